@@ -1,0 +1,1 @@
+//! Command bodies against a Host trait; model to wire conversion; error codes.

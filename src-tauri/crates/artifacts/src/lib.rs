@@ -1,0 +1,1 @@
+//! Content-addressed bytes on disk; seal, read, collect garbage by reachability.

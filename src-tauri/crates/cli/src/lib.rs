@@ -1,0 +1,1 @@
+//! Hermit, over the same wire and api as everything else.

@@ -1,0 +1,1 @@
+//! Hands: file and command executors, sandbox, undo, observation.

@@ -1,0 +1,1 @@
+//! Hermit-exec: puts itself behind the walls, then becomes the command.

@@ -1,0 +1,1 @@
+//! The reference monitor: seven states, audit entries, verdicts, evidence bundle, replay check.

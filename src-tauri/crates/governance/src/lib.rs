@@ -1,0 +1,1 @@
+//! May it? classification, policy profiles, risk, approvals, witnesses, grants; mints Authorization.

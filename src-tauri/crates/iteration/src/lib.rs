@@ -1,0 +1,1 @@
+//! The loop core: parse, count, judge progress, terminate.

@@ -1,0 +1,1 @@
+//! The run stream: token and tool deltas, cursors, replay; never truth.

@@ -1,0 +1,1 @@
+//! Where signing keys and secret values sleep: OS keychain, passphrase file, and the in-memory twin for tests.

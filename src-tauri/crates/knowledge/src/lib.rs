@@ -1,0 +1,1 @@
+//! What is held true? working state, beliefs, memory promotion, context packing and precedence.

@@ -1,0 +1,1 @@
+//! The append-only, hash-chained event log in SQLite; checkpoints; one fenced writer; verification.

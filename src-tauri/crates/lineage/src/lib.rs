@@ -1,0 +1,1 @@
+//! What came from what? ancestry, taint, staleness, and the drawing's layout.

@@ -1,0 +1,1 @@
+//! The nouns: ids, principals, tasks, steps, attempts, events, artifacts, transition tables, limits.

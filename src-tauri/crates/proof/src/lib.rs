@@ -1,0 +1,1 @@
+//! The bundle format and its verifier; knows nothing of kernel or database.

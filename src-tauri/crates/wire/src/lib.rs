@@ -1,0 +1,1 @@
+//! The table of commands, parameters, answers, topics; TypeScript comes from here.

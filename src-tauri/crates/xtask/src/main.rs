@@ -1,0 +1,2 @@
+//! Set-up, build, test and release chores, in Rust.
+fn main() {}

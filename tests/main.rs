@@ -1,0 +1,1 @@
+//! Every proof that the whole house stands, in one binary.
