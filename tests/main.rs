@@ -1,1 +1,4 @@
 //! Every proof that the whole house stands, in one binary.
+
+mod conformance;
+mod house;

@@ -1,0 +1,10 @@
+//! The rules of the house, each as a test: doors, rooms, frozen migrations, sizes, and what no source may hold.
+
+mod doors;
+mod migrations;
+mod purity;
+mod rooms;
+mod size;
+mod sources;
+mod syntax;
+pub mod tree;

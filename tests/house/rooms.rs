@@ -1,0 +1,88 @@
+//! Every room is in the README and in the architecture page with its purpose, and opens with its invariants.
+
+use super::tree::{Room, rooms, root, sources};
+use std::fs;
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_default()
+}
+
+/// The line of the README that names a room; the purpose is that of its `Cargo.toml`.
+fn readme_line(room: &Room) -> String {
+    format!("| `{}` | {} |", room.name, room.description)
+}
+
+#[test]
+fn every_room_has_its_line_in_the_readme() {
+    let readme = read("README.md");
+    let missing: Vec<_> = rooms().iter().map(readme_line).filter(|line| !readme.contains(line)).collect();
+    assert!(missing.is_empty(), "README.md lacks these lines:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_room_has_its_paragraph_in_the_architecture_page() {
+    let page = read("src-tauri/ARCHITECTURE.md");
+    let has =
+        |room: &&Room| page.lines().any(|l| l.starts_with("### ") && l.contains(&format!("`{}`", room.name)));
+    let missing: Vec<_> = rooms().iter().filter(|r| !has(r)).map(|r| r.name.as_str()).collect();
+    assert!(missing.is_empty(), "src-tauri/ARCHITECTURE.md has no heading `### `room`` for {missing:?}");
+}
+
+#[test]
+fn the_workspace_lists_every_room_with_its_purpose() {
+    let manifest = read("Cargo.toml");
+    let has = |room: &&Room| {
+        let member = format!("\"{}\",", room.folder);
+        manifest.lines().any(|l| l.contains(&member) && (room.folder == "tests" || l.contains('#')))
+    };
+    let missing: Vec<_> = rooms().iter().filter(|r| !has(r)).map(|r| r.name.as_str()).collect();
+    assert!(missing.is_empty(), "Cargo.toml lists no purpose for {missing:?}");
+}
+
+/// What the opening of a room lacks, given its first doc comment.
+fn lacking(opening: &str) -> Vec<&'static str> {
+    let text = opening.to_lowercase();
+    let mut found = Vec::new();
+    for (wanted, name) in [
+        ("for", "what it is for"),
+        ("must never", "what it must never do"),
+        ("invariant", "its invariants"),
+        ("1. ", "numbers on its invariants"),
+        ("start", "where to start reading"),
+    ] {
+        if !text.contains(wanted) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+fn opening(text: &str) -> String {
+    text.lines().map_while(|l| l.strip_prefix("//!")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_room_opens_with_its_invariants() {
+    let mut found = Vec::new();
+    for room in rooms().iter().filter(|r| r.name != "tests") {
+        let files = ["lib.rs", "main.rs"].map(|f| format!("{}/src/{f}", room.folder));
+        let door = files.iter().find_map(|f| sources().iter().find(|s| s.path == *f));
+        let lacks = door.map(|d| lacking(&opening(&d.text)));
+        match lacks {
+            None => found.push(format!("`{}` has neither src/lib.rs nor src/main.rs", room.name)),
+            Some(lacks) if !lacks.is_empty() => {
+                found.push(format!("`{}` does not open with {}", room.name, lacks.join(", ")));
+            }
+            Some(_) => {}
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn an_opening_without_invariants_is_found() {
+    assert_eq!(lacking(&opening("//! The ledger.\nuse x;")).len(), 5);
+    let whole =
+        "//! For events. It must never lie.\n//! Invariants\n//! 1. One writer.\n//! Start with `Writer`.";
+    assert_eq!(lacking(&opening(whole)), Vec::<&str>::new());
+}
