@@ -1,0 +1,208 @@
+//! One value, one byte string: RFC 8785 (JCS) behind an I-JSON gate.
+//!
+//! The canonicaliser alone would map 2^53+1 and 2^53 to the same bytes and NaN to `null`; the gate in front of it
+//! lets only integers within ±(2^53−1) through, and says decimals in strings. Noncharacters (U+FFFE and such)
+//! are kept as they are: they have one spelling and cost no ambiguity.
+
+use std::fmt;
+
+use serde::{
+    Serialize,
+    de::{self, DeserializeSeed},
+};
+use serde_json::{Map, Value};
+
+use crate::{Error, gate};
+
+/// Name of the canonical form, as it stands in sealed documents under `canon`.
+pub const CANON: &str = "jcs-ijson/1";
+
+/// Largest integer that leaves or enters, 2^53−1; the smallest is its negative.
+pub const INTEGER_MAX: i64 = (1 << 53) - 1;
+
+/// How deep arrays and objects may nest; deeper text is refused before it can exhaust a stack.
+pub const DEPTH_MAX: usize = 64;
+
+/// The canonical bytes of anything serde can serialise.
+///
+/// # Errors
+/// [`Error::Unsealable`] for a float (NaN too), an integer beyond ±(2^53−1), a name that comes twice, a map key
+/// that is no string, or nesting beyond [`DEPTH_MAX`].
+pub fn to_canonical<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
+    let value = gate::to_value(value)?;
+    write(&value)
+}
+
+/// The canonical bytes of a JSON value.
+///
+/// # Errors
+/// As [`to_canonical`].
+pub fn canonical_value(value: &Value) -> Result<Vec<u8>, Error> {
+    check(value, 0)?;
+    write(value)
+}
+
+/// The JSON value of anything serde can serialise, having passed the gate: what would be sealed, as a value.
+///
+/// # Errors
+/// As [`to_canonical`].
+pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
+    gate::to_value(value)
+}
+
+/// Reads JSON text, refusing whatever could be read in two ways.
+///
+/// # Errors
+/// [`Error::Malformed`] for duplicate names at any depth, invalid UTF-8, lone surrogates, floats (`1.0`, `1e2`
+/// and `-0` too), integers beyond ±(2^53−1), nesting beyond [`DEPTH_MAX`], a byte order mark, trailing bytes.
+pub fn parse_strict(bytes: &[u8]) -> Result<Value, Error> {
+    let text = std::str::from_utf8(bytes).map_err(|e| Error::malformed("json", e.to_string()))?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Strict { depth: 0 }.deserialize(&mut reader).map_err(|e| refused(&e))?;
+    reader.end().map_err(|e| refused(&e))?;
+    Ok(value)
+}
+
+/// Reads JSON text that must be its own canonical form, byte for byte.
+///
+/// # Errors
+/// As [`parse_strict`], and [`Error::NotCanonical`] with the first byte that differs.
+pub fn parse_canonical(bytes: &[u8]) -> Result<Value, Error> {
+    let value = parse_strict(bytes)?;
+    let canonical = write(&value)?;
+    if canonical == bytes {
+        return Ok(value);
+    }
+    let at = canonical.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+    Err(Error::NotCanonical { at })
+}
+
+fn write(value: &Value) -> Result<Vec<u8>, Error> {
+    serde_json_canonicalizer::to_vec(value).map_err(|e| Error::Unsealable { reason: e.to_string() })
+}
+
+fn refused(error: &serde_json::Error) -> Error {
+    Error::malformed("json", error.to_string())
+}
+
+/// Whether an integer may be sealed.
+pub(crate) fn integer_fits(number: i128) -> bool {
+    number.unsigned_abs() <= u128::from(INTEGER_MAX.unsigned_abs())
+}
+
+/// Walks a value and refuses what [`to_canonical`] would refuse.
+pub(crate) fn check(value: &Value, depth: usize) -> Result<(), Error> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+        Value::Number(number) => {
+            let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+            match integer {
+                Some(integer) if integer_fits(integer) => Ok(()),
+                Some(_) => Err(Error::Unsealable { reason: beyond(number) }),
+                None => Err(Error::Unsealable { reason: float(number) }),
+            }
+        }
+        Value::Array(items) => {
+            deeper(depth)?;
+            items.iter().try_for_each(|item| check(item, depth + 1))
+        }
+        Value::Object(members) => {
+            deeper(depth)?;
+            members.values().try_for_each(|member| check(member, depth + 1))
+        }
+    }
+}
+
+/// Refuses to open one more array or object at `depth`.
+pub(crate) fn deeper(depth: usize) -> Result<(), Error> {
+    if depth < DEPTH_MAX {
+        return Ok(());
+    }
+    Err(Error::Unsealable { reason: too_deep() })
+}
+
+pub(crate) fn beyond(number: impl fmt::Display) -> String {
+    format!("the integer {number} is beyond ±(2^53−1); write it as a decimal string")
+}
+
+pub(crate) fn float(number: impl fmt::Display) -> String {
+    format!("the number {number} is not an integer; write it as a decimal string")
+}
+
+fn too_deep() -> String {
+    format!("it nests deeper than {DEPTH_MAX} levels")
+}
+
+/// Builds a [`Value`] from a deserialiser and refuses instead of choosing.
+struct Strict {
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Strict {
+    fn inner<E: de::Error>(&self) -> Result<usize, E> {
+        deeper(self.depth).map_err(|_| E::custom(too_deep()))?;
+        Ok(self.depth + 1)
+    }
+}
+
+impl<'de> de::Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON without floats")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, truth: bool) -> Result<Value, E> {
+        Ok(Value::Bool(truth))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Value, E> {
+        if integer_fits(number.into()) { Ok(number.into()) } else { Err(E::custom(beyond(number))) }
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Value, E> {
+        if integer_fits(number.into()) { Ok(number.into()) } else { Err(E::custom(beyond(number))) }
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
+        Err(E::custom(float(number)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let depth = self.inner()?;
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(Strict { depth })? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let depth = self.inner()?;
+        let mut members = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            if members.contains_key(&name) {
+                return Err(de::Error::custom(format!("the name `{name}` comes twice")));
+            }
+            let member = access.next_value_seed(Strict { depth })?;
+            members.insert(name, member);
+        }
+        Ok(Value::Object(members))
+    }
+}
