@@ -1,0 +1,301 @@
+//! What can be proposed (HK-11.3, HK-16.4).
+
+use crate::{
+    ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId, TaskId,
+    UnixMs,
+};
+use seal::Digest;
+use serde::{Deserialize, Serialize};
+
+crate::names! {
+    /// Action classes: the union of HK-7 and HK-16.4 (reconciliation C36).
+    pub enum ActionClass ("action class") {
+        /// Look at local files.
+        ReadLocal = "read_local",
+        /// Create or change local files.
+        WriteLocal = "write_local",
+        /// Delete local files.
+        DeleteLocal = "delete_local",
+        /// Run a program.
+        ExecuteCommand = "execute_command",
+        /// Read from the network.
+        NetworkRead = "network_read",
+        /// Write to the network.
+        NetworkWrite = "network_write",
+        /// Call an interface that needs a credential.
+        CredentialedApiCall = "credentialed_api_call",
+        /// Change version control.
+        VcsMutation = "vcs_mutation",
+        /// Publish.
+        Publication = "publication",
+        /// Pay or spend.
+        Payment = "payment",
+        /// Promote to durable memory.
+        DurableMemoryWrite = "durable_memory_write",
+        /// Override policy.
+        PolicyOverride = "policy_override",
+        /// Undo an earlier act.
+        Rollback = "rollback",
+        /// Resolve an approval.
+        ApprovalResolution = "approval_resolution",
+    }
+}
+
+impl ActionClass {
+    /// Whether HK-7 demands a receipt.
+    pub const fn is_important(self) -> bool {
+        match self {
+            Self::ReadLocal | Self::NetworkRead => false,
+            Self::WriteLocal
+            | Self::DeleteLocal
+            | Self::ExecuteCommand
+            | Self::NetworkWrite
+            | Self::CredentialedApiCall
+            | Self::VcsMutation
+            | Self::Publication
+            | Self::Payment
+            | Self::DurableMemoryWrite
+            | Self::PolicyOverride
+            | Self::Rollback
+            | Self::ApprovalResolution => true,
+        }
+    }
+
+    /// Whether HK-16.8 demands that its witness be observed again on delayed execution.
+    pub const fn needs_witness(self) -> bool {
+        match self {
+            Self::WriteLocal
+            | Self::DeleteLocal
+            | Self::VcsMutation
+            | Self::NetworkWrite
+            | Self::CredentialedApiCall
+            | Self::Publication
+            | Self::Rollback => true,
+            Self::ReadLocal
+            | Self::ExecuteCommand
+            | Self::NetworkRead
+            | Self::Payment
+            | Self::DurableMemoryWrite
+            | Self::PolicyOverride
+            | Self::ApprovalResolution => false,
+        }
+    }
+
+    /// Whether HK-6.2-3 demands a decision record before execution: destructive, external, credentialed,
+    /// publish, payment, push-like, override.
+    pub const fn needs_decision(self) -> bool {
+        match self {
+            Self::DeleteLocal
+            | Self::NetworkWrite
+            | Self::CredentialedApiCall
+            | Self::VcsMutation
+            | Self::Publication
+            | Self::Payment
+            | Self::PolicyOverride
+            | Self::Rollback => true,
+            Self::ReadLocal
+            | Self::WriteLocal
+            | Self::ExecuteCommand
+            | Self::NetworkRead
+            | Self::DurableMemoryWrite
+            | Self::ApprovalResolution => false,
+        }
+    }
+}
+
+/// What must be there before an item of a change set may touch it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prior {
+    /// Nothing may be there.
+    Absent,
+    /// Exactly these bytes, as the attempt has observed them.
+    Sha256(Digest),
+}
+
+/// One item of a change set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum ChangeItem {
+    /// Create or replace a file with the bytes of an artifact.
+    Write {
+        /// Where.
+        path: RelPath,
+        /// Digest of the new content; the bytes are in the artifact store.
+        content_sha256: Digest,
+        /// Its length.
+        byte_size: u64,
+        /// What must be there before.
+        prior: Prior,
+    },
+    /// Remove a file.
+    Delete {
+        /// Where.
+        path: RelPath,
+        /// What must be there before.
+        prior: Prior,
+    },
+    /// Rename a file: a write at one place and a delete at another, nothing overwritten.
+    Move {
+        /// From where.
+        from: RelPath,
+        /// To where; must be absent.
+        to: RelPath,
+        /// What must be at `from`.
+        prior: Prior,
+    },
+}
+
+/// One thing to look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum ReadItem {
+    /// Entries of a folder, with kind, size and modification time.
+    List {
+        /// The folder.
+        path: RelPath,
+        /// Whether folders inside are entered.
+        recursive: bool,
+    },
+    /// A file's bytes.
+    Read {
+        /// The file.
+        path: RelPath,
+    },
+    /// Lines that match a regular expression.
+    Search {
+        /// Where to begin.
+        path: RelPath,
+        /// The expression.
+        pattern: String,
+        /// Which files, as a glob over relative paths.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        glob: Option<String>,
+    },
+    /// SHA-256 of files below a path.
+    Hash {
+        /// A file or folder.
+        path: RelPath,
+    },
+}
+
+/// The typed body of a proposal. Tool names as the model sees them are the tags.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "tool", rename_all = "snake_case")]
+pub enum Action {
+    /// Look at files; at most [`crate::limits::PARALLEL_READS_MAX`] run at once.
+    Observe {
+        /// What to look at.
+        items: Vec<ReadItem>,
+    },
+    /// Change files: one request, one card, one grant, one receipt, one rollback (governance.md 2).
+    Change {
+        /// In order.
+        items: Vec<ChangeItem>,
+    },
+    /// Run a program under the sandbox.
+    Command {
+        /// Program and arguments; no shell unless the program is one.
+        argv: Vec<String>,
+        /// Where, below the lease root.
+        cwd: RelPath,
+        /// Whether it asks for the network.
+        network: bool,
+        /// How long it may run.
+        timeout_ms: u64,
+    },
+    /// Promote a claim to durable memory.
+    Remember {
+        /// The claim.
+        claim: String,
+        /// Where it holds.
+        scope: String,
+        /// Why it deserves to last.
+        promotion_reason: String,
+        /// What supports it.
+        evidence_refs: Vec<crate::artifact::EvidenceRef>,
+        /// The belief it comes from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        belief_id: Option<BeliefId>,
+    },
+    /// Undo the effects of a receipt.
+    Rollback {
+        /// Which.
+        receipt_id: ReceiptId,
+        /// The inverse change set, with what must be there now.
+        items: Vec<ChangeItem>,
+    },
+}
+
+impl Action {
+    /// The tool's name, as in the stored tag.
+    pub const fn tool(&self) -> &'static str {
+        match self {
+            Self::Observe { .. } => "observe",
+            Self::Change { .. } => "change",
+            Self::Command { .. } => "command",
+            Self::Remember { .. } => "remember",
+            Self::Rollback { .. } => "rollback",
+        }
+    }
+}
+
+crate::names! {
+    /// How far an effect can be taken back.
+    pub enum Reversibility ("reversibility") {
+        /// Nothing to take back.
+        NoEffect = "no_effect",
+        /// Fully, from what Hermit keeps.
+        Reversible = "reversible",
+        /// In part.
+        Partial = "partial",
+        /// Not at all.
+        Irreversible = "irreversible",
+    }
+}
+
+/// One foreseen effect, for the card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedEffect {
+    /// What is touched.
+    pub resource: ResourceId,
+    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`.
+    pub effect: String,
+    /// Digest before, if something is there.
+    pub before_sha256: Option<Digest>,
+    /// Digest after, if something will be there.
+    pub after_sha256: Option<Digest>,
+    /// Bytes after.
+    pub byte_size: Option<u64>,
+}
+
+/// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionRequest {
+    /// Its identifier.
+    pub action_request_id: ActionRequestId,
+    /// The task it serves.
+    pub task_id: TaskId,
+    /// The step.
+    pub step_id: StepId,
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// The gravest class in it.
+    pub action_class: ActionClass,
+    /// What it touches, sorted, without repeats.
+    pub target_resources: Vec<ResourceId>,
+    /// The typed parameters (the spec's `params_ref`, carried inline so that one digest covers all).
+    pub action: Action,
+    /// What it will do, foreseen.
+    pub expected_effects: Vec<ExpectedEffect>,
+    /// How far it can be taken back.
+    pub reversibility_hint: Reversibility,
+    /// Why, in the proposer's words.
+    pub reason: String,
+    /// Who proposed it.
+    pub proposed_by: PrincipalId,
+    /// When.
+    pub proposed_at: UnixMs,
+    /// Artifacts that were in the proposer's context.
+    pub evidence_refs: Vec<ArtifactId>,
+}

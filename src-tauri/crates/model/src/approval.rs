@@ -1,0 +1,198 @@
+//! The pause that waits for a person (HK-8.9, HK-16.7, governance.md 2).
+
+use crate::action::ActionRequest;
+use crate::policy::{PolicyResult, RiskBand};
+use crate::witness::StateWitness;
+use crate::{ApprovalId, ArtifactId, AttemptId, PrincipalId, StepId, TaskId, UnixMs, WitnessId};
+use seal::Digest;
+use serde::{Deserialize, Serialize};
+
+crate::names! {
+    /// Approval states (HK-8.9).
+    pub enum ApprovalStatus ("approval status") {
+        /// Waits.
+        Pending = "pending",
+        /// A person said yes.
+        Granted = "granted",
+        /// A person said no.
+        Denied = "denied",
+        /// Its time ran out; that decides nothing in favour.
+        Expired = "expired",
+        /// Its task was cancelled.
+        Cancelled = "cancelled",
+        /// What it was about has changed.
+        Invalidated = "invalidated",
+    }
+}
+
+crate::names! {
+    /// What a person chose (governance.md 2).
+    pub enum Choice ("choice") {
+        /// Yes, this once.
+        Once = "once",
+        /// Yes, and the like of it, within the scope's bounds.
+        Standing = "standing",
+        /// No.
+        Deny = "deny",
+    }
+}
+
+crate::names! {
+    /// Where a decision was taken.
+    pub enum Surface ("surface") {
+        /// A terminal on its controlling TTY.
+        Terminal = "terminal",
+        /// The app's approval window.
+        ApprovalWindow = "approval_window",
+        /// A browser with the approval passphrase or a passkey.
+        Browser = "browser",
+        /// The test kit's own person.
+        Test = "test",
+        /// The run API: may deny only.
+        RunApi = "run_api",
+        /// MCP: may deny only.
+        Mcp = "mcp",
+        /// The command line without a terminal: may deny only.
+        Script = "script",
+    }
+}
+
+impl Surface {
+    /// Whether a person is provably there, so that a grant may come from it.
+    pub const fn may_grant(self) -> bool {
+        match self {
+            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
+            Self::RunApi | Self::Mcp | Self::Script => false,
+        }
+    }
+}
+
+crate::names! {
+    /// The shape a standing answer has.
+    pub enum Shape ("shape") {
+        /// Exactly this packet.
+        Exact = "exact",
+        /// Commands that begin with these words.
+        ArgvPrefix = "argv_prefix",
+        /// Paths that match this glob.
+        PathGlob = "path_glob",
+        /// This host.
+        Host = "host",
+    }
+}
+
+/// How far a yes reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalScope {
+    /// Its shape.
+    pub shape: Shape,
+    /// The words, glob or host; empty for `exact`.
+    pub pattern: Vec<String>,
+    /// Until when.
+    pub expires_at: UnixMs,
+    /// How often.
+    pub max_uses: u32,
+}
+
+/// The payload that a person's key signs; DSSE payload type [`DECISION_PAYLOAD_TYPE`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalDecision {
+    /// The approval answered.
+    pub approval_id: ApprovalId,
+    /// Digest of the packet that was shown.
+    pub packet_sha256: Digest,
+    /// The answer.
+    pub choice: Choice,
+    /// How far it reaches.
+    pub scope: ApprovalScope,
+    /// The packet's nonce, hexadecimal.
+    pub nonce: String,
+    /// Where it was given.
+    pub surface: Surface,
+    /// Who gave it.
+    pub decided_by: PrincipalId,
+    /// When.
+    pub decided_at: UnixMs,
+    /// Words for the model, with a no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+}
+
+/// DSSE payload type of [`ApprovalDecision`].
+pub const DECISION_PAYLOAD_TYPE: &str = "application/vnd.hermit.approval-decision+json";
+
+/// What is shown, stored as artifact `approval.packet`; its digest is what is approved (HK-16.7).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalPacket {
+    /// The approval it belongs to.
+    pub approval_id: ApprovalId,
+    /// The task.
+    pub task_id: TaskId,
+    /// The step.
+    pub step_id: StepId,
+    /// The attempt that waits.
+    pub attempt_id: AttemptId,
+    /// The goal the act serves.
+    pub goal: String,
+    /// The whole canonical action.
+    pub action_request: ActionRequest,
+    /// What policy said.
+    pub policy_result: PolicyResult,
+    /// The action in one line.
+    pub action_summary: String,
+    /// The risk in one line.
+    pub risk_summary: String,
+    /// How much is at stake.
+    pub risk_band: RiskBand,
+    /// Why it is proposed.
+    pub rationale: String,
+    /// What supports it.
+    pub evidence_refs: Vec<ArtifactId>,
+    /// Resource identifiers touched.
+    pub impacted_resources: Vec<String>,
+    /// Whether and how it can be undone, in words.
+    pub rollback_availability: String,
+    /// What was observed; observed again before execution.
+    pub state_witness: Option<StateWitness>,
+    /// When the question was put.
+    pub requested_at: UnixMs,
+    /// When it lapses.
+    pub expires_at: UnixMs,
+    /// 128 random bits, hexadecimal: an old yes never fits a new question.
+    pub nonce: String,
+}
+
+/// The approval itself (HK-8.9-3, -4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Its identifier.
+    pub approval_id: ApprovalId,
+    /// The task it pauses.
+    pub task_id: TaskId,
+    /// The step it pauses.
+    pub step_id: StepId,
+    /// The attempt it pauses.
+    pub attempt_id: AttemptId,
+    /// Where it stands.
+    pub status: ApprovalStatus,
+    /// The class asked for.
+    pub approval_type: crate::action::ActionClass,
+    /// The request's artifact.
+    pub requested_action_ref: ArtifactId,
+    /// The packet's artifact.
+    pub approval_packet_ref: ArtifactId,
+    /// The packet's digest.
+    pub approval_packet_sha256: Digest,
+    /// When it was asked.
+    pub requested_at: UnixMs,
+    /// When it was answered.
+    pub resolved_at: Option<UnixMs>,
+    /// Who answered.
+    pub resolved_by: Option<PrincipalId>,
+    /// When it lapses.
+    pub expires_at: UnixMs,
+    /// The witness it depends on.
+    pub state_witness_ref: Option<WitnessId>,
+    /// The policy result that asked for it.
+    pub policy_result_ref: ArtifactId,
+}

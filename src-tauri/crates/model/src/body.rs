@@ -1,0 +1,427 @@
+//! The registry of events: every type, its version, its body. Append-only; a change is a new version.
+#![allow(missing_docs, reason = "fields are typed by nouns that carry the documentation; each event has its own line")]
+
+use crate::action::{ActionClass, Reversibility};
+use crate::approval::{Approval, ApprovalScope, Surface};
+use crate::artifact::{Artifact, ArtifactRef};
+use crate::attempt::{
+    AttemptPhase, AttemptStatus, IterationRecord, StepAttempt, TerminationReason, WorkspaceLease,
+};
+use crate::decision::Decision;
+use crate::event::EntityType;
+use crate::ingress::{Clarification, IngressRecord, IngressResolution};
+use crate::knowledge::{Belief, MemoryRecord};
+use crate::policy::{RiskBand, Verdict};
+use crate::principal::Principal;
+use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
+use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
+use crate::{
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, DecisionId, Error,
+    EventId, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId, Slot, StepId, TaskId,
+    UnixMs, WitnessId, WorkspaceId,
+};
+use seal::Digest;
+use seal::disclose::Sensitive;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+type Text = Sensitive<String>;
+
+macro_rules! bodies {
+    ($($(#[$meta:meta])* $name:ident ($text:literal, $version:literal, $entity:ident, |$b:ident| $id:expr) {
+        $($field:ident : $ty:ty),* $(,)?
+    })+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub struct $name { $(pub $field: $ty),* }
+
+            impl From<$name> for Body { fn from(body: $name) -> Self { Self::$name(body) } }
+        )+
+
+        /// What happened. One variant per registered event type.
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "bodies are built once and written; none is kept in bulk")]
+        pub enum Body { $($(#[$meta])* $name($name),)+ }
+
+        /// Every registered event type with its current version, in the order of the registry.
+        pub const REGISTRY: &[(&str, u32)] = &[$(($text, $version)),+];
+
+        impl Body {
+            /// The dotted type.
+            pub const fn event_type(&self) -> &'static str { match self { $(Self::$name(_) => $text,)+ } }
+
+            /// The version of the body's shape.
+            pub const fn version(&self) -> u32 { match self { $(Self::$name(_) => $version,)+ } }
+
+            /// What the event is about.
+            pub fn entity(&self) -> (EntityType, String) {
+                match self { $(Self::$name($b) => (EntityType::$entity, $id.to_string()),)+ }
+            }
+
+            /// The body as JSON, sensitive leaves still plain.
+            ///
+            /// # Errors
+            /// When a value has no JSON form.
+            pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+                match self { $(Self::$name(b) => serde_json::to_value(b),)+ }
+            }
+
+            /// The typed body of a stored payload.
+            ///
+            /// # Errors
+            /// [`Error::UnknownEvent`] or [`Error::Malformed`].
+            pub fn from_value(event_type: &str, version: u32, value: Value) -> Result<Self, Error> {
+                match (event_type, version) {
+                    $(($text, $version) => serde_json::from_value::<$name>(value)
+                        .map(Self::$name)
+                        .map_err(|e| Error::Malformed { what: $text, why: e.to_string() }),)+
+                    _ => Err(Error::UnknownEvent { event_type: event_type.to_owned(), version }),
+                }
+            }
+        }
+    };
+}
+
+crate::names! {
+    /// What a key signs; no key serves two purposes (proof.md 3).
+    pub enum KeyPurpose ("key purpose") {
+        /// Checkpoints.
+        Log = "log",
+        /// Receipts and statements.
+        Receipt = "receipt",
+        /// `SHA256SUMS` of a bundle.
+        Manifest = "manifest",
+        /// A person's decisions.
+        Approval = "approval",
+    }
+}
+
+crate::names! {
+    /// Durable boundaries at which new input may be absorbed (HK-11.5-5).
+    pub enum Boundary ("boundary") {
+        /// Before a request is judged.
+        PrePolicy = "pre_policy",
+        /// After it was judged.
+        PostPolicy = "post_policy",
+        /// Before it is executed.
+        PreExec = "pre_exec",
+        /// After its outcome was observed.
+        PostObservation = "post_observation",
+        /// Before the next context pack.
+        PreCompilation = "pre_compilation",
+    }
+}
+
+bodies! {
+    // The store, its keys, its hosts.
+
+    /// A store was made.
+    StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
+        store_id: String, system_task_id: TaskId, hermit_version: String,
+    }
+    /// A key was made known.
+    KeyRegistered ("key.registered", 1, Key, |b| b.keyid) {
+        keyid: Digest, purpose: KeyPurpose, public_key: seal::keys::PublicKey, kept_in: String,
+    }
+    /// A key took the place of another; both sign the same text.
+    KeyRotated ("key.rotated", 1, Key, |b| b.new_keyid) {
+        purpose: KeyPurpose, old_keyid: Digest, new_keyid: Digest, public_key: seal::keys::PublicKey,
+        signature_by_old: String, signature_by_new: String,
+    }
+    /// A host took the store.
+    HostStarted ("host.started", 1, Host, |b| b.session) {
+        session: String, epoch: u64, hermit_version: String, recovered: u32,
+    }
+    /// A host let go of the store.
+    HostStopped ("host.stopped", 1, Host, |b| b.session) { session: String, epoch: u64 }
+    /// The gate was halted by a person or by a failure; nothing executes until a person boots it.
+    GateHalted ("gate.halted", 1, Gate, |b| b.session) { session: String, reason: Text, by_person: bool }
+    /// A person booted the gate again.
+    GateBooted ("gate.booted", 1, Gate, |b| b.session) { session: String }
+    /// A checkpoint was signed.
+    CheckpointSigned ("checkpoint.signed", 1, Checkpoint, |b| b.root) {
+        origin: String, size: u64, root: Digest, note_sha256: Digest, about_task_id: Option<TaskId>,
+    }
+    /// A copy of the store was made.
+    BackupMade ("backup.made", 1, Store, |b| b.manifest_sha256) { manifest_sha256: Digest, files: u64, bytes: u64 }
+    /// The store was restored from a copy.
+    StoreRestored ("store.restored", 1, Store, |b| b.manifest_sha256) { manifest_sha256: Digest, behind_pin: bool }
+    /// A broken chain was anchored anew; the severed rows stay readable (proof.md 2).
+    ChainReanchored ("chain.reanchored", 1, Store, |b| b.severed_sha256) {
+        about_task_id: TaskId, from_seq: u64, severed_sha256: Digest, reason: Text,
+    }
+    /// Disclosures were erased; every hash stays valid.
+    DisclosuresErased ("disclosure.erased", 1, Store, |b| b.reason) { digests: Vec<Digest>, reason: String }
+    /// A duplicate was answered with the first result.
+    DuplicateRefused ("dedupe.recorded", 1, Store, |b| b.original_event_id) {
+        idempotency_key: String, original_event_id: EventId, what: String,
+    }
+
+    // Who and where.
+
+    /// A principal is known.
+    PrincipalRegistered ("principal.registered", 1, Principal, |b| b.principal.principal_id) { principal: Principal }
+    /// A folder is known as a workspace.
+    WorkspaceRegistered ("workspace.registered", 1, Workspace, |b| b.workspace_id) {
+        workspace_id: WorkspaceId, root_path: Text,
+    }
+    /// A conversation was opened.
+    ConversationOpened ("conversation.opened", 1, Conversation, |b| b.conversation_id) {
+        conversation_id: ConversationId, inbox_task_id: TaskId, title: Text,
+    }
+    /// A conversation's implicit focus moved.
+    FocusChanged ("conversation.focus_changed", 1, Conversation, |b| b.conversation_id) {
+        conversation_id: ConversationId, focus_task_id: Option<TaskId>, reason: String,
+    }
+    /// A message came in.
+    IngressReceived ("ingress.received", 1, Ingress, |b| b.record.ingress_id) { record: IngressRecord }
+    /// A message was bound to what it is about.
+    IngressBound ("ingress.bound", 1, Ingress, |b| b.ingress_id) {
+        ingress_id: IngressId, resolution: IngressResolution, chosen_task_id: Option<TaskId>,
+        candidates: Vec<TaskId>, rationale: Text,
+    }
+
+    // Tasks and steps.
+
+    /// A task exists.
+    TaskCreated ("task.created", 1, Task, |b| b.task.task_id) { task: Task, ingress_id: IngressId }
+    /// A task changed its status.
+    TaskStatusChanged ("task.status_changed", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, from: TaskStatus, to: TaskStatus, reason: String, note: Option<Text>,
+    }
+    /// A person asked for a pause, taken at the next boundary.
+    TaskPauseRequested ("task.pause_requested", 1, Task, |b| b.about_task_id) { about_task_id: TaskId }
+    /// A person asked for the end, taken at the next boundary.
+    TaskCancelRequested ("task.cancel_requested", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, reason: Text }
+    /// New input waits to be absorbed (HK-8.3-10).
+    TaskInputAdded ("task.input_added", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, ingress_id: IngressId, text: Text,
+    }
+    /// New input was absorbed at a boundary (HK-11.5-5).
+    TaskInputAbsorbed ("task.input_absorbed", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, ingress_id: IngressId, boundary: Boundary,
+    }
+    /// The goal was edited.
+    TaskGoalChanged ("task.goal_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, goal: Text }
+    /// The priority was changed.
+    TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, priority: Priority,
+    }
+    /// Part of the budget was set aside before a call.
+    BudgetReserved ("budget.reserved", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, tokens: u64, cost_micros: u64,
+    }
+    /// What a call really used; the rest of its reservation is free again.
+    BudgetSettled ("budget.settled", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, tokens: u64, cost_micros: u64, wall_ms: i64,
+    }
+    /// A step is planned.
+    StepCreated ("step.created", 1, Step, |b| b.step.step_id) { step: Step }
+    /// A step changed its status.
+    StepStatusChanged ("step.status_changed", 1, Step, |b| b.about_step_id) {
+        about_step_id: StepId, from: StepStatus, to: StepStatus, reason: String,
+    }
+
+    // Attempts, leases, the loop.
+
+    /// An attempt is numbered.
+    AttemptCreated ("attempt.created", 1, Attempt, |b| b.attempt.attempt_id) { attempt: StepAttempt }
+    /// An attempt changed its status (HK-12.3-3).
+    AttemptStatusChanged ("attempt.status_changed", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, from: AttemptStatus, to: AttemptStatus, phase: AttemptPhase, reason: String,
+    }
+    /// An attempt's inputs are pinned; it resumes from here.
+    AttemptCheckpointed ("attempt.checkpointed", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, context_pack_ref: Slot<ArtifactId>,
+        working_state_ref: Slot<ArtifactId>,
+    }
+    /// The environment was captured (HK-17.2).
+    EnvironmentCaptured ("attempt.environment_captured", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, environment: ArtifactRef,
+    }
+    /// A lease was taken.
+    LeaseAcquired ("workspace.lease_acquired", 1, Workspace, |b| b.lease.lease_id) { lease: WorkspaceLease }
+    /// A lease was prolonged.
+    LeaseRenewed ("workspace.lease_renewed", 1, Workspace, |b| b.lease_id) { lease_id: LeaseId, expires_at: UnixMs }
+    /// A lease was given back.
+    LeaseReleased ("workspace.lease_released", 1, Workspace, |b| b.lease_id) { lease_id: LeaseId }
+    /// A lease ran out or was taken away; its holder must not go on silently (HK-20.3-2).
+    LeaseLost ("workspace.lease_lost", 1, Workspace, |b| b.lease_id) { lease_id: LeaseId, reason: String }
+    /// A context pack was compiled.
+    ContextCompiled ("attempt.context_compiled", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, pack: ArtifactRef, tokens: u32, items: u32, omissions: u32,
+    }
+    /// A model is about to be asked; the exact bytes are the artifact.
+    ModelRequested ("attempt.model_requested", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, request: ArtifactRef, provider: String, model: String, remote: bool,
+    }
+    /// A model has answered; the exact bytes are the artifact.
+    ModelResponded ("attempt.model_responded", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, response: ArtifactRef, tokens_in: u64, tokens_out: u64,
+        finish_reason: String,
+    }
+    /// A model could not answer.
+    ModelFailed ("attempt.model_failed", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, error: Text, retryable: bool,
+    }
+    /// A model's answer was malformed and is asked for again (RX-8-2).
+    ModelOutputRejected ("attempt.output_rejected", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, iteration: u32, in_a_row: u32, reason: Text,
+    }
+    /// One turn of the loop is complete (RX-4).
+    IterationCompleted ("attempt.iteration_completed", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, record: IterationRecord,
+    }
+    /// The loop ended, and why (RX-5-6).
+    RunTerminated ("attempt.terminated", 1, Attempt, |b| b.about_attempt_id) {
+        about_attempt_id: AttemptId, reason: TerminationReason, iterations: u32, summary: Text,
+        answer: Option<ArtifactRef>,
+    }
+
+    // The governed path.
+
+    /// An action was proposed and normalised.
+    ActionRequested ("action.requested", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, request: ArtifactRef, action_class: ActionClass, tool: String, summary: Text,
+    }
+    /// Policy answered.
+    PolicyEvaluated ("policy.evaluated", 1, PolicyResult, |b| b.policy_result_id) {
+        policy_result_id: PolicyResultId, action_request_id: ActionRequestId, result: ArtifactRef, verdict: Verdict,
+        risk_band: RiskBand, policy_set_sha256: Digest,
+    }
+    /// A judgment was recorded (HK-8.8).
+    DecisionRecorded ("decision.recorded", 1, Decision, |b| b.decision.decision_id) { decision: Decision }
+    /// Preconditions were captured.
+    WitnessCaptured ("witness.captured", 1, Witness, |b| b.witness_id) {
+        witness_id: WitnessId, action_request_id: ActionRequestId, witness: ArtifactRef, expires_at: UnixMs,
+    }
+    /// Preconditions were observed again and hold.
+    WitnessValidated ("witness.validated", 1, Witness, |b| b.witness_id) {
+        witness_id: WitnessId, action_request_id: ActionRequestId, observed: ArtifactRef,
+    }
+    /// Preconditions were observed again and do not hold.
+    WitnessDrifted ("witness.drifted", 1, Witness, |b| b.witness_id) {
+        witness_id: WitnessId, action_request_id: ActionRequestId, differences: Vec<Text>,
+    }
+    /// A person is asked.
+    ApprovalRequested ("approval.requested", 1, Approval, |b| b.approval.approval_id) {
+        approval: Approval, action_request_id: ActionRequestId, risk_band: RiskBand, nonce: String, summary: Text,
+    }
+    /// A person said yes; the signed envelope is the artifact.
+    ApprovalGranted ("approval.granted", 1, Approval, |b| b.approval_id) {
+        approval_id: ApprovalId, decided_by: PrincipalId, surface: Surface, scope: ApprovalScope,
+        envelope: ArtifactRef, keyid: Digest, receipt_id: Option<ReceiptId>,
+    }
+    /// A person said no.
+    ApprovalDenied ("approval.denied", 1, Approval, |b| b.approval_id) {
+        approval_id: ApprovalId, decided_by: PrincipalId, surface: Surface, envelope: Option<ArtifactRef>,
+        feedback: Option<Text>,
+    }
+    /// Nobody answered in time; nothing was decided.
+    ApprovalExpired ("approval.expired", 1, Approval, |b| b.approval_id) { approval_id: ApprovalId }
+    /// Its task ended first.
+    ApprovalCancelled ("approval.cancelled", 1, Approval, |b| b.approval_id) { approval_id: ApprovalId }
+    /// What it was about has changed (HK-16.7-2).
+    ApprovalInvalidated ("approval.invalidated", 1, Approval, |b| b.approval_id) {
+        approval_id: ApprovalId, reason: String,
+    }
+    /// Authority was minted; the record is the artifact.
+    GrantIssued ("grant.issued", 1, Grant, |b| b.grant_id) {
+        grant_id: GrantId, action_request_id: ActionRequestId, grant: ArtifactRef, action_class: ActionClass,
+        issued_to: PrincipalId, expires_at: UnixMs, max_uses: u32, approval_ref: Slot<ApprovalId>,
+        decision_ref: Slot<DecisionId>,
+    }
+    /// Authority was taken back while unused.
+    GrantRevoked ("grant.revoked", 1, Grant, |b| b.grant_id) { grant_id: GrantId, reason: String }
+    /// The grant is consumed and the executor is about to start: committed before it does.
+    EffectDispatched ("effect.dispatched", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, grant_id: GrantId, executor: String, audit_entry_sha256: Digest,
+    }
+    /// The outcome is known; the details are the artifact.
+    EffectObserved ("effect.observed", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, result: ArtifactRef, result_code: ResultCode, sandbox_level: SandboxLevel,
+        recovered: bool,
+    }
+    /// The outcome is not known and must be settled (HK-19.4).
+    EffectUncertain ("effect.uncertain", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, reason: Text,
+    }
+    /// A person settled an unknown outcome.
+    OutcomeResolved ("effect.resolved", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, result_code: ResultCode, note: Text, receipt_id: ReceiptId,
+    }
+    /// A receipt was issued; the signed envelope is the artifact.
+    ReceiptIssued ("receipt.issued", 1, Receipt, |b| b.receipt_id) {
+        receipt_id: ReceiptId, receipt_class: ReceiptClass, action_class: ActionClass, result_code: ResultCode,
+        action_request_id: Option<ActionRequestId>, envelope: ArtifactRef, statement_sha256: Digest,
+        reversibility: Reversibility, rolls_back: Option<ReceiptId>, verifiability: Verifiability, summary: Text,
+    }
+
+    // Artifacts and knowledge.
+
+    /// An artifact exists.
+    ArtifactCreated ("artifact.created", 1, Artifact, |b| b.artifact.artifact_id) { artifact: Artifact }
+    /// An artifact was used.
+    ArtifactReferenced ("artifact.referenced", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, by: String }
+    /// An artifact was sealed: cited by a decision, approval or receipt (HK-14.3-3).
+    ArtifactSealed ("artifact.sealed", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, by: String }
+    /// An artifact's content became durable memory.
+    ArtifactPromoted ("artifact.promoted", 1, Artifact, |b| b.artifact_id) {
+        artifact_id: ArtifactId, memory_id: MemoryId,
+    }
+    /// An artifact's content was folded into another.
+    ArtifactCompacted ("artifact.compacted", 1, Artifact, |b| b.artifact_id) {
+        artifact_id: ArtifactId, into: ArtifactId,
+    }
+    /// An artifact's content is no longer kept; its digest is.
+    ArtifactExpired ("artifact.expired", 1, Artifact, |b| b.artifact_id) { artifact_id: ArtifactId, reason: String }
+    /// An attempt's working state changed; the whole of it is the artifact.
+    WorkingStateUpdated ("working_state.updated", 1, WorkingState, |b| b.state.artifact_id) {
+        state: ArtifactRef, byte_size: u64, revision: u32,
+    }
+    /// A belief is held.
+    BeliefAsserted ("belief.asserted", 1, Belief, |b| b.belief.belief_id) { belief: Belief }
+    /// A belief's next revision: confidence or evidence changed.
+    BeliefRevised ("belief.revised", 1, Belief, |b| b.belief.belief_id) { belief: Belief, reason: Text }
+    /// A belief gave way to another.
+    BeliefSuperseded ("belief.superseded", 1, Belief, |b| b.belief_id) { belief_id: BeliefId, by: BeliefId }
+    /// Two beliefs contradict each other; neither is deleted.
+    BeliefContradicted ("belief.contradicted", 1, Belief, |b| b.belief_id) {
+        belief_id: BeliefId, by: BeliefId, note: Text,
+    }
+    /// A belief was taken back.
+    BeliefRevoked ("belief.revoked", 1, Belief, |b| b.belief_id) { belief_id: BeliefId, reason: Text }
+    /// A belief went stale.
+    BeliefExpired ("belief.expired", 1, Belief, |b| b.belief_id) { belief_id: BeliefId }
+    /// A claim became durable memory.
+    MemoryPromoted ("memory.promoted", 1, Memory, |b| b.record.memory_id) { record: MemoryRecord }
+    /// A memory record was found wrong, or superseded.
+    MemoryInvalidated ("memory.invalidated", 1, Memory, |b| b.memory_id) {
+        memory_id: MemoryId, reason: Text, superseded_by: Option<MemoryId>,
+    }
+    /// A memory record was taken back.
+    MemoryRevoked ("memory.revoked", 1, Memory, |b| b.memory_id) { memory_id: MemoryId, reason: Text }
+    /// A memory record went stale.
+    MemoryExpired ("memory.expired", 1, Memory, |b| b.memory_id) { memory_id: MemoryId }
+
+    // Questions.
+
+    /// A person is asked a question.
+    ClarificationRequested ("clarification.requested", 1, Clarification, |b| b.clarification.clarification_id) {
+        clarification: Clarification,
+    }
+    /// A question was answered.
+    ClarificationAnswered ("clarification.answered", 1, Clarification, |b| b.clarification_id) {
+        clarification_id: ClarificationId, ingress_id: IngressId,
+    }
+    /// A question lapsed.
+    ClarificationExpired ("clarification.expired", 1, Clarification, |b| b.clarification_id) {
+        clarification_id: ClarificationId,
+    }
+    /// A question's task ended.
+    ClarificationCancelled ("clarification.cancelled", 1, Clarification, |b| b.clarification_id) {
+        clarification_id: ClarificationId,
+    }
+}

@@ -1,0 +1,84 @@
+//! What an attempt is given to think with (HK-15.6, HK-15.7).
+
+use crate::{ArtifactId, AttemptId, TaskId};
+use seal::Digest;
+use serde::{Deserialize, Serialize};
+
+crate::names! {
+    /// Sections of a pack, in the precedence of HK-15.7.
+    pub enum Section ("context section") {
+        /// The task contract.
+        TaskContract = "task_contract",
+        /// The step contract.
+        StepContract = "step_contract",
+        /// Active policy constraints.
+        Policy = "policy",
+        /// Active decisions.
+        Decisions = "decisions",
+        /// Working state.
+        WorkingState = "working_state",
+        /// Selected beliefs.
+        Beliefs = "beliefs",
+        /// Durable memory.
+        Memory = "memory",
+        /// Relevant artifacts: observations, results, ingested files.
+        Artifacts = "artifacts",
+        /// Bound ingress since the last boundary.
+        Ingress = "ingress",
+        /// Session projection, only when necessary.
+        Session = "session",
+    }
+}
+
+/// One item of a pack, with where it comes from (HK-15.6-4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextItem {
+    /// Its section.
+    pub section: Section,
+    /// Artifact, belief, memory, decision or ingress identifier.
+    pub source: String,
+    /// One line for people and for the model.
+    pub title: String,
+    /// What the model sees.
+    pub text: String,
+    /// How far it may be relied on.
+    pub trust_tier: crate::artifact::TrustTier,
+    /// Tokens it was counted as.
+    pub tokens: u32,
+    /// Whether the text was cut to fit.
+    pub cut: bool,
+}
+
+/// Something that did not fit, named so that it is not lost silently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextOmission {
+    /// What.
+    pub source: String,
+    /// Its section.
+    pub section: Section,
+    /// Why.
+    pub reason: String,
+}
+
+/// The compiled pack, stored as artifact `context.pack` (HK-15.6-6).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextPack {
+    /// The task.
+    pub task_id: TaskId,
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// The iteration it is for, from 1.
+    pub iteration: u32,
+    /// Tokens it may use.
+    pub tokens_max: u32,
+    /// Tokens it uses, as counted.
+    pub tokens: u32,
+    /// What is in it, in order.
+    pub items: Vec<ContextItem>,
+    /// What is not.
+    pub omissions: Vec<ContextOmission>,
+    /// Artifacts it was compiled from, sorted.
+    pub inputs: Vec<ArtifactId>,
+    /// Digest over everything it was compiled from, for explaining it later.
+    pub input_sha256: Digest,
+}

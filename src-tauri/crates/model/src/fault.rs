@@ -1,0 +1,150 @@
+//! Durable boundaries by name, so that a test can stop the world at each of them (recovery.md 3).
+//!
+//! The list lists itself: [`Point::ALL`]. Production passes [`NoFaults`].
+
+crate::names! {
+    /// A durable boundary: before it nothing of it is on disk, after it all of it is.
+    pub enum Point ("crash point") {
+        /// The store's first commit.
+        StoreInit = "store.init",
+        /// A host takes its epoch.
+        HostStart = "host.start",
+        /// A host lets go.
+        HostStop = "host.stop",
+        /// A key is made known.
+        KeyRegister = "key.register",
+        /// A principal is made known.
+        PrincipalRegister = "principal.register",
+        /// A workspace is made known.
+        WorkspaceRegister = "workspace.register",
+        /// A message is recorded.
+        IngressReceive = "ingress.receive",
+        /// A message is bound and its task created.
+        IngressBind = "ingress.bind",
+        /// A task becomes running.
+        TaskStart = "task.start",
+        /// A task is asked to pause.
+        TaskPause = "task.pause",
+        /// A paused task becomes ready.
+        TaskResume = "task.resume",
+        /// A task is cancelled.
+        TaskCancel = "task.cancel",
+        /// A task ends.
+        TaskEnd = "task.end",
+        /// An attempt is created and leased.
+        AttemptLease = "attempt.lease",
+        /// An attempt is superseded or retried.
+        AttemptSupersede = "attempt.supersede",
+        /// A lease is renewed.
+        LeaseRenew = "lease.renew",
+        /// A context pack and the exact model request are stored, the budget reserved.
+        ContextCompile = "context.compile",
+        /// A model's answer is stored.
+        ModelRespond = "model.respond",
+        /// A model's failure is stored.
+        ModelFail = "model.fail",
+        /// A malformed answer is rejected.
+        OutputReject = "output.reject",
+        /// A turn of the loop is complete.
+        IterationComplete = "iteration.complete",
+        /// A request is normalised and judged.
+        ActionJudge = "action.judge",
+        /// A person is asked.
+        ApprovalRequest = "approval.request",
+        /// A person's yes is stored.
+        ApprovalGrant = "approval.grant",
+        /// A person's no is stored.
+        ApprovalDeny = "approval.deny",
+        /// An approval lapses or is withdrawn.
+        ApprovalLapse = "approval.lapse",
+        /// A witness drifted; policy is entered again.
+        WitnessDrift = "witness.drift",
+        /// Witness, grant and dispatch are stored, the grant consumed.
+        EffectDispatch = "effect.dispatch",
+        /// One item of a change set is prepared in a temporary file.
+        ItemWriteTemp = "item.write_temp",
+        /// The temporary file is synced.
+        ItemSync = "item.sync",
+        /// The file takes its place.
+        ItemRename = "item.rename",
+        /// The folder is synced.
+        ItemSyncFolder = "item.sync_folder",
+        /// A file is removed.
+        ItemDelete = "item.delete",
+        /// A file is moved.
+        ItemMove = "item.move",
+        /// A command is started.
+        CommandSpawn = "command.spawn",
+        /// A command's transcript is complete.
+        CommandTranscript = "command.transcript",
+        /// Outcome and receipt are stored.
+        EffectObserve = "effect.observe",
+        /// An outcome stays unknown.
+        EffectUncertain = "effect.uncertain",
+        /// An unknown outcome is settled.
+        EffectResolve = "effect.resolve",
+        /// A recovered receipt is issued.
+        ReceiptIssue = "receipt.issue",
+        /// A rollback is planned.
+        RollbackPlan = "rollback.plan",
+        /// A question is put.
+        ClarificationAsk = "clarification.ask",
+        /// A question is answered.
+        ClarificationAnswer = "clarification.answer",
+        /// A working state, belief or memory changes.
+        KnowledgeChange = "knowledge.change",
+        /// An artifact's temporary file is written.
+        ArtifactWriteTemp = "artifact.write_temp",
+        /// An artifact's temporary file is synced.
+        ArtifactSync = "artifact.sync",
+        /// An artifact takes its place.
+        ArtifactRename = "artifact.rename",
+        /// An artifact's folder is synced.
+        ArtifactSyncFolder = "artifact.sync_folder",
+        /// Files are taken in.
+        ArtifactIngest = "artifact.ingest",
+        /// A checkpoint is signed.
+        CheckpointSign = "checkpoint.sign",
+        /// A pin moves.
+        PinMove = "pin.move",
+        /// The gate is halted.
+        GateHalt = "gate.halt",
+        /// The gate is booted.
+        GateBoot = "gate.boot",
+        /// A decision of policy or person is recorded by itself.
+        DecisionRecord = "decision.record",
+        /// A proof is written.
+        ProofExport = "proof.export",
+        /// A backup is written.
+        BackupWrite = "backup.write",
+    }
+}
+
+/// Where a test may stop the world. Each returns an error to inject one, or does not return at all.
+pub trait Faults: Send + Sync {
+    /// Just before the boundary.
+    ///
+    /// # Errors
+    /// The error to inject.
+    fn before(&self, point: Point) -> std::io::Result<()>;
+
+    /// Just after the boundary.
+    ///
+    /// # Errors
+    /// The error to inject.
+    fn after(&self, point: Point) -> std::io::Result<()>;
+}
+
+/// Production: nothing is injected.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFaults;
+
+impl Faults for NoFaults {
+    fn before(&self, _: Point) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn after(&self, _: Point) -> std::io::Result<()> {
+        Ok(())
+    }
+}

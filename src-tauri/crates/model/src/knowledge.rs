@@ -1,0 +1,139 @@
+//! Working state, beliefs, memory (HK-8.6, HK-8.7, HK-15).
+
+use crate::artifact::{EvidenceRef, TrustTier};
+use crate::{AttemptId, BeliefId, MemoryId, PrincipalId, StepId, TaskId, UnixMs};
+use seal::disclose::Sensitive;
+use serde::{Deserialize, Serialize};
+
+crate::names! {
+    /// Belief states (HK-8.6-4).
+    pub enum BeliefStatus ("belief status") {
+        /// Held.
+        Active = "active",
+        /// A newer one took its place.
+        Superseded = "superseded",
+        /// Another says otherwise.
+        Contradicted = "contradicted",
+        /// Taken back.
+        Revoked = "revoked",
+        /// Too old.
+        Expired = "expired",
+    }
+}
+
+crate::names! {
+    /// Memory states (HK-8.7-4).
+    pub enum MemoryStatus ("memory status") {
+        /// Held.
+        Active = "active",
+        /// Found wrong, or superseded.
+        Invalidated = "invalidated",
+        /// Taken back.
+        Revoked = "revoked",
+        /// Too old.
+        Expired = "expired",
+    }
+}
+
+/// What is treated as true enough to reason with (HK-8.6-2, -3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Belief {
+    /// Its identifier.
+    pub belief_id: BeliefId,
+    /// The task it belongs to.
+    pub task_id: TaskId,
+    /// The claim.
+    pub claim: Sensitive<String>,
+    /// Where it holds.
+    pub scope: Sensitive<String>,
+    /// What supports it; never empty.
+    pub evidence_refs: Vec<EvidenceRef>,
+    /// From 0 to 1000.
+    pub confidence: u16,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+    /// Where it stands.
+    pub status: BeliefStatus,
+    /// When it was first held.
+    pub created_at: UnixMs,
+    /// Who holds it.
+    pub asserted_by: PrincipalId,
+    /// From 1; each change is a new revision, none is overwritten (HK-6.1-3).
+    pub revision: u32,
+    /// The step it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<StepId>,
+    /// The attempt it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt_id: Option<AttemptId>,
+    /// The belief it replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<BeliefId>,
+    /// Beliefs it contradicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradicts: Vec<BeliefId>,
+    /// When it goes stale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<UnixMs>,
+}
+
+/// Knowledge that survives its task (HK-8.7-2, -3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryRecord {
+    /// Its identifier.
+    pub memory_id: MemoryId,
+    /// The task whose event promoted it (reconciliation C37).
+    pub promoted_by_task_id: TaskId,
+    /// Who promoted it.
+    pub promoted_by: PrincipalId,
+    /// The claim.
+    pub claim: Sensitive<String>,
+    /// Where it holds.
+    pub scope: Sensitive<String>,
+    /// What supports it; never empty.
+    pub evidence_refs: Vec<EvidenceRef>,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+    /// Why it deserves to last.
+    pub promotion_reason: Sensitive<String>,
+    /// Where it stands.
+    pub status: MemoryStatus,
+    /// When it was promoted.
+    pub created_at: UnixMs,
+    /// The belief it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promoted_from_belief_id: Option<BeliefId>,
+    /// When it was found wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalidated_at: Option<UnixMs>,
+    /// The record it replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<MemoryId>,
+}
+
+/// Task-local execution state: these fields and no others, each list bounded (HK-15.2).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkingState {
+    /// The objective, taken apart.
+    #[serde(default)]
+    pub objectives: Vec<String>,
+    /// What must be kept to.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// The plan in force, in one line.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// Questions still open.
+    #[serde(default)]
+    pub pending_questions: Vec<String>,
+    /// Handles of resources in use.
+    #[serde(default)]
+    pub resource_handles: Vec<String>,
+    /// Outputs that are expected.
+    #[serde(default)]
+    pub expected_outputs: Vec<String>,
+    /// What is not known yet.
+    #[serde(default)]
+    pub uncertainties: Vec<String>,
+}

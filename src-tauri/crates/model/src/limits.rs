@@ -1,0 +1,64 @@
+//! Every limit of Hermit, with its reason beside the number.
+
+/// Bytes of a path: Linux refuses longer ones.
+pub const PATH_BYTES_MAX: usize = 4096;
+/// Bytes of a goal kept inline; a longer one is refused with advice to put it into a file and ingest that.
+pub const GOAL_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of one canonical event: bodies point at artifacts for anything larger.
+pub const EVENT_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of an artifact committed inside the ledger's transaction; larger ones are synced files (recovery.md 4).
+pub const INLINE_ARTIFACT_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of any artifact: memory is bounded, larger content is refused by name.
+pub const ARTIFACT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Items of one change set: the card must stay readable and the transaction short.
+pub const CHANGE_ITEMS_MAX: usize = 10_000;
+/// Reads fanned out under one read request (HK-20, reconciliation C17).
+pub const PARALLEL_READS_MAX: usize = 10;
+/// Entries that one `list` returns: beyond it the listing says it is cut and how to narrow it.
+pub const LIST_ENTRIES_MAX: usize = 100_000;
+/// Iterations of one attempt, enforced in code (RX-6-1).
+pub const ITERATIONS_MAX: u32 = 64;
+/// Malformed answers in a row that are re-prompted before the attempt fails (RX-8-3).
+pub const MALFORMED_MAX: u32 = 3;
+/// Tool failures in a row before the attempt fails (RX-9-4).
+pub const TOOL_FAILURES_MAX: u32 = 3;
+/// Iterations in a row with nothing new before the attempt fails (RX-5-4).
+pub const NO_PROGRESS_MAX: u32 = 3;
+/// Attempts of one step unless its contract says otherwise.
+pub const ATTEMPTS_MAX: u32 = 3;
+/// Bytes of one working state, canonical (HK-15.2-1).
+pub const WORKING_STATE_BYTES_MAX: usize = 32 * 1024;
+/// Items of one list inside a working state.
+pub const WORKING_STATE_ITEMS_MAX: usize = 64;
+/// Tokens of a context pack unless the model says otherwise: small local models see 4,096.
+pub const CONTEXT_TOKENS_DEFAULT: u32 = 3_000;
+/// How long an approval waits before it expires: a week, so that a weekend never decides.
+pub const APPROVAL_MS_MAX: i64 = 7 * 24 * 3600 * 1000;
+/// How long a witness holds before it is observed again: it is always observed again before execution.
+pub const WITNESS_MS_MAX: i64 = 7 * 24 * 3600 * 1000;
+/// How long a grant lives: dispatch follows in the same commit or the next.
+pub const GRANT_MS_MAX: i64 = 5 * 60 * 1000;
+/// How long a lease lives without renewal.
+pub const LEASE_MS_MAX: i64 = 15 * 60 * 1000;
+/// How long a command may run unless the request says less.
+pub const COMMAND_MS_MAX: u64 = 10 * 60 * 1000;
+/// Bytes kept of a command's output, each stream.
+pub const COMMAND_OUTPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How long one model call may take.
+pub const MODEL_CALL_MS_MAX: u64 = 10 * 60 * 1000;
+/// Bytes of a model's answer.
+pub const MODEL_ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Events between two task checkpoints (proof.md 2).
+pub const CHECKPOINT_EVENTS: u64 = 1_000;
+/// Signatures on one note (proof.md 6).
+pub const NOTE_SIGNATURES_MAX: usize = 16;
+/// Bytes of a playbook file.
+pub const PLAYBOOK_BYTES_MAX: usize = 256 * 1024;
+/// Open approvals of one task: duplicates are bounded (governance.md 2).
+pub const OPEN_APPROVALS_MAX: usize = 16;
+/// How long the approval key may stay open for low and moderate risk (proof.md 3).
+pub const APPROVAL_KEY_OPEN_MS_MAX: i64 = 15 * 60 * 1000;
+/// Attempts at a busy database before an error, in milliseconds.
+pub const DATABASE_BUSY_MS_MAX: u64 = 5_000;
+/// Ledger submissions joined in one commit.
+pub const GROUP_COMMIT_MAX: usize = 256;

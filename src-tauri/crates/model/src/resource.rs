@@ -1,0 +1,85 @@
+//! Resource identifiers, shared by request, policy, witness, grant, receipt and screen (proof.md 1).
+
+use crate::{Error, MemoryId, ReceiptId, RelPath, WorkspaceId};
+use std::fmt;
+use std::str::FromStr;
+
+/// Something an action touches.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ResourceId {
+    /// `file:<workspace_id>/<percent-encoded path>`; a folder is named the same way.
+    File(WorkspaceId, RelPath),
+    /// `host:<name>:<port>`.
+    Host(String, u16),
+    /// `ref:<workspace_id>/<ref>`.
+    Ref(WorkspaceId, String),
+    /// `mcp:<server>/<tool>`.
+    Mcp(String, String),
+    /// `secret:<handle>`.
+    Secret(String),
+    /// `memory:<memory_id>`, a record of durable memory.
+    Memory(MemoryId),
+    /// `receipt:<receipt_id>`, the act a rollback undoes.
+    Receipt(ReceiptId),
+}
+
+impl fmt::Display for ResourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(workspace, path) => write!(f, "file:{workspace}/{path}"),
+            Self::Host(name, port) => write!(f, "host:{name}:{port}"),
+            Self::Ref(workspace, name) => write!(f, "ref:{workspace}/{name}"),
+            Self::Mcp(server, tool) => write!(f, "mcp:{server}/{tool}"),
+            Self::Secret(handle) => write!(f, "secret:{handle}"),
+            Self::Memory(id) => write!(f, "memory:{id}"),
+            Self::Receipt(id) => write!(f, "receipt:{id}"),
+        }
+    }
+}
+
+impl FromStr for ResourceId {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self, Error> {
+        parse(text).ok_or_else(|| Error::Resource(text.to_owned()))
+    }
+}
+
+fn parse(text: &str) -> Option<ResourceId> {
+    let (scheme, rest) = text.split_once(':')?;
+    let id = match scheme {
+        "file" => {
+            let (workspace, path) = rest.split_once('/')?;
+            ResourceId::File(workspace.parse().ok()?, path.parse().ok()?)
+        }
+        "host" => {
+            let (name, port) = rest.rsplit_once(':')?;
+            ResourceId::Host(name.to_owned(), port.parse().ok()?)
+        }
+        "ref" => {
+            let (workspace, name) = rest.split_once('/')?;
+            ResourceId::Ref(workspace.parse().ok()?, name.to_owned())
+        }
+        "mcp" => {
+            let (server, tool) = rest.split_once('/')?;
+            ResourceId::Mcp(server.to_owned(), tool.to_owned())
+        }
+        "secret" => ResourceId::Secret(rest.to_owned()),
+        "memory" => ResourceId::Memory(rest.parse().ok()?),
+        "receipt" => ResourceId::Receipt(rest.parse().ok()?),
+        _ => return None,
+    };
+    (id.to_string() == text && !rest.is_empty()).then_some(id)
+}
+
+impl serde::Serialize for ResourceId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for ResourceId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

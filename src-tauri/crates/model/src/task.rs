@@ -1,0 +1,271 @@
+//! Tasks and steps (HK-8.1, HK-8.2).
+
+use crate::policy::Profile;
+use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
+use seal::disclose::Sensitive;
+use serde::{Deserialize, Serialize};
+
+crate::names! {
+    /// Task states (HK-12.1).
+    pub enum TaskStatus ("task status") {
+        /// Recorded, not yet accepted for work.
+        Created = "created",
+        /// May be picked up.
+        Ready = "ready",
+        /// An attempt holds a live lease.
+        Running = "running",
+        /// Waits for a person or the outside.
+        Blocked = "blocked",
+        /// A person asked it to wait.
+        Paused = "paused",
+        /// Its contract is fulfilled.
+        Completed = "completed",
+        /// It ended without fulfilling its contract.
+        Failed = "failed",
+        /// A person ended it.
+        Cancelled = "cancelled",
+        /// Its effects were undone.
+        RolledBack = "rolled_back",
+    }
+}
+
+impl TaskStatus {
+    /// Whether no further work follows: completed, failed, cancelled (HK-8.1.1-2), and rolled back (C38).
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Cancelled | Self::RolledBack => true,
+            Self::Created | Self::Ready | Self::Running | Self::Blocked | Self::Paused => false,
+        }
+    }
+}
+
+crate::names! {
+    /// How urgent a task is.
+    pub enum Priority ("priority") {
+        /// Behind everything else.
+        Low = "low",
+        /// The usual.
+        Normal = "normal",
+        /// Before everything else.
+        High = "high",
+    }
+}
+
+crate::names! {
+    /// Whether steps of one task may overlap (HK-20.2).
+    pub enum ParallelismMode ("parallelism mode") {
+        /// One at a time.
+        Serial = "serial",
+        /// Independent steps with disjoint scopes may overlap.
+        Parallel = "parallel",
+    }
+}
+
+/// What a task may spend; every part is reserved before the call that uses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Model calls of one attempt, at most [`crate::limits::ITERATIONS_MAX`].
+    pub iterations_max: u32,
+    /// Tokens in and out, all attempts together.
+    pub tokens_max: u64,
+    /// Milliseconds of work, waiting for people not counted.
+    pub wall_ms_max: i64,
+    /// Cost in micro-units of the currency the provider bills; 0 allows only calls without a price.
+    pub cost_micros_max: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { iterations_max: 24, tokens_max: 400_000, wall_ms_max: 3_600_000, cost_micros_max: 5_000_000 }
+    }
+}
+
+/// Which reasoner proposes, and what it needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ModelChoice {
+    /// A typed list of proposals: the name of a shipped one, or the artifact that holds the file.
+    Playbook {
+        /// Shipped name, or the file's own `name`.
+        name: String,
+        /// The artifact with the exact text that runs.
+        artifact_id: ArtifactId,
+        /// Parameters given by the person, by name.
+        #[serde(default)]
+        parameters: std::collections::BTreeMap<String, String>,
+    },
+    /// An OpenAI-compatible chat server.
+    Openai {
+        /// Base address, ending before `/chat/completions`.
+        base_url: String,
+        /// The model's name there.
+        model: String,
+        /// Handle of the secret that opens it, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret: Option<String>,
+    },
+    /// A transcript that is replayed: the artifact that holds it.
+    Recorded {
+        /// The transcript.
+        artifact_id: ArtifactId,
+    },
+    /// Proposals a test hands over.
+    Scripted {
+        /// The test's name for them.
+        name: String,
+    },
+}
+
+/// What a task promises (HK-8.1 `task_contract_ref` points at the artifact of this).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskContract {
+    /// The goal, word for word.
+    pub goal: String,
+    /// Who proposes.
+    pub model: ModelChoice,
+    /// What it may spend.
+    pub budget: Budget,
+    /// What must hold at the end, for people and for the model.
+    #[serde(default)]
+    pub success_criteria: Vec<String>,
+    /// What must not happen, pinned into every context pack.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+}
+
+/// The durable entrypoint of work (HK-8.1-4, -5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its identifier; the goal's and the run's too (C21).
+    pub task_id: TaskId,
+    /// One line for lists.
+    pub title: Sensitive<String>,
+    /// The explicit goal.
+    pub goal: Sensitive<String>,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// How urgent.
+    pub priority: Priority,
+    /// Who answers for it.
+    pub owner_principal_id: PrincipalId,
+    /// The policy profile, visible on the task (HK-16.3).
+    pub policy_profile_ref: Profile,
+    /// The artifact that holds the [`TaskContract`].
+    pub task_contract_ref: ArtifactId,
+    /// When it was recorded.
+    pub created_at: UnixMs,
+    /// When it last changed.
+    pub updated_at: UnixMs,
+    /// The task it was derived from; never conversational carry-forward (HK-8.1-6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_task_id: Option<TaskId>,
+    /// Tasks that must be complete first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<TaskId>,
+    /// Free labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// When it expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<UnixMs>,
+    /// The workspace it works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_hint: Option<WorkspaceId>,
+    /// Who asked, when not the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<PrincipalId>,
+    /// Which surface it came through.
+    pub source_channel: crate::ingress::Channel,
+    /// Whether steps may overlap.
+    pub parallelism_mode: ParallelismMode,
+    /// The conversation it belongs to.
+    pub conversation_id: ConversationId,
+    /// What a follow-up to an ended task carries (HK-8.1.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuation_anchor: Option<crate::ingress::ContinuationAnchor>,
+}
+
+crate::names! {
+    /// Step states (HK-12.2).
+    pub enum StepStatus ("step status") {
+        /// Known, its dependencies open.
+        Planned = "planned",
+        /// May be attempted.
+        Ready = "ready",
+        /// An attempt is at work.
+        Running = "running",
+        /// Its attempt waits.
+        Blocked = "blocked",
+        /// Its contract is fulfilled.
+        Succeeded = "succeeded",
+        /// It ran out of attempts.
+        Failed = "failed",
+        /// A person ended it.
+        Cancelled = "cancelled",
+        /// Another step took its place.
+        Superseded = "superseded",
+    }
+}
+
+crate::names! {
+    /// What a step is for (examples of HK-8.2).
+    pub enum StepKind ("step kind") {
+        /// Pursue the goal: the loop of reasoning and action.
+        Pursue = "pursue",
+        /// Undo a receipt.
+        Rollback = "rollback",
+        /// Settle an unknown outcome.
+        Observe = "observe",
+        /// Take content in.
+        Ingest = "ingest",
+        /// Promote knowledge.
+        Promote = "promote",
+    }
+}
+
+/// What one step promises (HK-8.2-3, -5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepContract {
+    /// What it is to reach.
+    pub objective: String,
+    /// Inputs it counts on.
+    #[serde(default)]
+    pub expected_inputs: Vec<ArtifactId>,
+    /// Outputs it is to leave, in words.
+    #[serde(default)]
+    pub expected_outputs: Vec<String>,
+    /// When it counts as done.
+    #[serde(default)]
+    pub success_criteria: Vec<String>,
+    /// Classes of action it may request; empty allows those the profile allows.
+    #[serde(default)]
+    pub allowed_action_classes: Vec<crate::action::ActionClass>,
+    /// How to undo it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback_hint: Option<String>,
+}
+
+/// The smallest logical recoverable unit (HK-8.2-4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its identifier.
+    pub step_id: StepId,
+    /// The task that owns it.
+    pub task_id: TaskId,
+    /// What it is for.
+    pub kind: StepKind,
+    /// One line for lists.
+    pub title: Sensitive<String>,
+    /// The artifact that holds the [`StepContract`].
+    pub contract_ref: ArtifactId,
+    /// Where it stands.
+    pub status: StepStatus,
+    /// Steps that must have succeeded first.
+    pub depends_on: Vec<StepId>,
+    /// Attempts allowed.
+    pub max_attempts: u32,
+    /// When it was planned.
+    pub created_at: UnixMs,
+    /// When it last changed.
+    pub updated_at: UnixMs,
+}
