@@ -1,2 +1,90 @@
-//! Set-up, build, test and release chores, in Rust.
-fn main() {}
+//! Set-up, build, test and release chores, in Rust. `cargo xtask WORD`, or through `npm run WORD`.
+//!
+//! # What this room is for
+//!
+//! One place for every chore, so that a person, CI and the README use the same words. `npm start` and `npm test`
+//! end here, after `.config/doorstep.mjs` has seen to cargo and a linker.
+//!
+//! # What it must never do
+//!
+//! Be needed by another room; install anything but as root on Debian or Ubuntu; download but through the
+//! package clients; hide a failing test.
+//!
+//! # Invariants
+//!
+//! 1. It builds in seconds on a fresh machine: the standard library only.
+//! 2. The last line of `test` is `N passed, N failed`, and the exit code agrees with it.
+//! 3. The conformance report is written only from tests that ran and passed in one whole run.
+//! 4. With `CI=true` nothing committed is rewritten; a stale report fails.
+//!
+//! # Where to start reading
+//!
+//! [`main`] has the table of words; [`place`] says where builds go; [`setup`] what a machine needs.
+
+mod chores;
+mod conformance;
+mod model_server;
+mod parts;
+mod place;
+mod setup;
+mod shell;
+mod tests_run;
+
+use place::Place;
+use std::process::ExitCode;
+
+/// What went wrong, in words for the person who typed the command.
+type Problem = String;
+
+const HELP: &str = "\
+cargo xtask WORD
+
+  setup          look for what building and testing need; as root on Debian or Ubuntu install it
+  start [ARGS]   set up, build, and lead through a first task (`hermit start ARGS`)
+  dev [ARGS]     build, and run `hermit ARGS`
+  test [ARGS]    set up, run every test, write the conformance report; with ARGS only `cargo test ARGS`
+  check          formatting, clippy and documentation, as strict as review
+  build          release build of hermit, hermit-exec and hermit-verify
+  bench          the benchmarks of tests/bench
+  conformance    run every test and write tests/conformance/report.tsv again
+  parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
+  model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
+
+environment
+  CARGO_TARGET_DIR, HERMIT_TARGET_DIR   where builds go (the first that is set); else target/, or the user's
+                                        cache folder when CI=true, so that a second clone starts warm
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let word = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let done = Place::find().and_then(|place| run(&place, &word, &rest));
+    match done {
+        Ok(code) => code,
+        Err(problem) => {
+            shell::say(&problem);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
+    match word {
+        "setup" => setup::setup(setup::Purpose::Test).map(|()| ExitCode::SUCCESS),
+        "start" => chores::start(place, rest),
+        "dev" => chores::dev(place, rest),
+        "test" => tests_run::test(place, rest),
+        "check" => chores::check(place).map(|()| ExitCode::SUCCESS),
+        "build" => chores::build(place).map(|()| ExitCode::SUCCESS),
+        "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
+        "conformance" => tests_run::test(place, &[]),
+        "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
+        "model-server" => model_server::serve(rest),
+        "" | "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => Err(format!("there is no chore `{other}`; `cargo xtask help` lists them")),
+    }
+}

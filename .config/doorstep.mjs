@@ -1,0 +1,52 @@
+// The step before the door: what Rust cannot do for itself on a fresh machine. It makes sure that cargo and a
+// linker are there, then hands everything to `cargo xtask`. Nothing else belongs here.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const runs = (program, ...args) => spawnSync(program, args, { stdio: "ignore" }).status === 0;
+const say = (...lines) => lines.forEach((line) => console.error(`hermit: ${line}`));
+const asRoot = process.getuid?.() === 0;
+
+function needCargo() {
+  if (runs("cargo", "--version")) return;
+  // rustup's folder, when this terminal was opened before rustup put it on the path.
+  const bin = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "bin");
+  if (existsSync(bin)) process.env.PATH = `${bin}${delimiter}${process.env.PATH}`;
+  if (runs("cargo", "--version")) return;
+  say("Rust is missing. Install it as https://rustup.rs says, open a new terminal, and run this again.");
+  process.exit(1);
+}
+
+function needLinker() {
+  if (process.platform === "win32" || runs("cc", "--version")) return;
+  if (process.platform === "darwin") {
+    say("a C compiler is missing. Run `xcode-select --install`, and then this again.");
+    process.exit(1);
+  }
+  if (asRoot && runs("apt-get", "--version")) {
+    say("a C compiler is missing; installing build-essential ...");
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    const apt = (...args) => spawnSync("apt-get", args, { stdio: ["ignore", 2, 2], env }).status === 0;
+    const install = () => apt("install", "-y", "--no-install-recommends", "build-essential", "pkg-config");
+    if (install() || (apt("update") && install())) return;
+  }
+  const managers = [
+    ["apt-get", "apt-get install -y build-essential pkg-config"],
+    ["dnf", "dnf install -y gcc gcc-c++ make pkgconf-pkg-config"],
+    ["pacman", "pacman -S --needed base-devel pkgconf"],
+    ["zypper", "zypper install -y gcc gcc-c++ make pkg-config"],
+    ["apk", "apk add build-base pkgconf"],
+  ];
+  const command = managers.find(([manager]) => runs(manager, "--version"))?.[1];
+  const sudo = asRoot ? "" : "sudo ";
+  say(command ? `a C compiler is missing. Run \`${sudo}${command}\`, and then this again.`
+    : "a C compiler (cc) is missing. Install one with your system's package manager, and run this again.");
+  process.exit(1);
+}
+
+needCargo();
+needLinker();
+const done = spawnSync("cargo", ["xtask", ...process.argv.slice(2)], { stdio: "inherit" });
+process.exit(done.status ?? 1);

@@ -1,0 +1,77 @@
+//! Building, starting and checking.
+
+use crate::Problem;
+use crate::place::Place;
+use crate::setup::{Purpose, setup};
+use crate::shell::{run, say};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// The packages whose programs a person runs.
+const PROGRAMS: [&str; 3] = ["hermit-cli", "hermit-exec", "hermit-proof"];
+
+/// Sets up, builds, and leads through a first task.
+pub fn start(place: &Place, args: &[String]) -> Result<ExitCode, Problem> {
+    setup(Purpose::Start)?;
+    say("building; the first time takes some minutes ...");
+    let hermit = programs(place, false)?;
+    hand_over(Command::new(hermit).arg("start").args(args))
+}
+
+/// Builds and runs `hermit` with these words.
+pub fn dev(place: &Place, args: &[String]) -> Result<ExitCode, Problem> {
+    let hermit = programs(place, false)?;
+    hand_over(Command::new(hermit).args(args))
+}
+
+/// Release build.
+pub fn build(place: &Place) -> Result<(), Problem> {
+    setup(Purpose::Start)?;
+    let hermit = programs(place, true)?;
+    say(&format!("built `{}`", hermit.display()));
+    Ok(())
+}
+
+/// Builds the programs and answers where `hermit` is.
+fn programs(place: &Place, release: bool) -> Result<PathBuf, Problem> {
+    let mut cargo = place.cargo();
+    cargo.args(["build", "--bins"]).args(PROGRAMS.iter().flat_map(|p| ["-p", p]));
+    cargo.args(release.then_some("--release"));
+    run(&mut cargo)?;
+    let folder = place.target.join(if release { "release" } else { "debug" });
+    let hermit = folder.join(format!("hermit{}", std::env::consts::EXE_SUFFIX));
+    if hermit.exists() { Ok(hermit) } else { Err(format!("the build left no `{}`", hermit.display())) }
+}
+
+/// Runs with this terminal, in the folder the person stands in, and takes its exit code over.
+fn hand_over(command: &mut Command) -> Result<ExitCode, Problem> {
+    if let Some(folder) = std::env::var_os("INIT_CWD") {
+        command.current_dir(folder);
+    }
+    // Cargo's words to this program mean nothing to that one.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO")) {
+        command.env_remove(name);
+    }
+    let status = command.status().map_err(|e| format!("hermit could not be started: {e}"))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Formatting, clippy and documentation.
+pub fn check(place: &Place) -> Result<(), Problem> {
+    say("formatting ...");
+    run(place.cargo().args(["fmt", "--all", "--check"]))?;
+    say("clippy ...");
+    run(place.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    say("documentation ...");
+    run(place.cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    say("all as it should be");
+    Ok(())
+}
+
+/// The benchmarks, in the release profile.
+pub fn bench(place: &Place, args: &[String]) -> Result<(), Problem> {
+    if !place.root.join("tests/bench").is_dir() {
+        return Err("no benchmark stands in tests/bench yet".to_owned());
+    }
+    run(place.cargo().args(["bench", "-p", "hermit-tests"]).args(args))
+}

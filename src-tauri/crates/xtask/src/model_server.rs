@@ -1,0 +1,96 @@
+//! Serves a model over the OpenAI-compatible API of llama.cpp, on loopback, until it is stopped.
+
+use crate::Problem;
+use crate::parts::{MODELS, folder, python};
+use crate::shell::say;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// The whole server: llama.cpp's own, started from its binding. It prints its URL and then waits.
+const SERVE: &str = r#"
+import signal, sys, xllamacpp
+model, port, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+params = xllamacpp.CommonParams()
+params.model.path = model
+params.hostnames = ["127.0.0.1"]
+params.port = port
+params.n_ctx = 4096
+params.n_parallel = 1
+params.cpuparams.n_threads = threads
+params.use_jinja = True
+params.offline = True
+server = xllamacpp.Server(params)
+print(f"{server.listening_address}/v1", flush=True)
+signal.sigwait({signal.SIGINT, signal.SIGTERM})
+"#;
+
+struct Wish {
+    model: Option<PathBuf>,
+    port: u16,
+    threads: u16,
+}
+
+/// Starts the server; the first line it prints is the URL to give to a client. Ends with SIGINT or SIGTERM.
+pub fn serve(words: &[String]) -> Result<ExitCode, Problem> {
+    let wish = wish(words)?;
+    let folder = folder()?;
+    let model = match wish.model {
+        Some(model) => model,
+        None => fetched(&folder)?,
+    };
+    if !model.is_file() {
+        return Err(format!("`{}` is no file", model.display()));
+    }
+    let python = python(&folder)?;
+    say(&format!("loading {} ...", model.display()));
+    let mut server = Command::new(python);
+    server.args(["-c", SERVE]).arg(&model).arg(wish.port.to_string()).arg(wish.threads.to_string());
+    let status = server.status().map_err(|e| format!("the server could not be started: {e}"))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+fn fetched(folder: &std::path::Path) -> Result<PathBuf, Problem> {
+    let here = MODELS.iter().map(|model| folder.join(model.file)).find(|path| path.exists());
+    here.ok_or_else(|| {
+        "no model is here yet; run `cargo xtask parts`, or name one with --model PATH".to_owned()
+    })
+}
+
+fn wish(words: &[String]) -> Result<Wish, Problem> {
+    let mut wish = Wish { model: None, port: 8080, threads: 2 };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or_else(|| format!("`{word}` needs a value"))?;
+        let number =
+            || value.parse::<u16>().map_err(|_| format!("`{value}` is not a number that `{word}` can be"));
+        match word.as_str() {
+            "--model" => wish.model = Some(PathBuf::from(value)),
+            "--port" => wish.port = number()?,
+            "--threads" => wish.threads = number()?.max(1),
+            other => {
+                return Err(format!("`{other}` means nothing here; there are --model, --port and --threads"));
+            }
+        }
+    }
+    Ok(wish)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn wishes_are_read_and_mistakes_are_named() {
+        let read = wish(&words("--port 9000 --model m.gguf")).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((read.port, read.model), (9000, Some(PathBuf::from("m.gguf"))));
+        for (text, says) in
+            [("--port", "needs a value"), ("--port x", "not a number"), ("--colour red", "means nothing")]
+        {
+            assert!(wish(&words(text)).err().is_some_and(|e| e.contains(says)), "{text}");
+        }
+    }
+}

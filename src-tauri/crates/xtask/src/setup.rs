@@ -1,0 +1,250 @@
+//! What a machine needs, whether it is there, and how it gets there.
+
+use crate::{Problem, shell};
+use shell::{answers, say};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What the machine is being set up for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Purpose {
+    /// To build and run Hermit.
+    Start,
+    /// To run every test besides.
+    Test,
+}
+
+/// One thing a machine may lack.
+struct Need {
+    name: &'static str,
+    why: &'static str,
+    found: fn() -> bool,
+    from: Purpose,
+    /// Whether nothing works without it.
+    must: bool,
+    /// Package names for apt, dnf, pacman, zypper, apk and brew, in this order; empty where there is none.
+    packages: [&'static str; 6],
+}
+
+const MANAGERS: [(&str, &str); 6] = [
+    ("apt-get", "apt-get install -y --no-install-recommends"),
+    ("dnf", "dnf install -y"),
+    ("pacman", "pacman -S --needed"),
+    ("zypper", "zypper install -y"),
+    ("apk", "apk add"),
+    ("brew", "brew install"),
+];
+
+fn needs() -> Vec<Need> {
+    let need = |name, why, found, from, must, packages| Need { name, why, found, from, must, packages };
+    let on_linux = cfg!(target_os = "linux");
+    let mut needs = vec![
+        need(
+            "a C compiler",
+            "builds SQLite and links every program",
+            || cfg!(windows) || answers("cc", &["--version"]),
+            Purpose::Start,
+            true,
+            ["build-essential", "gcc make", "base-devel", "gcc make", "build-base", ""],
+        ),
+        need(
+            "pkg-config",
+            "finds system libraries",
+            || cfg!(windows) || answers("pkg-config", &["--version"]),
+            Purpose::Start,
+            false,
+            ["pkg-config", "pkgconf-pkg-config", "pkgconf", "pkg-config", "pkgconf", "pkgconf"],
+        ),
+        need(
+            "git",
+            "tasks on a repository",
+            || answers("git", &["--version"]),
+            Purpose::Start,
+            false,
+            ["git", "git", "git", "git", "git", "git"],
+        ),
+        need(
+            "openssl",
+            "checks a proof without Hermit",
+            || answers("openssl", &["version"]),
+            Purpose::Test,
+            false,
+            ["openssl", "openssl", "openssl", "openssl", "openssl", "openssl"],
+        ),
+        need(
+            "ssh-keygen",
+            "checks a signature without Hermit",
+            has_ssh_keygen,
+            Purpose::Test,
+            false,
+            ["openssh-client", "openssh-clients", "openssh", "openssh-clients", "openssh-keygen", ""],
+        ),
+        need(
+            "python3 with venv and pip",
+            "serves a model in tests",
+            has_python,
+            Purpose::Test,
+            false,
+            [
+                "python3 python3-venv python3-pip",
+                "python3 python3-pip",
+                "python python-pip",
+                "python3 python3-pip",
+                "python3 py3-pip",
+                "python",
+            ],
+        ),
+        need(
+            "go with x/mod",
+            "reads a checkpoint with the reference implementation",
+            has_go,
+            Purpose::Test,
+            false,
+            ["golang-go golang-golang-x-mod-dev", "golang golang-x-mod-devel", "go", "go", "go", "go"],
+        ),
+    ];
+    if on_linux {
+        needs.push(need(
+            "bubblewrap",
+            "runs commands behind walls",
+            || answers("bwrap", &["--version"]),
+            Purpose::Start,
+            false,
+            ["bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", ""],
+        ));
+    }
+    needs
+}
+
+fn has_ssh_keygen() -> bool {
+    // It has no way to be asked its version; asked for nothing it answers with usage.
+    Command::new("ssh-keygen")
+        .arg("-?")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
+}
+
+fn has_python() -> bool {
+    answers("python3", &["-c", "import venv, ensurepip, pip"])
+}
+
+fn has_go() -> bool {
+    // Debian keeps sources of Go libraries here; elsewhere the proxy of the go client serves.
+    let debian = Path::new("/etc/debian_version").exists();
+    let library = Path::new("/usr/share/gocode/src/golang.org/x/mod/sumdb/note");
+    answers("go", &["version"]) && (!debian || library.exists())
+}
+
+/// Looks for everything the purpose needs. As root on Debian or Ubuntu installs what is missing; elsewhere says
+/// the exact command. An error only if something is missing without which nothing works.
+pub fn setup(purpose: Purpose) -> Result<(), Problem> {
+    let missing = missing(purpose);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for need in &missing {
+        say(&format!("missing: {} ({})", need.name, need.why));
+    }
+    if may_install() {
+        install(&missing);
+    }
+    let left: Vec<Need> = missing.into_iter().filter(|need| !(need.found)()).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = left.iter().map(|n| n.name).collect();
+    let advice = format!("to have {}, run: {}", names.join(", "), command_for(&left));
+    if left.iter().any(|need| need.must) {
+        return Err(format!("{advice}\nhermit: and then this again"));
+    }
+    say(&advice);
+    say("going on without");
+    Ok(())
+}
+
+fn missing(purpose: Purpose) -> Vec<Need> {
+    needs().into_iter().filter(|need| need.from <= purpose && !(need.found)()).collect()
+}
+
+fn may_install() -> bool {
+    let root = cfg!(unix) && is_root();
+    root && Path::new("/etc/debian_version").exists() && answers("apt-get", &["--version"])
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
+    id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
+}
+
+fn install(missing: &[Need]) {
+    let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages[0].split_whitespace()).collect();
+    say(&format!("installing {} ...", packages.join(" ")));
+    if apt_install(&packages) {
+        return;
+    }
+    say("not in the package lists at hand; renewing them ...");
+    apt(&["-q", "update"]);
+    if !apt_install(&packages) {
+        // One package that this release does not have must not keep the others away.
+        for package in packages {
+            apt_install(&[package]);
+        }
+    }
+}
+
+fn apt_install(packages: &[&str]) -> bool {
+    apt(&[&["-q", "install", "-y", "--no-install-recommends"], packages].concat())
+}
+
+/// Waits for another run of apt instead of failing, and asks nothing.
+fn apt(args: &[&str]) -> bool {
+    let mut command = Command::new("apt-get");
+    command.arg("-oDPkg::Lock::Timeout=300").args(args).env("DEBIAN_FRONTEND", "noninteractive");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// The command that installs these here, as exact as the machine lets it be.
+fn command_for(needs: &[Need]) -> String {
+    let manager = MANAGERS.iter().position(|(program, _)| answers(program, &["--version"]));
+    let sudo = if manager == Some(5) || !cfg!(unix) || is_root() { "" } else { "sudo " };
+    match manager {
+        Some(at) => format!("{sudo}{} {}", MANAGERS[at].1, packages_for(needs, at)),
+        None if cfg!(target_os = "macos") => "xcode-select --install".to_owned(),
+        None => format!("your system's package manager for {}", packages_for(needs, 0)),
+    }
+}
+
+fn packages_for(needs: &[Need], manager: usize) -> String {
+    let packages: Vec<_> =
+        needs.iter().map(|need| need.packages[manager]).filter(|p| !p.is_empty()).collect();
+    packages.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn testing_needs_all_that_starting_needs() {
+        let start: Vec<_> = needs().iter().filter(|n| n.from <= Purpose::Start).map(|n| n.name).collect();
+        let test: Vec<_> = needs().iter().filter(|n| n.from <= Purpose::Test).map(|n| n.name).collect();
+        assert!(start.iter().all(|name| test.contains(name)));
+        assert!(test.len() > start.len());
+    }
+
+    #[test]
+    fn every_need_has_a_package_on_debian() {
+        assert!(needs().iter().all(|need| !need.packages[0].is_empty()));
+    }
+
+    #[test]
+    fn the_advice_leaves_out_what_a_system_does_not_package() {
+        let all = needs();
+        assert!(!packages_for(&all, 5).contains("bubblewrap"));
+        assert!(packages_for(&all, 0).contains("golang-golang-x-mod-dev"));
+        assert!(!packages_for(&all, 5).contains("  "));
+    }
+}

@@ -1,0 +1,39 @@
+//! Running other programs, and saying what is going on.
+
+use crate::Problem;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// One line to the person, on the error stream so that data on the output stream stays clean.
+pub fn say(line: &str) {
+    eprintln!("hermit: {line}");
+}
+
+/// Whether the program answers, whatever it says.
+pub fn answers(program: &str, args: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs to the end with this terminal's streams; an error unless it succeeds.
+pub fn run(command: &mut Command) -> Result<(), Problem> {
+    let shown = spelled(command);
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{shown}` failed ({status})")),
+        Err(error) => Err(format!("`{shown}` could not be started: {error}")),
+    }
+}
+
+/// The command as a person would type it.
+pub fn spelled(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether this is a run of CI.
+pub fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|ci| !ci.is_empty() && ci != "false" && ci != "0")
+}

@@ -1,0 +1,127 @@
+//! Every test in one run, counted, with the conformance lines they left.
+
+use crate::Problem;
+use crate::conformance;
+use crate::place::Place;
+use crate::setup::{Purpose, setup};
+use crate::shell::{in_ci, say, spelled};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// What the runners reported.
+#[derive(Default, Debug, PartialEq, Eq)]
+struct Count {
+    passed: usize,
+    failed: usize,
+}
+
+/// Sets up and runs every test. Without words the conformance report is written, or compared with CI=true; with
+/// words only `cargo test WORDS` runs and the report stays as it is. Ends with `N passed, N failed`.
+pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
+    setup(Purpose::Test)?;
+    let dir = place.target.join(format!("conformance-{}", std::process::id()));
+    fs::create_dir_all(&dir).map_err(|e| format!("cannot make `{}`: {e}", dir.display()))?;
+    let ran = run_tests(place, words, &dir);
+    let left = conformance::collect(&dir);
+    let _ = fs::remove_dir_all(&dir);
+    let (mut count, clean) = ran?;
+    if !clean && count.failed == 0 {
+        say("a test binary did not build or did not end by itself; see above");
+        count.failed += 1;
+    }
+    if count.failed == 0 && words.is_empty() {
+        let report = conformance::report(&place.root, &left?)?;
+        if let Err(problem) = settle(place, &report) {
+            say(&problem);
+            count.failed += 1;
+        }
+    }
+    println!("\n{} passed, {} failed", count.passed, count.failed);
+    Ok(if count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Streams what cargo says and counts the result lines. The second answer is whether cargo itself was content.
+fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool), Problem> {
+    let mut cargo = place.cargo();
+    cargo.arg("test").env("HERMIT_CONFORMANCE_DIR", dir).stdin(Stdio::null()).stdout(Stdio::piped());
+    if words.is_empty() {
+        cargo.args(["--workspace", "--no-fail-fast"]);
+        build_programs(place)?;
+    }
+    cargo.args(words);
+    say(&format!("{} ...", spelled(&cargo)));
+    count_lines(&mut cargo)
+}
+
+/// The programs that tests start by path, such as `hermit-exec`.
+fn build_programs(place: &Place) -> Result<(), Problem> {
+    say("building everything; the first time takes a while ...");
+    crate::shell::run(place.cargo().args(["build", "--workspace"]))
+}
+
+fn count_lines(cargo: &mut Command) -> Result<(Count, bool), Problem> {
+    let mut child = cargo.spawn().map_err(|e| format!("cargo could not be started: {e}"))?;
+    let output = child.stdout.take().ok_or("cargo's output cannot be read")?;
+    let mut count = Count::default();
+    let mut screen = std::io::stdout();
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.map_err(|e| format!("cargo's output broke off: {e}"))?;
+        let _ = screen.write_all(&line).and_then(|()| screen.write_all(b"\n"));
+        count.add(&String::from_utf8_lossy(&line));
+    }
+    let status = child.wait().map_err(|e| format!("cargo was lost: {e}"))?;
+    Ok((count, status.success()))
+}
+
+impl Count {
+    /// Reads `test result: ok. 5 passed; 0 failed; ...`; any other line counts nothing.
+    fn add(&mut self, line: &str) {
+        let Some(result) = line.trim_start().strip_prefix("test result: ") else {
+            return;
+        };
+        let number = |what: &str| -> usize {
+            let words: Vec<&str> = result.split([' ', ';', '.']).filter(|w| !w.is_empty()).collect();
+            words.windows(2).find(|w| w[1] == what).and_then(|w| w[0].parse().ok()).unwrap_or(0)
+        };
+        self.passed += number("passed");
+        self.failed += number("failed");
+    }
+}
+
+/// Writes the report if it changed; in CI says what differs instead.
+fn settle(place: &Place, report: &str) -> Result<(), Problem> {
+    let path = place.root.join(conformance::REPORT);
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    say(&conformance::summary(report));
+    if committed == report {
+        return Ok(());
+    }
+    if in_ci() {
+        let lines = conformance::difference(&committed, report).join("\n  ");
+        return Err(format!("{} is stale; run `npm test` and commit it:\n  {lines}", conformance::REPORT));
+    }
+    fs::write(&path, report).map_err(|e| format!("cannot write `{}`: {e}", path.display()))?;
+    say(&format!("wrote {} again; commit it", conformance::REPORT));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn result_lines_are_counted_and_nothing_else_is() {
+        let mut count = Count::default();
+        for line in [
+            "running 6 tests",
+            "test a::b ... ok",
+            "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+            "test result: FAILED. 25 passed; 6 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.19s",
+        ] {
+            count.add(line);
+        }
+        assert_eq!(count, Count { passed: 30, failed: 6 });
+    }
+}
