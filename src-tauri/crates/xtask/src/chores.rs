@@ -1,9 +1,9 @@
 //! Building, starting and checking.
 
-use crate::Problem;
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{run, say};
+use crate::{Problem, shell};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -15,13 +15,13 @@ pub fn start(place: &Place, args: &[String]) -> Result<ExitCode, Problem> {
     setup(Purpose::Start)?;
     say("building; the first time takes some minutes ...");
     let hermit = programs(place, false)?;
-    hand_over(Command::new(hermit).arg("start").args(args))
+    become_hermit(Command::new(hermit).arg("start").args(args))
 }
 
 /// Builds and runs `hermit` with these words.
 pub fn dev(place: &Place, args: &[String]) -> Result<ExitCode, Problem> {
     let hermit = programs(place, false)?;
-    hand_over(Command::new(hermit).args(args))
+    become_hermit(Command::new(hermit).args(args))
 }
 
 /// Release build.
@@ -44,7 +44,7 @@ fn programs(place: &Place, release: bool) -> Result<PathBuf, Problem> {
 }
 
 /// Runs with this terminal, in the folder the person stands in, and takes its exit code over.
-fn hand_over(command: &mut Command) -> Result<ExitCode, Problem> {
+fn become_hermit(command: &mut Command) -> Result<ExitCode, Problem> {
     if let Some(folder) = std::env::var_os("INIT_CWD") {
         command.current_dir(folder);
     }
@@ -52,8 +52,7 @@ fn hand_over(command: &mut Command) -> Result<ExitCode, Problem> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO")) {
         command.env_remove(name);
     }
-    let status = command.status().map_err(|e| format!("hermit could not be started: {e}"))?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    shell::hand_over(command)
 }
 
 /// Formatting, clippy and documentation.

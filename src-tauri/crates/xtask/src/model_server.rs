@@ -2,16 +2,18 @@
 
 use crate::Problem;
 use crate::parts::{MODELS, folder, python};
-use crate::shell::say;
+use crate::shell::{hand_over, say};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// The whole server: llama.cpp's own, started from its binding. It prints its URL and then waits.
 const SERVE: &str = r#"
-import signal, sys, xllamacpp
+import os, pathlib, signal, sys, time, xllamacpp
 model, port, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 params = xllamacpp.CommonParams()
 params.model.path = model
+# Without a name of its own the API would tell its clients the path.
+params.model_alias = {pathlib.Path(model).stem}
 params.hostnames = ["127.0.0.1"]
 params.port = port
 params.n_ctx = 4096
@@ -21,7 +23,10 @@ params.use_jinja = True
 params.offline = True
 server = xllamacpp.Server(params)
 print(f"{server.listening_address}/v1", flush=True)
-signal.sigwait({signal.SIGINT, signal.SIGTERM})
+for name in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(name, lambda *_: os._exit(0))
+while True:
+    time.sleep(3600)
 "#;
 
 struct Wish {
@@ -45,8 +50,7 @@ pub fn serve(words: &[String]) -> Result<ExitCode, Problem> {
     say(&format!("loading {} ...", model.display()));
     let mut server = Command::new(python);
     server.args(["-c", SERVE]).arg(&model).arg(wish.port.to_string()).arg(wish.threads.to_string());
-    let status = server.status().map_err(|e| format!("the server could not be started: {e}"))?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    hand_over(&mut server)
 }
 
 fn fetched(folder: &std::path::Path) -> Result<PathBuf, Problem> {

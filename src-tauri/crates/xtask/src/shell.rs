@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 /// One line to the person, on the error stream so that data on the output stream stays clean.
 pub fn say(line: &str) {
@@ -23,6 +23,22 @@ pub fn run(command: &mut Command) -> Result<(), Problem> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed ({status})")),
         Err(error) => Err(format!("`{shown}` could not be started: {error}")),
+    }
+}
+
+/// Becomes the other program where the system can do that, so that a signal to this one reaches it; elsewhere
+/// waits for it and takes its exit code over.
+pub fn hand_over(command: &mut Command) -> Result<ExitCode, Problem> {
+    let shown = spelled(command);
+    #[cfg(unix)]
+    {
+        let error = std::os::unix::process::CommandExt::exec(command);
+        Err(format!("`{shown}` could not be started: {error}"))
+    }
+    #[cfg(not(unix))]
+    {
+        let status = command.status().map_err(|e| format!("`{shown}` could not be started: {e}"))?;
+        Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
     }
 }
 
