@@ -78,6 +78,8 @@ crate::names! {
         ModelRequest = "model.request",
         /// The exact bytes a model answered.
         ModelResponse = "model.response",
+        /// A model's answer, as read from its bytes.
+        ModelAnswer = "model.answer",
         /// A playbook's text.
         Playbook = "playbook",
         /// A transcript of model answers.

@@ -257,10 +257,10 @@ bodies! {
     ModelRequested ("attempt.model_requested", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, iteration: u32, request: ArtifactRef, provider: String, model: String, remote: bool,
     }
-    /// A model has answered; the exact bytes are the artifact.
+    /// A model has answered: the exact bytes, and the answer as read from them.
     ModelResponded ("attempt.model_responded", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, iteration: u32, response: ArtifactRef, tokens_in: u64, tokens_out: u64,
-        finish_reason: String,
+        about_attempt_id: AttemptId, iteration: u32, response: ArtifactRef, answer: ArtifactRef, tokens_in: u64,
+        tokens_out: u64, cost_micros: u64, finish_reason: String,
     }
     /// A model could not answer.
     ModelFailed ("attempt.model_failed", 1, Attempt, |b| b.about_attempt_id) {

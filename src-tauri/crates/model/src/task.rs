@@ -109,6 +109,11 @@ pub enum ModelChoice {
         /// The transcript.
         artifact_id: ArtifactId,
     },
+    /// The kernel itself proposes the inverse of a receipt.
+    Rollback {
+        /// Which.
+        receipt_id: crate::ReceiptId,
+    },
     /// Proposals a test hands over.
     Scripted {
         /// The test's name for them.
