@@ -1,7 +1,5 @@
 //! Hash chains: every entry points back to the bytes before it (proof 2, KS-7.1).
 
-use serde_json::Value;
-
 use crate::{ChainFault, Digest, Error, canon};
 
 /// The field of an event's bytes that counts it within its task, from 1.
@@ -62,10 +60,11 @@ impl ChainVerifier {
     /// # Errors
     /// [`Error::Chain`] with the position of this entry.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Digest, Error> {
-        let value = canon::parse_canonical(bytes).map_err(|e| self.unreadable(e.to_string()))?;
-        let seq = value.get(SEQ_FIELD).and_then(Value::as_u64);
+        let [seq, prev] =
+            canon::members(bytes, [SEQ_FIELD, PREV_FIELD]).map_err(|e| self.unreadable(e.to_string()))?;
+        let seq = seq.and_then(count);
         let seq = seq.ok_or_else(|| self.unreadable(format!("`{SEQ_FIELD}` is missing or no count")))?;
-        let prev = value.get(PREV_FIELD).and_then(Value::as_str).and_then(|text| text.parse().ok());
+        let prev = prev.and_then(link);
         let prev = prev.ok_or_else(|| self.unreadable(format!("`{PREV_FIELD}` is missing or no digest")))?;
         self.push_link(seq, prev, bytes)
     }
@@ -84,7 +83,13 @@ impl ChainVerifier {
     ///
     /// # Errors
     /// [`Error::Chain`] with the position of this entry.
-    pub fn push_recorded(&mut self, seq: u64, prev: Digest, recorded: Digest, bytes: &[u8]) -> Result<(), Error> {
+    pub fn push_recorded(
+        &mut self,
+        seq: u64,
+        prev: Digest,
+        recorded: Digest,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         self.fits(seq, prev)?;
         let found = Digest::of(bytes);
         if found != recorded {
@@ -134,4 +139,15 @@ impl ChainVerifier {
     fn fault(&self, fault: ChainFault) -> Error {
         Error::Chain { position: self.taken + 1, fault }
     }
+}
+
+/// A count as it is spelled in canonical bytes.
+fn count(spelled: &[u8]) -> Option<u64> {
+    std::str::from_utf8(spelled).ok()?.parse().ok()
+}
+
+/// A digest as it is spelled in canonical bytes, within its quotes.
+fn link(spelled: &[u8]) -> Option<Digest> {
+    let text = std::str::from_utf8(spelled).ok()?;
+    text.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
 }

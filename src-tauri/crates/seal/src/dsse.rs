@@ -116,7 +116,8 @@ impl Envelope {
 
     fn check(&self) -> Result<(), Error> {
         if self.signatures.is_empty() || self.signatures.len() > SIGNATURES_MAX {
-            let reason = format!("it carries {} signatures, not 1 to {SIGNATURES_MAX}", self.signatures.len());
+            let reason =
+                format!("it carries {} signatures, not 1 to {SIGNATURES_MAX}", self.signatures.len());
             return Err(Error::malformed(WHAT, reason));
         }
         let mut seen = std::collections::BTreeSet::new();

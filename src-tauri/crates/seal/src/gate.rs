@@ -129,7 +129,11 @@ impl ser::Serializer for Gate {
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<Value, Error> {
         self.serialize_str(variant)
     }
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, v: &T) -> Result<Value, Error> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        v: &T,
+    ) -> Result<Value, Error> {
         refuse_private(name)?;
         v.serialize(self)
     }
@@ -262,7 +266,9 @@ impl ser::SerializeMap for Members {
             Value::String(name) => name,
             // The same courtesy as `serde_json`: an integer key is its decimal text.
             Value::Number(number) => number.to_string(),
-            _ => return Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() }),
+            _ => {
+                return Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() });
+            }
         });
         Ok(())
     }

@@ -78,7 +78,8 @@ impl PublicKey {
     /// [`Error::Malformed`].
     pub fn from_pem(text: &str) -> Result<Self, Error> {
         let body = text.strip_prefix(PEM_BEGIN).and_then(|rest| rest.strip_suffix(PEM_END));
-        let body = body.ok_or_else(|| Error::malformed("public key", "it is not a PEM `PUBLIC KEY` block"))?;
+        let body =
+            body.ok_or_else(|| Error::malformed("public key", "it is not a PEM `PUBLIC KEY` block"))?;
         let der: [u8; 44] = encoding::b64_exact("public key", body)?;
         let key = der.strip_prefix(&SPKI_PREFIX).and_then(|key| key.try_into().ok());
         Self::from_bytes(key.ok_or_else(|| Error::malformed("public key", "it is not an Ed25519 key"))?)

@@ -36,6 +36,7 @@ mod gate;
 pub mod keys;
 pub mod merkle;
 pub mod note;
+mod scan;
 pub mod sshsig;
 pub mod tlog_proof;
 

@@ -178,12 +178,16 @@ impl Note {
         let mut signatures: Vec<NoteSignature> = Vec::new();
         for line in lines.split('\n') {
             let signature = NoteSignature::parse(line)?;
-            let same = |other: &NoteSignature| other.name == signature.name && other.key_id == signature.key_id;
+            let same =
+                |other: &NoteSignature| other.name == signature.name && other.key_id == signature.key_id;
             if signatures.iter().any(same) {
                 return Err(Error::malformed(WHAT, format!("the key `{}` signs twice", signature.name)));
             }
             if signatures.len() == SIGNATURES_MAX {
-                return Err(Error::malformed(WHAT, format!("it carries more than {SIGNATURES_MAX} signatures")));
+                return Err(Error::malformed(
+                    WHAT,
+                    format!("it carries more than {SIGNATURES_MAX} signatures"),
+                ));
             }
             signatures.push(signature);
         }
@@ -219,8 +223,10 @@ impl fmt::Display for Note {
 impl NoteSignature {
     fn parse(line: &str) -> Result<Self, Error> {
         let bad = |reason: &str| Error::malformed(WHAT, reason);
-        let rest = line.strip_prefix("\u{2014} ").ok_or_else(|| bad("a signature line has another beginning"))?;
-        let (name, signature) = rest.split_once(' ').ok_or_else(|| bad("a signature line lacks its signature"))?;
+        let rest =
+            line.strip_prefix("\u{2014} ").ok_or_else(|| bad("a signature line has another beginning"))?;
+        let (name, signature) =
+            rest.split_once(' ').ok_or_else(|| bad("a signature line lacks its signature"))?;
         check_name(name)?;
         let signature = encoding::b64_decode(WHAT, signature)?;
         match signature.split_first_chunk::<4>() {
@@ -252,7 +258,10 @@ fn check_text(text: &str) -> Result<(), Error> {
 fn check_name(name: &str) -> Result<(), Error> {
     let odd = |c: char| c.is_whitespace() || c == '+' || c < ' ';
     if name.is_empty() || name.contains(odd) {
-        return Err(Error::malformed(WHAT, format!("`{name}` is no key name: no spaces, no plus, not empty")));
+        return Err(Error::malformed(
+            WHAT,
+            format!("`{name}` is no key name: no spaces, no plus, not empty"),
+        ));
     }
     Ok(())
 }

@@ -61,7 +61,9 @@ pub fn fingerprint(key: &PublicKey) -> String {
 /// # Errors
 /// [`Error::Malformed`] when a name would break the line.
 pub fn allowed_signers_line(principal: &str, namespace: &str, key: &PublicKey) -> Result<String, Error> {
-    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '*' | '?' | '!' | '#' | '\\');
+    let odd = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '"' | ',' | '*' | '?' | '!' | '#' | '\\')
+    };
     for name in [principal, namespace] {
         if name.is_empty() || name.contains(odd) {
             return Err(Error::malformed("allowed_signers line", format!("`{name}` cannot stand in it")));

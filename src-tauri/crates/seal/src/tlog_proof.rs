@@ -84,7 +84,12 @@ impl TlogProof {
     ///
     /// # Errors
     /// [`Error::Untrusted`], [`Error::Signature`], [`Error::Malformed`] for another log, [`Error::Proof`].
-    pub fn verify(&self, leaf_hash: &Digest, origin: &str, keys: &[VerifierKey]) -> Result<Checkpoint, Error> {
+    pub fn verify(
+        &self,
+        leaf_hash: &Digest,
+        origin: &str,
+        keys: &[VerifierKey],
+    ) -> Result<Checkpoint, Error> {
         let checkpoint = Checkpoint::open(&self.checkpoint.to_bytes(), origin, keys)?;
         merkle::verify_inclusion(leaf_hash, self.index, checkpoint.size, &self.hashes, &checkpoint.root)?;
         Ok(checkpoint)

@@ -1,0 +1,214 @@
+//! Proves in one pass, without allocating, that bytes are canonical, and cuts out top-level members.
+//!
+//! Verifying a chain means looking at every byte of every event. Building a value and writing it again costs many
+//! times the hash; this costs about as much as the hash. It accepts exactly what parse-and-write-again accepts,
+//! and a property test holds the two against each other.
+
+use std::cmp::Ordering;
+
+use crate::canon::{DEPTH_MAX, INTEGER_MAX};
+
+/// The bytes are not canonical; where and why is for the slow path to say.
+pub(crate) struct NotCanonical;
+
+type Scanned<T> = Result<T, NotCanonical>;
+
+/// Walks canonical bytes and tells every member of the top-level object: its name and value as they are spelled.
+pub(crate) fn scan<'a>(bytes: &'a [u8], on_member: &mut dyn FnMut(&'a [u8], &'a [u8])) -> Scanned<()> {
+    // With the whole text known to be UTF-8, a string may be cut at any ASCII byte.
+    std::str::from_utf8(bytes).map_err(|_| NotCanonical)?;
+    let mut cursor = Cursor { rest: bytes };
+    if cursor.peek() == Some(b'{') {
+        cursor.object(0, Some(on_member))?;
+    } else {
+        cursor.value(0)?;
+    }
+    if cursor.rest.is_empty() { Ok(()) } else { Err(NotCanonical) }
+}
+
+/// Told of each member, name first.
+type OnMember<'f, 'a> = &'f mut dyn FnMut(&'a [u8], &'a [u8]);
+
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    fn next(&mut self) -> Scanned<u8> {
+        let (first, rest) = self.rest.split_first().ok_or(NotCanonical)?;
+        self.rest = rest;
+        Ok(*first)
+    }
+
+    fn expect(&mut self, text: &[u8]) -> Scanned<()> {
+        self.rest = self.rest.strip_prefix(text).ok_or(NotCanonical)?;
+        Ok(())
+    }
+
+    /// What was passed since `before`, which was the rest at that time.
+    fn passed(&self, before: &'a [u8]) -> Scanned<&'a [u8]> {
+        before.split_at_checked(before.len() - self.rest.len()).map(|(passed, _)| passed).ok_or(NotCanonical)
+    }
+
+    fn value(&mut self, depth: usize) -> Scanned<()> {
+        match self.peek() {
+            Some(b'"') => self.string().map(drop),
+            Some(b'{') => self.object(depth, None),
+            Some(b'[') => self.array(depth),
+            Some(b'-' | b'0'..=b'9') => self.integer(),
+            Some(b't') => self.expect(b"true"),
+            Some(b'f') => self.expect(b"false"),
+            Some(b'n') => self.expect(b"null"),
+            _ => Err(NotCanonical),
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Scanned<()> {
+        self.open(b"[", depth)?;
+        if self.peek() == Some(b']') {
+            return self.expect(b"]");
+        }
+        loop {
+            self.value(depth + 1)?;
+            match self.next()? {
+                b',' => {}
+                b']' => return Ok(()),
+                _ => return Err(NotCanonical),
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize, mut on_member: Option<OnMember<'_, 'a>>) -> Scanned<()> {
+        self.open(b"{", depth)?;
+        if self.peek() == Some(b'}') {
+            return self.expect(b"}");
+        }
+        let mut before: Option<&[u8]> = None;
+        loop {
+            let name = self.string()?;
+            if before.is_some_and(|before| order(before, name) != Ordering::Less) {
+                return Err(NotCanonical);
+            }
+            before = Some(name);
+            self.expect(b":")?;
+            let start = self.rest;
+            self.value(depth + 1)?;
+            if let Some(on_member) = &mut on_member {
+                on_member(name, self.passed(start)?);
+            }
+            match self.next()? {
+                b',' => {}
+                b'}' => return Ok(()),
+                _ => return Err(NotCanonical),
+            }
+        }
+    }
+
+    fn open(&mut self, bracket: &[u8], depth: usize) -> Scanned<()> {
+        if depth >= DEPTH_MAX {
+            return Err(NotCanonical);
+        }
+        self.expect(bracket)
+    }
+
+    /// An integer within ±(2^53−1) in its one spelling.
+    fn integer(&mut self) -> Scanned<()> {
+        let negative = self.peek() == Some(b'-');
+        if negative {
+            self.expect(b"-")?;
+        }
+        if self.peek() == Some(b'0') {
+            self.expect(b"0")?;
+            return if negative { Err(NotCanonical) } else { Ok(()) };
+        }
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        // 2^53−1 has 16 digits, so the number cannot overflow before it is compared.
+        if digits == 0 || digits > 16 {
+            return Err(NotCanonical);
+        }
+        let (number, rest) = self.rest.split_at_checked(digits).ok_or(NotCanonical)?;
+        self.rest = rest;
+        let number = number.iter().fold(0_i64, |number, digit| number * 10 + i64::from(digit - b'0'));
+        if number > INTEGER_MAX { Err(NotCanonical) } else { Ok(()) }
+    }
+
+    /// A string in its one spelling; returns what stands between the quotes.
+    fn string(&mut self) -> Scanned<&'a [u8]> {
+        self.expect(b"\"")?;
+        let start = self.rest;
+        loop {
+            let plain = self.rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+            let (_, rest) = self.rest.split_at_checked(plain.ok_or(NotCanonical)?).ok_or(NotCanonical)?;
+            self.rest = rest;
+            match self.peek() {
+                Some(b'"') => {
+                    let inside = self.passed(start)?;
+                    self.expect(b"\"")?;
+                    return Ok(inside);
+                }
+                Some(b'\\') => self.escape()?,
+                _ => return Err(NotCanonical),
+            }
+        }
+    }
+
+    /// The short escapes where there is one, `\u00xx` in lower case for the other control characters.
+    fn escape(&mut self) -> Scanned<()> {
+        self.expect(b"\\")?;
+        match self.next()? {
+            b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(()),
+            b'u' => {
+                self.expect(b"00")?;
+                match (self.next()?, self.next()?) {
+                    (b'0', b'0'..=b'7' | b'b' | b'e' | b'f') => Ok(()),
+                    (b'1', b'0'..=b'9' | b'a'..=b'f') => Ok(()),
+                    _ => Err(NotCanonical),
+                }
+            }
+            _ => Err(NotCanonical),
+        }
+    }
+}
+
+/// RFC 8785 sorts names by their UTF-16 code units.
+fn order(left: &[u8], right: &[u8]) -> Ordering {
+    let plain = |name: &[u8]| name.iter().all(|byte| byte.is_ascii() && *byte != b'\\');
+    if plain(left) && plain(right) {
+        return left.cmp(right);
+    }
+    unescaped(left).encode_utf16().cmp(unescaped(right).encode_utf16())
+}
+
+/// The name behind its spelling, which [`Cursor::string`] has already accepted.
+fn unescaped(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    let spelled = String::from_utf8_lossy(name);
+    let mut characters = spelled.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            text.push(character);
+            continue;
+        }
+        text.push(match characters.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => control(&mut characters),
+            Some(other) => other,
+            None => char::REPLACEMENT_CHARACTER,
+        });
+    }
+    text
+}
+
+fn control(characters: &mut std::str::Chars<'_>) -> char {
+    let digits = characters.by_ref().take(4);
+    let code = digits.fold(0, |code, digit| code * 16 + digit.to_digit(16).unwrap_or(0));
+    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
