@@ -35,85 +35,92 @@ const MANAGERS: [(&str, &str); 6] = [
     ("brew", "brew install"),
 ];
 
-fn needs() -> Vec<Need> {
-    let need = |name, why, found, from, must, packages| Need { name, why, found, from, must, packages };
-    let on_linux = cfg!(target_os = "linux");
-    let mut needs = vec![
-        need(
-            "a C compiler",
-            "builds SQLite and links every program",
-            || cfg!(windows) || answers("cc", &["--version"]),
-            Purpose::Start,
-            true,
-            ["build-essential", "gcc make", "base-devel", "gcc make", "build-base", ""],
-        ),
-        need(
-            "pkg-config",
-            "finds system libraries",
-            || cfg!(windows) || answers("pkg-config", &["--version"]),
-            Purpose::Start,
-            false,
-            ["pkg-config", "pkgconf-pkg-config", "pkgconf", "pkg-config", "pkgconf", "pkgconf"],
-        ),
-        need(
-            "git",
-            "tasks on a repository",
-            || answers("git", &["--version"]),
-            Purpose::Start,
-            false,
-            ["git", "git", "git", "git", "git", "git"],
-        ),
-        need(
-            "openssl",
-            "checks a proof without Hermit",
-            || answers("openssl", &["version"]),
-            Purpose::Test,
-            false,
-            ["openssl", "openssl", "openssl", "openssl", "openssl", "openssl"],
-        ),
-        need(
-            "ssh-keygen",
-            "checks a signature without Hermit",
-            has_ssh_keygen,
-            Purpose::Test,
-            false,
-            ["openssh-client", "openssh-clients", "openssh", "openssh-clients", "openssh-keygen", ""],
-        ),
-        need(
-            "python3 with venv and pip",
-            "serves a model in tests",
-            has_python,
-            Purpose::Test,
-            false,
-            [
-                "python3 python3-venv python3-pip",
-                "python3 python3-pip",
-                "python python-pip",
-                "python3 python3-pip",
-                "python3 py3-pip",
-                "python",
-            ],
-        ),
-        need(
-            "go with x/mod",
-            "reads a checkpoint with the reference implementation",
-            has_go,
-            Purpose::Test,
-            false,
-            ["golang-go golang-golang-x-mod-dev", "golang golang-x-mod-devel", "go", "go", "go", "go"],
-        ),
-    ];
-    if on_linux {
-        needs.push(need(
-            "bubblewrap",
-            "runs commands behind walls",
-            || answers("bwrap", &["--version"]),
-            Purpose::Start,
-            false,
-            ["bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", ""],
-        ));
-    }
-    needs
+/// Everything Hermit may need of a machine.
+const NEEDS: [Need; 8] = [
+    Need {
+        name: "a C compiler",
+        why: "builds SQLite and links every program",
+        found: has_compiler,
+        from: Purpose::Start,
+        must: true,
+        packages: ["build-essential", "gcc make", "base-devel", "gcc make", "build-base", ""],
+    },
+    Need {
+        name: "pkg-config",
+        why: "finds system libraries",
+        found: has_pkg_config,
+        from: Purpose::Start,
+        must: false,
+        packages: ["pkg-config", "pkgconf-pkg-config", "pkgconf", "pkg-config", "pkgconf", "pkgconf"],
+    },
+    Need {
+        name: "git",
+        why: "tasks on a repository",
+        found: || answers("git", &["--version"]),
+        from: Purpose::Start,
+        must: false,
+        packages: ["git", "git", "git", "git", "git", "git"],
+    },
+    Need {
+        name: "bubblewrap",
+        why: "runs commands behind walls",
+        found: has_bubblewrap,
+        from: Purpose::Start,
+        must: false,
+        packages: ["bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", ""],
+    },
+    Need {
+        name: "openssl",
+        why: "checks a proof without Hermit",
+        found: || answers("openssl", &["version"]),
+        from: Purpose::Test,
+        must: false,
+        packages: ["openssl", "openssl", "openssl", "openssl", "openssl", "openssl"],
+    },
+    Need {
+        name: "ssh-keygen",
+        why: "checks a signature without Hermit",
+        found: has_ssh_keygen,
+        from: Purpose::Test,
+        must: false,
+        packages: ["openssh-client", "openssh-clients", "openssh", "openssh-clients", "openssh-keygen", ""],
+    },
+    Need {
+        name: "python3 with venv and pip",
+        why: "serves a model in tests",
+        found: has_python,
+        from: Purpose::Test,
+        must: false,
+        packages: [
+            "python3 python3-venv python3-pip",
+            "python3 python3-pip",
+            "python python-pip",
+            "python3 python3-pip",
+            "python3 py3-pip",
+            "python",
+        ],
+    },
+    Need {
+        name: "go with x/mod",
+        why: "reads a checkpoint with the reference implementation",
+        found: has_go,
+        from: Purpose::Test,
+        must: false,
+        packages: ["golang-go golang-golang-x-mod-dev", "golang golang-x-mod-devel", "go", "go", "go", "go"],
+    },
+];
+
+fn has_compiler() -> bool {
+    cfg!(windows) || answers("cc", &["--version"])
+}
+
+fn has_pkg_config() -> bool {
+    cfg!(windows) || answers("pkg-config", &["--version"])
+}
+
+/// Only Linux builds its walls with it.
+fn has_bubblewrap() -> bool {
+    !cfg!(target_os = "linux") || answers("bwrap", &["--version"])
 }
 
 fn has_ssh_keygen() -> bool {
@@ -151,7 +158,7 @@ pub fn setup(purpose: Purpose) -> Result<(), Problem> {
     if may_install() {
         install(&missing);
     }
-    let left: Vec<Need> = missing.into_iter().filter(|need| !(need.found)()).collect();
+    let left: Vec<&Need> = missing.into_iter().filter(|need| !(need.found)()).collect();
     if left.is_empty() {
         return Ok(());
     }
@@ -165,8 +172,8 @@ pub fn setup(purpose: Purpose) -> Result<(), Problem> {
     Ok(())
 }
 
-fn missing(purpose: Purpose) -> Vec<Need> {
-    needs().into_iter().filter(|need| need.from <= purpose && !(need.found)()).collect()
+fn missing(purpose: Purpose) -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| need.from <= purpose && !(need.found)()).collect()
 }
 
 fn may_install() -> bool {
@@ -179,7 +186,7 @@ fn is_root() -> bool {
     id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
 }
 
-fn install(missing: &[Need]) {
+fn install(missing: &[&Need]) {
     let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages[0].split_whitespace()).collect();
     say(&format!("installing {} ...", packages.join(" ")));
     if apt_install(&packages) {
@@ -207,7 +214,7 @@ fn apt(args: &[&str]) -> bool {
 }
 
 /// The command that installs these here, as exact as the machine lets it be.
-fn command_for(needs: &[Need]) -> String {
+fn command_for(needs: &[&Need]) -> String {
     let manager = MANAGERS.iter().position(|(program, _)| answers(program, &["--version"]));
     let sudo = if manager == Some(5) || !cfg!(unix) || is_root() { "" } else { "sudo " };
     match manager {
@@ -217,7 +224,7 @@ fn command_for(needs: &[Need]) -> String {
     }
 }
 
-fn packages_for(needs: &[Need], manager: usize) -> String {
+fn packages_for(needs: &[&Need], manager: usize) -> String {
     let packages: Vec<_> =
         needs.iter().map(|need| need.packages[manager]).filter(|p| !p.is_empty()).collect();
     packages.join(" ")
@@ -229,20 +236,20 @@ mod tests {
 
     #[test]
     fn testing_needs_all_that_starting_needs() {
-        let start: Vec<_> = needs().iter().filter(|n| n.from <= Purpose::Start).map(|n| n.name).collect();
-        let test: Vec<_> = needs().iter().filter(|n| n.from <= Purpose::Test).map(|n| n.name).collect();
+        let start: Vec<_> = NEEDS.iter().filter(|n| n.from <= Purpose::Start).map(|n| n.name).collect();
+        let test: Vec<_> = NEEDS.iter().filter(|n| n.from <= Purpose::Test).map(|n| n.name).collect();
         assert!(start.iter().all(|name| test.contains(name)));
         assert!(test.len() > start.len());
     }
 
     #[test]
     fn every_need_has_a_package_on_debian() {
-        assert!(needs().iter().all(|need| !need.packages[0].is_empty()));
+        assert!(NEEDS.iter().all(|need| !need.packages[0].is_empty()));
     }
 
     #[test]
     fn the_advice_leaves_out_what_a_system_does_not_package() {
-        let all = needs();
+        let all: Vec<&Need> = NEEDS.iter().collect();
         assert!(!packages_for(&all, 5).contains("bubblewrap"));
         assert!(packages_for(&all, 0).contains("golang-golang-x-mod-dev"));
         assert!(!packages_for(&all, 5).contains("  "));
