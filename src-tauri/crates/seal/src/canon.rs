@@ -8,11 +8,11 @@ use std::fmt;
 
 use serde::{
     Serialize,
-    de::{self, DeserializeSeed},
+    de::{self, DeserializeOwned, DeserializeSeed},
 };
 use serde_json::{Map, Value};
 
-use crate::{Error, gate, scan};
+use crate::{Error, ijson, scan};
 
 /// Name of the canonical form, as it stands in sealed documents under `canon`.
 pub const CANON: &str = "jcs-ijson/1";
@@ -29,7 +29,7 @@ pub const DEPTH_MAX: usize = 64;
 /// [`Error::Unsealable`] for a float (NaN too), an integer beyond ±(2^53−1), a name that comes twice, a map key
 /// that is no string, or nesting beyond [`DEPTH_MAX`].
 pub fn to_canonical<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    let value = gate::to_value(value)?;
+    let value = ijson::to_value(value)?;
     write(&value)
 }
 
@@ -47,7 +47,7 @@ pub fn canonical_value(value: &Value) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// As [`to_canonical`].
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
-    gate::to_value(value)
+    ijson::to_value(value)
 }
 
 /// Reads JSON text, refusing whatever could be read in two ways.
@@ -72,6 +72,14 @@ pub fn parse_canonical(bytes: &[u8]) -> Result<Value, Error> {
         return serde_json::from_slice(bytes).map_err(|e| refused(&e));
     }
     explain(bytes)
+}
+
+/// Reads a typed document from bytes that must be its own canonical form.
+///
+/// # Errors
+/// As [`parse_canonical`], and [`Error::Malformed`] when the value is not of this type.
+pub fn from_canonical<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_value(parse_canonical(bytes)?).map_err(|e| refused(&e))
 }
 
 /// Whether the bytes are canonical, without building a value. About as fast as hashing them.

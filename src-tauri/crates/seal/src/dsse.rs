@@ -107,9 +107,7 @@ impl Envelope {
     /// # Errors
     /// [`Error::Malformed`] or [`Error::NotCanonical`].
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        let value = canon::parse_canonical(bytes)?;
-        let envelope: Self =
-            serde_json::from_value(value).map_err(|e| Error::malformed(WHAT, e.to_string()))?;
+        let envelope: Self = canon::from_canonical(bytes)?;
         envelope.check()?;
         Ok(envelope)
     }

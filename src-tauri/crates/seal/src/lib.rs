@@ -32,7 +32,7 @@ pub mod disclose;
 pub mod dsse;
 mod encoding;
 mod error;
-mod gate;
+mod ijson;
 pub mod keys;
 pub mod merkle;
 pub mod note;

@@ -1,4 +1,11 @@
 //! One value, one byte string: the published vectors, the gate, and two independent canonicalisers agreeing.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "a test that cannot go on stops where it stands"
+)]
 
 use std::collections::BTreeMap;
 
