@@ -111,6 +111,8 @@ pub enum Prior {
     Absent,
     /// Exactly these bytes, as the attempt has observed them.
     Sha256(Digest),
+    /// A folder with nothing in it: an undo takes away the folders an act has made.
+    EmptyFolder,
 }
 
 /// One item of a change set.
@@ -127,8 +129,11 @@ pub enum ChangeItem {
         byte_size: u64,
         /// What must be there before.
         prior: Prior,
+        /// Permission bits to give; none keeps those of the file that is replaced. An undo names them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
     },
-    /// Remove a file.
+    /// Remove a file, or with [`Prior::EmptyFolder`] a folder.
     Delete {
         /// Where.
         path: RelPath,
