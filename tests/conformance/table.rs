@@ -16,7 +16,7 @@ fn ids() -> Vec<&'static str> {
 fn claimed(text: &str) -> BTreeSet<String> {
     let lists = text.match_indices("conforms(").filter_map(|(at, _)| text.get(at..)?.split(')').next());
     let ids = lists.flat_map(|list| list.split('"').skip(1).step_by(2));
-    ids.filter(|id| !id.split('-').nth(1).is_none_or(|section| section == "0")).map(str::to_owned).collect()
+    ids.filter(|id| id.split('-').nth(1).is_some_and(|section| section != "0")).map(str::to_owned).collect()
 }
 
 #[test]

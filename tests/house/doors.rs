@@ -114,6 +114,7 @@ fn made_up(name: &str, needs: &[&str]) -> Room {
         description: String::new(),
         folder: String::new(),
         needs: needs.iter().map(|n| (*n).to_owned()).collect(),
+        test_binaries: 0,
     }
 }
 

@@ -5,7 +5,8 @@
 use super::syntax::{code_lines, code_words};
 use super::tree::{Source, sources};
 
-const GROUND: [&str; 7] = ["seal", "model", "gate", "governance", "iteration", "knowledge", "lineage"];
+/// The rooms of the ground floor.
+pub const GROUND: [&str; 7] = ["seal", "model", "gate", "governance", "iteration", "knowledge", "lineage"];
 
 /// What the ground floor may not say, as [`code_words`] spells it, and why.
 const REFUSED: [(&str, &str); 13] = [

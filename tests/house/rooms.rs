@@ -39,6 +39,17 @@ fn the_workspace_lists_every_room_with_its_purpose() {
     assert!(missing.is_empty(), "Cargo.toml lists no purpose for {missing:?}");
 }
 
+/// Every binary of a room with a database links SQLite and the policy engine again; CI has two cores.
+#[test]
+fn a_room_links_one_test_binary_beside_its_unit_tests() {
+    let pure = |room: &&Room| super::purity::GROUND.contains(&room.name.as_str());
+    let many: Vec<_> = rooms().iter().filter(|r| !pure(r) && r.test_binaries > 1).map(|r| &r.name).collect();
+    assert!(
+        many.is_empty(),
+        "put `autotests = false` and one [[test]] with modules into the manifests of {many:?}"
+    );
+}
+
 /// What the opening of a room lacks, given its first doc comment.
 fn lacking(opening: &str) -> Vec<&'static str> {
     let text = opening.to_lowercase();

@@ -72,8 +72,10 @@ pub struct Room {
     pub description: String,
     /// Folder from the root.
     pub folder: String,
-    /// The packages it needs to build: (name, whether it is one of ours), dev-dependencies left out.
+    /// The packages it needs to build, by their full names; dev-dependencies left out.
     pub needs: Vec<String>,
+    /// How many test binaries it links beside its unit tests.
+    pub test_binaries: usize,
 }
 
 /// Every room of the workspace, from `cargo metadata --no-deps`: no third-party crate has to be at hand.
@@ -101,6 +103,7 @@ fn room(package: &cargo_metadata::Package) -> Room {
         description: package.description.clone().unwrap_or_default(),
         folder: folder.expect("a room lies in the root").to_string_lossy().replace('\\', "/"),
         needs: needs.map(|d| d.name.clone()).collect(),
+        test_binaries: package.targets.iter().filter(|t| t.is_test()).count(),
     }
 }
 

@@ -26,9 +26,12 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     let ran = run_tests(place, words, &dir);
     let left = conformance::collect(&dir);
     let _ = fs::remove_dir_all(&dir);
-    let (mut count, clean) = ran?;
+    let (mut count, clean) = ran.unwrap_or_else(|problem| {
+        say(&problem);
+        (Count::default(), false)
+    });
     if !clean && count.failed == 0 {
-        say("a test binary did not build or did not end by itself; see above");
+        say("something did not build, or a test binary did not end by itself; see above");
         count.failed += 1;
     }
     if count.failed == 0 && words.is_empty() {
