@@ -39,6 +39,21 @@ fn the_workspace_lists_every_room_with_its_purpose() {
     assert!(missing.is_empty(), "Cargo.toml lists no purpose for {missing:?}");
 }
 
+#[test]
+fn the_readme_and_the_front_door_name_the_same_commands() {
+    let manifest: serde_json::Value =
+        serde_json::from_str(&read("package.json")).expect("package.json is JSON");
+    let readme = read("README.md");
+    let scripts: Vec<_> = manifest["scripts"].as_object().expect("it has scripts").keys().cloned().collect();
+    let spelled =
+        |s: &str| if matches!(s, "start" | "test") { format!("npm {s}") } else { format!("npm run {s}") };
+    let silent: Vec<_> = scripts.iter().filter(|s| !readme.contains(&format!("| `{}", spelled(s)))).collect();
+    assert!(silent.is_empty(), "the README's table of commands lacks {silent:?}");
+    let named = readme.split("npm run ").skip(1).filter_map(|t| t.split([' ', '`', '\n']).next());
+    let missing: Vec<_> = named.filter(|n| !scripts.iter().any(|s| s == n)).collect();
+    assert!(missing.is_empty(), "the README names scripts that package.json does not have: {missing:?}");
+}
+
 /// Every binary of a room with a database links SQLite and the policy engine again; CI has two cores.
 #[test]
 fn a_room_links_one_test_binary_beside_its_unit_tests() {

@@ -1,5 +1,6 @@
 //! What no file of the house may hold: unfinished code, sleeping tests, paths of one machine, registry hosts.
 
+use super::syntax::code_words;
 use super::tree::{Source, root, sources};
 
 /// Words of unfinished or sleeping code; cut in two so that this file does not find itself.
@@ -119,6 +120,33 @@ fn named_by_path(home: &str, file: &str) -> bool {
     let wanted = format!("{file}\"]");
     let stem = file.trim_end_matches(".rs");
     beside.into_iter().any(|s| s.text.contains(&wanted) || s.text.contains(&format!("mod {stem};")))
+}
+
+/// Names that say nothing, one each: what a thing does is its name.
+fn empty_names(text: &str) -> Vec<String> {
+    let words = code_words(text);
+    let words: Vec<&str> = words.split(' ').collect();
+    let named = words.windows(2).filter(|w| match w[0] {
+        "struct" | "enum" | "trait" | "union" => EMPTY_ENDINGS.iter().any(|e| w[1].ends_with(e)),
+        "mod" => EMPTY_MODULES.contains(&w[1]),
+        _ => false,
+    });
+    named.map(|w| w.join(" ")).collect()
+}
+
+const EMPTY_ENDINGS: [&str; 7] = ["Manager", "Service", "Helper", "Helpers", "Util", "Utils", "Processor"];
+const EMPTY_MODULES: [&str; 7] = ["core", "common", "utils", "util", "helpers", "helper", "misc"];
+
+#[test]
+fn no_name_says_nothing() {
+    let code = sources().iter().filter(|s| s.is_rust());
+    report(
+        code.flat_map(|s| empty_names(&s.text).into_iter().map(|n| format!("{}: `{n}`", s.path))).collect(),
+    );
+    assert_eq!(
+        empty_names("mod utils; struct TaskManager; mod tasks; struct Managed;"),
+        ["mod utils", "struct TaskManager"]
+    );
 }
 
 #[test]
