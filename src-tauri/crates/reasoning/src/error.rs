@@ -1,0 +1,83 @@
+//! What can go wrong between a question and an answer, by what the caller can do.
+
+/// What went wrong, by what the caller can do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The reasoner could not be reached or did not finish; asking again may help.
+    #[error("the model is not available: {why}; {advice}")]
+    Unavailable {
+        /// What was seen.
+        why: String,
+        /// What a person can do.
+        advice: String,
+    },
+    /// The server answered with an HTTP error; asking again with the same bytes will not help, but for 429 and 5xx.
+    #[error("the model's server refused with status {status}: {why}; {advice}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// What the server said, shortened.
+        why: String,
+        /// What a person can do.
+        advice: String,
+    },
+    /// What came back is not an answer of the protocol.
+    #[error("the model's server sent something that is not an answer: {why}; {advice}")]
+    Garbage {
+        /// What was seen.
+        why: String,
+        /// What a person can do.
+        advice: String,
+    },
+    /// The answer passed [`model::limits::MODEL_ANSWER_BYTES_MAX`]; it was stopped there.
+    #[error("the model's answer passed {bytes_max} bytes and was stopped; ask for less at once, or for several files one by one")]
+    TooLong {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The caller stopped it.
+    #[error("the model call was cancelled")]
+    Cancelled,
+    /// A playbook's text, or a parameter given to it, is not of the language in `PLAYBOOKS.md`.
+    #[error("playbook{}: {why}", at(*.line))]
+    Playbook {
+        /// Line of the text from 1; 0 when it is about a parameter.
+        line: u32,
+        /// Which key, what was found, what is allowed.
+        why: String,
+    },
+    /// A transcript has no answer for this request.
+    #[error("the transcript does not fit: {why}; record it again, or replay with matching `ordered`")]
+    Transcript {
+        /// What did not fit.
+        why: String,
+    },
+    /// The text is not the address of a model.
+    #[error("`{text}` is not a model address: {why}; it looks like `openai:http://127.0.0.1:8080/v1#qwen` or `playbook:tidy`")]
+    Address {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+fn at(line: u32) -> String {
+    if line == 0 { String::new() } else { format!(" line {line}") }
+}
+
+impl Error {
+    /// Whether asking again, unchanged, can help.
+    pub const fn may_retry(&self) -> bool {
+        match self {
+            Self::Unavailable { .. } => true,
+            Self::Refused { status, .. } => matches!(*status, 408 | 425 | 429 | 500..=599),
+            Self::Garbage { .. }
+            | Self::TooLong { .. }
+            | Self::Cancelled
+            | Self::Playbook { .. }
+            | Self::Transcript { .. }
+            | Self::Address { .. } => false,
+        }
+    }
+}

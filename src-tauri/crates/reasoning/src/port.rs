@@ -1,0 +1,129 @@
+//! The port: what every provider answers, and the one way out to the network.
+
+use crate::Error;
+use model::context::ContextPack;
+use model::proposal::{Answer, ToolSpec};
+use model::{ArtifactId, Digest};
+
+/// What a reasoner is, for people, for policy (is it remote?) and for the context compiler (how much fits?).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Descriptor {
+    /// `playbook`, `openai`, `recorded`, `scripted`.
+    pub provider: String,
+    /// The model's or playbook's name.
+    pub model: String,
+    /// Whether the context leaves this machine: then a decision, a grant and a receipt are due (reconciliation C15).
+    pub remote: bool,
+    /// Tokens that prompt and answer together may have.
+    pub context_tokens: u32,
+    /// Price of a million tokens read, in micro-units; 0 when none is known.
+    pub cost_in_micros: u64,
+    /// Price of a million tokens written, in micro-units; 0 when none is known.
+    pub cost_out_micros: u64,
+}
+
+/// One observation of this attempt, whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observed {
+    /// The artifact that holds it.
+    pub artifact_id: ArtifactId,
+    /// `observe` for looks, `change` for results of change requests, `ask` for a person's answers, `command`.
+    pub tool: String,
+    /// One line about it.
+    pub about: String,
+    /// Digest of the bytes.
+    pub sha256: Digest,
+    /// The artifact's bytes, uncut.
+    pub bytes: Vec<u8>,
+}
+
+/// What a reasoner is asked with.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The exact bytes of [`Reasoner::encode`], already stored.
+    pub request: &'a [u8],
+    /// The pack they were made from.
+    pub pack: &'a ContextPack,
+    /// All observations of this attempt so far, newest last.
+    pub observed: &'a [Observed],
+    /// The iteration, from 1.
+    pub iteration: u32,
+}
+
+/// What comes back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The exact bytes of the response, for the record.
+    pub raw: Vec<u8>,
+    /// What was read from them; unbelieved.
+    pub answer: Answer,
+}
+
+/// Anything that can be asked what to do next (RX-8, HK-11.2: it proposes and never acts).
+pub trait Reasoner: Send + Sync {
+    /// What it is.
+    fn descriptor(&self) -> Descriptor;
+
+    /// The exact bytes that will be sent for this pack; stored before the call.
+    ///
+    /// # Errors
+    /// When the pack cannot be put into this provider's form.
+    fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error>;
+
+    /// Asks. `on_delta` sees visible text as it comes; `cancelled` is asked between chunks.
+    ///
+    /// # Errors
+    /// Every way in which no answer came; see [`Error`].
+    fn propose(
+        &self,
+        input: &Input<'_>,
+        on_delta: &mut dyn FnMut(&str),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error>;
+}
+
+/// The end of an HTTP exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpReply {
+    /// The status.
+    pub status: u16,
+    /// The body, unless it went through `on_chunk` already; then it may be empty.
+    pub body: Vec<u8>,
+}
+
+/// Why an HTTP exchange did not come to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EgressError {
+    /// Nobody answers at that address.
+    #[error("cannot connect: {0}")]
+    Unreachable(String),
+    /// It took longer than `timeout_ms`.
+    #[error("no answer within {0} ms")]
+    TimedOut(u64),
+    /// The connection ended in the middle.
+    #[error("the connection was cut: {0}")]
+    Cut(String),
+    /// `on_chunk` said stop.
+    #[error("stopped by the caller")]
+    Stopped,
+    /// The host does not allow this exchange, or has no value for the secret's handle.
+    #[error("not allowed: {0}")]
+    Denied(String),
+}
+
+/// The way out, implemented by the host. Secrets go in as handles; the host adds them as `Authorization: Bearer`.
+pub trait Egress: Send + Sync {
+    /// Posts `body` as `application/json` and hands every piece of the response body to `on_chunk` as it comes,
+    /// whatever the status; stops as soon as `on_chunk` returns false.
+    ///
+    /// # Errors
+    /// See [`EgressError`]. An HTTP error status is not an error here.
+    fn post(
+        &self,
+        url: &str,
+        secret: Option<&str>,
+        body: &[u8],
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError>;
+}
