@@ -30,6 +30,14 @@ pub const ATTEMPTS_MAX: u32 = 3;
 pub const WORKING_STATE_BYTES_MAX: usize = 32 * 1024;
 /// Items of one list inside a working state.
 pub const WORKING_STATE_ITEMS_MAX: usize = 64;
+/// Bytes of one item of a working state: an item is a line, not a document.
+pub const WORKING_STATE_ITEM_BYTES_MAX: usize = 2 * 1024;
+/// Bytes of one claim, belief or memory: what is longer is an artifact with a claim about it.
+pub const CLAIM_BYTES_MAX: usize = 4 * 1024;
+/// Evidence references of one claim or decision: an event must stay small.
+pub const EVIDENCE_REFS_MAX: usize = 64;
+/// Rows of one page of any list: a screen shows fewer, and a caller pages on.
+pub const PAGE_ROWS_MAX: u32 = 500;
 /// Tokens of a context pack unless the model says otherwise: small local models see 4,096.
 pub const CONTEXT_TOKENS_DEFAULT: u32 = 3_000;
 /// How long an approval waits before it expires: a week, so that a weekend never decides.
@@ -62,3 +70,15 @@ pub const APPROVAL_KEY_OPEN_MS_MAX: i64 = 15 * 60 * 1000;
 pub const DATABASE_BUSY_MS_MAX: u64 = 5_000;
 /// Ledger submissions joined in one commit.
 pub const GROUP_COMMIT_MAX: usize = 256;
+/// Calls of one model answer: more than a person could follow is refused.
+pub const CALLS_MAX: usize = 64;
+/// Largest integer JSON holds exactly, 2^53−1: what canonical form allows (proof.md 1).
+pub const JSON_INTEGER_MAX: i64 = (1 << 53) - 1;
+/// Bytes of a plain field of a gate request: identifiers and codes are short.
+pub const GATE_FIELD_BYTES_MAX: usize = 128;
+/// Bytes of a gate request's evidence: some hundred identifiers.
+pub const GATE_EVIDENCE_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of a gate request's parameters, canonical: they name artifacts for anything larger.
+pub const GATE_PARAMS_BYTES_MAX: usize = 256 * 1024;
+/// How far a request may lie behind an earlier one: clocks are slewed by seconds, not by minutes.
+pub const GATE_CLOCK_BACK_MS_MAX: i64 = 5 * 60 * 1000;
