@@ -1,0 +1,172 @@
+//! Memory: knowledge that survives its task, promoted with evidence, corrected without deletion (HK-8.7, HK-15.5).
+
+use crate::belief::grounds;
+use crate::{Layer, Refusal, trust};
+use model::artifact::{EvidenceRef, TrustTier};
+use model::body::{Body, MemoryExpired, MemoryInvalidated, MemoryPromoted, MemoryRevoked};
+use model::knowledge::{Belief, MemoryRecord, MemoryStatus};
+use model::{BeliefId, MemoryId, PrincipalId, TaskId, UnixMs};
+use std::collections::BTreeMap;
+
+/// Who stands behind a promotion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backing {
+    /// Only the evidence.
+    Evidence,
+    /// A person who was asked and said yes.
+    Person,
+}
+
+/// What is to be promoted (HK-15.5-1, -2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promotion {
+    /// The new record's identifier.
+    pub memory_id: MemoryId,
+    /// The task whose event promotes it (C37).
+    pub task_id: TaskId,
+    /// Who promotes it.
+    pub promoted_by: PrincipalId,
+    /// The claim.
+    pub claim: String,
+    /// Where it holds; must be said, since it outlives its task.
+    pub scope: String,
+    /// What supports it.
+    pub evidence: Vec<EvidenceRef>,
+    /// Why it deserves to last.
+    pub reason: String,
+    /// The belief it comes from.
+    pub from_belief: Option<BeliefId>,
+    /// The record it replaces.
+    pub supersedes: Option<MemoryId>,
+    /// Who stands behind it.
+    pub backing: Backing,
+    /// Now.
+    pub now: UnixMs,
+}
+
+/// Not promoted; the claim stays one layer lower (C29).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}; it stays {}", .refusal.reason, .keep_as)]
+pub struct Degraded {
+    /// Why.
+    pub refusal: Refusal,
+    /// The layer it may have instead.
+    pub keep_as: Layer,
+}
+
+/// The record of a promotion, or the lower layer its claim stays in.
+///
+/// # Errors
+/// [`Degraded`] with `scope_missing`, `reason_missing`, `untrusted_evidence`, `source_not_held`, `already_known`,
+/// or the codes of [`crate::belief::assert`].
+pub fn promote(promotion: &Promotion, source: Option<&Belief>, known: &[MemoryRecord]) -> Result<MemoryRecord, Degraded> {
+    let p = promotion;
+    let as_scratch = |refusal| Degraded { refusal, keep_as: Layer::Scratchpad };
+    let as_belief = |code, why: &str| Degraded { refusal: Refusal::new(code, why), keep_as: Layer::Belief };
+    let (tier, _) = grounds(&p.claim, &p.scope, 1000, &p.evidence).map_err(as_scratch)?;
+    if p.scope.trim().is_empty() {
+        return Err(as_belief("scope_missing", "no scope; say where the claim holds, or `*` for everywhere"));
+    }
+    if p.reason.trim().is_empty() {
+        return Err(as_belief("reason_missing", "no promotion reason; say why the claim deserves to last"));
+    }
+    if source.is_some_and(|b| !crate::belief::is_live(b)) {
+        return Err(as_belief("source_not_held", "the belief it comes from is no longer held"));
+    }
+    let same = |m: &&MemoryRecord| {
+        m.status == MemoryStatus::Active
+            && Some(m.memory_id) != p.supersedes
+            && m.claim.shown().is_some_and(|c| c.trim() == p.claim.trim())
+            && m.scope.shown().is_some_and(|s| s.trim() == p.scope.trim())
+    };
+    if let Some(same) = known.iter().find(same) {
+        let why = format!("memory `{}` says this already; supersede it to change its evidence", same.memory_id);
+        return Err(as_belief("already_known", &why));
+    }
+    let trust_tier = match p.backing {
+        Backing::Person => trust::stronger(tier, TrustTier::UserAsserted),
+        Backing::Evidence if trust::may_be_promoted(tier) => tier,
+        Backing::Evidence => {
+            return Err(as_belief("untrusted_evidence", "only untrusted evidence; a person must allow it"));
+        }
+    };
+    Ok(MemoryRecord {
+        memory_id: p.memory_id,
+        promoted_by_task_id: p.task_id,
+        promoted_by: p.promoted_by,
+        claim: p.claim.trim().to_owned().into(),
+        scope: p.scope.trim().to_owned().into(),
+        evidence_refs: p.evidence.clone(),
+        trust_tier,
+        promotion_reason: p.reason.trim().to_owned().into(),
+        status: MemoryStatus::Active,
+        created_at: p.now,
+        promoted_from_belief_id: p.from_belief,
+        invalidated_at: None,
+        supersedes: p.supersedes,
+    })
+}
+
+/// The events of a promotion: the record, and the end of the one it replaces.
+pub fn promoted(record: MemoryRecord) -> Vec<Body> {
+    let replaced = record.supersedes.map(|old| {
+        let reason = "superseded".to_owned().into();
+        MemoryInvalidated { memory_id: old, reason, superseded_by: Some(record.memory_id) }.into()
+    });
+    std::iter::once(MemoryPromoted { record }.into()).chain(replaced).collect()
+}
+
+/// Says that a record was found wrong; it stays readable.
+///
+/// # Errors
+/// [`Refusal`] `not_active`.
+pub fn invalidate(record: &MemoryRecord, reason: &str) -> Result<Body, Refusal> {
+    active(record)?;
+    let reason = reason.to_owned().into();
+    Ok(MemoryInvalidated { memory_id: record.memory_id, reason, superseded_by: None }.into())
+}
+
+/// Takes a record back.
+///
+/// # Errors
+/// [`Refusal`] `not_active`.
+pub fn revoke(record: &MemoryRecord, reason: &str) -> Result<Body, Refusal> {
+    active(record)?;
+    Ok(MemoryRevoked { memory_id: record.memory_id, reason: reason.to_owned().into() }.into())
+}
+
+/// Says that a record's time has run out.
+///
+/// # Errors
+/// [`Refusal`] `not_active`.
+pub fn expire(record: &MemoryRecord) -> Result<Body, Refusal> {
+    active(record)?;
+    Ok(MemoryExpired { memory_id: record.memory_id }.into())
+}
+
+/// Folds one event, which happened at `at`, into the records by identifier; none is removed.
+pub fn fold(records: &mut BTreeMap<MemoryId, MemoryRecord>, body: &Body, at: UnixMs) {
+    let (id, status) = match body {
+        Body::MemoryPromoted(b) => {
+            records.insert(b.record.memory_id, b.record.clone());
+            return;
+        }
+        Body::MemoryInvalidated(b) => (b.memory_id, MemoryStatus::Invalidated),
+        Body::MemoryRevoked(b) => (b.memory_id, MemoryStatus::Revoked),
+        Body::MemoryExpired(b) => (b.memory_id, MemoryStatus::Expired),
+        _ => return,
+    };
+    if let Some(record) = records.get_mut(&id) {
+        record.status = status;
+        if status == MemoryStatus::Invalidated {
+            record.invalidated_at = Some(at);
+        }
+    }
+}
+
+fn active(record: &MemoryRecord) -> Result<(), Refusal> {
+    if record.status == MemoryStatus::Active {
+        return Ok(());
+    }
+    Err(Refusal::new("not_active", format!("memory `{}` is {} already", record.memory_id, record.status)))
+}

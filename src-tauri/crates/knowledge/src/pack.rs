@@ -1,0 +1,92 @@
+//! The context compiler: everything known, made into one bounded pack (HK-15.6, HK-15.7).
+//!
+//! Sections stand in the precedence of HK-15.7. What is pinned is there whole, even when that alone is more than
+//! the pack may hold; [`fits`] then says no and nobody may send it. The rest shares what is left by fixed weights:
+//! each section gets its share, what one leaves over goes to the others in the order of precedence.
+
+mod claims;
+mod fence;
+mod gather;
+mod input;
+mod share;
+
+pub use input::{Delta, Material, PackInput, Pinned, Turn};
+
+use crate::Error;
+use crate::redact::{Common, Redactor};
+use gather::{Candidate, Gathered};
+use model::context::{ContextItem, ContextOmission, ContextPack, Section};
+
+/// Compiles a pack with the common shapes of secrets taken out.
+///
+/// # Errors
+/// [`Error::Unsealable`] when a part of the input has no canonical form.
+pub fn compile(input: &PackInput) -> Result<ContextPack, Error> {
+    compile_with(input, &Common)
+}
+
+/// Compiles a pack; `redactor` sees every text first.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_with(input: &PackInput, redactor: &dyn Redactor) -> Result<ContextPack, Error> {
+    let input_sha256 = input.digest()?;
+    let Gathered { pinned, mut sections, mut omissions, mut inputs } = gather::gather(input, redactor);
+    let pinned_tokens: u32 = pinned.iter().fold(0, |sum, c| sum.saturating_add(c.cost()));
+    let left = input.tokens_max.saturating_sub(pinned_tokens);
+    let shares = share::between(&sections, left);
+    let mut items: Vec<ContextItem> = pinned.into_iter().map(Candidate::whole).collect();
+    for ((section, candidates), tokens) in sections.iter_mut().zip(shares) {
+        let (taken, dropped) = share::fill(std::mem::take(candidates), tokens);
+        omissions.extend(dropped.into_iter().map(|c| {
+            let reason = format!("does not fit: needs {} tokens", c.cost());
+            ContextOmission { source: c.source, section: *section, reason }
+        }));
+        for (candidate, item) in taken {
+            inputs.extend(candidate.inputs);
+            if item.cut {
+                let reason = format!("shown in part: {} of {} tokens", item.tokens, candidate.tokens);
+                omissions.push(ContextOmission { source: item.source.clone(), section: *section, reason });
+            }
+            items.push(item);
+        }
+    }
+    items.sort_by_key(|i| i.section);
+    omissions.sort_by(|a, b| (a.section, &a.source, &a.reason).cmp(&(b.section, &b.source, &b.reason)));
+    let tokens = items.iter().fold(0_u32, |sum, i| sum.saturating_add(i.tokens));
+    Ok(ContextPack {
+        task_id: input.task_id,
+        attempt_id: input.attempt_id,
+        iteration: input.iteration,
+        tokens_max: input.tokens_max,
+        tokens,
+        items,
+        omissions,
+        inputs: inputs.into_iter().collect(),
+        input_sha256,
+    })
+}
+
+/// Whether the pack keeps within its budget. It does not only when the pinned sections alone exceed it.
+pub const fn fits(pack: &ContextPack) -> bool {
+    pack.tokens <= pack.tokens_max
+}
+
+/// Whether anything in the pack is untrusted, so that policy asks a person (governance.md 1).
+pub fn holds_untrusted(pack: &ContextPack) -> bool {
+    pack.items.iter().any(|i| i.trust_tier == model::artifact::TrustTier::Untrusted)
+}
+
+/// The sections that are pinned: whole in every pack (invariant 4).
+pub const fn is_pinned(section: Section) -> bool {
+    match section {
+        Section::TaskContract | Section::StepContract | Section::Policy => true,
+        Section::Decisions
+        | Section::WorkingState
+        | Section::Beliefs
+        | Section::Memory
+        | Section::Artifacts
+        | Section::Ingress
+        | Section::Session => false,
+    }
+}

@@ -1,0 +1,91 @@
+//! Decisions, beliefs and memory as candidates: which are active, which may steer, in which order.
+
+use super::gather::{Basket, Candidate};
+use super::input::PackInput;
+use crate::trust;
+use model::Sensitive;
+use model::context::Section;
+use model::knowledge::{BeliefStatus, MemoryStatus};
+use std::cmp::Reverse;
+
+fn shown(text: &Sensitive<String>) -> &str {
+    text.shown().map_or("[erased]", String::as_str)
+}
+
+pub(super) fn decisions(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for decision in input.decisions.iter().rev() {
+        let source = decision.decision_id.to_string();
+        if decision.effective_until.is_some_and(|until| until <= input.now) {
+            basket.omit(Section::Decisions, &source, "no longer in force");
+            continue;
+        }
+        let text = format!("{}: {}", shown(&decision.summary), shown(&decision.rationale));
+        let title = format!("Decided ({})", decision.decision_type);
+        let mut candidate = basket.plain(Section::Decisions, &source, &title, &text);
+        candidate.inputs = decision.evidence_refs.iter().map(|e| e.artifact_id).collect();
+        candidates.push(candidate);
+    }
+    candidates
+}
+
+pub(super) fn beliefs(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let mut order: Vec<_> = input.beliefs.iter().collect();
+    order.sort_by_key(|b| (Reverse((trust::rank(b.trust_tier), b.confidence, b.created_at)), b.belief_id));
+    let mut candidates = Vec::new();
+    for belief in order {
+        let source = belief.belief_id.to_string();
+        let stale = belief.expires_at.is_some_and(|at| at <= input.now);
+        let contested = belief.status == BeliefStatus::Contradicted || !belief.contradicts.is_empty();
+        let barred = match belief.status {
+            BeliefStatus::Superseded | BeliefStatus::Revoked | BeliefStatus::Expired => Some(belief.status.as_str()),
+            BeliefStatus::Active | BeliefStatus::Contradicted if stale => Some("expired"),
+            BeliefStatus::Active | BeliefStatus::Contradicted if !trust::may_influence_planning(belief.trust_tier) => {
+                Some("untrusted: it may not steer planning")
+            }
+            BeliefStatus::Active | BeliefStatus::Contradicted => None,
+        };
+        if let Some(reason) = barred {
+            basket.omit(Section::Beliefs, &source, reason);
+            continue;
+        }
+        let mark = if contested { "; contested, the other side stands too" } else { "" };
+        let title = format!(
+            "Belief ({}, {} of 1000, in {}{mark})",
+            belief.trust_tier,
+            belief.confidence,
+            shown(&belief.scope)
+        );
+        let mut candidate = basket.plain(Section::Beliefs, &source, &title, shown(&belief.claim));
+        candidate.tier = belief.trust_tier;
+        candidate.inputs = belief.evidence_refs.iter().map(|e| e.artifact_id).collect();
+        candidates.push(candidate);
+    }
+    candidates
+}
+
+pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let mut order: Vec<_> = input.memories.iter().collect();
+    order.sort_by_key(|m| (Reverse((trust::rank(m.trust_tier), m.created_at)), m.memory_id));
+    let mut candidates = Vec::new();
+    for record in order {
+        let source = record.memory_id.to_string();
+        let barred = match record.status {
+            MemoryStatus::Invalidated | MemoryStatus::Revoked | MemoryStatus::Expired => Some(record.status.as_str()),
+            MemoryStatus::Active if !trust::may_influence_planning(record.trust_tier) => {
+                Some("untrusted: it may not steer planning")
+            }
+            MemoryStatus::Active => None,
+        };
+        if let Some(reason) = barred {
+            basket.omit(Section::Memory, &source, reason);
+            continue;
+        }
+        let title = format!("Remembered ({}, in {})", record.trust_tier, shown(&record.scope));
+        let mut candidate = basket.plain(Section::Memory, &source, &title, shown(&record.claim));
+        candidate.tier = record.trust_tier;
+        candidate.inputs = record.evidence_refs.iter().map(|e| e.artifact_id).collect();
+        candidates.push(candidate);
+    }
+    candidates
+}

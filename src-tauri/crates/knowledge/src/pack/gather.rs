@@ -1,0 +1,240 @@
+//! Turns the input into candidates, section by section, each already redacted, titled and in its order.
+
+use super::input::PackInput;
+use super::{claims, fence};
+use crate::redact::Redactor;
+use crate::tokens::{count_tokens, head_within, tail_within};
+use crate::working_state::lists;
+use model::ArtifactId;
+use model::artifact::{Sensitivity, TrustTier};
+use model::context::{ContextItem, ContextOmission, Section};
+use std::collections::BTreeSet;
+
+/// Something that may become an item.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) section: Section,
+    pub(super) source: String,
+    pub(super) title: String,
+    pub(super) text: String,
+    pub(super) tier: TrustTier,
+    /// Whether its text is content that stands inside a fence.
+    pub(super) fenced: bool,
+    /// Whether it may be cut to fit; a claim is shown whole or not at all.
+    pub(super) divisible: bool,
+    /// Whether it may be left out.
+    pub(super) needed: bool,
+    /// Tokens of the text alone.
+    pub(super) tokens: u32,
+    /// Artifacts it rests on.
+    pub(super) inputs: Vec<ArtifactId>,
+}
+
+impl Candidate {
+    /// Tokens of the whole item: text, title, fence.
+    pub(super) fn cost(&self) -> u32 {
+        self.tokens.saturating_add(self.frame())
+    }
+
+    /// Tokens of everything around the text.
+    pub(super) fn frame(&self) -> u32 {
+        let fence = if self.fenced { fence::cost(&self.source, self.tier) } else { 0 };
+        count_tokens(&self.title).saturating_add(1).saturating_add(fence)
+    }
+
+    /// The item, whole.
+    pub(super) fn whole(self) -> ContextItem {
+        let tokens = self.cost();
+        let text = if self.fenced { fence::fence(&self.source, self.tier, &self.text) } else { self.text };
+        let (section, source, title, trust_tier) = (self.section, self.source, self.title, self.tier);
+        ContextItem { section, source, title, text, trust_tier, tokens, cut: false }
+    }
+
+    /// The item within `tokens`: whole if it fits, else head and tail around a mark that says what is left out.
+    pub(super) fn within(&self, tokens: u32) -> ContextItem {
+        if self.cost() <= tokens {
+            return self.clone().whole();
+        }
+        let room = tokens.saturating_sub(self.frame());
+        let mut part = self.clone();
+        part.text = cut(&self.text, room);
+        part.tokens = count_tokens(&part.text);
+        ContextItem { cut: true, ..part.whole() }
+    }
+}
+
+/// What a mark may cost, its numbers included.
+const MARK_TOKENS: u32 = 40;
+
+/// Two thirds of the room for the beginning, one third for the end; lines are kept whole where that costs little.
+fn cut(text: &str, room: u32) -> String {
+    let room = room.saturating_sub(MARK_TOKENS);
+    let head = head_within(text, room - room / 3);
+    let head = head.rfind('\n').filter(|at| at * 4 > head.len() * 3).and_then(|at| head.get(..=at)).unwrap_or(head);
+    let rest = text.get(head.len()..).unwrap_or("");
+    let tail = tail_within(rest, room / 3);
+    let tail =
+        tail.find('\n').filter(|at| at * 4 < tail.len()).and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
+    let left = rest.get(..rest.len() - tail.len()).unwrap_or("");
+    let (bytes, lines) = (left.len(), left.matches('\n').count());
+    format!("{head}\n[… {bytes} bytes, {lines} line ends left out here …]\n{tail}")
+}
+
+/// The candidates of a pack and what never became one.
+pub(super) struct Gathered {
+    pub(super) pinned: Vec<Candidate>,
+    pub(super) sections: Vec<(Section, Vec<Candidate>)>,
+    pub(super) omissions: Vec<ContextOmission>,
+    pub(super) inputs: BTreeSet<ArtifactId>,
+}
+
+/// Everything the gathering of one section needs.
+pub(super) struct Basket<'a> {
+    redactor: &'a dyn Redactor,
+    pub(super) omissions: Vec<ContextOmission>,
+}
+
+impl Basket<'_> {
+    /// A candidate of plain text, redacted.
+    pub(super) fn plain(&mut self, section: Section, source: &str, title: &str, text: &str) -> Candidate {
+        let clean = self.redactor.redact(text);
+        if let Some(reason) = clean.summary() {
+            self.omit(section, source, &reason);
+        }
+        let title = self.redactor.redact(title).text.into_owned();
+        let text = clean.text.into_owned();
+        let tokens = count_tokens(&text);
+        Candidate {
+            section,
+            source: source.to_owned(),
+            title,
+            text,
+            tier: TrustTier::PolicyAsserted,
+            fenced: false,
+            divisible: false,
+            needed: false,
+            tokens,
+            inputs: Vec::new(),
+        }
+    }
+
+    pub(super) fn omit(&mut self, section: Section, source: &str, reason: &str) {
+        self.omissions.push(ContextOmission { source: source.to_owned(), section, reason: reason.to_owned() });
+    }
+}
+
+pub(super) fn gather(input: &PackInput, redactor: &dyn Redactor) -> Gathered {
+    let input = input.sorted();
+    let mut basket = Basket { redactor, omissions: Vec::new() };
+    let mut inputs = BTreeSet::from([input.contract_ref]);
+    inputs.extend(input.step.iter().map(|(id, _)| *id));
+    let pinned = pinned(&input, &mut basket);
+    let sections = vec![
+        (Section::Decisions, claims::decisions(&input, &mut basket)),
+        (Section::WorkingState, working_state(&input, &mut basket)),
+        (Section::Beliefs, claims::beliefs(&input, &mut basket)),
+        (Section::Memory, claims::memories(&input, &mut basket)),
+        (Section::Artifacts, artifacts(&input, &mut basket)),
+        (Section::Ingress, ingress(&input, &mut basket)),
+        (Section::Session, session(&input, &mut basket)),
+    ];
+    Gathered { pinned, sections, omissions: basket.omissions, inputs }
+}
+
+fn bullets(heading: &str, lines: &[String]) -> String {
+    let lines: String = lines.iter().map(|l| format!("\n- {l}")).collect();
+    if lines.is_empty() { String::new() } else { format!("\n{heading}:{lines}") }
+}
+
+fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let contract = &input.contract;
+    let text = format!(
+        "{}{}{}",
+        input.goal,
+        bullets("Done when", &contract.success_criteria),
+        bullets("Must be kept to", &contract.constraints)
+    );
+    let mut goal = basket.plain(Section::TaskContract, &input.contract_ref.to_string(), "Goal", &text);
+    goal.tier = TrustTier::UserAsserted;
+    let mut pinned = vec![goal];
+    if let Some((id, step)) = &input.step {
+        let classes: Vec<String> = step.allowed_action_classes.iter().map(ToString::to_string).collect();
+        let text = format!(
+            "{}{}{}{}",
+            step.objective,
+            bullets("Leave behind", &step.expected_outputs),
+            bullets("Done when", &step.success_criteria),
+            bullets("Only these classes of action", &classes)
+        );
+        pinned.push(basket.plain(Section::StepContract, &id.to_string(), "This step", &text));
+    }
+    for (title, list) in [("Policy", &input.policy), ("Rule", &input.rules)] {
+        pinned.extend(list.iter().map(|p| basket.plain(Section::Policy, &p.source, title, &p.text)));
+    }
+    pinned
+}
+
+fn working_state(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let Some((id, state)) = &input.working_state else {
+        return Vec::new();
+    };
+    let mut text = state.plan.as_ref().map(|p| format!("\nplan: {p}")).unwrap_or_default();
+    for (name, list) in lists(state) {
+        text.push_str(&bullets(name, list));
+    }
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let mut state = basket.plain(Section::WorkingState, &id.to_string(), "Working state", text.trim_start());
+    state.tier = TrustTier::Observed;
+    state.divisible = true;
+    state.needed = true;
+    state.inputs = vec![*id];
+    vec![state]
+}
+
+fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let mut order: Vec<_> = input.artifacts.iter().collect();
+    order.sort_by_key(|a| (!a.pinned, std::cmp::Reverse((a.order, a.artifact_id))));
+    let mut candidates = Vec::with_capacity(order.len());
+    for artifact in order {
+        let source = artifact.artifact_id.to_string();
+        if artifact.sensitivity == Sensitivity::Secret {
+            basket.omit(Section::Artifacts, &source, "secret content never goes to a model");
+            continue;
+        }
+        let title = format!("{} ({})", artifact.title, artifact.kind);
+        let mut candidate = basket.plain(Section::Artifacts, &source, &title, &artifact.text);
+        candidate.tier = artifact.trust_tier;
+        candidate.fenced = true;
+        candidate.divisible = true;
+        candidate.needed = artifact.pinned;
+        candidate.inputs = vec![artifact.artifact_id];
+        candidates.push(candidate);
+    }
+    candidates
+}
+
+fn ingress(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let delta = |d: &super::Delta| {
+        let mut candidate = basket.plain(Section::Ingress, &d.ingress_id.to_string(), "New message", &d.text);
+        candidate.tier = d.trust_tier;
+        candidate.fenced = !crate::trust::may_trigger_action(d.trust_tier);
+        candidate.divisible = true;
+        candidate.needed = true;
+        candidate
+    };
+    input.ingress.iter().map(delta).collect()
+}
+
+fn session(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
+    let turn = |t: &super::Turn| {
+        let source = format!("{}#{}", input.attempt_id, t.iteration);
+        let mut candidate =
+            basket.plain(Section::Session, &source, &format!("Turn {}", t.iteration), &t.summary);
+        candidate.tier = t.trust_tier;
+        candidate
+    };
+    // The newest turn is worth most when not all fit.
+    input.turns.iter().rev().map(turn).collect()
+}

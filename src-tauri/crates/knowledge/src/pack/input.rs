@@ -1,0 +1,148 @@
+//! What a pack is compiled from.
+
+use crate::Error;
+use model::artifact::{ArtifactKind, Sensitivity, TrustTier};
+use model::decision::Decision;
+use model::knowledge::{Belief, MemoryRecord, WorkingState};
+use model::task::{StepContract, TaskContract};
+use model::{ArtifactId, AttemptId, Digest, IngressId, TaskId, UnixMs};
+use serde::Serialize;
+
+/// A text that must be in every pack, with where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Pinned {
+    /// Where it comes from: an artifact, a digest of a policy set, a rule's name.
+    pub source: String,
+    /// The text.
+    pub text: String,
+}
+
+/// An artifact whose content may go into the pack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Material {
+    /// Which.
+    pub artifact_id: ArtifactId,
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// One line: a path, a command, a search.
+    pub title: String,
+    /// Its content as text.
+    pub text: String,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+    /// How private it is; secret content never goes in.
+    pub sensitivity: Sensitivity,
+    /// When it was observed, as a place in order; the highest is the newest.
+    pub order: u64,
+    /// Whether a person or contract named it: it comes first and is never left out, though it may be cut.
+    pub pinned: bool,
+}
+
+/// A message bound to the task since the last boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Delta {
+    /// Which.
+    pub ingress_id: IngressId,
+    /// What it says.
+    pub text: String,
+    /// How far it may be relied on: a person's words, or a webhook's.
+    pub trust_tier: TrustTier,
+    /// Its place in order.
+    pub order: u64,
+}
+
+/// One earlier turn of the loop, in a line or two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// Which iteration, from 1.
+    pub iteration: u32,
+    /// What was decided and what came of it.
+    pub summary: String,
+    /// The weakest tier of what it had seen.
+    pub trust_tier: TrustTier,
+}
+
+/// Everything a pack may be compiled from (HK-15.6-2). Lists may come in any order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PackInput {
+    /// The task.
+    pub task_id: TaskId,
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// The iteration it is for, from 1.
+    pub iteration: u32,
+    /// Tokens it may use.
+    pub tokens_max: u32,
+    /// Now: what has run out by then is not active.
+    pub now: UnixMs,
+    /// The goal in force; an edited goal takes the place of the contract's.
+    pub goal: String,
+    /// The artifact of the task contract.
+    pub contract_ref: ArtifactId,
+    /// The task contract.
+    pub contract: TaskContract,
+    /// The step contract, with its artifact.
+    pub step: Option<(ArtifactId, StepContract)>,
+    /// Lines about what policy allows here.
+    pub policy: Vec<Pinned>,
+    /// Rules of the folder or the person, pinned outside any transcript.
+    pub rules: Vec<Pinned>,
+    /// Decisions of the task.
+    pub decisions: Vec<Decision>,
+    /// The working state, with its artifact.
+    pub working_state: Option<(ArtifactId, WorkingState)>,
+    /// Beliefs of the task.
+    pub beliefs: Vec<Belief>,
+    /// Memory records that may matter.
+    pub memories: Vec<MemoryRecord>,
+    /// Observations, results, ingested files.
+    pub artifacts: Vec<Material>,
+    /// Messages since the last boundary.
+    pub ingress: Vec<Delta>,
+    /// Earlier turns of this attempt.
+    pub turns: Vec<Turn>,
+}
+
+impl PackInput {
+    /// An input with nothing but its goal, to be filled.
+    pub fn new(task_id: TaskId, attempt_id: AttemptId, contract_ref: ArtifactId, contract: TaskContract) -> Self {
+        Self {
+            task_id,
+            attempt_id,
+            iteration: 1,
+            tokens_max: model::limits::CONTEXT_TOKENS_DEFAULT,
+            now: UnixMs(0),
+            goal: contract.goal.clone(),
+            contract_ref,
+            contract,
+            step: None,
+            policy: Vec::new(),
+            rules: Vec::new(),
+            decisions: Vec::new(),
+            working_state: None,
+            beliefs: Vec::new(),
+            memories: Vec::new(),
+            artifacts: Vec::new(),
+            ingress: Vec::new(),
+            turns: Vec::new(),
+        }
+    }
+
+    /// The same with every list in its one order; policy and rules keep theirs, which has a meaning.
+    pub(crate) fn sorted(&self) -> Self {
+        let mut input = self.clone();
+        input.decisions.sort_by_key(|d| (d.created_at, d.decision_id));
+        input.beliefs.sort_by_key(|b| (b.belief_id, b.revision));
+        input.memories.sort_by_key(|m| m.memory_id);
+        input.artifacts.sort_by_key(|a| (a.order, a.artifact_id));
+        input.ingress.sort_by_key(|d| (d.order, d.ingress_id));
+        input.turns.sort_by_key(|t| t.iteration);
+        input
+    }
+
+    /// SHA-256 over the canonical bytes of the sorted input.
+    pub(crate) fn digest(&self) -> Result<Digest, Error> {
+        let unfit = |e: seal::Error| Error::Unsealable { what: "the input of a context pack", why: e.to_string() };
+        seal::canon::to_canonical(&self.sorted()).map(|bytes| Digest::of(&bytes)).map_err(unfit)
+    }
+}
