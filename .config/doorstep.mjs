@@ -1,6 +1,6 @@
 // The step before the door: what Rust cannot do for itself on a fresh machine. It makes sure that cargo and a
 // linker are there, then hands everything to `cargo xtask`. Nothing else belongs here.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -48,5 +48,9 @@ function needLinker() {
 
 needCargo();
 needLinker();
-const done = spawnSync("cargo", ["xtask", ...process.argv.slice(2)], { stdio: "inherit" });
-process.exit(done.status ?? 1);
+const child = spawn("cargo", ["xtask", ...process.argv.slice(2)], { stdio: "inherit" });
+// A terminal sends Ctrl-C to the child as well, and what it means there is the child's to say.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => child.kill("SIGTERM"));
+child.on("error", (error) => { say(`cargo could not be started: ${error.message}`); process.exit(1); });
+child.on("exit", (code) => process.exit(code ?? 1));

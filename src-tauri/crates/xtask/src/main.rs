@@ -75,6 +75,8 @@ fn main() -> ExitCode {
 }
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
+    let builds = ["start", "dev", "test", "check", "build", "bench", "conformance"].contains(&word);
+    let _claim = if builds { place.claim()? } else { None };
     match word {
         "setup" => setup::setup(setup::Purpose::Test).map(|()| ExitCode::SUCCESS),
         "start" => chores::start(place, rest),

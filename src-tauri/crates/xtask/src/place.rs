@@ -7,10 +7,11 @@
 //! Cargo tells a stale file by its time alone and names the rooms by their path inside the checkout. Two clones
 //! that share a target folder could therefore be handed each other's rooms. So a shared folder carries the name
 //! of the clone that used it last, and another clone first renews the times of its own sources: third-party
-//! crates stay built, every room is built again.
+//! crates stay built, every room is built again. While one clone builds and tests there, the next one waits.
 
 use crate::{Problem, shell};
 use std::fs;
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
@@ -24,7 +25,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds both; makes the build folder and says so if it lies outside the checkout.
+    /// Finds both and makes the build folder.
     pub fn find() -> Result<Place, Problem> {
         let manifest = std::env::var("CARGO_MANIFEST_DIR")
             .map_err(|_| "start this as `cargo xtask`, not by the program's path".to_owned())?;
@@ -33,9 +34,7 @@ impl Place {
             root.ok_or_else(|| format!("`{manifest}` does not lie in a checkout of hermit"))?.to_owned();
         let target = target_of(&root, |name| std::env::var_os(name).map(PathBuf::from));
         fs::create_dir_all(&target).map_err(|e| format!("cannot make `{}`: {e}", target.display()))?;
-        let place = Place { root, target };
-        place.claim()?;
-        Ok(place)
+        Ok(Place { root, target })
     }
 
     /// `cargo`, in the root, building into the target folder.
@@ -50,21 +49,39 @@ impl Place {
         command
     }
 
-    fn claim(&self) -> Result<(), Problem> {
+    /// Makes the build folder this clone's until the answer is dropped. Nothing is to be done for a folder
+    /// inside the checkout.
+    pub fn claim(&self) -> Result<Option<Claim>, Problem> {
         if self.target.starts_with(&self.root) {
-            return Ok(());
+            return Ok(None);
         }
         let stamp = self.target.join(".hermit-clone");
+        let broken = |e: std::io::Error| format!("cannot use `{}`: {e}", stamp.display());
+        let mut options = fs::File::options();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(&stamp).map_err(broken)?;
+        if file.try_lock().is_err() {
+            shell::say("waiting for another clone that builds in the same folder ...");
+            file.lock().map_err(broken)?;
+        }
+        let mut last = String::new();
+        file.read_to_string(&mut last).map_err(broken)?;
         let name = self.root.to_string_lossy();
-        if fs::read_to_string(&stamp).is_ok_and(|last| last == name) {
-            return Ok(());
+        if last != name {
+            shell::say(&format!("builds go to `{}`, which other clones may share", self.target.display()));
+            for part in ["src-tauri", "tests", "migrations"] {
+                renew(&self.root.join(part), SystemTime::now());
+            }
+            file.rewind().and_then(|()| file.set_len(0)).map_err(broken)?;
+            file.write_all(name.as_bytes()).map_err(broken)?;
         }
-        shell::say(&format!("builds go to `{}`, which other clones may share", self.target.display()));
-        for part in ["src-tauri", "tests", "migrations"] {
-            renew(&self.root.join(part), SystemTime::now());
-        }
-        fs::write(&stamp, name.as_bytes()).map_err(|e| format!("cannot write `{}`: {e}", stamp.display()))
+        Ok(Some(Claim { _lock: file }))
     }
+}
+
+/// The right to build in a shared folder. It ends when dropped, and when this program becomes another.
+pub struct Claim {
+    _lock: fs::File,
 }
 
 fn target_of(root: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
