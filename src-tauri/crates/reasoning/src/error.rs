@@ -11,6 +11,12 @@ pub enum Error {
         /// What a person can do.
         advice: String,
     },
+    /// The host does not let this call leave; nothing was sent.
+    #[error("the model call is not allowed: {why}; change the model or the policy profile")]
+    NotAllowed {
+        /// What stood in the way.
+        why: String,
+    },
     /// The server answered with an HTTP error; asking again with the same bytes will not help, but for 429 and 5xx.
     #[error("the model's server refused with status {status}: {why}; {advice}")]
     Refused {
@@ -72,7 +78,8 @@ impl Error {
         match self {
             Self::Unavailable { .. } => true,
             Self::Refused { status, .. } => matches!(*status, 408 | 425 | 429 | 500..=599),
-            Self::Garbage { .. }
+            Self::NotAllowed { .. }
+            | Self::Garbage { .. }
             | Self::TooLong { .. }
             | Self::Cancelled
             | Self::Playbook { .. }

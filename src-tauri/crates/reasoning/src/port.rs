@@ -114,7 +114,8 @@ pub enum EgressError {
 /// The way out, implemented by the host. Secrets go in as handles; the host adds them as `Authorization: Bearer`.
 pub trait Egress: Send + Sync {
     /// Posts `body` as `application/json` and hands every piece of the response body to `on_chunk` as it comes,
-    /// whatever the status; stops as soon as `on_chunk` returns false.
+    /// whatever the status; stops as soon as `on_chunk` returns false. While nothing comes, an empty piece now and
+    /// then (say, each 200 ms) lets the caller notice that it was cancelled.
     ///
     /// # Errors
     /// See [`EgressError`]. An HTTP error status is not an error here.

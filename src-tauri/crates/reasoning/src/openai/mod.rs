@@ -1,5 +1,11 @@
 //! OpenAI-compatible chat completions, streamed: llama.cpp, Ollama, vLLM, OpenAI.
 
+mod advice;
+mod ordered;
+mod reply;
+mod request;
+mod sse;
+
 use crate::{Address, Descriptor, Egress, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
 use model::proposal::ToolSpec;
@@ -31,8 +37,8 @@ pub struct Settings {
     pub context_tokens: u32,
     /// Tokens of one answer.
     pub answer_tokens: u32,
-    /// Temperature in thousandths.
-    pub temperature_milli: u32,
+    /// Temperature in thousandths; none for models that know no other than their own.
+    pub temperature_milli: Option<u32>,
     /// Seed, where the server knows one.
     pub seed: Option<u64>,
     /// How long one call may take.
@@ -50,7 +56,7 @@ impl Default for Settings {
             secret: None,
             context_tokens: 4096,
             answer_tokens: 1024,
-            temperature_milli: 0,
+            temperature_milli: Some(0),
             seed: Some(1),
             timeout_ms: model::limits::MODEL_CALL_MS_MAX,
             cost_in_micros: 0,
@@ -60,6 +66,8 @@ impl Default for Settings {
 }
 
 /// A server that speaks the protocol.
+///
+/// It opens no connection itself: everything goes through the [`Egress`] it was given, with the key as a handle.
 pub struct OpenAi {
     url: String,
     model: String,
@@ -82,6 +90,97 @@ impl OpenAi {
     }
 }
 
+/// Bytes of a whole response: each token comes wrapped in some 250 bytes of protocol, and the answer inside has
+/// its own, smaller limit.
+const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+impl OpenAi {
+    fn mode(&self) -> Mode {
+        match self.settings.mode {
+            Mode::Auto if self.remote => Mode::Tools,
+            Mode::Auto => Mode::JsonSchema,
+            chosen => chosen,
+        }
+    }
+
+    /// Posts the request and collects what comes; the first thing that goes wrong ends it.
+    fn exchange(
+        &self,
+        request: &[u8],
+        on_delta: &mut dyn FnMut(&str),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Heard, Error> {
+        let mut heard = Heard::default();
+        let mut broken = None;
+        let outcome = {
+            let mut on_chunk = |bytes: &[u8]| {
+                let result =
+                    if cancelled() { Err(Error::Cancelled) } else { heard.take(bytes, on_delta) };
+                broken = broken.take().or(result.err());
+                broken.is_none()
+            };
+            let secret = self.settings.secret.as_deref();
+            self.egress.post(&self.url, secret, request, self.settings.timeout_ms, &mut on_chunk)
+        };
+        if cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let status = outcome.as_ref().map_or(200, |reply| reply.status);
+        // An error page is no stream: its status says more than what its body fails to be.
+        if let (Some(error), true) = (broken, status < 400) {
+            return Err(error);
+        }
+        let reply = outcome.map_err(|error| advice::unreached(&self.url, error))?;
+        if heard.raw.is_empty() {
+            heard.take(&reply.body, on_delta).or_else(|error| if status < 400 { Err(error) } else { Ok(()) })?;
+        }
+        match status {
+            200..=299 => Ok(heard),
+            _ => Err(advice::refused(status, &heard.raw, &self.model)),
+        }
+    }
+}
+
+/// What came so far.
+#[derive(Default)]
+struct Heard {
+    raw: Vec<u8>,
+    events: sse::Events,
+    draft: reply::Draft,
+}
+
+impl Heard {
+    fn take(&mut self, bytes: &[u8], on_delta: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        if self.raw.len().saturating_add(bytes.len()) > RESPONSE_BYTES_MAX {
+            return Err(Error::TooLong { bytes_max: RESPONSE_BYTES_MAX });
+        }
+        self.raw.extend_from_slice(bytes);
+        let draft = &mut self.draft;
+        self.events.feed(bytes, &mut |data| draft.take(data, on_delta))
+    }
+
+    /// The stream is over: what is whole, or why it is not.
+    fn finish(&mut self, on_delta: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        let draft = &mut self.draft;
+        // A last piece that does not parse is a cut stream, not garbage, unless the server had already finished.
+        let last = self.events.finish(&mut |data| draft.take(data, on_delta));
+        if self.events.seen() {
+            return if self.draft.ended() { last } else { Err(advice::cut()) };
+        }
+        // A server that does not stream sends the whole completion as one object.
+        let text = std::str::from_utf8(&self.raw)
+            .map_err(|_| reply::garbage("its answer is not UTF-8".to_owned()))?;
+        if text.trim().is_empty() {
+            return Err(advice::cut());
+        }
+        if !text.trim_start().starts_with('{') {
+            return Err(reply::garbage(format!("`{}`", reply::shorten(text))));
+        }
+        self.draft.take(text, on_delta)?;
+        if self.draft.ended() { Ok(()) } else { Err(reply::garbage(format!("`{}`", reply::shorten(text)))) }
+    }
+}
+
 impl Reasoner for OpenAi {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
@@ -93,11 +192,24 @@ impl Reasoner for OpenAi {
             cost_out_micros: self.settings.cost_out_micros,
         }
     }
-    fn encode(&self, _pack: &ContextPack, _tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
-        Err(Error::Unavailable { why: self.url.clone(), advice: "this is in the making".to_owned() })
+
+    fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
+        request::encode(&self.model, &self.url, self.mode(), &self.settings, pack, tools)
     }
-    fn propose(&self, _i: &Input<'_>, _d: &mut dyn FnMut(&str), _c: &dyn Fn() -> bool) -> Result<Reply, Error> {
-        let _ = &self.egress;
-        Err(Error::Unavailable { why: self.url.clone(), advice: "this is in the making".to_owned() })
+
+    fn propose(
+        &self,
+        input: &Input<'_>,
+        on_delta: &mut dyn FnMut(&str),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error> {
+        if cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let mut heard = self.exchange(input.request, on_delta, cancelled)?;
+        heard.finish(on_delta)?;
+        let answer =
+            heard.draft.finish(self.mode(), self.settings.cost_in_micros, self.settings.cost_out_micros);
+        Ok(Reply { raw: heard.raw, answer })
     }
 }
