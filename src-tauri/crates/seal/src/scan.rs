@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         if self.peek() == Some(b'}') {
             return self.expect(b"}");
         }
-        let mut before: Option<&[u8]> = None;
+        let mut before: Option<Name<'a>> = None;
         loop {
             let name = self.string()?;
             if before.is_some_and(|before| order(before, name) != Ordering::Less) {
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
             let start = self.rest;
             self.value(depth + 1)?;
             if let Some(on_member) = &mut on_member {
-                on_member(name, self.passed(start)?);
+                on_member(name.spelled, self.passed(start)?);
             }
             match self.next()? {
                 b',' => {}
@@ -137,28 +137,43 @@ impl<'a> Cursor<'a> {
     }
 
     /// A string in its one spelling; returns what stands between the quotes.
-    fn string(&mut self) -> Scanned<&'a [u8]> {
+    fn string(&mut self) -> Scanned<Name<'a>> {
         self.expect(b"\"")?;
         let start = self.rest;
+        let mut escaped = false;
         loop {
-            let plain = self.rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
-            let (_, rest) = self.rest.split_at_checked(plain.ok_or(NotCanonical)?).ok_or(NotCanonical)?;
-            self.rest = rest;
-            match self.peek() {
-                Some(b'"') => {
-                    let inside = self.passed(start)?;
-                    self.expect(b"\"")?;
-                    return Ok(inside);
+            self.plain()?;
+            match self.next()? {
+                b'"' => {
+                    let spelled = self.passed(start)?.strip_suffix(b"\"").ok_or(NotCanonical)?;
+                    return Ok(Name { spelled, escaped });
                 }
-                Some(b'\\') => self.escape()?,
+                b'\\' => self.escape()?,
                 _ => return Err(NotCanonical),
             }
+            escaped = true;
         }
     }
 
-    /// The short escapes where there is one, `\u00xx` in lower case for the other control characters.
+    /// Moves to the next quote, backslash or control character, eight bytes at a time.
+    fn plain(&mut self) -> Scanned<()> {
+        while let Some((word, rest)) = self.rest.split_first_chunk::<8>() {
+            let special = special(u64::from_le_bytes(*word));
+            if special == 0 {
+                self.rest = rest;
+                continue;
+            }
+            let before = special.trailing_zeros() / 8;
+            self.rest = self.rest.get(before as usize..).ok_or(NotCanonical)?;
+            return Ok(());
+        }
+        let before = self.rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+        self.rest = self.rest.get(before.ok_or(NotCanonical)?..).ok_or(NotCanonical)?;
+        Ok(())
+    }
+
+    /// What follows a backslash: the short escapes where there is one, `\u00xx` in lower case for the other control characters.
     fn escape(&mut self) -> Scanned<()> {
-        self.expect(b"\\")?;
         match self.next()? {
             b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(()),
             b'u' => {
@@ -174,13 +189,36 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// What stands between the quotes of a string, and whether a backslash stands in it.
+#[derive(Clone, Copy)]
+struct Name<'a> {
+    spelled: &'a [u8],
+    escaped: bool,
+}
+
+/// The high bit of each byte that is a quote, a backslash or below 0x20. A borrow can only reach bytes above a real
+/// hit, so the lowest bit that is set is always right.
+const fn special(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let quote = word ^ (ONES * b'"' as u64);
+    let backslash = word ^ (ONES * b'\\' as u64);
+    let below = word.wrapping_sub(ONES * 0x20) & !word;
+    (below | (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash)) & HIGH
+}
+
 /// RFC 8785 sorts names by their UTF-16 code units.
-fn order(left: &[u8], right: &[u8]) -> Ordering {
-    let plain = |name: &[u8]| name.iter().all(|byte| byte.is_ascii() && *byte != b'\\');
-    if plain(left) && plain(right) {
-        return left.cmp(right);
+fn order(left: Name<'_>, right: Name<'_>) -> Ordering {
+    let by_units = || unescaped(left.spelled).encode_utf16().cmp(unescaped(right.spelled).encode_utf16());
+    if left.escaped || right.escaped {
+        return by_units();
     }
-    unescaped(left).encode_utf16().cmp(unescaped(right).encode_utf16())
+    match left.spelled.iter().zip(right.spelled).find(|(a, b)| a != b) {
+        None => left.spelled.len().cmp(&right.spelled.len()),
+        // Bytes and code units disagree only beyond ASCII.
+        Some((a, b)) if a.is_ascii() || b.is_ascii() => a.cmp(b),
+        Some(_) => by_units(),
+    }
 }
 
 /// The name behind its spelling, which [`Cursor::string`] has already accepted.

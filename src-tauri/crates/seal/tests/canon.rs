@@ -210,6 +210,8 @@ fn nesting_passes_up_to_the_limit_and_no_further_both_ways() {
     assert_eq!(to_canonical(&deepest).unwrap(), nested(DEPTH_MAX));
     for depth in [DEPTH_MAX + 1, 1_000, 200_000] {
         assert!(parse_strict(&nested(depth)).is_err(), "{depth}");
+        assert!(parse_canonical(&nested(depth)).is_err(), "{depth}");
+        assert!(check_canonical(&nested(depth)).is_err(), "{depth}");
     }
     let too_deep = Value::Array(vec![deepest]);
     assert!(canonical_value(&too_deep).is_err());
@@ -411,7 +413,24 @@ fn top_level_members_are_cut_out_as_they_are_spelled() {
     assert!(matches!(canon::members(br#"{"b":1,"a":2}"#, ["a"]), Err(Error::NotCanonical { at: 2 })));
 }
 
+#[test]
+fn the_fast_check_sees_every_byte_at_every_place_of_a_long_string() {
+    for byte in 0..=0x7f_u8 {
+        for at in 0..20 {
+            let mut inside = [b'x'; 20];
+            inside[at] = byte;
+            let spelled = [&b"\""[..], &inside[..], b"\""].concat();
+            let plain = !matches!(byte, b'"' | b'\\' | 0..=0x1f);
+            assert_eq!(check_canonical(&spelled).is_ok(), plain, "{byte} at {at}");
+            let escaped = to_canonical(std::str::from_utf8(&inside).unwrap()).unwrap();
+            check_canonical(&escaped).unwrap();
+        }
+    }
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn the_fast_check_agrees_with_the_definition_on_damaged_text(
         value in any_json(),

@@ -105,6 +105,22 @@ fn a_rewritten_event_breaks_the_next_link_even_when_it_is_well_formed() {
 }
 
 #[test]
+fn a_gap_or_a_repetition_in_the_count_is_refused_though_every_link_holds() {
+    for counts in [vec![2_u64], vec![0], vec![1, 3], vec![1, 1], vec![1, 2, 2], vec![1, 2, 1]] {
+        let mut prev = Digest::ZERO;
+        let mut events = Vec::new();
+        for seq in &counts {
+            let bytes = to_canonical(&json!({"task_seq": seq, "prev_event_hash": prev})).unwrap();
+            prev = Digest::of(&bytes);
+            events.push(bytes);
+        }
+        let position = counts.len() as u64;
+        let fault = ChainFault::Sequence { expected: position, found: counts[counts.len() - 1] };
+        assert_eq!(verify(&events, position, prev), Err((position, fault)), "{counts:?}");
+    }
+}
+
+#[test]
 fn bytes_that_are_no_event_are_refused_with_a_reason() {
     let zero = Digest::ZERO;
     for (bytes, word) in [
@@ -154,6 +170,8 @@ fn a_recorded_hash_that_is_not_the_hash_of_the_bytes_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_order_but_the_right_one_is_refused(order in prop::collection::vec(0_usize..6, 1..9)) {
         let events = chain(6);

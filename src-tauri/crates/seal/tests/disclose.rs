@@ -218,6 +218,8 @@ fn any_document() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn what_was_concealed_is_revealed_and_what_was_erased_stays_hashed(document in any_document(), keep in any::<u64>()) {
         let (sealed, disclosures) = concealed(document.clone());

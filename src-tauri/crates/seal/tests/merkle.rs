@@ -133,6 +133,31 @@ fn every_wrong_index_size_leaf_or_length_of_an_inclusion_proof_is_refused() {
 }
 
 #[test]
+fn a_path_that_is_right_for_one_size_is_refused_for_every_size_that_needs_another_length() {
+    // Two sizes with paths of one shape cannot be told apart by a path; the signed size settles that.
+    let all = leaves(33);
+    for size in 1..=33_u64 {
+        let tree = Tree::from_leaves(&all[..size as usize]);
+        for index in 0..size {
+            let path = tree.inclusion_proof(index).unwrap();
+            for claimed in index + 1..=33 {
+                let needed = path_by_definition(index as usize, &all[..claimed as usize]).len();
+                if needed == path.len() {
+                    continue;
+                }
+                let reason = if needed < path.len() { "it is too long" } else { "it is too short" };
+                let refusal = verify_inclusion(&all[index as usize], index, claimed, &path, &tree.root());
+                assert_eq!(
+                    refusal,
+                    Err(Error::Proof { what: "inclusion proof", reason }),
+                    "{index} of {size} as {claimed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn every_wrong_size_root_or_length_of_a_consistency_proof_is_refused() {
     let all = leaves(20);
     let at_size = |size: u64| root(&all[..size as usize]);
@@ -271,6 +296,8 @@ fn a_store_that_lost_a_node_is_told_which() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn another_implementation_builds_the_same_tree_and_proofs(
         data in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..200),

@@ -270,6 +270,8 @@ fn a_tlog_proof_longer_than_any_tree_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_text_without_control_characters_is_signed_and_opened(text in "([^\\p{Cc}]|\n){0,60}", name in "[^\\s\\p{Cc}+]{1,12}") {
         let note = sign_note(&format!("{text}\n"), &name, &signer(4)).unwrap();

@@ -252,6 +252,8 @@ fn a_locked_key_says_so_through_every_format() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn a_payload_of_any_bytes_survives_its_envelope(payload in prop::collection::vec(any::<u8>(), 0..200), kind in ".{0,20}") {
         let envelope = dsse::sign(&kind, &payload, &signer(3)).unwrap();

@@ -1,5 +1,5 @@
-//! What nobody here wrote agrees: `sha256sum`, `openssl` and `ssh-keygen`. A tool that is not on this machine is
-//! skipped with a word on the error stream; the build machine has all three.
+//! What nobody here wrote agrees: `sha256sum`, `openssl`, `ssh-keygen`, and where Python has them `rfc8785` and `securesystemslib`. A tool that is not on this machine is
+//! skipped with a word on the error stream; the build machine has the first three.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -18,26 +18,42 @@ use std::{
 
 use seal::{
     Digest, PublicKey, SeedSigner, Signer,
+    canon::to_canonical,
     disclose::conceal,
+    dsse,
     note::{Checkpoint, VerifierKey},
     sshsig,
 };
 use serde_json::json;
 
-/// A fresh folder under the build folder; one for each test.
-fn folder(test: &str) -> PathBuf {
+/// A fresh folder under the build folder, one for each test, gone with the test.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+fn folder(test: &str) -> Folder {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("seal-{test}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    folder
+    Folder(folder)
 }
 
 /// Whether the tool succeeded, and what it said; `None` when it is not installed.
-fn run(program: &str, folder: &PathBuf, args: &[&str], stdin: &[u8]) -> Option<(bool, String)> {
+fn run(program: &str, folder: &Folder, args: &[&str], stdin: &[u8]) -> Option<(bool, String)> {
     let spawned = Command::new(program)
         .args(args)
-        .current_dir(folder)
+        .current_dir(&folder.0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -196,4 +212,67 @@ fn cross_check_ssh_keygen_signs_with_the_key_it_made_and_we_read_it_alike() {
     let armored = fs::read_to_string(folder.join("message.sig")).unwrap();
     sshsig::verify(&armored, b"hello", sshsig::NAMESPACE, &key).unwrap();
     assert!(sshsig::verify(&armored, b"hellp", sshsig::NAMESPACE, &key).is_err());
+}
+
+/// Whether this machine's Python has a module; says so when not.
+fn python_has(folder: &Folder, module: &str) -> bool {
+    let has = run("python3", folder, &["-c", &format!("import {module}")], b"").is_some_and(|(ok, _)| ok);
+    if !has {
+        eprintln!("skipped: python3 has no `{module}`");
+    }
+    has
+}
+
+#[test]
+fn cross_check_python_rfc8785_writes_the_bytes_we_write() {
+    let folder = folder("rfc8785");
+    if !python_has(&folder, "rfc8785") {
+        return;
+    }
+    let texts =
+        ["", "a\"b\\c/d", "\u{1}\u{1f}\u{7f}\u{8}\t\n\u{c}\r", "é e\u{301} 😂 \u{fb33} \u{ffff}", "$plain"];
+    let mut lines = Vec::new();
+    for (number, text) in
+        [0, -1, 9_007_199_254_740_991_i64, -9_007_199_254_740_991, 56].into_iter().zip(texts)
+    {
+        let value =
+            json!({text: number, "z": [text, {"\u{fb33}": null, "😂": true, "10": false, "1": {}}], "": []});
+        lines.push(to_canonical(&value).unwrap());
+    }
+    fs::write(folder.join("lines"), lines.join(&b'\n')).unwrap();
+    let program = "import json, rfc8785\n\
+        lines = open('lines', 'rb').read().split(b'\\n')\n\
+        print(len(lines), sum(rfc8785.dumps(json.loads(l)) == l for l in lines))";
+    let (ok, said) = run("python3", &folder, &["-c", program], b"").unwrap();
+    assert!(ok, "{said}");
+    assert_eq!(said, "5 5\n");
+}
+
+#[test]
+fn cross_check_python_securesystemslib_verifies_our_envelope_and_refuses_a_changed_one() {
+    let folder = folder("securesystemslib");
+    if !python_has(&folder, "securesystemslib.dsse") {
+        return;
+    }
+    let envelope = dsse::sign(dsse::IN_TOTO, "{\"subject\":\"ä\"}".as_bytes(), &signer()).unwrap();
+    let mut changed = envelope.clone();
+    changed.payload[2] ^= 1;
+    fs::write(folder.join("good"), envelope.to_bytes().unwrap()).unwrap();
+    fs::write(folder.join("changed"), changed.to_bytes().unwrap()).unwrap();
+    let program = format!(
+        "import json\n\
+         from securesystemslib.dsse import Envelope\n\
+         from securesystemslib.signer import SSlibKey\n\
+         key = SSlibKey('{}', 'ed25519', 'ed25519', {{'public': '{}'}})\n\
+         for name in ('good', 'changed'):\n\
+         \u{20}   try:\n\
+         \u{20}       Envelope.from_dict(json.load(open(name))).verify([key], 1); print(name, 'holds')\n\
+         \u{20}   except Exception as error:\n\
+         \u{20}       print(name, type(error).__name__)\n",
+        signer().public().keyid(),
+        signer().public()
+    );
+    let (ok, said) = run("python3", &folder, &["-c", &program], b"").unwrap();
+    assert!(ok, "{said}");
+    assert_eq!(said, "good holds\nchanged VerificationError\n");
 }
