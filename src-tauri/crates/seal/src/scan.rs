@@ -250,3 +250,39 @@ fn control(characters: &mut std::str::Chars<'_>) -> char {
     let code = digits.fold(0, |code, digit| code * 16 + digit.to_digit(16).unwrap_or(0));
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::scan;
+    use crate::canon::{INTEGER_MAX, canonical_value};
+
+    /// The public functions ask the slow way when the scan refuses; here the scan stands alone.
+    fn accepts(bytes: &[u8]) -> bool {
+        scan(bytes, &mut |_, _| {}).is_ok()
+    }
+
+    #[test]
+    fn the_longest_integers_need_no_second_look() {
+        for number in [INTEGER_MAX, -INTEGER_MAX, 0, 10, -10] {
+            assert!(accepts(number.to_string().as_bytes()), "{number}");
+        }
+        for text in ["9007199254740992", "-9007199254740992", "10000000000000000", "-", "-0", "00", "1-"] {
+            assert!(!accepts(text.as_bytes()), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn canonical_bytes_need_no_second_look(
+            members in prop::collection::vec((any::<String>(), any::<String>(), any::<i32>()), 0..8),
+        ) {
+            let object = members.into_iter().map(|(name, text, number)| (name, serde_json::json!([text, number])));
+            let bytes = canonical_value(&serde_json::Value::Object(object.collect())).unwrap();
+            prop_assert!(accepts(&bytes), "{}", String::from_utf8_lossy(&bytes));
+        }
+    }
+}

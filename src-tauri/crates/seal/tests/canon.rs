@@ -220,6 +220,52 @@ fn nesting_passes_up_to_the_limit_and_no_further_both_ways() {
     assert!(parse_strict(objects.as_bytes()).is_err());
 }
 
+#[test]
+fn nested_variants_are_counted_as_deep_as_they_are_written() {
+    #[derive(Serialize)]
+    enum Nest {
+        End,
+        Newtype(Box<Nest>),
+        Tuple(Box<Nest>, u8),
+        Struct { inner: Box<Nest> },
+    }
+    let wraps: [fn(Nest) -> Nest; 3] = [
+        |inner| Nest::Newtype(Box::new(inner)),
+        |inner| Nest::Tuple(Box::new(inner), 1),
+        |inner| Nest::Struct { inner: Box::new(inner) },
+    ];
+    for (wrap, levels) in wraps.into_iter().zip([1, 2, 2]) {
+        let mut nest = Nest::End;
+        for count in 1..=DEPTH_MAX + 1 {
+            nest = wrap(nest);
+            match to_canonical(&nest) {
+                Ok(bytes) => drop(parse_canonical(&bytes).unwrap()),
+                Err(refusal) => {
+                    assert!(matches!(refusal, Error::Unsealable { .. }));
+                    assert_eq!(count * levels, DEPTH_MAX + levels, "{levels} levels each");
+                    break;
+                }
+            }
+        }
+        assert!(to_canonical(&nest).is_err());
+    }
+}
+
+#[test]
+fn raw_json_text_does_not_pass_the_gate() {
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::RawValue")]
+    struct Raw {
+        text: &'static str,
+    }
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::Number")]
+    struct Number(&'static str);
+    for refusal in [to_canonical(&Raw { text: "1.0" }), to_canonical(&Number("1.0"))] {
+        assert!(matches!(refusal, Err(Error::Unsealable { .. })), "{refusal:?}");
+    }
+}
+
 /// What must be refused, after the manner of the JSON parsing test suite.
 const REFUSED: &[(&str, &[u8])] = &[
     ("nothing", b""),
