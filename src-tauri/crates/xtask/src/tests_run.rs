@@ -2,6 +2,7 @@
 
 use crate::Problem;
 use crate::conformance;
+use crate::parts;
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{in_ci, say, spelled};
@@ -53,9 +54,23 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
         cargo.args(["--workspace", "--no-fail-fast"]);
         build_programs(place)?;
     }
+    lend_stock_tools(&mut cargo);
     cargo.args(words);
     say(&format!("{} ...", spelled(&cargo)));
     count_lines(&mut cargo)
+}
+
+/// Puts a python that has the stock verifiers first. Tests that ask for them say so when they are not there.
+fn lend_stock_tools(cargo: &mut Command) {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let joined = parts::stock_python().and_then(|first| {
+        std::env::join_paths(std::iter::once(first).chain(std::env::split_paths(&path)))
+            .map_err(|e| e.to_string())
+    });
+    match joined {
+        Ok(path) => _ = cargo.env("PATH", path),
+        Err(problem) => say(&format!("{problem}; going on without python's verifiers")),
+    }
 }
 
 /// The programs that tests start by path, such as `hermit-exec`.
