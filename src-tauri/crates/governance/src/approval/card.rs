@@ -1,0 +1,230 @@
+//! The card: a packet as lines that any surface can show, what destroys first, nothing cut, nothing hidden.
+
+use super::packet;
+use super::visible::{visible, visible_path};
+use crate::{risk, witness};
+use model::action::{Action, ChangeItem, Prior, ReadItem, Reversibility};
+use model::approval::ApprovalPacket;
+use model::policy::RiskBand;
+use serde_json::Value;
+
+/// What a line is, so that a surface can colour it; the text says everything without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineKind {
+    /// What is at stake, in words.
+    Risk,
+    /// Something is deleted, overwritten or moved away.
+    Destructive,
+    /// Something cannot be taken back.
+    Unrecoverable,
+    /// Any other effect.
+    Effect,
+    /// A fact that Hermit knows.
+    Fact,
+    /// Words of the proposer or of a person: a claim, not a fact.
+    Quoted,
+}
+
+/// One line of plain text; never markup, never a line break inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What it is.
+    pub kind: LineKind,
+    /// The text, already made visible.
+    pub text: String,
+}
+
+/// What a person reads before answering.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// One line: what is asked.
+    pub title: String,
+    /// How much is at stake; high and critical open the approval key for one decision only.
+    pub risk_band: RiskBand,
+    /// Everything a person needs, the gravest first. May be folded by a surface, never cut.
+    pub lines: Vec<Line>,
+    /// Every leaf of the packet as `pointer = value`, in canonical order: what is signed, with nothing left out.
+    pub whole: Vec<String>,
+}
+
+/// The card of a packet: a pure function of it, so that what is shown can be shown again.
+pub fn card(packet: &ApprovalPacket) -> Card {
+    let mut lines = Vec::new();
+    let mut add = |kind: LineKind, text: String| lines.push(Line { kind, text });
+    let action = &packet.action_request.action;
+    let risk = format!("{}: {}", risk::in_words(packet.risk_band), visible(&packet.risk_summary));
+    add(LineKind::Risk, risk);
+    let mut effects = effects(action);
+    // A stable sort: what destroys comes first, and otherwise the order of execution stays.
+    effects.sort_by_key(|line| line.kind != LineKind::Destructive);
+    effects.into_iter().for_each(|line| add(line.kind, line.text));
+    let way_back = match packet::reversibility(&packet.action_request) {
+        Reversibility::Irreversible => LineKind::Unrecoverable,
+        Reversibility::NoEffect | Reversibility::Reversible | Reversibility::Partial => LineKind::Fact,
+    };
+    add(way_back, format!("afterwards: {}", visible(&packet.rollback_availability)));
+    add(LineKind::Quoted, format!("goal: {}", visible(&packet.goal)));
+    add(LineKind::Quoted, format!("the proposer says why: {}", visible(&packet.rationale)));
+    facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
+    Card { title: visible(&packet.action_summary), risk_band: packet.risk_band, lines, whole: whole(packet) }
+}
+
+fn effects(action: &Action) -> Vec<Line> {
+    match action {
+        Action::Observe { items } => items.iter().map(|item| effect(look(item))).collect(),
+        Action::Change { items } => items.iter().map(change).collect(),
+        Action::Rollback { receipt_id, items } => {
+            let head = effect(format!("undo the effects of `{receipt_id}`"));
+            std::iter::once(head).chain(items.iter().map(change)).collect()
+        }
+        Action::Command { argv, cwd, network, timeout_ms } => command(argv, cwd, *network, *timeout_ms),
+        Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } => {
+            let mut lines = vec![
+                effect(format!("remember in later tasks: \"{}\"", visible(claim))),
+                effect(format!("it would hold for: {}", visible(scope))),
+                Line { kind: LineKind::Quoted, text: format!("because: {}", visible(promotion_reason)) },
+            ];
+            lines.extend(belief_id.iter().map(|id| effect(format!("it comes from belief `{id}`"))));
+            lines.extend(evidence_refs.iter().map(|evidence| {
+                effect(format!("evidence: `{}`, trust {}", evidence.artifact_id, evidence.trust_tier))
+            }));
+            lines
+        }
+    }
+}
+
+const fn effect(text: String) -> Line {
+    Line { kind: LineKind::Effect, text }
+}
+
+fn command(argv: &[String], cwd: &model::RelPath, network: bool, timeout_ms: u64) -> Vec<Line> {
+    let mut lines: Vec<Line> = argv
+        .iter()
+        .enumerate()
+        .map(|(at, word)| match at {
+            0 => effect(format!("run the program \"{}\"", visible(word))),
+            at => effect(format!("argument {at}: \"{}\"", visible(word))),
+        })
+        .collect();
+    lines.push(effect(format!("in the folder {}", visible_path(cwd))));
+    lines.push(effect("it may change anything in the workspace".to_owned()));
+    let reach = match network {
+        true => Line {
+            kind: LineKind::Unrecoverable,
+            text: "WITH the network: what it sends cannot be taken back".to_owned(),
+        },
+        false => effect("without the network".to_owned()),
+    };
+    lines.push(reach);
+    lines.push(effect(format!("for at most {timeout_ms} ms")));
+    lines
+}
+
+fn change(item: &ChangeItem) -> Line {
+    match item {
+        ChangeItem::Delete { path, prior } => Line {
+            kind: LineKind::Destructive,
+            text: format!("DELETE {} ({})", visible_path(path), before(prior)),
+        },
+        ChangeItem::Write { path, content_sha256, byte_size, prior, mode } => {
+            let mode = mode.map(|mode| format!(", mode {mode:o}")).unwrap_or_default();
+            let after = format!("{byte_size} bytes, sha256 {content_sha256}{mode}");
+            match prior {
+                Prior::Absent => effect(format!("create {} with {after}", visible_path(path))),
+                Prior::Sha256(_) | Prior::EmptyFolder => Line {
+                    kind: LineKind::Destructive,
+                    text: format!("OVERWRITE {} ({}) with {after}", visible_path(path), before(prior)),
+                },
+            }
+        }
+        ChangeItem::Move { from, to, prior } => Line {
+            kind: LineKind::Destructive,
+            text: format!("MOVE {} ({}) to {}", visible_path(from), before(prior), visible_path(to)),
+        },
+    }
+}
+
+fn before(prior: &Prior) -> String {
+    match prior {
+        Prior::Absent => "now absent".to_owned(),
+        Prior::Sha256(digest) => format!("now sha256 {digest}"),
+        Prior::EmptyFolder => "now an empty folder".to_owned(),
+    }
+}
+
+fn look(item: &ReadItem) -> String {
+    match item {
+        ReadItem::List { path, recursive: true } => {
+            format!("list {} and all folders inside", visible_path(path))
+        }
+        ReadItem::List { path, recursive: false } => format!("list {}", visible_path(path)),
+        ReadItem::Read { path } => format!("read {}", visible_path(path)),
+        ReadItem::Search { path, pattern, glob } => {
+            let glob = glob.as_ref().map(|glob| format!(" in files like \"{}\"", visible(glob)));
+            let glob = glob.unwrap_or_default();
+            format!("search {} for \"{}\"{glob}", visible_path(path), visible(pattern))
+        }
+        ReadItem::Hash { path } => format!("hash {}", visible_path(path)),
+    }
+}
+
+fn facts(packet: &ApprovalPacket) -> Vec<String> {
+    let policy = &packet.policy_result;
+    let mut facts = vec![
+        format!("policy `{}`: {}", policy.policy_profile, visible(&policy.reasoning_summary)),
+        format!("rules: {}", visible(&policy.determining_rules.join(", "))),
+    ];
+    facts.extend(packet.impacted_resources.iter().map(|resource| format!("touches `{}`", visible(resource))));
+    if let Some(found) = &packet.state_witness {
+        facts.extend(found.preconditions.iter().map(|text| format!("must hold: {}", visible(text))));
+        facts.extend(found.fingerprints.iter().map(|print| {
+            let resource = visible(&print.resource.to_string());
+            format!("found there: `{resource}` is {}", visible(&witness::in_words(&print.state)))
+        }));
+    }
+    facts.extend(packet.evidence_refs.iter().map(|artifact| format!("the proposer had seen `{artifact}`")));
+    facts.push(format!("proposed by `{}`", packet.action_request.proposed_by));
+    facts.push(format!(
+        "task `{}`, step `{}`, attempt `{}`",
+        packet.task_id, packet.step_id, packet.attempt_id
+    ));
+    facts.push(format!(
+        "asked at {} and lapses at {} (ms since 1970)",
+        packet.requested_at.0, packet.expires_at.0
+    ));
+    facts.push("when it lapses, nothing is decided and nothing runs".to_owned());
+    facts
+}
+
+fn whole(packet: &ApprovalPacket) -> Vec<String> {
+    let mut out = Vec::new();
+    match seal::canon::to_value(packet) {
+        Ok(value) => leaves("", &value, &mut out),
+        // Such a packet has no digest either, so nobody can say yes to it; the card says so.
+        Err(why) => out.push(format!("this packet cannot be signed: {}", visible(&why.to_string()))),
+    }
+    out
+}
+
+fn leaves(pointer: &str, value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let mut names: Vec<&String> = map.keys().collect();
+            names.sort();
+            for name in names {
+                if let Some(inner) = map.get(name) {
+                    leaves(&format!("{pointer}/{}", visible(name)), inner, out);
+                }
+            }
+        }
+        Value::Array(list) if !list.is_empty() => {
+            for (at, inner) in list.iter().enumerate() {
+                leaves(&format!("{pointer}/{at}"), inner, out);
+            }
+        }
+        Value::String(text) => out.push(format!("{pointer} = \"{}\"", visible(text))),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) | Value::Array(_) => {
+            out.push(format!("{pointer} = {value}"));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What an action is and what it touches, read from its typed body alone (HK-16.4, proof.md 1).
+
+use crate::paths::is_version_control;
+use model::action::{Action, ActionClass, ChangeItem, ReadItem};
+use model::{RelPath, ResourceId, WorkspaceId};
+use std::collections::BTreeSet;
+
+/// Name and port that stand for "any host": the sandbox cannot hold a networked command to one.
+const ANY_HOST: (&str, u16) = ("*", 0);
+
+/// Programs whose business is version control.
+const VCS_PROGRAMS: [&str; 11] =
+    ["git", "git-lfs", "hg", "svn", "jj", "fossil", "bzr", "cvs", "gh", "glab", "hub"];
+
+/// Subcommands of git that leave refs, index and objects as they are.
+const GIT_LOOKS: [&str; 22] = [
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "ls-files",
+    "ls-tree",
+    "rev-parse",
+    "rev-list",
+    "describe",
+    "grep",
+    "cat-file",
+    "shortlog",
+    "merge-base",
+    "name-rev",
+    "for-each-ref",
+    "show-ref",
+    "check-ignore",
+    "help",
+    "version",
+    "--version",
+    "--help",
+];
+
+/// Programs that start what their arguments name, so that their arguments are looked through.
+const LAUNCHERS: [&str; 29] = [
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "fish",
+    "ksh",
+    "busybox",
+    "env",
+    "sudo",
+    "doas",
+    "xargs",
+    "nice",
+    "nohup",
+    "timeout",
+    "time",
+    "find",
+    "parallel",
+    "python",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "deno",
+    "bun",
+    "cmd",
+    "powershell",
+    "pwsh",
+    "setsid",
+    "watch",
+];
+
+/// How grave a class is; a larger number is graver. No two classes are equal, so an order is always the same.
+pub const fn gravity(class: ActionClass) -> u8 {
+    match class {
+        ActionClass::ReadLocal => 0,
+        ActionClass::NetworkRead => 1,
+        ActionClass::DurableMemoryWrite => 2,
+        ActionClass::WriteLocal => 3,
+        ActionClass::ExecuteCommand => 4,
+        ActionClass::DeleteLocal => 5,
+        ActionClass::ApprovalResolution => 6,
+        ActionClass::VcsMutation => 7,
+        ActionClass::Rollback => 8,
+        ActionClass::NetworkWrite => 9,
+        ActionClass::CredentialedApiCall => 10,
+        ActionClass::Publication => 11,
+        ActionClass::Payment => 12,
+        ActionClass::PolicyOverride => 13,
+    }
+}
+
+/// Every class in an action, the gravest first, never empty.
+///
+/// A move is a write and a delete; a rollback is `rollback` and what it does; a file below `.git` is version
+/// control. A command that asks for the network may send as well as fetch, so it is a network write too. What a
+/// command does inside its walls cannot be read from its words: a shell script that calls git is a command here,
+/// and the sandbox is the boundary (governance.md 1).
+pub fn classify(action: &Action) -> Vec<ActionClass> {
+    let mut found = BTreeSet::new();
+    match action {
+        Action::Observe { .. } => {
+            found.insert(ActionClass::ReadLocal);
+        }
+        Action::Change { items } => add_changes(items, &mut found),
+        Action::Command { argv, network, .. } => {
+            found.insert(ActionClass::ExecuteCommand);
+            if *network {
+                found.extend([ActionClass::NetworkRead, ActionClass::NetworkWrite]);
+            }
+            if changes_version_control(argv) {
+                found.insert(ActionClass::VcsMutation);
+            }
+        }
+        Action::Remember { .. } => {
+            found.insert(ActionClass::DurableMemoryWrite);
+        }
+        Action::Rollback { items, .. } => {
+            found.insert(ActionClass::Rollback);
+            if !items.is_empty() {
+                add_changes(items, &mut found);
+            }
+        }
+    }
+    let mut classes: Vec<ActionClass> = found.into_iter().collect();
+    classes.sort_by_key(|class| std::cmp::Reverse(gravity(*class)));
+    classes
+}
+
+fn add_changes(items: &[ChangeItem], found: &mut BTreeSet<ActionClass>) {
+    // A set without items still asks for the right to write.
+    if items.is_empty() {
+        found.insert(ActionClass::WriteLocal);
+    }
+    for item in items {
+        match item {
+            ChangeItem::Write { .. } => found.insert(ActionClass::WriteLocal),
+            ChangeItem::Delete { .. } => found.insert(ActionClass::DeleteLocal),
+            ChangeItem::Move { .. } => {
+                found.insert(ActionClass::WriteLocal);
+                found.insert(ActionClass::DeleteLocal)
+            }
+        };
+        if changed_paths(item).any(is_version_control) {
+            found.insert(ActionClass::VcsMutation);
+        }
+    }
+}
+
+/// Every place an item changes: one, or two for a move.
+pub(crate) fn changed_paths(item: &ChangeItem) -> impl Iterator<Item = &RelPath> {
+    let (first, second) = match item {
+        ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => (path, None),
+        ChangeItem::Move { from, to, .. } => (from, Some(to)),
+    };
+    std::iter::once(first).chain(second)
+}
+
+/// The place an item looks at, or below.
+pub(crate) fn read_path(item: &ReadItem) -> &RelPath {
+    match item {
+        ReadItem::List { path, .. }
+        | ReadItem::Read { path }
+        | ReadItem::Search { path, .. }
+        | ReadItem::Hash { path } => path,
+    }
+}
+
+/// What an action touches, sorted, without repeats.
+///
+/// A command may touch everything below the lease root, so it names the root; with the network it names
+/// `host:*:0`, any host. A promotion to memory touches nothing that exists yet; its claim is bound by the digest
+/// of the request.
+pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
+    let mut found = BTreeSet::new();
+    let file = |path: &RelPath| ResourceId::File(workspace, path.clone());
+    match action {
+        Action::Observe { items } => found.extend(items.iter().map(|item| file(read_path(item)))),
+        Action::Change { items } => found.extend(items.iter().flat_map(changed_paths).map(file)),
+        Action::Command { network, .. } => {
+            found.insert(file(&RelPath::ROOT));
+            if *network {
+                found.insert(ResourceId::Host(ANY_HOST.0.to_owned(), ANY_HOST.1));
+            }
+        }
+        Action::Remember { .. } => {}
+        Action::Rollback { receipt_id, items } => {
+            found.insert(ResourceId::Receipt(*receipt_id));
+            found.extend(items.iter().flat_map(changed_paths).map(file));
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether the words of a command say that it changes version control.
+fn changes_version_control(argv: &[String]) -> bool {
+    let Some((program, arguments)) = argv.split_first() else {
+        return false;
+    };
+    let program = program_name(program);
+    if program == "git" {
+        let first = arguments.first().map(String::as_str);
+        return !first.is_none_or(|word| GIT_LOOKS.contains(&word));
+    }
+    if VCS_PROGRAMS.contains(&program.as_str()) {
+        return true;
+    }
+    LAUNCHERS.contains(&program.as_str()) && arguments.iter().any(|argument| names_a_vcs_program(argument))
+}
+
+/// `/usr/bin/Git.EXE` is `git`; `python3.13` is `python3`.
+fn program_name(word: &str) -> String {
+    let last = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+    last.split('.').next().unwrap_or(&last).to_owned()
+}
+
+fn names_a_vcs_program(argument: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    argument.split(|c| !is_word(c)).any(|word| VCS_PROGRAMS.contains(&word.to_ascii_lowercase().as_str()))
+}

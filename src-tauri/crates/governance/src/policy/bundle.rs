@@ -1,0 +1,134 @@
+//! Layers of rules, put together into one checked set for each profile (HK-16.3).
+//!
+//! A bundle is a list of layers: the base, what profiles share, and the profile's own. Further layers take their
+//! place behind these in [`Bundle::load`], each with its own name and digest: permission rules of a user, a
+//! project (which may only forbid) and a task, standing answers of a person, and the variants of KS. Nothing
+//! else of the engine knows how many layers there are.
+
+use crate::Error;
+use cedar_policy::{Effect, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
+use model::policy::Profile;
+use seal::{Digest, canon};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// The schema every layer is validated against.
+pub(crate) const SCHEMA: &str = include_str!("../../policies/hermit.cedarschema");
+
+/// Modes that a downgrade may name.
+const MODES: [&str; 1] = [super::facts::READONLY];
+
+/// A named text of Cedar rules. Every rule's `@id` begins with the layer's name and a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layer {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+macro_rules! layer {
+    ($name:literal) => {
+        Layer { name: $name, text: include_str!(concat!("../../policies/", $name, ".cedar")) }
+    };
+}
+
+/// The layers of a profile, in the order in which they are digested.
+pub(crate) const fn layers(profile: Profile) -> &'static [Layer] {
+    const BASE: Layer = layer!("base");
+    const WALLS: Layer = layer!("walls");
+    const EDIT: Layer = layer!("local_edit_allowed");
+    const FETCH: Layer = layer!("network_read_allowed");
+    const VCS: Layer = layer!("vcs_gated");
+    match profile {
+        Profile::ReadonlyAnalysis => &[BASE, WALLS, layer!("readonly_analysis")],
+        Profile::LocalEditAllowed => &[BASE, WALLS, EDIT],
+        Profile::NetworkReadAllowed => &[BASE, WALLS, EDIT, FETCH],
+        Profile::RepoMutationGated => &[BASE, EDIT, FETCH, VCS, layer!("repo_mutation_gated")],
+        Profile::ExternalPublishGated => &[BASE, WALLS, EDIT, FETCH, VCS, layer!("external_publish_gated")],
+        Profile::DestructiveDenied => &[BASE, WALLS, EDIT, layer!("destructive_denied")],
+    }
+}
+
+/// What a rule's refusal can be lifted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Softness {
+    /// By nothing.
+    Plain,
+    /// By a person's yes to the packet.
+    Ask,
+    /// By the lesser form of this name.
+    Downgrade(String),
+}
+
+/// A rule by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rule {
+    pub(crate) softness: Softness,
+    pub(crate) reason: String,
+}
+
+/// The checked rules of one profile.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    pub(crate) set: PolicySet,
+    pub(crate) rules: BTreeMap<String, Rule>,
+    pub(crate) sha256: Digest,
+}
+
+impl Bundle {
+    /// Reads, names and strictly validates layers.
+    pub(crate) fn load(schema: &Schema, layers: &[Layer]) -> Result<Self, Error> {
+        let mut set = PolicySet::new();
+        let mut rules = BTreeMap::new();
+        for layer in layers {
+            add_layer(layer, &mut set, &mut rules)?;
+        }
+        let names: Vec<&str> = layers.iter().map(|layer| layer.name).collect();
+        let checked = Validator::new(schema.clone()).validate(&set, ValidationMode::Strict);
+        // A warning (a rule that can never apply, a confusable letter) is a mistake in a rule that guards.
+        if !checked.validation_passed_without_warnings() {
+            let errors = checked.validation_errors().map(ToString::to_string);
+            let warnings = checked.validation_warnings().map(ToString::to_string);
+            let why = errors.chain(warnings).collect::<Vec<_>>().join("; ");
+            return Err(Error::Layer { layer: names.join(" + "), why });
+        }
+        let listed: Vec<_> = layers
+            .iter()
+            .map(|layer| json!({"layer": layer.name, "sha256": Digest::of(layer.text.as_bytes())}))
+            .collect();
+        Ok(Self { set, rules, sha256: Digest::of(&canon::to_canonical(&listed)?) })
+    }
+}
+
+fn add_layer(layer: &Layer, set: &mut PolicySet, rules: &mut BTreeMap<String, Rule>) -> Result<(), Error> {
+    let refuse = |why: String| Error::Layer { layer: layer.name.to_owned(), why };
+    let parsed = PolicySet::from_str(layer.text).map_err(|e| refuse(e.to_string()))?;
+    if parsed.templates().next().is_some() {
+        return Err(refuse("it holds a template; write the rule out".to_owned()));
+    }
+    for policy in parsed.policies() {
+        let (name, rule) = named(layer, policy).map_err(refuse)?;
+        set.add(policy.new_id(PolicyId::new(&name))).map_err(|e| refuse(e.to_string()))?;
+        rules.insert(name, rule);
+    }
+    Ok(())
+}
+
+fn named(layer: &Layer, policy: &Policy) -> Result<(String, Rule), String> {
+    let id = policy.annotation("id").ok_or("a rule has no `@id`")?;
+    let own = id.strip_prefix(layer.name).and_then(|rest| rest.strip_prefix('.'));
+    if !own.is_some_and(|own| !own.is_empty()) {
+        return Err(format!("the rule `{id}` must be named `{}.` and a word", layer.name));
+    }
+    let reason = policy.annotation("reason").ok_or_else(|| format!("the rule `{id}` has no `@reason`"))?;
+    let softness = match (policy.annotation("decision"), policy.effect()) {
+        (None, _) => Softness::Plain,
+        (Some(_), Effect::Permit) => return Err(format!("`{id}` permits, so it cannot carry `@decision`")),
+        (Some("ask"), Effect::Forbid) => Softness::Ask,
+        (Some(other), Effect::Forbid) => match other.strip_prefix("downgrade:") {
+            Some(mode) if MODES.contains(&mode) => Softness::Downgrade(mode.to_owned()),
+            _ => return Err(format!("`{id}` asks for the unknown decision `{other}`")),
+        },
+    };
+    Ok((id.to_owned(), Rule { softness, reason: reason.to_owned() }))
+}

@@ -1,0 +1,168 @@
+//! What the rules may know about a request, computed from its typed body.
+
+use crate::classify::{changed_paths, read_path};
+use crate::paths::{PathKind, path_kind};
+use cedar_policy::{Context, RestrictedExpression};
+use model::action::{Action, ActionClass, ChangeItem, Prior, ReadItem};
+use model::policy::RiskBand;
+use model::receipt::SandboxLevel;
+use model::{Digest, RelPath};
+
+/// The request as it stands.
+pub(crate) const FULL: &str = "full";
+/// The lesser form in which it is only looked at.
+pub(crate) const READONLY: &str = "readonly";
+
+/// Permission bits of which any lets a file be run.
+const EXECUTE_BITS: u32 = 0o111;
+/// Permission bits that let a file run as its owner or group.
+const ELEVATE_BITS: u32 = 0o6000;
+
+/// Counts of what an action does; all other facts follow from them and from where it would run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) targets: i64,
+    pub(crate) creates: i64,
+    pub(crate) overwrites: i64,
+    pub(crate) deletes: i64,
+    pub(crate) moves: i64,
+    pub(crate) hidden_paths: i64,
+    pub(crate) acting_paths: i64,
+    pub(crate) secret_paths: i64,
+    /// Files that may be run, and files that would run as somebody else.
+    pub(crate) executables: i64,
+    pub(crate) elevated: i64,
+    pub(crate) network: bool,
+    pub(crate) untrusted_in_context: bool,
+    pub(crate) sandbox: Option<SandboxLevel>,
+    pub(crate) allow_unconfined: bool,
+}
+
+impl Facts {
+    /// What an action does by itself.
+    pub(crate) fn of(action: &Action) -> Self {
+        let mut facts = Self::default();
+        match action {
+            Action::Observe { items } => items.iter().for_each(|item| facts.add_read(item)),
+            Action::Change { items } | Action::Rollback { items, .. } => {
+                items.iter().for_each(|item| facts.add_change(item));
+            }
+            Action::Command { network, cwd, .. } => {
+                facts.network = *network;
+                facts.add_path(cwd);
+            }
+            Action::Remember { .. } => {}
+        }
+        facts
+    }
+
+    fn add_read(&mut self, item: &ReadItem) {
+        self.add_path(read_path(item));
+        // A search that aims at secrets by its glob names them as surely as by a path.
+        let glob = match item {
+            ReadItem::Search { glob: Some(glob), .. } => glob.trim_start_matches(['*', '/']),
+            ReadItem::Search { glob: None, .. }
+            | ReadItem::List { .. }
+            | ReadItem::Read { .. }
+            | ReadItem::Hash { .. } => return,
+        };
+        let aimed = RelPath::from_bytes(glob.as_bytes()).map(|path| path_kind(&path));
+        if matches!(aimed, Ok(PathKind::Secret)) {
+            self.secret_paths += 1;
+        }
+    }
+
+    fn add_change(&mut self, item: &ChangeItem) {
+        match item {
+            ChangeItem::Write { prior: Prior::Absent, .. } => self.creates += 1,
+            ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder, .. } => self.overwrites += 1,
+            ChangeItem::Delete { .. } => self.deletes += 1,
+            ChangeItem::Move { .. } => {
+                self.moves += 1;
+                self.deletes += 1;
+            }
+        }
+        if let ChangeItem::Write { mode: Some(mode), .. } = item {
+            self.executables += i64::from(mode & EXECUTE_BITS != 0);
+            self.elevated += i64::from(mode & ELEVATE_BITS != 0);
+        }
+        changed_paths(item).for_each(|path| self.add_path(path));
+    }
+
+    fn add_path(&mut self, path: &RelPath) {
+        self.targets += 1;
+        match path_kind(path) {
+            PathKind::Plain => {}
+            PathKind::Hidden => self.hidden_paths += 1,
+            PathKind::ActsLater => self.acting_paths += 1,
+            PathKind::Secret => self.secret_paths += 1,
+        }
+    }
+
+    /// Whether walls would stand around a command.
+    pub(crate) const fn confined(&self) -> bool {
+        match self.sandbox {
+            Some(SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces | SandboxLevel::Landlock) => {
+                true
+            }
+            Some(SandboxLevel::Beneath | SandboxLevel::Unconfined | SandboxLevel::NotApplicable) | None => {
+                false
+            }
+        }
+    }
+
+    /// The typed context of one Cedar request.
+    pub(crate) fn context(&self, case: &Case<'_>) -> Result<Context, String> {
+        let text = |text: &str| RestrictedExpression::new_string(text.to_owned());
+        let number = RestrictedExpression::new_long;
+        let truth = RestrictedExpression::new_bool;
+        let sandbox = self.sandbox.unwrap_or(SandboxLevel::NotApplicable).as_str();
+        let mut pairs = vec![
+            ("mode", text(case.mode)),
+            ("targets", number(self.targets)),
+            ("creates", number(self.creates)),
+            ("overwrites", number(self.overwrites)),
+            ("deletes", number(self.deletes)),
+            ("moves", number(self.moves)),
+            ("secret_paths", number(self.secret_paths)),
+            ("acting_paths", number(self.acting_paths)),
+            ("sandbox", text(sandbox)),
+            ("confined", truth(self.confined())),
+            ("allow_unconfined", truth(self.allow_unconfined)),
+            ("network", truth(self.network)),
+            ("untrusted_in_context", truth(self.untrusted_in_context)),
+            ("step_allows", truth(case.step_allows)),
+            ("risk", number(rank(case.risk))),
+        ];
+        if let Some(packet) = case.packet {
+            pairs.push(("packet_hash", text(&packet.to_string())));
+        }
+        if let Some(approved) = case.approved {
+            let hash = ("packet_hash".to_owned(), text(&approved.to_string()));
+            let approval = RestrictedExpression::new_record([hash]).map_err(|e| e.to_string())?;
+            pairs.push(("approval", approval));
+        }
+        let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Context::from_pairs(pairs).map_err(|e| e.to_string())
+    }
+}
+
+/// What differs between the Cedar requests of one question.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) class: ActionClass,
+    pub(crate) mode: &'a str,
+    pub(crate) packet: Option<Digest>,
+    pub(crate) approved: Option<Digest>,
+    pub(crate) step_allows: bool,
+    pub(crate) risk: RiskBand,
+}
+
+const fn rank(band: RiskBand) -> i64 {
+    match band {
+        RiskBand::Low => 0,
+        RiskBand::Moderate => 1,
+        RiskBand::High => 2,
+        RiskBand::Critical => 3,
+    }
+}

@@ -1,0 +1,207 @@
+//! Policy: six profiles, four results, one engine (HK-16.3, HK-16.5, governance.md 1).
+
+mod bundle;
+mod facts;
+mod judge;
+mod words;
+
+use crate::{Error, classify, resources, risk};
+use bundle::{Bundle, SCHEMA};
+use cedar_policy::{Entities, Schema};
+use judge::{Asked, Judge, Judgement};
+use model::action::{Action, ActionClass, ActionRequest};
+use model::policy::{PolicyResult, Profile, Verdict};
+use model::receipt::SandboxLevel;
+use model::{PolicyResultId, ResourceId, UnixMs};
+use seal::{Digest, canon};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use facts::Facts;
+pub(crate) use words::count;
+
+/// What policy is asked about one request.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The request.
+    pub request: &'a ActionRequest,
+    /// Digest of its canonical bytes, as stored.
+    pub request_sha256: Digest,
+    /// The task's profile.
+    pub profile: Profile,
+    /// The walls a command would get on this machine.
+    pub sandbox: SandboxLevel,
+    /// Whether whoever runs Hermit has allowed commands without walls; heard only by `repo_mutation_gated`.
+    pub allow_unconfined: bool,
+    /// Digest of the packet that a person said yes to, once somebody has.
+    pub approved_packet: Option<Digest>,
+    /// Digest of the packet as it would be now; a yes to another packet does not count.
+    pub packet: Option<Digest>,
+    /// Whether the proposer's context held anything untrusted.
+    pub untrusted_in_context: bool,
+    /// Classes that the step's contract allows; empty allows what the profile allows.
+    pub steps_allowed: &'a [ActionClass],
+    /// Identifier of the result.
+    pub policy_result_id: PolicyResultId,
+    /// The time of the result; no rule sees it.
+    pub now: UnixMs,
+}
+
+/// Checked rules for every profile. Shared by threads; holds no state that answers could change.
+#[derive(Debug)]
+pub struct PolicyEngine {
+    schema: Schema,
+    schema_sha256: Digest,
+    entities: Entities,
+    bundles: BTreeMap<Profile, Bundle>,
+}
+
+impl PolicyEngine {
+    /// The profiles that come with Hermit, strictly validated against the schema.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] or [`Error::Layer`]; then no engine exists and nothing can be allowed.
+    pub fn shipped() -> Result<Self, Error> {
+        Self::load(SCHEMA, &[])
+    }
+
+    /// The shipped layers of every profile, and further ones behind them.
+    pub(crate) fn load(schema_text: &str, further: &[bundle::Layer]) -> Result<Self, Error> {
+        let unreadable = |why: String| Error::Schema { why };
+        let (schema, warnings) =
+            Schema::from_cedarschema_str(schema_text).map_err(|e| unreadable(e.to_string()))?;
+        let warnings: Vec<String> = warnings.map(|warning| warning.to_string()).collect();
+        if !warnings.is_empty() {
+            return Err(unreadable(warnings.join("; ")));
+        }
+        let entities = schema.action_entities().map_err(|e| unreadable(e.to_string()))?;
+        let mut bundles = BTreeMap::new();
+        for profile in Profile::ALL {
+            let layers = [bundle::layers(*profile), further].concat();
+            bundles.insert(*profile, Bundle::load(&schema, &layers)?);
+        }
+        Ok(Self { schema, schema_sha256: Digest::of(schema_text.as_bytes()), entities, bundles })
+    }
+
+    /// Digest of a profile's rules: its version (HK-16.5-2).
+    pub fn policy_set_sha256(&self, profile: Profile) -> Digest {
+        self.bundles.get(&profile).map_or(Digest::ZERO, |bundle| bundle.sha256)
+    }
+
+    /// Digest of the schema that the rules were validated against.
+    pub const fn schema_sha256(&self) -> Digest {
+        self.schema_sha256
+    }
+
+    /// What policy says: exactly one of allow, require_approval, deny, downgrade (HK-16.5-1).
+    ///
+    /// Never fails: whatever goes wrong is a deny that says so. A request whose class, targets or digest are not
+    /// those of its own typed action is denied.
+    pub fn evaluate(&self, question: &Question<'_>) -> PolicyResult {
+        let request = question.request;
+        let classes = classify(&request.action);
+        let mut facts = Facts::of(&request.action);
+        facts.untrusted_in_context = question.untrusted_in_context;
+        facts.sandbox = Some(question.sandbox);
+        facts.allow_unconfined = question.allow_unconfined;
+        let risk = risk::assess(request, &classes, &facts);
+        let judgement = match honest(question, &classes) {
+            Ok(()) => self.judge(question, &classes, &facts, risk.band),
+            Err(why) => judge::failed(BTreeSet::from([why])),
+        };
+        let Judgement { verdict, rules, downgrade, reasons } = judgement;
+        let mut affected: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
+        affected.sort();
+        affected.dedup();
+        PolicyResult {
+            policy_result_id: question.policy_result_id,
+            action_request_id: request.action_request_id,
+            action_request_sha256: question.request_sha256,
+            verdict,
+            risk_band: risk.band,
+            policy_profile: question.profile,
+            policy_set_sha256: self.policy_set_sha256(question.profile),
+            schema_sha256: self.schema_sha256,
+            determining_rules: rules.into_iter().collect(),
+            affected_resources: affected,
+            action_summary: words::summary(&request.action),
+            risk_summary: risk.summary(),
+            reasoning_summary: words::reasoning(verdict, &reasons),
+            witness_required: classes.iter().any(|class| class.needs_witness()),
+            decision_required: classes.iter().any(|class| class.needs_decision()),
+            action_classes: classes,
+            downgrade,
+            evaluated_at: question.now,
+        }
+    }
+
+    fn judge(
+        &self,
+        question: &Question<'_>,
+        classes: &[ActionClass],
+        facts: &Facts,
+        risk: model::policy::RiskBand,
+    ) -> Judgement {
+        let Some(bundle) = self.bundles.get(&question.profile) else {
+            return judge::failed(BTreeSet::from([format!("no rules for `{}`", question.profile)]));
+        };
+        let proposer = question.request.proposed_by.to_string();
+        let request = question.request.action_request_id.to_string();
+        let asked = Asked {
+            classes,
+            steps_allowed: question.steps_allowed,
+            proposer: &proposer,
+            request: &request,
+            packet: question.packet,
+            approved: question.approved_packet,
+            request_sha256: question.request_sha256,
+            risk,
+        };
+        Judge { schema: &self.schema, entities: &self.entities, bundle }.judge(facts, &asked)
+    }
+}
+
+/// Whether a request says of itself what its action says.
+fn honest(question: &Question<'_>, classes: &[ActionClass]) -> Result<(), String> {
+    let request = question.request;
+    if classes.first() != Some(&request.action_class) {
+        return Err(format!("the request calls itself `{}`, which it is not", request.action_class));
+    }
+    if !targets_are_its_own(request) {
+        return Err("the request does not name exactly what its action touches".to_owned());
+    }
+    let bytes = canon::to_canonical(request).map_err(|e| e.to_string())?;
+    if Digest::of(&bytes) != question.request_sha256 {
+        return Err("the request is not the one that was stored".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether the declared targets are those of the action, in one workspace.
+pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
+    let workspace = request.target_resources.iter().find_map(|resource| match resource {
+        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
+        ResourceId::Host(..)
+        | ResourceId::Mcp(..)
+        | ResourceId::Secret(_)
+        | ResourceId::Memory(_)
+        | ResourceId::Receipt(_) => None,
+    });
+    match (workspace, &request.action) {
+        (Some(workspace), action) => resources(workspace, action) == request.target_resources,
+        (None, Action::Remember { .. }) => request.target_resources.is_empty(),
+        (None, Action::Observe { items }) => items.is_empty() && request.target_resources.is_empty(),
+        (None, Action::Change { items }) => items.is_empty() && request.target_resources.is_empty(),
+        (None, Action::Rollback { receipt_id, items }) => {
+            items.is_empty() && request.target_resources == [ResourceId::Receipt(*receipt_id)]
+        }
+        (None, Action::Command { .. }) => false,
+    }
+}
+
+/// Whether a verdict lets an act go on, by itself or after a person's yes.
+pub(crate) const fn may_lead_to_a_grant(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Allow | Verdict::RequireApproval => true,
+        Verdict::Deny | Verdict::Downgrade => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! What policy says, in words for a person.
+
+use crate::approval::{visible, visible_path};
+use model::action::{Action, ChangeItem, Prior, ReadItem};
+use model::policy::Verdict;
+use std::collections::BTreeSet;
+
+/// `1 file`, `2 files`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// The action in one line, what destroys first. Nothing in it can hide: see [`visible`].
+pub(crate) fn summary(action: &Action) -> String {
+    match action {
+        Action::Observe { items } => match items.as_slice() {
+            [ReadItem::Read { path }] => format!("read {}", visible_path(path)),
+            [ReadItem::List { path, .. }] => format!("list {}", visible_path(path)),
+            items => format!("look at {}", count(items.len(), "place")),
+        },
+        Action::Change { items } => changes(items),
+        Action::Command { argv, network, .. } => {
+            let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
+            let network = if *network { " with the network" } else { "" };
+            format!("run {}{network}", words.join(" "))
+        }
+        Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),
+        Action::Rollback { receipt_id, items } => format!("undo `{receipt_id}`: {}", changes(items)),
+    }
+}
+
+fn changes(items: &[ChangeItem]) -> String {
+    let number = |kind: fn(&ChangeItem) -> bool| items.iter().filter(|item| kind(item)).count();
+    let deletes = number(|item| matches!(item, ChangeItem::Delete { .. }));
+    let overwrites =
+        number(|item| matches!(item, ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder, .. }));
+    let moves = number(|item| matches!(item, ChangeItem::Move { .. }));
+    let creates = number(|item| matches!(item, ChangeItem::Write { prior: Prior::Absent, .. }));
+    let parts: Vec<String> =
+        [("delete", deletes), ("overwrite", overwrites), ("move", moves), ("create", creates)]
+            .into_iter()
+            .filter(|(_, number)| *number > 0)
+            .map(|(verb, number)| format!("{verb} {}", count(number, "file")))
+            .collect();
+    if parts.is_empty() { "change nothing".to_owned() } else { parts.join(", ") }
+}
+
+/// Why, in one line.
+pub(crate) fn reasoning(verdict: Verdict, reasons: &BTreeSet<String>) -> String {
+    let lead = match verdict {
+        Verdict::Allow => "allowed",
+        Verdict::RequireApproval => "a person must agree",
+        Verdict::Deny => "denied",
+        Verdict::Downgrade => "allowed only in a lesser form",
+    };
+    let why: Vec<&str> = reasons.iter().map(String::as_str).collect();
+    format!("{lead}: {}", why.join("; "))
+}
