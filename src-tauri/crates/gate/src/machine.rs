@@ -102,8 +102,11 @@ impl Machine {
     }
 
     /// Leaves an entry about a request that was refused where it stood; no state changes.
+    ///
+    /// None before the boot, when there is no chain yet; none after the log has failed; and none in `EXECUTING`,
+    /// because the entries that end there are exactly the permitted executions (reconciliation C7).
     pub fn refuse(&mut self, note: &Note, log: &mut dyn AuditLog) -> Result<Option<Digest>, Stop> {
-        if self.mute || self.state == KernelState::Booting {
+        if self.mute || matches!(self.state, KernelState::Booting | KernelState::Executing) {
             return Ok(None);
         }
         self.append(self.state, note, log).map(Some)
@@ -148,5 +151,103 @@ impl Machine {
     #[cfg(test)]
     pub const fn at(state: KernelState) -> Self {
         Self { state, head: Digest::ZERO, mute: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KernelState::{Arbitrating, Auditing, Booting, Executing, Halted, Idle, Validating};
+
+    fn note(decision: GateDecision, tool: Option<&str>) -> Note {
+        Note {
+            ts_ms: UnixMs(1),
+            request_id: "req".to_owned(),
+            actor: "prn".to_owned(),
+            intent: "walk".to_owned(),
+            decision,
+            tool_name: tool.map(str::to_owned),
+            params_hash: None,
+            evidence_hash: None,
+            error: None,
+        }
+    }
+
+    /// KS-6.1-2, written out again by hand.
+    fn legal(from: KernelState, to: KernelState) -> bool {
+        match from {
+            Booting => matches!(to, Idle | Halted),
+            Idle => matches!(to, Validating | Halted),
+            Validating => matches!(to, Arbitrating | Auditing | Halted),
+            Arbitrating => matches!(to, Executing | Auditing | Halted),
+            Executing => matches!(to, Auditing | Halted),
+            Auditing => matches!(to, Idle | Halted),
+            Halted => false,
+        }
+    }
+
+    #[conforms::conforms("KS-6.1-2", "KS-3.2-1", "KS-3.2-2", "KS-3.1-1", "KS-3.4-1")]
+    #[test]
+    fn every_pair_of_states_moves_or_is_refused_as_the_table_says() {
+        for &from in KernelState::ALL {
+            for &to in KernelState::ALL {
+                let (mut machine, mut log) = (Machine::at(from), Vec::new());
+                let gone = machine.go(to, &note(GateDecision::Allow, Some("change")), &mut log);
+                if legal(from, to) {
+                    let hash = gone.expect("a legal transition");
+                    assert_eq!(machine.state(), to);
+                    assert_eq!(log.len(), 1);
+                    assert_eq!((log[0].state_from, log[0].state_to, log[0].entry_hash), (from, to, hash));
+                    assert_eq!(machine.head(), hash);
+                } else {
+                    assert_eq!(gone, Err(Stop::Illegal), "{from} to {to}");
+                    assert_eq!(machine.state(), Halted, "a broken gate stops");
+                    assert!(log.is_empty(), "nothing is written about what did not happen");
+                }
+            }
+        }
+    }
+
+    #[conforms::conforms("KS-3.10-1")]
+    #[test]
+    fn executing_is_entered_only_on_an_explicit_allow_with_a_tool() {
+        for &decision in GateDecision::ALL {
+            for tool in [None, Some("change")] {
+                let (mut machine, mut log) = (Machine::at(Arbitrating), Vec::new());
+                let gone = machine.go(Executing, &note(decision, tool), &mut log);
+                let permitted = decision == GateDecision::Allow && tool.is_some();
+                assert_eq!(gone.is_ok(), permitted, "{decision} {tool:?}");
+                assert_eq!(machine.state(), if permitted { Executing } else { Halted });
+            }
+        }
+    }
+
+    /// A log that looks at the machine's world while it is asked.
+    struct Broken;
+    impl AuditLog for Broken {
+        fn append(&mut self, _: &AuditEntry) -> Result<(), AuditFailure> {
+            Err(AuditFailure("disk full".to_owned()))
+        }
+    }
+
+    #[conforms::conforms("KS-3.4-1")]
+    #[test]
+    fn a_log_that_fails_halts_from_every_state_and_is_never_asked_again() {
+        for &(from, to) in TRANSITIONS {
+            let mut machine = Machine::at(from);
+            let gone = machine.go(to, &note(GateDecision::Allow, Some("change")), &mut Broken);
+            assert!(matches!(gone, Err(Stop::Audit(_))), "{from} to {to}");
+            assert_eq!((machine.state(), machine.head()), (Halted, Digest::ZERO));
+            let mut log = Vec::new();
+            assert_eq!(machine.refuse(&note(GateDecision::Deny, None), &mut log), Ok(None));
+            assert!(log.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_table_holds_no_pair_twice() {
+        for (at, pair) in TRANSITIONS.iter().enumerate() {
+            assert!(!TRANSITIONS[at + 1..].contains(pair), "{pair:?}");
+        }
     }
 }

@@ -81,7 +81,7 @@ impl Gate {
     /// Takes a request in, to be advanced by [`Gate::step`]. `None` when it was taken in.
     ///
     /// A gate that is not idle refuses: the receipt says why, and so does an entry, unless the gate was never
-    /// booted (there is no chain yet) or its log has failed.
+    /// booted (there is no chain yet), is `EXECUTING` (only permitted executions end there), or its log has failed.
     pub fn receive(&mut self, request: KernelRequest, log: &mut dyn AuditLog) -> Option<KernelReceipt> {
         let note = check::note(&request);
         let code = match self.machine.state() {
