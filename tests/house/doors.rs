@@ -154,6 +154,7 @@ fn a_forbidden_door_is_found() {
         ("cli", "tauri-plugin-shell", "without a webview"),
         ("kernel", "rusqlite", "own a database file"),
         ("governance", "tokio", "on the ground floor"),
+        ("reasoning", "ureq", "lent it through a port"),
         ("ledger", "hermit-testkit", "a dev-dependency only"),
         ("attic", "serde", "has no line"),
     ] {

@@ -58,6 +58,7 @@ cargo xtask WORD
 environment
   CARGO_TARGET_DIR, HERMIT_TARGET_DIR   where builds go (the first that is set); else target/, or the user's
                                         cache folder when CI=true, so that a second clone starts warm
+  HERMIT_PARTS_DIR                      where models and python environments lie; else the user's cache folder
 ";
 
 fn main() -> ExitCode {
