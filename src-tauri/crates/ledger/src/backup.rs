@@ -1,0 +1,132 @@
+//! A copy of the ledger that stands by itself, and the way back.
+
+use crate::reader::Reader;
+use crate::{Error, lock::Lock, schema};
+use rusqlite::Connection;
+use rusqlite::backup::StepResult;
+use seal::{Digest, Hasher};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Name a file has until it is whole.
+const PARTIAL: &str = "ledger.db.partial";
+
+/// A copy that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backup {
+    /// The copied file.
+    pub path: PathBuf,
+    /// SHA-256 of the file.
+    pub sha256: Digest,
+    /// Its length.
+    pub byte_size: u64,
+    /// The last place of the log it holds.
+    pub log_seq: u64,
+}
+
+/// Copies the ledger as it is at this moment into the folder `to`, while hosts go on writing. The copy is one
+/// file, without a WAL, synced before it gets its name. An existing copy is not overwritten.
+///
+/// # Errors
+/// [`Error::Invalid`] when there is a copy already, [`Error::Full`], [`Error::Corrupt`], [`Error::Io`].
+pub fn backup(reader: &Reader, to: &Path) -> Result<Backup, Error> {
+    let (partial, path) = fresh(to)?;
+    let sql = |e: rusqlite::Error| Error::sql("copying the ledger", &e);
+    let mut copy = Connection::open(&partial).map_err(sql)?;
+    reader.with(|conn| {
+        let backup = rusqlite::backup::Backup::new(conn, &mut copy).map_err(sql)?;
+        // All pages in one step: one snapshot, however much is written meanwhile.
+        match backup.step(-1).map_err(sql)? {
+            StepResult::Done => Ok(()),
+            other => Err(Error::io("copying the ledger", &format!("SQLite says {other:?}; try again"))),
+        }
+    })?;
+    let mode: String =
+        copy.pragma_update_and_check(None, "journal_mode", "delete", |r| r.get(0)).map_err(sql)?;
+    let checked: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sql)?;
+    if mode != "delete" || checked != "ok" {
+        return Err(Error::corrupt(&partial, format!("the copy is not sound: {checked}")));
+    }
+    let log_seq =
+        copy.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0)).map_err(sql)?;
+    copy.close().map_err(|(_, e)| sql(e))?;
+    let (sha256, byte_size) = digest_of(&partial)?;
+    settle(to, &partial, &path)?;
+    Ok(Backup { path, sha256, byte_size, log_seq: crate::rows::count(log_seq) })
+}
+
+/// Puts a copied ledger, the file `from`, into the folder `to`, which must hold none. The caller has compared its
+/// digest with the one of its manifest and verifies the store afterwards.
+///
+/// # Errors
+/// [`Error::Invalid`] when the folder holds a ledger, [`Error::Held`], [`Error::NewerSchema`] or
+/// [`Error::Corrupt`] when the copy is not a ledger of ours, [`Error::Full`], [`Error::Io`].
+pub fn restore(from: &Path, to: &Path) -> Result<Reader, Error> {
+    let lock = Lock::take(to, "restore")?;
+    let (partial, path) = fresh(to)?;
+    let doing = || format!("restoring `{}`", from.display());
+    std::fs::copy(from, &partial).map_err(|e| Error::file(doing(), &e))?;
+    {
+        let sql = |e: rusqlite::Error| Error::sql("restoring the ledger", &e);
+        let copy = Connection::open(&partial).map_err(sql)?;
+        let damaged = |why: String| Error::corrupt(from, why);
+        let checked = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        let checked = checked.map_err(|e| damaged(e.to_string()))?;
+        if checked != "ok" {
+            return Err(damaged(checked));
+        }
+        schema::require_ours(&copy, from)?;
+        let mode: String =
+            copy.pragma_update_and_check(None, "journal_mode", "wal", |r| r.get(0)).map_err(sql)?;
+        if mode != "wal" {
+            return Err(Error::ReadOnly {
+                why: format!("this file system keeps SQLite from using WAL: `{mode}`"),
+            });
+        }
+    }
+    settle(to, &partial, &path)?;
+    drop(lock);
+    Reader::open(to)
+}
+
+/// The names of a copy in the making; what a broken-off one left is removed.
+fn fresh(dir: &Path) -> Result<(PathBuf, PathBuf), Error> {
+    let (partial, path) = (dir.join(PARTIAL), schema::path(dir));
+    if path.exists() || dir.join("ledger.db-wal").exists() {
+        let why = format!("`{}` holds a ledger already; choose another folder", dir.display());
+        return Err(Error::Invalid { why });
+    }
+    for name in
+        [PARTIAL.to_owned(), format!("{PARTIAL}-wal"), format!("{PARTIAL}-shm"), format!("{PARTIAL}-journal")]
+    {
+        match std::fs::remove_file(dir.join(&name)) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::file(format!("removing `{name}`"), &e)),
+        }
+    }
+    Ok((partial, path))
+}
+
+/// Syncs the file, gives it its name, syncs the folder.
+fn settle(dir: &Path, partial: &Path, path: &Path) -> Result<(), Error> {
+    let failed = |e: std::io::Error| Error::file(format!("writing `{}`", path.display()), &e);
+    File::open(partial).and_then(|f| f.sync_all()).map_err(failed)?;
+    std::fs::rename(partial, path).map_err(failed)?;
+    File::open(dir).and_then(|d| d.sync_all()).map_err(failed)
+}
+
+fn digest_of(path: &Path) -> Result<(Digest, u64), Error> {
+    let failed = |e: std::io::Error| Error::file(format!("reading `{}`", path.display()), &e);
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut hasher, mut length, mut buffer) = (Hasher::new(), 0_u64, vec![0_u8; 64 * 1024]);
+    loop {
+        let read = file.read(&mut buffer).map_err(failed)?;
+        if read == 0 {
+            return Ok((hasher.finish(), length));
+        }
+        hasher.update(buffer.get(..read).unwrap_or_default());
+        length += read as u64;
+    }
+}

@@ -1,0 +1,147 @@
+//! The three trees, derived from rows: a task's events, the gate's entries, the global log's notes.
+
+use crate::rows::{Hash, Id, count, int};
+use crate::{Error, checkpoint::CheckpointKind};
+use model::TaskId;
+use rusqlite::{Connection, OptionalExtension, params};
+use seal::Digest;
+use seal::merkle::{Frontier, leaf_hash};
+
+/// Every eighth level of the gate tree is stored.
+pub(crate) const STORED_LEVELS: u8 = 8;
+
+fn damaged(what: &str) -> Error {
+    Error::Corrupt { path: crate::FILE.to_owned(), why: what.to_owned() }
+}
+
+fn sql(e: rusqlite::Error) -> Error {
+    Error::sql("reading a tree", &e)
+}
+
+/// The gate tree's right edge at `size` entries: stored nodes for its large subtrees, entries for the rest.
+pub(crate) fn gate_frontier(conn: &Connection, size: u64) -> Result<Frontier, Error> {
+    let whole = size >> STORED_LEVELS << STORED_LEVELS;
+    let mut peaks = Vec::new();
+    let mut start = 0_u64;
+    for level in (u32::from(STORED_LEVELS)..u64::BITS).rev() {
+        if (whole >> level) & 1 == 1 {
+            let level = u8::try_from(level).unwrap_or(u8::MAX);
+            let node = gate_node(conn, level, start >> level)?;
+            peaks.push(node.ok_or_else(|| damaged("the gate tree lacks a node"))?);
+            start += 1 << level;
+        }
+    }
+    let mut frontier = Frontier::from_parts(whole, peaks).map_err(|e| damaged(&e.to_string()))?;
+    for leaf in gate_leaves(conn, whole, size)? {
+        frontier.push(leaf);
+    }
+    if frontier.size() != size {
+        return Err(damaged("the gate's chain has a gap"));
+    }
+    Ok(frontier)
+}
+
+/// Leaf hashes of the entries `low..high`, counted from 0.
+pub(crate) fn gate_leaves(conn: &Connection, low: u64, high: u64) -> Result<Vec<Digest>, Error> {
+    leaves(
+        conn,
+        "SELECT bytes FROM entries WHERE entry_seq > ?1 AND entry_seq <= ?2 ORDER BY entry_seq",
+        low,
+        high,
+    )
+}
+
+fn leaves(conn: &Connection, text: &str, low: u64, high: u64) -> Result<Vec<Digest>, Error> {
+    let mut found = conn.prepare_cached(text).map_err(sql)?;
+    let mut rows = found.query(params![int(low), int(high)]).map_err(sql)?;
+    let mut hashes = Vec::new();
+    while let Some(row) = rows.next().map_err(sql)? {
+        let bytes = row.get_ref(0).map_err(sql)?;
+        hashes.push(leaf_hash(bytes.as_bytes().map_err(|e| damaged(&e.to_string()))?));
+    }
+    Ok(hashes)
+}
+
+/// A complete node of the gate tree, stored or computed from what is stored below it.
+pub(crate) fn gate_node(conn: &Connection, level: u8, index: u64) -> Result<Option<Digest>, Error> {
+    let base = level - level % STORED_LEVELS;
+    let (low, high) = (index << (level - base), (index + 1) << (level - base));
+    let hashes = if base == 0 {
+        gate_leaves(conn, low, high)?
+    } else {
+        let text = "SELECT hash FROM gate_nodes WHERE level = ?1 AND idx >= ?2 AND idx < ?3 ORDER BY idx";
+        let mut found = conn.prepare_cached(text).map_err(sql)?;
+        let rows =
+            found.query_map(params![base, int(low), int(high)], |row| row.get::<_, Hash>(0)).map_err(sql)?;
+        rows.map(|h| h.map(|h| h.0).map_err(sql)).collect::<Result<Vec<_>, _>>()?
+    };
+    if hashes.len() as u64 != high - low {
+        return Ok(None);
+    }
+    Ok(Some(seal::merkle::root(&hashes)))
+}
+
+/// A task's tree at its first `size` events, from its last checkpoint on.
+pub(crate) fn task_frontier(conn: &Connection, task: TaskId, size: u64) -> Result<Frontier, Error> {
+    let mut frontier = last_frontier(conn, CheckpointKind::Task, Some(task), size)?;
+    let text =
+        "SELECT bytes FROM events WHERE task_id = ?1 AND task_seq > ?2 AND task_seq <= ?3 ORDER BY task_seq";
+    let mut found = conn.prepare_cached(text).map_err(sql)?;
+    let mut rows = found.query(params![Id::from(task), int(frontier.size()), int(size)]).map_err(sql)?;
+    while let Some(row) = rows.next().map_err(sql)? {
+        let bytes = row.get_ref(0).map_err(sql)?;
+        frontier.push(leaf_hash(bytes.as_bytes().map_err(|e| damaged(&e.to_string()))?));
+    }
+    if frontier.size() != size {
+        return Err(damaged("a task has fewer events than it should"));
+    }
+    Ok(frontier)
+}
+
+/// The global log's tree at its first `size` notes, from its last checkpoint on.
+pub(crate) fn global_frontier(conn: &Connection, size: u64) -> Result<Frontier, Error> {
+    let mut frontier = last_frontier(conn, CheckpointKind::Global, None, size)?;
+    for leaf in note_leaves(conn, frontier.size(), size)? {
+        frontier.push(leaf);
+    }
+    if frontier.size() != size {
+        return Err(damaged("the global log has a gap"));
+    }
+    Ok(frontier)
+}
+
+/// Leaf hashes of the global log's notes `low..high`: the note's text with its final newline, no signatures.
+pub(crate) fn note_leaves(conn: &Connection, low: u64, high: u64) -> Result<Vec<Digest>, Error> {
+    let text = "SELECT note FROM checkpoints WHERE leaf_index >= ?1 AND leaf_index < ?2 ORDER BY leaf_index";
+    let mut found = conn.prepare_cached(text).map_err(sql)?;
+    let rows = found.query_map(params![int(low), int(high)], |row| row.get::<_, Vec<u8>>(0)).map_err(sql)?;
+    let mut hashes = Vec::new();
+    for note in rows {
+        let note = seal::note::Note::parse(&note.map_err(sql)?).map_err(|e| damaged(&e.to_string()))?;
+        hashes.push(leaf_hash(note.text.as_bytes()));
+    }
+    Ok(hashes)
+}
+
+fn last_frontier(
+    conn: &Connection,
+    kind: CheckpointKind,
+    task: Option<TaskId>,
+    size: u64,
+) -> Result<Frontier, Error> {
+    let text = "SELECT frontier, size FROM checkpoints WHERE kind = ?1 AND task_id IS ?2 AND size <= ?3 \
+                ORDER BY size DESC LIMIT 1";
+    let mut found = conn.prepare_cached(text).map_err(sql)?;
+    let row = found
+        .query_row(params![kind.as_str(), task.map(Id::from), int(size)], |row| {
+            Ok((row.get::<_, Vec<u8>>(0)?, count(row.get(1)?)))
+        })
+        .optional()
+        .map_err(sql)?;
+    let Some((bytes, size)) = row else { return Ok(Frontier::new()) };
+    let frontier = Frontier::from_bytes(&bytes).map_err(|e| damaged(&e.to_string()))?;
+    if frontier.size() != size {
+        return Err(damaged("a checkpoint's frontier has another size"));
+    }
+    Ok(frontier)
+}

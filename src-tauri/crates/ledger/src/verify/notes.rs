@@ -1,0 +1,194 @@
+//! Checkpoints: what they sign for, who signed, and the pin kept outside the store.
+
+use super::Run;
+use super::report::{Place, Stop};
+use crate::checkpoint::origin;
+use crate::reader::Reader;
+use crate::rows::{Hash, Id, count};
+use crate::{CheckpointKind, Error, tree};
+use model::TaskId;
+use rusqlite::Connection;
+use seal::merkle::{Frontier, leaf_hash};
+use seal::note::{self, VerifierKey};
+use seal::{Digest, PublicKey};
+use std::collections::BTreeMap;
+
+type Ahead = Vec<(u64, Digest, u64)>;
+
+/// Sizes and roots that checkpoints sign for, largest first, so that the next one is the last of the list.
+pub(super) struct Heads {
+    tasks: BTreeMap<TaskId, Ahead>,
+    gate: Ahead,
+}
+
+impl Heads {
+    pub fn load(conn: &Connection) -> Result<Self, Stop> {
+        let text = "SELECT kind, task_id, size, root, checkpoint_seq FROM checkpoints WHERE kind <> 'global' \
+                    ORDER BY size DESC";
+        let mut found = conn.prepare(text)?;
+        let mut rows = found.query([])?;
+        let mut heads = Self { tasks: BTreeMap::new(), gate: Vec::new() };
+        while let Some(row) = rows.next()? {
+            let head = (count(row.get(2)?), row.get::<_, Hash>(3)?.0, count(row.get(4)?));
+            match row.get::<_, Option<Id>>(1)? {
+                Some(task) => heads.tasks.entry(task.task()).or_default().push(head),
+                None => heads.gate.push(head),
+            }
+        }
+        Ok(heads)
+    }
+
+    pub fn of_task(&self, task: TaskId) -> Ahead {
+        self.tasks.get(&task).cloned().unwrap_or_default()
+    }
+
+    pub fn of_gate(&self) -> Ahead {
+        self.gate.clone()
+    }
+
+    /// How many events of a task its largest checkpoint covers.
+    pub fn signed(&self, task: TaskId) -> u64 {
+        self.tasks.get(&task).and_then(|ahead| ahead.first()).map_or(0, |(size, ..)| *size)
+    }
+
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, u64)> {
+        self.tasks.iter().filter_map(|(task, ahead)| ahead.first().map(|(size, ..)| (*task, *size)))
+    }
+}
+
+/// Every note: its text against the columns, its signature, its place in the global log; and the global roots.
+pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
+    let conn = run.conn;
+    let text = "SELECT checkpoint_seq, kind, task_id, size, root, leaf_index, frontier, note FROM checkpoints \
+                ORDER BY checkpoint_seq";
+    let mut found = conn.prepare(text)?;
+    let mut rows = found.query([])?;
+    let mut global = Frontier::new();
+    // A global note may be signed before the rows of its leaves are numbered, never for leaves that are not there.
+    while let Some(row) = rows.next()? {
+        let number = count(row.get(0)?);
+        let kind: String = row.get(1)?;
+        let odd = |why: String| Stop::At(Place::Object("checkpoints".to_owned()), why);
+        let kind: CheckpointKind = kind.parse().map_err(|e: model::Error| odd(e.to_string()))?;
+        let at = |why: String| Stop::At(Place::Checkpoint { number, kind }, why);
+        if number != run.report.checkpoints + 1 {
+            return Err(at("a checkpoint before it is missing".to_owned()));
+        }
+        let (size, root) = (count(row.get(3)?), row.get::<_, Hash>(4)?.0);
+        let origin = origin(run.log_id, kind, row.get::<_, Option<Id>>(2)?.map(Id::task));
+        let bytes: Vec<u8> = row.get(7)?;
+        let (said, text, trusted) = open(&bytes, &origin, run.keys).map_err(at)?;
+        if (said.size, said.root) != (size, root) {
+            return Err(at("its note says another size or root than its columns".to_owned()));
+        }
+        let frontier = Frontier::from_bytes(&row.get::<_, Vec<u8>>(6)?).map_err(|e| at(e.to_string()))?;
+        if (frontier.size(), frontier.root()) != (size, root) {
+            return Err(at("its frontier belongs to another tree".to_owned()));
+        }
+        match row.get::<_, Option<i64>>(5)?.map(count) {
+            Some(index) if index == global.size() => drop(global.push(leaf_hash(text.as_bytes()))),
+            Some(index) => {
+                return Err(at(format!(
+                    "it is leaf {index} of the global log, where {} comes next",
+                    global.size()
+                )));
+            }
+            None if size > global.size() => {
+                return Err(Stop::Missing(format!(
+                    "the global log has {} notes, and {size} were signed for",
+                    global.size()
+                )));
+            }
+            None if size == global.size() && global.root() != root => {
+                return Err(at(format!("the first {size} notes have another root")));
+            }
+            None if size < global.size() => {
+                return Err(at("it was signed for fewer notes than were there".to_owned()));
+            }
+            None => {}
+        }
+        run.report.checkpoints += 1;
+        run.report.trusted_checkpoints += u64::from(trusted);
+    }
+    run.tell("checkpoints", run.report.checkpoints, run.report.checkpoints)
+}
+
+/// What a note says, its text, and whether a trusted key signed it.
+fn open(bytes: &[u8], origin: &str, keys: &[PublicKey]) -> Result<(note::Checkpoint, String, bool), String> {
+    let text = |e: seal::Error| e.to_string();
+    let parsed = note::Note::parse(bytes).map_err(text)?;
+    let said = note::Checkpoint::from_text(&parsed.text).map_err(text)?;
+    if said.origin != origin {
+        return Err(format!("its note belongs to `{}`", said.origin));
+    }
+    let keys: Result<Vec<VerifierKey>, _> = keys.iter().map(|key| VerifierKey::new(origin, *key)).collect();
+    match note::verify_note(bytes, &keys.map_err(text)?) {
+        Ok(_) => Ok((said, parsed.text, true)),
+        Err(seal::Error::Untrusted { .. }) => Ok((said, parsed.text, false)),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// How a store stands to the checkpoint pinned outside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PinState {
+    /// The store holds the pinned history, and perhaps more.
+    Consistent,
+    /// The store holds less than was pinned: it was rolled back, or restored from an older copy.
+    Behind {
+        /// Notes that were pinned.
+        pinned: u64,
+        /// Notes there are.
+        found: u64,
+    },
+    /// The store holds another history.
+    Forked {
+        /// Notes that were pinned.
+        pinned: u64,
+    },
+    /// The pin is not a checkpoint of this store signed by a key that is trusted.
+    Unusable {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Compares a store with the last global checkpoint kept outside it. Quick: it reads only notes.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Corrupt`].
+pub fn check_pin(reader: &Reader, pin: &[u8], keys: &[PublicKey]) -> Result<PinState, Error> {
+    reader.with(|conn| pin_state(conn, reader.log_id(), pin, keys))
+}
+
+fn pin_state(conn: &Connection, log_id: &str, pin: &[u8], keys: &[PublicKey]) -> Result<PinState, Error> {
+    let said = match open(pin, &origin(log_id, CheckpointKind::Global, None), keys) {
+        Ok((said, _, true)) => said,
+        Ok((_, _, false)) => {
+            return Ok(PinState::Unusable { why: "it is signed by no key you trust".to_owned() });
+        }
+        Err(why) => return Ok(PinState::Unusable { why }),
+    };
+    let (pinned, found) = (said.size, crate::reads::leaf_count(conn)?);
+    if found < pinned {
+        return Ok(PinState::Behind { pinned, found });
+    }
+    let leaves = tree::note_leaves(conn, 0, pinned)?;
+    let same = leaves.len() as u64 == pinned && seal::merkle::root(&leaves) == said.root;
+    Ok(if same { PinState::Consistent } else { PinState::Forked { pinned } })
+}
+
+pub(super) fn against_pin(run: &mut Run<'_>, pin: &[u8]) -> Result<(), Stop> {
+    run.report.pinned = true;
+    match pin_state(run.conn, run.log_id, pin, run.keys)? {
+        PinState::Consistent => Ok(()),
+        PinState::Behind { pinned, found } => Err(Stop::Missing(format!(
+            "the store holds {found} notes, and {pinned} were pinned; it was rolled back"
+        ))),
+        PinState::Forked { pinned } => Err(Stop::At(
+            Place::Pin,
+            format!("the store's first {pinned} notes are another history than the pinned one"),
+        )),
+        PinState::Unusable { why } => Err(Stop::At(Place::Pin, why)),
+    }
+}
