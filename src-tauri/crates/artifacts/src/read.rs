@@ -85,7 +85,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::read`]; damage is told by the last read.
-    pub fn open(&self, digest: &Digest) -> Result<Content, Error> {
+    pub fn content(&self, digest: &Digest) -> Result<Content, Error> {
         match self.inline_bytes(digest)? {
             Some(bytes) => {
                 let byte_size = bytes.len() as u64;

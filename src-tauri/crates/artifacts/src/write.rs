@@ -84,7 +84,7 @@ impl Store {
     pub fn put_reader(&self, source: &mut dyn Read) -> Result<Put, Error> {
         let mut head = Vec::new();
         let small = limits::INLINE_ARTIFACT_BYTES_MAX as u64;
-        source.by_ref().take(small + 1).read_to_end(&mut head).map_err(|e| unread(&e))?;
+        Read::take(&mut *source, small + 1).read_to_end(&mut head).map_err(|e| unread(&e))?;
         if head.len() as u64 <= small {
             return Ok(Put::Inline { digest: Digest::of(&head), bytes: head });
         }
