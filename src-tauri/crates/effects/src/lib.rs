@@ -1,1 +1,67 @@
 //! Hands: file and command executors, sandbox, undo, observation.
+//!
+//! # What this room is for
+//!
+//! It does what has been authorised, beneath one folder, and tells the truth about what happened: reads, change
+//! sets, commands behind walls, the look at the world that witness and recovery need, and the plan of an undo.
+//!
+//! # What it must never do
+//!
+//! Decide whether something may be done; touch anything an [`Authorization`] does not name; run something again
+//! to find out whether it ran.
+//!
+//! # Invariants
+//!
+//! 1. Nothing changes without an [`Authorization`], which is used up by the call; its digest and its resource
+//!    scope are checked again at every item (HK-6.2-2, HK-8.12-5).
+//! 2. A path is itself: no symbolic link on the way to it is ever followed, so what policy judged is what is
+//!    touched. A link is named, with what it points to.
+//! 3. A file has its old bytes or its new bytes, never a mixture, whatever breaks.
+//! 4. Bytes a person wrote in between are never lost: a prior that does not hold is a conflict, found before or
+//!    undone after the exchange, and nothing is written for that item.
+//! 5. A change set stops at its first failure and says for each item whether it was done.
+//! 6. After a crash [`Hands::settle`] looks and never runs; what it cannot tell is `unknown` (HK-19.4).
+//! 7. A command sees the lease root, a private home and system folders, and leaves no process behind where the
+//!    machine can promise it; which walls stood is in the outcome.
+//!
+//! # Where to start reading
+//!
+//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`.
+#![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
+
+mod change;
+mod command;
+mod error;
+mod hands;
+mod outcome;
+mod reads;
+mod sandbox;
+mod undo;
+mod workspace;
+
+pub use change::settle::Settled;
+pub use command::spool::{Spool, Transcript, TranscriptState};
+pub use error::Error;
+pub use governance::Authorization;
+pub use hands::Hands;
+pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
+pub use sandbox::Sandbox;
+pub use undo::{Conflict, ConflictItem, plan_rollback};
+pub use workspace::Workspace;
+
+/// Bytes of one file given back by one `read`: a larger file is given in part and says so.
+pub const READ_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Matches that one `search` returns.
+pub const SEARCH_MATCHES_MAX: usize = 1_000;
+/// Bytes of one matching line that are shown.
+pub const SEARCH_LINE_BYTES_MAX: usize = 1_000;
+/// Files that one `hash` of a folder covers.
+pub const HASH_ENTRIES_MAX: usize = model::limits::LIST_ENTRIES_MAX;
+/// Entries of the lease root that are compared before and after a command.
+pub const MANIFEST_ENTRIES_MAX: usize = 200_000;
+/// Bytes of one file whose content is kept aside before a command, so that its change can be undone.
+pub const COMMAND_KEEP_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes of all files kept aside before a command.
+pub const COMMAND_KEEP_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Files kept aside before a command.
+pub const COMMAND_KEEP_FILES_MAX: usize = 20_000;

@@ -1,0 +1,217 @@
+//! Change sets: item by item, in order, to the first failure.
+
+pub(crate) mod place;
+pub(crate) mod prior;
+mod relocate;
+mod remove;
+pub(crate) mod scope;
+pub(crate) mod settle;
+mod write;
+
+use crate::{Error, Hands, Progress};
+use model::action::{Action, ActionRequest, ChangeItem};
+use model::receipt::{Change, ItemOutcome, ResultCode};
+use model::witness::Found;
+use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
+use scope::Scope;
+
+/// What became of a change set.
+#[derive(Default)]
+pub(crate) struct Done {
+    pub(crate) changes: Vec<Change>,
+    pub(crate) observed: Vec<String>,
+    pub(crate) error: Option<String>,
+    done: usize,
+    unknown: usize,
+    not_done: usize,
+}
+
+impl Done {
+    pub(crate) fn result_code(&self) -> ResultCode {
+        match (self.done, self.unknown, self.not_done) {
+            (_, 1.., _) => ResultCode::UnknownOutcome,
+            (_, 0, 0) => ResultCode::Succeeded,
+            (0, 0, _) => ResultCode::Failed,
+            _ => ResultCode::Partial,
+        }
+    }
+
+    fn count(&mut self, outcome: ItemOutcome) {
+        match outcome {
+            ItemOutcome::Done => self.done += 1,
+            ItemOutcome::NotDone => self.not_done += 1,
+            ItemOutcome::Unknown => self.unknown += 1,
+        }
+    }
+}
+
+/// One item at work.
+pub(crate) struct Job<'a> {
+    pub(crate) hands: &'a Hands,
+    pub(crate) request: ActionRequestId,
+    pub(crate) at: usize,
+    /// Folders made for it.
+    pub(crate) made: Vec<RelPath>,
+    /// What a person has to know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Job<'_> {
+    /// The name of this item's temporary file.
+    pub(crate) fn temp(&self) -> Vec<u8> {
+        temp_name(self.request, self.at)
+    }
+}
+
+/// `.hermit-<request>-<n>.tmp`: says whose it is, so that [`settle`] can sweep it.
+pub(crate) fn temp_name(request: ActionRequestId, at: usize) -> Vec<u8> {
+    format!(".hermit-{request}-{at}.tmp").into_bytes()
+}
+
+/// The places an item touches, in the order in which changes name them.
+pub(crate) fn paths(item: &ChangeItem) -> Vec<&RelPath> {
+    match item {
+        ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => vec![path],
+        ChangeItem::Move { from, to, .. } => vec![from, to],
+    }
+}
+
+/// Does the items whose outcome in `known` is not `done`; an unknown one stops it, as a failure does.
+pub(crate) fn perform(
+    hands: &Hands,
+    scope: &Scope<'_>,
+    request: &ActionRequest,
+    items: &[ChangeItem],
+    settled: Option<&settle::Settled>,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Done {
+    let mut done = Done::default();
+    let known: Vec<ItemOutcome> = settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
+    for (at, item) in items.iter().enumerate() {
+        let before = || settled.map_or_else(Vec::new, |s| witnessed(hands, s, item));
+        if known.get(at) == Some(&ItemOutcome::Done) {
+            done.observed.push(format!("item {at} was found done"));
+            record(hands, &mut done, item, &before(), ItemOutcome::Done);
+            continue;
+        }
+        if done.error.is_none() {
+            done.error = stop_reason(at, &known, cancelled);
+        }
+        if done.error.is_some() {
+            let outcome = known.get(at).copied().unwrap_or(ItemOutcome::NotDone);
+            record(hands, &mut done, item, &before(), outcome);
+            continue;
+        }
+        let job = Job { hands, request: request.action_request_id, at, made: Vec::new(), notes: Vec::new() };
+        item_done(job, scope, item, &mut done);
+        progress(Progress::Items { done: done.done, of: items.len() });
+    }
+    done
+}
+
+fn stop_reason(at: usize, known: &[ItemOutcome], cancelled: &dyn Fn() -> bool) -> Option<String> {
+    if known.get(at) == Some(&ItemOutcome::Unknown) {
+        return Some(format!("what became of item {at} is not known; a person has to settle it first"));
+    }
+    cancelled().then(|| format!("cancelled before item {at}"))
+}
+
+fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut Done) {
+    let before: Vec<Found> = paths(item).into_iter().map(|path| job.hands.workspace.look(path)).collect();
+    let result = in_scope(scope, item).and_then(|()| match item {
+        ChangeItem::Write { path, content_sha256, byte_size, prior, mode } => {
+            let content = write::Content { sha256: content_sha256, byte_size: *byte_size, mode: *mode };
+            write::write(&mut job, path, &content, prior)
+        }
+        ChangeItem::Delete { path, prior } => remove::remove(&mut job, path, prior),
+        ChangeItem::Move { from, to, prior } => relocate::relocate(&mut job, from, to, prior),
+    });
+    let outcome = match &result {
+        Ok(()) => ItemOutcome::Done,
+        Err(error) => after_failure(&job, item, &before, error),
+    };
+    for folder in std::mem::take(&mut job.made) {
+        done.changes.push(Change {
+            resource: named(job.hands, &folder),
+            before: Found::Absent,
+            after: job.hands.workspace.look(&folder),
+            before_image: None,
+            outcome: ItemOutcome::Done,
+        });
+    }
+    record(job.hands, done, item, &before, outcome);
+    done.observed.append(&mut job.notes);
+    if let Err(error) = result {
+        let word = match outcome {
+            ItemOutcome::Done => "done, but",
+            ItemOutcome::NotDone => "not done:",
+            ItemOutcome::Unknown => "not known:",
+        };
+        done.error = Some(format!("item {} {word} {error}", job.at));
+    }
+}
+
+fn in_scope(scope: &Scope<'_>, item: &ChangeItem) -> Result<(), Error> {
+    paths(item).into_iter().try_for_each(|path| scope.covers_path(path))
+}
+
+/// After an error, the look decides. A failed sync leaves open whether what is seen will last.
+fn after_failure(job: &Job<'_>, item: &ChangeItem, before: &[Found], error: &Error) -> ItemOutcome {
+    let now: Vec<Found> = paths(item).into_iter().map(|path| job.hands.workspace.look(path)).collect();
+    if now == *before {
+        return ItemOutcome::NotDone;
+    }
+    // A conflict was found and everything put back: what differs is somebody else's.
+    if matches!(error, Error::Prior { .. }) {
+        return ItemOutcome::NotDone;
+    }
+    let synced = !matches!(error, Error::Io { doing: "syncing the folder of", .. });
+    if synced && settle::is_done(item, &now) { ItemOutcome::Done } else { ItemOutcome::Unknown }
+}
+
+/// What the witness saw at an item's places; empty when it did not look at all of them.
+fn witnessed(hands: &Hands, settled: &settle::Settled, item: &ChangeItem) -> Vec<Found> {
+    let seen: Option<Vec<Found>> = paths(item).into_iter().map(|path| settled.before(hands, path)).collect();
+    seen.unwrap_or_default()
+}
+
+fn record(hands: &Hands, done: &mut Done, item: &ChangeItem, before: &[Found], outcome: ItemOutcome) {
+    done.count(outcome);
+    for (at, path) in paths(item).into_iter().enumerate() {
+        let after = hands.workspace.look(path);
+        let before = before.get(at).cloned().unwrap_or_else(|| match outcome {
+            ItemOutcome::NotDone => after.clone(),
+            _ => Found::Unreadable { reason: "nobody looked before it was done".to_owned() },
+        });
+        done.changes.push(Change { resource: named(hands, path), before, after, before_image: None, outcome });
+    }
+}
+
+/// Every item, not done: for a request that was refused as a whole.
+pub(crate) fn none_done(hands: &Hands, request: &ActionRequest) -> Vec<Change> {
+    let mut done = Done::default();
+    if let Action::Change { items } | Action::Rollback { items, .. } = &request.action {
+        for item in items {
+            record(hands, &mut done, item, &[], ItemOutcome::NotDone);
+        }
+    }
+    done.changes
+}
+
+fn named(hands: &Hands, path: &RelPath) -> Sensitive<String> {
+    Sensitive::from(ResourceId::File(hands.workspace.id(), path.clone()).to_string())
+}
+
+/// Runs one step between its two crash points.
+pub(crate) fn step<T>(
+    hands: &Hands,
+    point: model::fault::Point,
+    path: &RelPath,
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    hands.faults.before(point).map_err(|e| Error::io("preparing", path, e))?;
+    let value = work()?;
+    hands.faults.after(point).map_err(|e| Error::io("completing", path, e))?;
+    Ok(value)
+}

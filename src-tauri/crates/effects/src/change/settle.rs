@@ -1,0 +1,289 @@
+//! After a crash: what became of it? By looking, never by running (HK-19.3).
+//!
+//! Items run strictly in order and stop at the first failure, so what a crash leaves is the state after some number
+//! of items. Where the world is exactly that, every item is settled. Where somebody else was at work too, each item
+//! is judged by what is seen at its own places and by its neighbours; what stays open is `unknown`.
+
+use super::place::{self, keep_beside, look};
+use super::{Job, paths, temp_name};
+use crate::{Hands, Transcript, command};
+use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::receipt::ItemOutcome;
+use model::witness::{Fingerprint, Found, StateWitness};
+use model::{Digest, RelPath, ResourceId};
+use std::collections::BTreeMap;
+
+/// What was found after a crash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// Item by item, in the request's order; empty for a request without items.
+    pub items: Vec<(ChangeItem, ItemOutcome)>,
+    /// For a command: how far it came.
+    pub transcript: Option<Transcript>,
+    /// What a person should know: files swept, bytes kept aside.
+    pub notes: Vec<String>,
+    /// What the witness saw before dispatch.
+    pub before: Vec<Fingerprint>,
+    /// What is there now, at every place the request touches.
+    pub now: Vec<Fingerprint>,
+}
+
+impl Settled {
+    /// Whether nothing is left open.
+    pub fn is_certain(&self) -> bool {
+        let items = self.items.iter().all(|(_, outcome)| *outcome != ItemOutcome::Unknown);
+        items && self.transcript.as_ref().is_none_or(|t| t.state.is_certain())
+    }
+
+    /// What the witness saw at a path.
+    pub(crate) fn before(&self, hands: &Hands, path: &RelPath) -> Option<Found> {
+        let resource = ResourceId::File(hands.workspace.id(), path.clone());
+        self.before.iter().find(|f| f.resource == resource).map(|f| f.state.clone())
+    }
+}
+
+/// See [`Hands::settle`].
+pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitness) -> Settled {
+    let mut settled = Settled {
+        items: Vec::new(),
+        transcript: None,
+        notes: Vec::new(),
+        before: before.fingerprints.clone(),
+        now: Vec::new(),
+    };
+    match &request.action {
+        Action::Change { items } | Action::Rollback { items, .. } => {
+            for (at, item) in items.iter().enumerate() {
+                sweep(hands, request, at, item, &mut settled.notes);
+            }
+            let known: Vec<(RelPath, Found)> = known_before(hands, &settled);
+            let touched: Vec<RelPath> = items.iter().flat_map(paths).cloned().collect();
+            let resources: Vec<_> = touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
+            settled.now = hands.observe(&resources);
+            let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
+            let outcomes = judge(items, &known, &now);
+            settled.items = items.iter().cloned().zip(outcomes).collect();
+            settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
+            settled.now.dedup();
+        }
+        Action::Command { .. } => settled.transcript = Some(command::spool::settle(hands, request)),
+        Action::Observe { .. } | Action::Remember { .. } => {}
+    }
+    settled
+}
+
+fn known_before(hands: &Hands, settled: &Settled) -> Vec<(RelPath, Found)> {
+    let of_here = |f: &Fingerprint| match &f.resource {
+        ResourceId::File(workspace, path) if *workspace == hands.workspace.id() => Some((path.clone(), f.state.clone())),
+        _ => None,
+    };
+    settled.before.iter().filter_map(of_here).collect()
+}
+
+/// What matters of a place when items are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing.
+    Absent,
+    /// These bytes.
+    Bytes(Digest),
+    /// A folder.
+    Folder,
+    /// Something no item makes.
+    Other,
+}
+
+impl State {
+    pub(crate) fn of(found: &Found) -> Self {
+        match found {
+            Found::Absent => Self::Absent,
+            Found::File { sha256, .. } => Self::Bytes(*sha256),
+            Found::Folder => Self::Folder,
+            _ => Self::Other,
+        }
+    }
+
+    fn of_prior(prior: &Prior) -> Self {
+        match prior {
+            Prior::Absent => Self::Absent,
+            Prior::Sha256(digest) => Self::Bytes(*digest),
+            Prior::EmptyFolder => Self::Folder,
+        }
+    }
+}
+
+type World = BTreeMap<RelPath, State>;
+
+fn apply(world: &mut World, item: &ChangeItem) {
+    match item {
+        ChangeItem::Write { path, content_sha256, .. } => {
+            world.insert(path.clone(), State::Bytes(*content_sha256));
+        }
+        ChangeItem::Delete { path, .. } => {
+            world.insert(path.clone(), State::Absent);
+        }
+        ChangeItem::Move { from, to, prior } => {
+            let moved = world.get(from).copied().unwrap_or_else(|| State::of_prior(prior));
+            world.insert(from.clone(), State::Absent);
+            world.insert(to.clone(), moved);
+        }
+    }
+}
+
+/// The world before any item: as witnessed, and where nobody looked, as the items expect it.
+fn start(items: &[ChangeItem], known: &[(RelPath, Found)]) -> World {
+    let mut world: World = known.iter().map(|(path, found)| (path.clone(), State::of(found))).collect();
+    for item in items {
+        match item {
+            ChangeItem::Write { path, prior, .. } | ChangeItem::Delete { path, prior } => {
+                world.entry(path.clone()).or_insert(State::of_prior(prior));
+            }
+            ChangeItem::Move { from, to, prior } => {
+                world.entry(from.clone()).or_insert(State::of_prior(prior));
+                world.entry(to.clone()).or_insert(State::Absent);
+            }
+        }
+    }
+    world
+}
+
+/// The outcome of every item, from what was there before and what is there now.
+pub(crate) fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &World) -> Vec<ItemOutcome> {
+    let first = start(items, known);
+    let matches = |world: &World| now.iter().all(|(path, state)| world.get(path) == Some(state));
+    let mut world = first.clone();
+    let mut reached = matches(&world).then_some(0);
+    for (at, item) in items.iter().enumerate() {
+        apply(&mut world, item);
+        if matches(&world) {
+            reached = Some(at + 1);
+        }
+    }
+    let outcome = |at, count| if at < count { ItemOutcome::Done } else { ItemOutcome::NotDone };
+    match reached {
+        Some(count) => (0..items.len()).map(|at| outcome(at, count)).collect(),
+        None => one_by_one(items, first, now),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    After,
+    Before,
+    Unclear,
+}
+
+fn one_by_one(items: &[ChangeItem], mut world: World, now: &World) -> Vec<ItemOutcome> {
+    let mut signs = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        let before = world.clone();
+        apply(&mut world, item);
+        let later = items.get(at + 1..).unwrap_or(&[]);
+        let earlier = items.get(..at).unwrap_or(&[]);
+        let touches = |others: &[ChangeItem]| others.iter().flat_map(paths).any(|p| paths(item).contains(&p));
+        let all = |world: &World| paths(item).into_iter().all(|p| world.get(p) == now.get(p));
+        let changed = paths(item).into_iter().any(|p| world.get(p) != before.get(p));
+        signs.push(match (all(&world), all(&before)) {
+            (true, _) if changed && !touches(later) => Sign::After,
+            (_, true) if changed && !touches(earlier) => Sign::Before,
+            _ => Sign::Unclear,
+        });
+    }
+    let last_after = signs.iter().rposition(|sign| *sign == Sign::After);
+    let first_before = signs.iter().enumerate().position(|(at, sign)| {
+        *sign == Sign::Before && last_after.is_none_or(|last| at > last)
+    });
+    signs
+        .iter()
+        .enumerate()
+        .map(|(at, sign)| match (sign, last_after.is_some_and(|last| at <= last)) {
+            // A later item was done, so this one was: the order says so even where somebody changed it since.
+            (Sign::After | Sign::Unclear, true) => ItemOutcome::Done,
+            (Sign::Before, true) => ItemOutcome::Unknown,
+            _ if first_before.is_some_and(|first| at >= first) => ItemOutcome::NotDone,
+            _ => ItemOutcome::Unknown,
+        })
+        .collect()
+}
+
+/// Whether what is seen at an item's places is what it should leave.
+pub(crate) fn is_done(item: &ChangeItem, now: &[Found]) -> bool {
+    match (item, now) {
+        (ChangeItem::Write { content_sha256, .. }, [Found::File { sha256, .. }]) => sha256 == content_sha256,
+        (ChangeItem::Delete { .. }, [Found::Absent]) => true,
+        (ChangeItem::Move { prior: Prior::Sha256(moved), .. }, [Found::Absent, Found::File { sha256, .. }]) => {
+            sha256 == moved
+        }
+        _ => false,
+    }
+}
+
+/// Removes what is left of this item's temporary files, unless they hold somebody's bytes.
+fn sweep(hands: &Hands, request: &ActionRequest, at: usize, item: &ChangeItem, notes: &mut Vec<String>) {
+    let mut job = Job { hands, request: request.action_request_id, at, made: Vec::new(), notes: Vec::new() };
+    let temp = temp_name(request.action_request_id, at);
+    let mut swept: Vec<RelPath> = Vec::new();
+    for path in paths(item) {
+        if swept.contains(&path.parent()) {
+            continue;
+        }
+        swept.push(path.parent());
+        if let Err(error) = sweep_beside(&mut job, item, path, &temp) {
+            job.notes.push(format!("a temporary file beside `{path}` could not be swept: {error}"));
+        }
+    }
+    notes.append(&mut job.notes);
+}
+
+fn sweep_beside(job: &mut Job<'_>, item: &ChangeItem, path: &RelPath, temp: &[u8]) -> Result<(), crate::Error> {
+    let folder = match job.hands.workspace.parent(path) {
+        Ok(folder) => folder,
+        // No folder, no leftovers in it.
+        Err(error) if error.is_absent() => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let left = look(&folder, temp, path);
+    if left == Found::Absent {
+        return Ok(());
+    }
+    if is_ours(job, item, &left) {
+        folder.remove_file(temp, path)?;
+        job.notes.push(format!("swept a temporary file beside `{path}`"));
+    } else if matches!(item, ChangeItem::Delete { .. }) && place::look(&folder, path.file_name(), path) == Found::Absent {
+        folder.rename_new(temp, &folder, path.file_name()).map_err(|e| crate::Error::io("putting back", path, e))?;
+        job.notes.push(format!("`{path}` held other bytes than expected and was put back"));
+    } else {
+        keep_beside(job, &folder, temp, path)?;
+    }
+    folder.sync(path)
+}
+
+/// Whether a temporary file holds nothing but what this item wrote there or was allowed to take away.
+fn is_ours(job: &Job<'_>, item: &ChangeItem, left: &Found) -> bool {
+    let Found::File { sha256, byte_size, .. } = left else {
+        return false;
+    };
+    match item {
+        ChangeItem::Write { content_sha256, prior, .. } => {
+            *prior == Prior::Sha256(*sha256) || begins(job, content_sha256, *byte_size, sha256)
+        }
+        ChangeItem::Delete { prior, .. } => *prior == Prior::Sha256(*sha256),
+        // Moving within a file system leaves no temporary file; across, it is a copy of what is still at `from`.
+        ChangeItem::Move { from, to, prior } => {
+            let at_source = super::prior::holds(prior, &job.hands.workspace.look(from));
+            at_source || super::prior::holds(prior, &job.hands.workspace.look(to))
+        }
+    }
+}
+
+/// Whether the first `byte_size` bytes of a content have this digest: a write that was cut short.
+fn begins(job: &Job<'_>, content: &Digest, byte_size: u64, sha256: &Digest) -> bool {
+    if byte_size == 0 || content == sha256 {
+        return true;
+    }
+    let Ok(bytes) = job.hands.contents.read(content) else {
+        return false;
+    };
+    let part = usize::try_from(byte_size).ok().and_then(|n| bytes.get(..n));
+    part.is_some_and(|part| Digest::of(part) == *sha256)
+}

@@ -1,0 +1,174 @@
+//! What a command changed: the lease root before and after, and the earlier bytes of what it may change.
+//!
+//! Until commands run in a staged copy, files within bounds are copied aside before and given to the store only
+//! where they turn out to have changed.
+
+use crate::reads::walk::{Walk, walk};
+use crate::workspace::entry::{Kind, Stat};
+use crate::{
+    COMMAND_KEEP_BYTES_MAX, COMMAND_KEEP_FILE_BYTES_MAX, COMMAND_KEEP_FILES_MAX, Error, Hands, Kept,
+    MANIFEST_ENTRIES_MAX, Workspace,
+};
+use model::receipt::{Change, ItemOutcome};
+use model::witness::Found;
+use model::{Digest, RelPath, ResourceId, Sensitive};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The lease root at one moment.
+pub(crate) struct Manifest {
+    entries: BTreeMap<RelPath, Stat>,
+    links: BTreeMap<RelPath, Digest>,
+    aside: BTreeMap<RelPath, PathBuf>,
+    notes: Vec<String>,
+}
+
+/// What a command did to the lease root.
+#[derive(Default)]
+pub(crate) struct Difference {
+    pub(crate) changes: Vec<Change>,
+    pub(crate) kept: Vec<Kept>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Manifest {
+    /// Before the command: entries, link targets, and copies in `aside`.
+    pub(crate) fn before(workspace: &Workspace, aside: &Path) -> Result<Self, Error> {
+        let mut manifest = Self::now(workspace)?;
+        for (path, stat) in &manifest.entries {
+            if stat.kind == Kind::Symlink
+                && let Found::Symlink { target_sha256 } = workspace.look(path)
+            {
+                manifest.links.insert(path.clone(), target_sha256);
+            }
+        }
+        manifest.keep_aside(workspace, aside)?;
+        Ok(manifest)
+    }
+
+    fn now(workspace: &Workspace) -> Result<Self, Error> {
+        let Walk { entries, unread, cut } = walk(workspace, &RelPath::ROOT, true, MANIFEST_ENTRIES_MAX)?;
+        let mut notes = Vec::new();
+        if cut {
+            let say = format!("the workspace has more than {MANIFEST_ENTRIES_MAX} entries; changes beyond were not seen");
+            notes.push(say);
+        }
+        notes.extend(unread.iter().map(|u| format!("changes in `{}` were not seen: {}", u.path, u.reason)));
+        let entries = entries.into_iter().map(|entry| (entry.path, entry.stat)).collect();
+        Ok(Self { entries, links: BTreeMap::new(), aside: BTreeMap::new(), notes })
+    }
+
+    fn keep_aside(&mut self, workspace: &Workspace, aside: &Path) -> Result<(), Error> {
+        fs::create_dir(aside).map_err(|source| Error::Spool { doing: "keeping earlier bytes aside", source })?;
+        let mut bytes = 0u64;
+        for (path, stat) in self.entries.iter().filter(|(_, stat)| stat.kind == Kind::File) {
+            let fits = stat.byte_size <= COMMAND_KEEP_FILE_BYTES_MAX
+                && bytes.saturating_add(stat.byte_size) <= COMMAND_KEEP_BYTES_MAX
+                && self.aside.len() < COMMAND_KEEP_FILES_MAX;
+            if !fits {
+                continue;
+            }
+            let place = aside.join(self.aside.len().to_string());
+            // What cannot be copied is treated like what is too large: its change is reported as not undoable.
+            if copy(workspace, path, &place).is_ok() {
+                bytes = bytes.saturating_add(stat.byte_size);
+                self.aside.insert(path.clone(), place);
+            }
+        }
+        Ok(())
+    }
+
+    /// After the command: what differs, in an order that can be taken back from its end.
+    pub(crate) fn difference(&self, hands: &Hands) -> Result<Difference, Error> {
+        let after = Self::now(&hands.workspace)?;
+        let mut difference = Difference { notes: after.notes.clone(), ..Difference::default() };
+        let touched: BTreeSet<&RelPath> = self
+            .entries
+            .iter()
+            .filter(|(path, stat)| after.entries.get(*path).is_none_or(|now| differs(stat, now)))
+            .map(|(path, _)| path)
+            .chain(after.entries.keys().filter(|path| !self.entries.contains_key(*path)))
+            .collect();
+        // Removals from the inside out, then the rest from the outside in.
+        let gone = touched.iter().rev().filter(|path| !after.entries.contains_key(**path));
+        let rest = touched.iter().filter(|path| after.entries.contains_key(**path));
+        for path in gone.chain(rest) {
+            self.one(hands, path, &mut difference);
+        }
+        Ok(difference)
+    }
+
+    fn one(&self, hands: &Hands, path: &RelPath, difference: &mut Difference) {
+        let resource = ResourceId::File(hands.workspace.id(), path.clone());
+        let (before, bytes) = self.found(path);
+        let after = hands.workspace.look(path);
+        if before == after {
+            return;
+        }
+        match (&before, bytes) {
+            (Found::File { sha256, byte_size, .. }, Some(bytes)) => match hands.contents.keep(&bytes) {
+                Ok(kept) if kept == *sha256 => {
+                    difference.kept.push(Kept { resource: resource.clone(), sha256: kept, byte_size: *byte_size });
+                }
+                Ok(_) => difference.notes.push(format!("the store gave another digest for the earlier bytes of `{path}`")),
+                Err(why) => difference.notes.push(format!("the earlier bytes of `{path}` could not be kept: {why}")),
+            },
+            (Found::Unreadable { .. }, _) => {
+                difference.notes.push(format!("the change of `{path}` cannot be undone: its earlier bytes were not kept"));
+            }
+            (Found::Symlink { .. } | Found::Special, _) => {
+                difference.notes.push(format!("the change of `{path}` cannot be undone: it was not a file"));
+            }
+            _ => {}
+        }
+        if matches!(after, Found::Symlink { .. } | Found::Special) {
+            difference.notes.push(format!("`{path}` is not a file now; undoing leaves it to a person"));
+        }
+        difference.changes.push(Change {
+            resource: Sensitive::from(resource.to_string()),
+            before,
+            after,
+            before_image: None,
+            outcome: ItemOutcome::Done,
+        });
+    }
+
+    fn found(&self, path: &RelPath) -> (Found, Option<Vec<u8>>) {
+        let Some(stat) = self.entries.get(path) else {
+            return (Found::Absent, None);
+        };
+        match stat.kind {
+            Kind::Folder => (Found::Folder, None),
+            Kind::Special => (Found::Special, None),
+            Kind::Symlink => match self.links.get(path) {
+                Some(target) => (Found::Symlink { target_sha256: *target }, None),
+                None => (Found::Unreadable { reason: "the link was not read before the command".to_owned() }, None),
+            },
+            Kind::File => match self.aside.get(path).and_then(|place| fs::read(place).ok()) {
+                Some(bytes) => {
+                    let byte_size = bytes.len() as u64;
+                    let found = Found::File { sha256: Digest::of(&bytes), byte_size, mode: stat.mode };
+                    (found, Some(bytes))
+                }
+                None => (Found::Unreadable { reason: "its bytes were not kept before the command".to_owned() }, None),
+            },
+        }
+    }
+}
+
+fn differs(before: &Stat, after: &Stat) -> bool {
+    match (before.kind, after.kind) {
+        (Kind::Folder, Kind::Folder) => false,
+        // Changed-times cannot be set back by a program; an equal one means that nothing was written.
+        _ => before != after,
+    }
+}
+
+fn copy(workspace: &Workspace, path: &RelPath, place: &Path) -> Result<(), Error> {
+    let (file, _) = workspace.parent(path)?.open_file(path.file_name(), path)?;
+    let mut to = fs::File::create_new(place).map_err(|e| Error::io("keeping", path, e))?;
+    io::copy(&mut file.into_std(), &mut to).map_err(|e| Error::io("keeping", path, e))?;
+    Ok(())
+}

@@ -1,0 +1,416 @@
+//! Running one command.
+
+use super::capture::Capture;
+use super::manifest::{Difference, Manifest};
+use super::spool::{self, Begun, Ended, Mark};
+use super::view::{View, view};
+use crate::change::scope::Scope;
+use crate::reads::read::encode;
+use crate::workspace::digest_reader;
+use crate::{Error, Hands, Outcome, Output, Progress};
+use model::action::{Action, ActionRequest};
+use model::artifact::ArtifactKind;
+use model::fault::Point;
+use model::limits::COMMAND_MS_MAX;
+use model::receipt::ResultCode;
+use model::{Digest, RelPath, Sensitive, UnixMs};
+use serde_json::json;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+/// How often a running command's end, its time and a cancellation are looked at while it prints nothing.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long the pipes of an ended command may stay open: longer means a survivor holds them.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// A command as it was asked for.
+struct Asked<'a> {
+    argv: &'a [String],
+    cwd: &'a RelPath,
+    network: bool,
+    timeout: Duration,
+}
+
+/// A command as it ended.
+struct Ran {
+    status: Option<ExitStatus>,
+    ended_by: Option<String>,
+    stdout: Capture,
+    stderr: Capture,
+    mark: Mark,
+    program: Option<Digest>,
+}
+
+/// Runs the command of `request`; every failure is in the outcome.
+pub(crate) fn run(
+    hands: &Hands,
+    scope: &Scope<'_>,
+    request: &ActionRequest,
+    started: UnixMs,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Outcome {
+    let mut stage = Stage { hands, request, started, difference: Difference::default(), spawned: false };
+    let folder = hands.spool.folder(request.action_request_id);
+    let outcome = match asked(scope, &request.action) {
+        Ok(asked) => match stage.run(&asked, cancelled, progress) {
+            Ok(ran) => stage.outcome(&asked, ran),
+            Err(error) => stage.failed(&error),
+        },
+        Err(error) => stage.failed(&error),
+    };
+    // Copies aside are of use only to the comparison that has just been made.
+    let _ = std::fs::remove_dir_all(folder.join("before"));
+    let _ = std::fs::remove_dir_all(folder.join("private"));
+    outcome
+}
+
+fn asked<'a>(scope: &Scope<'_>, action: &'a Action) -> Result<Asked<'a>, Error> {
+    let Action::Command { argv, cwd, network, timeout_ms } = action else {
+        return Err(Error::Request("the request is not a command".to_owned()));
+    };
+    scope.covers_path(cwd)?;
+    scope.covers_path(&RelPath::ROOT)?;
+    if *network && !scope.network() {
+        return Err(Error::OutOfScope("the command asks for the network and the grant names none".to_owned()));
+    }
+    if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {
+        return Err(Error::Request("a command needs a program, and words without a zero byte".to_owned()));
+    }
+    let timeout = Duration::from_millis((*timeout_ms).min(COMMAND_MS_MAX));
+    Ok(Asked { argv, cwd, network: *network, timeout })
+}
+
+struct Stage<'a> {
+    hands: &'a Hands,
+    request: &'a ActionRequest,
+    started: UnixMs,
+    difference: Difference,
+    spawned: bool,
+}
+
+impl Stage<'_> {
+    fn run(
+        &mut self,
+        asked: &Asked<'_>,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Ran, Error> {
+        let hands = self.hands;
+        let marked = hands.sandbox.marks_start();
+        let begun = Begun { argv: asked.argv.to_vec(), cwd: asked.cwd.clone(), network: asked.network, marked };
+        let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
+        let view = view(hands, asked.cwd, &folder)?;
+        let before = Manifest::before(&hands.workspace, &folder.join("before"))?;
+        let mut ran = self.spawn(asked, &view, &folder, mark, cancelled, progress)?;
+        self.difference = before.difference(hands)?;
+        let ended = Ended {
+            exit_code: ran.status.and_then(|status| status.code()),
+            signal: ran.status.as_ref().and_then(signal),
+            ended_by: ran.ended_by.clone(),
+            stdout_bytes: ran.stdout.total(),
+            stderr_bytes: ran.stderr.total(),
+        };
+        crate::change::step(hands, Point::CommandTranscript, asked.cwd, || spool::end(&folder, &ended))?;
+        if marked {
+            ran.mark = spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
+        }
+        Ok(ran)
+    }
+
+    fn spawn(
+        &mut self,
+        asked: &Asked<'_>,
+        view: &View,
+        folder: &Path,
+        mark: File,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Ran, Error> {
+        let hands = self.hands;
+        let program = asked.argv.first().map_or("", String::as_str);
+        let executable = crate::sandbox::program(view, program).and_then(|path| digest_file(&path));
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+        let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
+        let mut command = hands.sandbox.command(view, asked.argv, asked.network, cpu);
+        let stdin = if hands.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        hands.faults.before(Point::CommandSpawn).map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
+        let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
+        let mut child = command.spawn().map_err(fail)?;
+        // The words and the standard input of the command are dropped: the lock is the command's alone from here.
+        drop(command);
+        self.spawned = true;
+        let result = hands
+            .faults
+            .after(Point::CommandSpawn)
+            .map_err(|e| Error::io("completing a command in", asked.cwd, e))
+            .and_then(|()| Listener::new(folder)?.listen(&mut child, asked.timeout, cancelled, progress));
+        if result.is_err() {
+            end_all(&mut child);
+        }
+        let (status, ended_by, stdout, stderr) = result?;
+        Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable })
+    }
+
+    fn outcome(mut self, asked: &Asked<'_>, ran: Ran) -> Outcome {
+        let code = ran.status.and_then(|status| status.code());
+        let mut error = ran.ended_by.clone();
+        match &ran.mark {
+            Mark::Started => {}
+            Mark::Nothing => error = Some(format!("the walls could not be put up: {}", tail(&ran.stderr))),
+            Mark::Failed(why) => error = Some(why.clone()),
+        }
+        if error.is_none() && code != Some(0) {
+            error = Some(match (code, ran.status.as_ref().and_then(signal)) {
+                (Some(code), _) => format!("the command ended with status {code}"),
+                (None, Some(signal)) => format!("the command was ended by signal {signal}"),
+                (None, None) => "how the command ended is not known".to_owned(),
+            });
+        }
+        let result_code = match (&error, self.difference.changes.is_empty()) {
+            (None, _) => ResultCode::Succeeded,
+            (Some(_), true) => ResultCode::Failed,
+            (Some(_), false) => ResultCode::Partial,
+        };
+        let mut observed = vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
+        observed.append(&mut self.difference.notes);
+        for (name, capture) in [("standard output", &ran.stdout), ("standard error", &ran.stderr)] {
+            if capture.dropped() > 0 {
+                observed.push(format!("{} bytes of {name} were left out", capture.dropped()));
+            }
+        }
+        let mut happened = self.hands.ran("hermit.command", self.request, self.started);
+        happened.argv = Some(Sensitive::from(asked.argv.to_vec()));
+        happened.executable_sha256 = ran.program;
+        happened.exit_code = code;
+        Outcome {
+            result_code,
+            changes: self.difference.changes,
+            outputs: transcript(asked, &ran, code).into_iter().collect(),
+            ran: happened,
+            sandbox_level: self.hands.sandbox.level(),
+            observed,
+            error,
+            kept: self.difference.kept,
+        }
+    }
+
+    fn failed(self, error: &Error) -> Outcome {
+        let result_code = if self.spawned { ResultCode::UnknownOutcome } else { ResultCode::Failed };
+        Outcome {
+            result_code,
+            changes: self.difference.changes,
+            outputs: Vec::new(),
+            ran: self.hands.ran("hermit.command", self.request, self.started),
+            sandbox_level: self.hands.sandbox.level(),
+            observed: self.difference.notes,
+            error: Some(error.to_string()),
+            kept: self.difference.kept,
+        }
+    }
+}
+
+fn tail(capture: &Capture) -> String {
+    let kept = capture.kept();
+    String::from_utf8_lossy(kept.get(kept.len().saturating_sub(500)..).unwrap_or(&[])).trim().to_owned()
+}
+
+fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Option<Output> {
+    let mut value = json!({
+        "op": "command",
+        "argv": asked.argv,
+        "cwd": asked.cwd.to_string(),
+        "network": asked.network,
+        "exit_code": code,
+        "ended_by": ran.ended_by,
+    });
+    let object = value.as_object_mut()?;
+    for (name, capture) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
+        let (_, encoding, text) = encode(capture.kept(), false);
+        object.insert(name.to_owned(), json!(text));
+        object.insert(format!("{name}_encoding"), json!(encoding));
+        object.insert(format!("{name}_bytes"), json!(capture.total()));
+        object.insert(format!("{name}_left_out"), json!(capture.dropped()));
+    }
+    let bytes = seal::canon::canonical_value(&value).ok()?;
+    let about = format!("what `{}` printed", asked.argv.join(" "));
+    Some(Output { kind: ArtifactKind::CommandTranscript, media_type: "application/json".to_owned(), bytes, about })
+}
+
+fn digest_file(path: &PathBuf) -> Option<Digest> {
+    digest_reader(&mut File::open(path).ok()?).ok().map(|(digest, _)| digest)
+}
+
+#[cfg(unix)]
+fn signal(status: &ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(status)
+}
+
+#[cfg(not(unix))]
+fn signal(_: &ExitStatus) -> Option<i32> {
+    None
+}
+
+/// Ends the whole group, and with it the namespace where there is one, and waits for the first process.
+fn end_all(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Whether the first process has ended. It is left unburied, so that its number still names its group.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
+        return true;
+    };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
+}
+
+enum Heard {
+    Stdout(Vec<u8>),
+    Stderr(Vec<u8>),
+}
+
+type End = (Option<ExitStatus>, Option<String>, Capture, Capture);
+
+struct Listener {
+    stdout: Capture,
+    stderr: Capture,
+    stdout_file: File,
+    stderr_file: File,
+}
+
+impl Listener {
+    fn new(folder: &Path) -> Result<Self, Error> {
+        let create = |name: &str| {
+            File::create_new(folder.join(name)).map_err(|source| Error::Spool { doing: "creating a transcript", source })
+        };
+        Ok(Self {
+            stdout: Capture::default(),
+            stderr: Capture::default(),
+            stdout_file: create("stdout")?,
+            stderr_file: create("stderr")?,
+        })
+    }
+
+    fn listen(
+        mut self,
+        child: &mut Child,
+        timeout: Duration,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<End, Error> {
+        let (send, heard) = sync_channel(64);
+        if let Some(pipe) = child.stdout.take() {
+            forward(pipe, send.clone(), Heard::Stdout);
+        }
+        if let Some(pipe) = child.stderr.take() {
+            forward(pipe, send.clone(), Heard::Stderr);
+        }
+        drop(send);
+        let ended_by = self.until_end(child, &heard, timeout, cancelled, progress)?;
+        let status = child.wait().ok();
+        self.finish().map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
+        Ok((status, ended_by, self.stdout, self.stderr))
+    }
+
+    /// Hears everything until both pipes are closed; why it was ended before its own end, if it was.
+    fn until_end(
+        &mut self,
+        child: &mut Child,
+        heard: &Receiver<Heard>,
+        timeout: Duration,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Option<String>, Error> {
+        let begin = Instant::now();
+        let mut ended: Option<Instant> = None;
+        let mut ended_by = None;
+        loop {
+            match heard.recv_timeout(LOOK) {
+                Ok(piece) => {
+                    self.take(&piece).map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
+                    progress(match &piece {
+                        Heard::Stdout(bytes) => Progress::Stdout(bytes),
+                        Heard::Stderr(bytes) => Progress::Stderr(bytes),
+                    });
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // Both pipes are closed; the command may still be at work without them.
+                Err(RecvTimeoutError::Disconnected) if ended.is_some() => return Ok(ended_by),
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
+            }
+            if let Some(at) = ended {
+                if at.elapsed() > DRAIN {
+                    return Ok(ended_by);
+                }
+                continue;
+            }
+            if has_ended(child) {
+                ended = Some(Instant::now());
+                // Whoever it left behind in its group ends with it.
+                end_all(child);
+            } else if begin.elapsed() >= timeout || cancelled() {
+                let by = if begin.elapsed() >= timeout {
+                    format!("it ran longer than {} ms and was ended", timeout.as_millis())
+                } else {
+                    "it was cancelled and ended".to_owned()
+                };
+                ended_by = Some(by);
+                ended = Some(Instant::now());
+                end_all(child);
+            }
+        }
+    }
+
+    fn take(&mut self, piece: &Heard) -> std::io::Result<()> {
+        match piece {
+            Heard::Stdout(bytes) => self.stdout_file.write_all(self.stdout.take(bytes)),
+            Heard::Stderr(bytes) => self.stderr_file.write_all(self.stderr.take(bytes)),
+        }
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.stdout_file.write_all(&self.stdout.rest())?;
+        self.stderr_file.write_all(&self.stderr.rest())?;
+        self.stdout_file.sync_all()?;
+        self.stderr_file.sync_all()
+    }
+}
+
+fn forward(mut pipe: impl Read + Send + 'static, send: SyncSender<Heard>, as_heard: fn(Vec<u8>) -> Heard) {
+    std::thread::spawn(move || {
+        let mut buffer = vec![0u8; 64 * 1024];
+        loop {
+            match pipe.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(n) => {
+                    let bytes = buffer.get(..n).unwrap_or(&[]).to_vec();
+                    if send.send(as_heard(bytes)).is_err() {
+                        return;
+                    }
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    });
+}

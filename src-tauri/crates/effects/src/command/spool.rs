@@ -1,0 +1,259 @@
+//! A command's transcript on disk, written so that after a crash of the host it can be told how far it came.
+//!
+//! `<spool>/<action_request_id>/`: `argv.json` before anything starts; `started`, empty, held open and locked by
+//! everything between host and command, and written by `hermit-exec` in the instant before it becomes the command;
+//! `stdout`, `stderr` while it runs; `exit.json` when it has ended.
+
+use crate::{Error, Hands};
+use model::action::{Action, ActionRequest};
+use model::{ActionRequestId, RelPath};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The folder for transcripts, outside every workspace.
+#[derive(Debug, Clone)]
+pub struct Spool(PathBuf);
+
+model::names! {
+    /// How far a command came.
+    pub enum TranscriptState ("transcript state") {
+        /// It ended, and how is known.
+        Exited = "exited",
+        /// It was never started.
+        NeverStarted = "never_started",
+        /// Something of it is still alive.
+        Running = "running",
+        /// It was started, and how it ended is not known.
+        Unknown = "unknown",
+    }
+}
+
+impl TranscriptState {
+    /// Whether nothing is left open.
+    pub const fn is_certain(self) -> bool {
+        matches!(self, Self::Exited | Self::NeverStarted)
+    }
+}
+
+/// What is known of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// How far it came.
+    pub state: TranscriptState,
+    /// Exit status; none when a signal ended it or it is not known.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What it printed, as far as it was kept.
+    pub stdout: Vec<u8>,
+    /// What it complained about, as far as it was kept.
+    pub stderr: Vec<u8>,
+    /// What else can be said.
+    pub notes: Vec<String>,
+}
+
+/// `argv.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    pub(crate) argv: Vec<String>,
+    pub(crate) cwd: RelPath,
+    pub(crate) network: bool,
+    /// Whether `started` will be written by `hermit-exec`.
+    pub(crate) marked: bool,
+}
+
+/// `exit.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) ended_by: Option<String>,
+    pub(crate) stdout_bytes: u64,
+    pub(crate) stderr_bytes: u64,
+}
+
+impl Spool {
+    /// A spool at `dir`, which is made when the first command needs it.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self(dir.into())
+    }
+
+    /// Forgets a transcript; the kernel does this when outcome and receipt are stored.
+    ///
+    /// # Errors
+    /// [`Error::Spool`] when its files cannot be removed.
+    pub fn forget(&self, request: ActionRequestId) -> Result<(), Error> {
+        match fs::remove_dir_all(self.folder(request)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(fail("forgetting a transcript")(e)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn folder(&self, request: ActionRequestId) -> PathBuf {
+        self.0.join(request.to_string())
+    }
+
+    /// Makes the folder and writes `argv.json`, durably; refuses to begin twice. Gives the folder and the locked
+    /// `started` file that the command's first process gets as its standard input.
+    pub(crate) fn begin(&self, request: ActionRequestId, begun: &Begun) -> Result<(PathBuf, File), Error> {
+        let fail = fail("beginning a transcript");
+        fs::create_dir_all(&self.0).map_err(fail)?;
+        private(&self.0).map_err(fail)?;
+        let folder = self.folder(request);
+        fs::create_dir(&folder).map_err(fail)?;
+        private(&folder).map_err(fail)?;
+        let started = File::create_new(folder.join("started")).map_err(fail)?;
+        lock(&started).map_err(fail)?;
+        write_synced(&folder.join("argv.json"), &json(begun)?).map_err(fail)?;
+        sync_folder(&folder).and_then(|()| sync_folder(&self.0)).map_err(fail)?;
+        Ok((folder, started))
+    }
+}
+
+fn fail(doing: &'static str) -> impl Fn(io::Error) -> Error + Copy {
+    move |source| Error::Spool { doing, source }
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    seal::canon::to_canonical(value).map_err(|e| Error::Request(format!("the transcript has no canonical form: {e}")))
+}
+
+/// Writes `exit.json`, durably.
+pub(crate) fn end(folder: &Path, ended: &Ended) -> Result<(), Error> {
+    let bytes = json(ended)?;
+    let fail = fail("ending a transcript");
+    write_synced(&folder.join("exit.json.tmp"), &bytes).map_err(fail)?;
+    fs::rename(folder.join("exit.json.tmp"), folder.join("exit.json")).map_err(fail)?;
+    sync_folder(folder).map_err(fail)
+}
+
+/// What `hermit-exec` left in `started`.
+pub(crate) enum Mark {
+    /// Nothing: it never came to the command.
+    Nothing,
+    /// It became the command, or was about to.
+    Started,
+    /// It could not become the command.
+    Failed(String),
+}
+
+/// Reads the mark.
+pub(crate) fn mark(folder: &Path) -> io::Result<Mark> {
+    let text = fs::read_to_string(folder.join("started"))?;
+    Ok(match text.strip_prefix("started\n") {
+        None => Mark::Nothing,
+        Some("") => Mark::Started,
+        Some(rest) => Mark::Failed(rest.trim().to_owned()),
+    })
+}
+
+/// See [`Hands::settle`].
+pub(crate) fn settle(hands: &Hands, request: &ActionRequest) -> Transcript {
+    let folder = hands.spool.folder(request.action_request_id);
+    let mut notes = Vec::new();
+    let (state, ended) = judge(&folder, &request.action, &mut notes).unwrap_or_else(|error| {
+        notes.push(format!("the transcript cannot be read: {error}"));
+        (TranscriptState::Unknown, None)
+    });
+    if let Some(by) = ended.as_ref().and_then(|ended| ended.ended_by.clone()) {
+        notes.push(by);
+    }
+    Transcript {
+        state,
+        exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
+        signal: ended.as_ref().and_then(|ended| ended.signal),
+        stdout: printed(&folder.join("stdout")),
+        stderr: printed(&folder.join("stderr")),
+        notes,
+    }
+}
+
+fn judge(folder: &Path, action: &Action, notes: &mut Vec<String>) -> io::Result<(TranscriptState, Option<Ended>)> {
+    let Some(begun) = read(&folder.join("argv.json"))? else {
+        return Ok((TranscriptState::NeverStarted, None));
+    };
+    let begun: Begun = serde_json::from_slice(&begun)?;
+    if !matches!(action, Action::Command { argv, .. } if *argv == begun.argv) {
+        notes.push("the transcript is of another command".to_owned());
+        return Ok((TranscriptState::Unknown, None));
+    }
+    if let Some(ended) = read(&folder.join("exit.json"))? {
+        return Ok((TranscriptState::Exited, Some(serde_json::from_slice(&ended)?)));
+    }
+    if !begun.marked {
+        return Ok((TranscriptState::Unknown, None));
+    }
+    let alive = is_locked(&folder.join("started"))?;
+    Ok((
+        match mark(folder)? {
+            Mark::Failed(why) => {
+                notes.push(why);
+                TranscriptState::NeverStarted
+            }
+            // The lock lives as long as anything that could still start it.
+            Mark::Nothing if alive => TranscriptState::Running,
+            Mark::Nothing => TranscriptState::NeverStarted,
+            Mark::Started if alive => TranscriptState::Running,
+            Mark::Started => TranscriptState::Unknown,
+        },
+        None,
+    ))
+}
+
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+fn printed(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path) {
+        // A part is better than nothing: what cannot be read is simply not there.
+        let _ = file.take(2 * model::limits::COMMAND_OUTPUT_BYTES_MAX as u64).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn private(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The lock belongs to the open file, and is shared by every process that inherited it.
+fn lock(file: &File) -> io::Result<()> {
+    file.try_lock().map_err(io::Error::from)
+}
+
+fn is_locked(path: &Path) -> io::Result<bool> {
+    match File::open(path)?.try_lock() {
+        Ok(()) => Ok(false),
+        Err(fs::TryLockError::WouldBlock) => Ok(true),
+        Err(fs::TryLockError::Error(e)) => Err(e),
+    }
+}

@@ -1,0 +1,238 @@
+//! The one door to effects.
+
+use crate::change::{self, settle};
+use crate::command;
+use crate::{
+    Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Settled, Spool, Workspace, reads,
+};
+use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior};
+use model::artifact::ArtifactKind;
+use model::fault::Faults;
+use model::receipt::{Ran, ResultCode, SandboxLevel};
+use model::witness::{Fingerprint, Found, StateWitness};
+use model::{Clock, Digest, ResourceId, UnixMs};
+use std::sync::Arc;
+
+/// Executors over one workspace. Share it by reference; it holds no state between calls.
+pub struct Hands {
+    pub(crate) workspace: Workspace,
+    pub(crate) contents: Arc<dyn Contents>,
+    pub(crate) faults: Arc<dyn Faults>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) spool: Spool,
+    pub(crate) sandbox: Sandbox,
+}
+
+impl std::fmt::Debug for Hands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hands").field("workspace", &self.workspace).field("sandbox", &self.sandbox).finish()
+    }
+}
+
+impl Hands {
+    /// Hands over `workspace`. `clock` only stamps [`Ran`]; `spool` holds the transcripts of commands.
+    pub fn new(
+        workspace: Workspace,
+        contents: Arc<dyn Contents>,
+        faults: Arc<dyn Faults>,
+        clock: Arc<dyn Clock>,
+        spool: Spool,
+        sandbox: Sandbox,
+    ) -> Self {
+        Self { workspace, contents, faults, clock, spool, sandbox }
+    }
+
+    /// The workspace beneath these hands.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The walls a command would get.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// What is at each resource now, in the order asked for. Never fails: what cannot be seen is `Unreadable`.
+    pub fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
+        reads::fan_out(resources, |resource| Fingerprint {
+            resource: resource.clone(),
+            state: self.found(resource),
+        })
+    }
+
+    fn found(&self, resource: &ResourceId) -> Found {
+        match resource {
+            ResourceId::File(workspace, path) if *workspace == self.workspace.id() => self.workspace.look(path),
+            ResourceId::File(..) => Found::Unreadable { reason: "it belongs to another workspace".to_owned() },
+            _ => Found::Unreadable { reason: "these hands look at files only".to_owned() },
+        }
+    }
+
+    /// Bytes that the items will overwrite or delete, each once, checked against the item's prior.
+    ///
+    /// # Errors
+    /// [`Error::Prior`] when a file is not what its item expects, others when it cannot be read.
+    pub fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, Error> {
+        let mut images: Vec<BeforeImage> = Vec::new();
+        let mut made = std::collections::BTreeSet::new();
+        for item in items {
+            match item {
+                ChangeItem::Write { path, prior: Prior::Sha256(digest), .. }
+                | ChangeItem::Delete { path, prior: Prior::Sha256(digest) }
+                    if !made.contains(path) =>
+                {
+                    let bytes = self.workspace.read_whole(path, model::limits::ARTIFACT_BYTES_MAX)?;
+                    change::prior::expect_bytes(path, digest, &bytes)?;
+                    images.push((path.clone(), *digest, bytes));
+                }
+                _ => {}
+            }
+            if let ChangeItem::Write { path, .. } | ChangeItem::Move { to: path, .. } = item {
+                made.insert(path.clone());
+            }
+        }
+        Ok(images)
+    }
+
+    /// Does what was authorised, and nothing else. `cancelled` is asked between items and while a command runs.
+    ///
+    /// Never panics and never returns an error of its own: every failure is in the outcome, item by item.
+    pub fn perform(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Outcome {
+        let started = self.clock.now();
+        let scope = match change::scope::Scope::of(&authorization, request, self.workspace.id()) {
+            Ok(scope) => scope,
+            Err(error) => return self.refused(request, started, &error),
+        };
+        match &request.action {
+            Action::Observe { items } => self.look_at(&scope, request, items, started),
+            Action::Change { items } | Action::Rollback { items, .. } => {
+                let done = change::perform(self, &scope, request, items, None, cancelled, progress);
+                self.changed(request, started, done)
+            }
+            Action::Command { .. } => command::run(self, &scope, request, started, cancelled, progress),
+            Action::Remember { .. } => {
+                let error = Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
+                self.refused(request, started, &error)
+            }
+        }
+    }
+
+    /// After a crash: looks at the targets and at the transcript, sweeps what is left of our own temporary files,
+    /// runs nothing. `before` is the witness observed before dispatch.
+    pub fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
+        settle::settle(self, request, before)
+    }
+
+    /// Does the items that `settled` found not done and whose prior still holds, in order. An item whose outcome
+    /// is unknown stops it: only a person may go past that.
+    pub fn roll_forward(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        settled: &Settled,
+    ) -> Outcome {
+        let started = self.clock.now();
+        let scope = match change::scope::Scope::of(&authorization, request, self.workspace.id()) {
+            Ok(scope) => scope,
+            Err(error) => return self.refused(request, started, &error),
+        };
+        match &request.action {
+            Action::Change { items } | Action::Rollback { items, .. } => {
+                let done = change::perform(self, &scope, request, items, Some(settled), &|| false, &mut |_| {});
+                self.changed(request, started, done)
+            }
+            _ => {
+                let error = Error::Request(format!("`{}` cannot be rolled forward", request.action.tool()));
+                self.refused(request, started, &error)
+            }
+        }
+    }
+
+    fn look_at(
+        &self,
+        scope: &change::scope::Scope<'_>,
+        request: &ActionRequest,
+        items: &[model::action::ReadItem],
+        started: UnixMs,
+    ) -> Outcome {
+        let (bytes, errors) = reads::observe(&self.workspace, scope, items);
+        let result_code = match errors.len() {
+            0 => ResultCode::Succeeded,
+            n if n == items.len() => ResultCode::Failed,
+            _ => ResultCode::Partial,
+        };
+        let about = format!("what was seen at {} places", items.len());
+        let media_type = "application/json".to_owned();
+        let output = Output { kind: ArtifactKind::ActionResult, media_type, bytes, about };
+        Outcome {
+            result_code,
+            changes: Vec::new(),
+            outputs: vec![output],
+            ran: self.ran("hermit.read", request, started),
+            sandbox_level: SandboxLevel::Beneath,
+            observed: errors.clone(),
+            error: (!errors.is_empty()).then(|| errors.join("; ")),
+            kept: Vec::new(),
+        }
+    }
+
+    fn changed(&self, request: &ActionRequest, started: UnixMs, done: change::Done) -> Outcome {
+        Outcome {
+            result_code: done.result_code(),
+            changes: done.changes,
+            outputs: Vec::new(),
+            ran: self.ran("hermit.change", request, started),
+            sandbox_level: SandboxLevel::Beneath,
+            observed: done.observed,
+            error: done.error,
+            kept: Vec::new(),
+        }
+    }
+
+    fn refused(&self, request: &ActionRequest, started: UnixMs, error: &Error) -> Outcome {
+        let changes = change::none_done(self, request);
+        Outcome {
+            result_code: ResultCode::Failed,
+            changes,
+            outputs: Vec::new(),
+            ran: self.ran(executor_name(request.action_class), request, started),
+            sandbox_level: SandboxLevel::NotApplicable,
+            observed: Vec::new(),
+            error: Some(error.to_string()),
+            kept: Vec::new(),
+        }
+    }
+
+    /// What ran, stamped now.
+    pub(crate) fn ran(&self, executor: &str, request: &ActionRequest, started: UnixMs) -> Ran {
+        Ran {
+            executor: executor.to_owned(),
+            request_sha256: digest_of(request).unwrap_or(Digest([0; 32])),
+            argv: None,
+            executable_sha256: None,
+            exit_code: None,
+            started_at: started,
+            finished_at: self.clock.now(),
+        }
+    }
+}
+
+fn executor_name(class: ActionClass) -> &'static str {
+    match class {
+        ActionClass::ReadLocal => "hermit.read",
+        ActionClass::ExecuteCommand => "hermit.command",
+        _ => "hermit.change",
+    }
+}
+
+/// SHA-256 of the request's canonical bytes.
+pub(crate) fn digest_of(request: &ActionRequest) -> Result<Digest, Error> {
+    let bytes = seal::canon::to_canonical(request).map_err(|e| Error::Request(format!("the request has no canonical form: {e}")))?;
+    Ok(Digest::of(&bytes))
+}

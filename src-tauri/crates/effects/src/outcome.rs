@@ -1,0 +1,85 @@
+//! What goes in and comes out of the hands.
+
+use model::artifact::ArtifactKind;
+use model::receipt::{Change, Ran, ResultCode, SandboxLevel};
+use model::{Digest, RelPath, ResourceId};
+
+/// Bytes by digest: the artifact store, seen from here.
+pub trait Contents: Send + Sync {
+    /// The bytes of a digest.
+    ///
+    /// # Errors
+    /// Why they cannot be had, in words.
+    fn read(&self, digest: &Digest) -> Result<Vec<u8>, String>;
+
+    /// Keeps bytes durably before it returns.
+    ///
+    /// # Errors
+    /// Why they cannot be kept, in words.
+    fn keep(&self, bytes: &[u8]) -> Result<Digest, String>;
+}
+
+/// Something an act produced, for the artifact store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// What kind of artifact it is.
+    pub kind: ArtifactKind,
+    /// Its media type.
+    pub media_type: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What it is about, in words for a person.
+    pub about: String,
+}
+
+/// Earlier bytes that a command replaced or removed, durably in [`Contents`] already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Where they were.
+    pub resource: ResourceId,
+    /// Their digest.
+    pub sha256: Digest,
+    /// Their length.
+    pub byte_size: u64,
+}
+
+/// Bytes that an item will overwrite or delete: path, digest, bytes.
+pub type BeforeImage = (RelPath, Digest, Vec<u8>);
+
+/// How an act went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// In one word.
+    pub result_code: ResultCode,
+    /// Item by item. `before_image` is left empty: the kernel names the artifact whose digest is in `before`,
+    /// for a command those in `kept`.
+    pub changes: Vec<Change>,
+    /// What was produced.
+    pub outputs: Vec<Output>,
+    /// What ran.
+    pub ran: Ran,
+    /// The walls around it.
+    pub sandbox_level: SandboxLevel,
+    /// What was seen, in words; what cannot be undone is here too.
+    pub observed: Vec<String>,
+    /// Why it is not a success.
+    pub error: Option<String>,
+    /// Earlier bytes kept while a command ran.
+    pub kept: Vec<Kept>,
+}
+
+/// What a surface may show while an act runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// So many items are done.
+    Items {
+        /// Done.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A command printed.
+    Stdout(&'a [u8]),
+    /// A command complained.
+    Stderr(&'a [u8]),
+}

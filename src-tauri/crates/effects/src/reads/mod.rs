@@ -1,0 +1,91 @@
+//! Looking: lists, reads, searches, digests. Nothing here can change anything.
+
+mod hash;
+mod list;
+pub(crate) mod read;
+mod search;
+pub(crate) mod walk;
+
+use crate::change::scope::Scope;
+use crate::{Error, Workspace};
+use model::ResourceId;
+use model::action::ReadItem;
+use model::limits::PARALLEL_READS_MAX;
+use serde_json::{Value, json};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Canonical `{"results":[...]}` in the order of `items`, and why items failed.
+pub(crate) fn observe(workspace: &Workspace, scope: &Scope<'_>, items: &[ReadItem]) -> (Vec<u8>, Vec<String>) {
+    let results = fan_out(items, |item| one(workspace, scope, item));
+    let mut errors = Vec::new();
+    let mut values = Vec::new();
+    for (item, result) in items.iter().zip(results) {
+        values.push(result.unwrap_or_else(|error| {
+            errors.push(error.to_string());
+            json!({"op": op(item), "path": path(item).to_string(), "error": error.to_string()})
+        }));
+    }
+    match seal::canon::canonical_value(&json!({ "results": values })) {
+        Ok(bytes) => (bytes, errors),
+        Err(error) => {
+            errors.push(format!("what was seen has no canonical form: {error}"));
+            (br#"{"results":[]}"#.to_vec(), errors)
+        }
+    }
+}
+
+fn one(workspace: &Workspace, scope: &Scope<'_>, item: &ReadItem) -> Result<Value, Error> {
+    scope.covers(&ResourceId::File(workspace.id(), path(item).clone()))?;
+    match item {
+        ReadItem::List { path, recursive } => list::list(workspace, path, *recursive),
+        ReadItem::Read { path } => read::read(workspace, path),
+        ReadItem::Search { path, pattern, glob } => search::search(workspace, path, pattern, glob.as_deref()),
+        ReadItem::Hash { path } => hash::hash(workspace, path),
+    }
+}
+
+const fn op(item: &ReadItem) -> &'static str {
+    match item {
+        ReadItem::List { .. } => "list",
+        ReadItem::Read { .. } => "read",
+        ReadItem::Search { .. } => "search",
+        ReadItem::Hash { .. } => "hash",
+    }
+}
+
+const fn path(item: &ReadItem) -> &model::RelPath {
+    match item {
+        ReadItem::List { path, .. }
+        | ReadItem::Read { path }
+        | ReadItem::Search { path, .. }
+        | ReadItem::Hash { path } => path,
+    }
+}
+
+/// Applies `work` to every item, at most [`PARALLEL_READS_MAX`] at once; answers in the order of the items.
+pub(crate) fn fan_out<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    if items.len() < 2 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let answers: Mutex<Vec<(usize, U)>> = Mutex::new(Vec::with_capacity(items.len()));
+    std::thread::scope(|threads| {
+        for _ in 0..items.len().min(PARALLEL_READS_MAX) {
+            threads.spawn(|| {
+                while let Some((at, item)) = take(items, &next) {
+                    let answer = work(item);
+                    answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, answer));
+                }
+            });
+        }
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    answers.sort_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    items.get(at).map(|item| (at, item))
+}

@@ -1,0 +1,255 @@
+//! Which walls this machine can put around a command, found out by putting them up once.
+
+mod bwrap;
+mod landlock;
+
+use crate::command::view::View;
+use crate::workspace::names;
+use model::receipt::SandboxLevel;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where bubblewrap is looked for; never through a search path that somebody else could set.
+const BWRAP: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/// Folders of programs and libraries, and the few files of `/etc` that programs need: no passwords, no keys.
+pub(crate) const READABLE: [&str; 26] = [
+    "/usr",
+    "/opt",
+    "/nix/store",
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/fonts",
+    "/etc/group",
+    "/etc/hosts",
+    "/etc/java",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki/tls/certs",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/timezone",
+    "/etc/xml",
+];
+
+/// Top-level names that are folders on some systems and links into `/usr` on others.
+pub(crate) const MERGED: [&str; 5] = ["/bin", "/sbin", "/lib", "/lib64", "/lib32"];
+
+/// Where programs are looked for.
+pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+
+/// Bytes of memory that one process of a command may fill.
+const MEMORY_BYTES: u64 = 4 << 30;
+/// Processes and threads of a command at once.
+const PROCESSES: u64 = 1024;
+/// Bytes of one file that a command may write.
+const FILE_BYTES: u64 = 2 << 30;
+/// Bytes of the private `/tmp`.
+const TMP_BYTES: u64 = 1 << 30;
+
+/// The walls of this machine.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    level: SandboxLevel,
+    why: String,
+    bwrap: Option<PathBuf>,
+    exec: Option<PathBuf>,
+    readable: Vec<PathBuf>,
+    memory_bytes: u64,
+}
+
+impl Sandbox {
+    /// Puts the walls up around a trivial command and reports which of them stood. `exec` is `hermit-exec`, next to
+    /// the running program.
+    pub fn probe(exec: &Path) -> Self {
+        let exec = match exec.canonicalize() {
+            Ok(exec) => exec,
+            Err(error) => return Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display())),
+        };
+        let mut said = Vec::new();
+        for bwrap in BWRAP.iter().map(Path::new).filter(|path| path.exists()) {
+            let tried = Self { bwrap: Some(bwrap.to_path_buf()), ..Self::with(exec.clone()) };
+            match tried.check() {
+                Ok(standing) => return tried.reached(&standing, &said),
+                Err(why) => said.push(format!("bubblewrap does not work here: {why}")),
+            }
+        }
+        if said.is_empty() {
+            said.push("bubblewrap is not installed".to_owned());
+        }
+        let tried = Self::with(exec);
+        match tried.check() {
+            Ok(standing) => tried.reached(&standing, &said),
+            Err(why) => Self::none(format!("{}; `hermit-exec` does not work here: {why}", said.join("; "))),
+        }
+    }
+
+    /// No walls at all, for the reason given.
+    pub fn none(why: String) -> Self {
+        Self {
+            level: SandboxLevel::Unconfined,
+            why,
+            bwrap: None,
+            exec: None,
+            readable: Vec::new(),
+            memory_bytes: MEMORY_BYTES,
+        }
+    }
+
+    fn with(exec: PathBuf) -> Self {
+        Self { exec: Some(exec), ..Self::none(String::new()) }
+    }
+
+    /// The same walls with more places that commands may read: toolchains outside the system folders.
+    #[must_use]
+    pub fn with_readable(mut self, places: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.readable.extend(places);
+        self
+    }
+
+    /// The same walls with another bound on the memory one process may fill, in bytes.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory_bytes = bytes;
+        self
+    }
+
+    /// The walls that stood.
+    pub fn level(&self) -> SandboxLevel {
+        self.level
+    }
+
+    /// Why these and not more, in words.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    pub(crate) fn readable(&self) -> &[PathBuf] {
+        &self.readable
+    }
+
+    fn reached(mut self, standing: &str, said: &[String]) -> Self {
+        let has = |word: &str| standing.split_whitespace().any(|w| w == word);
+        let landlock = has("landlock=full") || has("landlock=part");
+        let seccomp = has("seccomp=yes");
+        self.level = match (self.bwrap.is_some(), landlock, seccomp) {
+            (true, true, true) => SandboxLevel::NamespacesLandlock,
+            (true, _, _) => SandboxLevel::Namespaces,
+            (false, true, true) => SandboxLevel::Landlock,
+            (false, _, _) => SandboxLevel::Unconfined,
+        };
+        let mut why = said.to_vec();
+        why.push(standing.trim().to_owned());
+        self.why = why.join("; ");
+        self
+    }
+
+    /// Runs `hermit-exec --check` behind the walls; its answer, or why there is none.
+    fn check(&self) -> Result<String, String> {
+        let view = View::nowhere();
+        let mut command = match &self.bwrap {
+            Some(_) => self.shell(&view, false).ok_or("no bubblewrap")?,
+            None => Command::new(self.exec.as_ref().ok_or("no hermit-exec")?),
+        };
+        let output = command.arg("--check").env_clear().stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() && stdout.contains("seccomp=") {
+            return Ok(stdout);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(format!("{} {}", output.status, stderr.trim()))
+    }
+
+    /// The command that will become `argv` behind the walls, complete but for its standard streams.
+    pub(crate) fn command(&self, view: &View, argv: &[String], network: bool, cpu_seconds: u64) -> Command {
+        let mut command = match (&self.exec, self.shell(view, network)) {
+            (Some(_), Some(command)) => command,
+            (Some(exec), None) => {
+                let mut command = Command::new(exec);
+                self.environment(view, &mut command);
+                command
+            }
+            (None, _) => return self.bare(view, argv),
+        };
+        command.args(self.exec_arguments(view, network, cpu_seconds));
+        command.arg("--").args(argv);
+        command
+    }
+
+    fn environment(&self, view: &View, command: &mut Command) {
+        command.env_clear().current_dir(&view.cwd);
+        for (name, value) in view.environment(self.bwrap.is_some()) {
+            command.env(name, value);
+        }
+    }
+
+    fn bare(&self, view: &View, argv: &[String]) -> Command {
+        let mut command = Command::new(argv.first().map_or("", String::as_str));
+        self.environment(view, &mut command);
+        command.args(argv.get(1..).unwrap_or(&[]));
+        command
+    }
+
+    fn exec_arguments(&self, view: &View, network: bool, cpu_seconds: u64) -> Vec<OsString> {
+        let mut arguments = landlock::paths(self, view, self.bwrap.is_some());
+        let mut flag = |name: &str, value: Option<u64>| {
+            arguments.push(name.into());
+            arguments.extend(value.map(|v| v.to_string().into()));
+        };
+        if network {
+            flag("--network", None);
+        }
+        flag("--started", None);
+        flag("--memory", Some(self.memory_bytes()));
+        flag("--file-size", Some(FILE_BYTES));
+        flag("--cpu", Some(cpu_seconds));
+        if self.bwrap.is_some() {
+            flag("--processes", Some(PROCESSES));
+        } else {
+            // Without a process namespace the group is all there is to end a command by: nobody may leave it.
+            flag("--one-group", None);
+        }
+        if matches!(self.level, SandboxLevel::NamespacesLandlock | SandboxLevel::Landlock) {
+            flag("--require-landlock", None);
+        }
+        arguments
+    }
+
+    /// Whether a command can be kept out of the folders a workspace hides: only a mount can cover a part.
+    pub(crate) fn can_hide(&self) -> bool {
+        self.bwrap.is_some()
+    }
+
+    /// Whether `hermit-exec` stands between and marks the start.
+    pub(crate) fn marks_start(&self) -> bool {
+        self.exec.is_some()
+    }
+}
+
+/// The program that a name means behind the walls.
+pub(crate) fn program(view: &View, name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(view.cwd.join(name)).filter(|path| path.is_file());
+    }
+    PATH.split(':').map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
+}
+
+/// A path below the view's root.
+pub(crate) fn inside(view: &View, path: &model::RelPath) -> Option<PathBuf> {
+    names::below(&view.root, path.as_bytes()).ok()
+}

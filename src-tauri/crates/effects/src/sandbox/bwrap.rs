@@ -1,0 +1,61 @@
+//! The view that bubblewrap builds: system folders to read, the lease root to write, everything else not there.
+
+use super::{MERGED, READABLE, Sandbox, TMP_BYTES, inside};
+use crate::command::view::View;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+/// Where `hermit-exec` is inside.
+pub(super) const EXEC_INSIDE: &str = "/run/hermit/exec";
+
+impl Sandbox {
+    /// Bubblewrap up to and including `hermit-exec`, whose own arguments follow; none where there is no bubblewrap.
+    pub(super) fn shell(&self, view: &View, network: bool) -> Option<Command> {
+        let mut command = Command::new(self.bwrap.as_ref()?);
+        command.env_clear();
+        let mut add = |words: &[&str]| {
+            command.args(words);
+        };
+        add(&["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]);
+        if network {
+            add(&["--share-net"]);
+        }
+        add(&["--hostname", "hermit"]);
+        for name in MERGED {
+            match std::fs::read_link(name) {
+                Ok(target) => add(&["--symlink", &target.to_string_lossy(), name]),
+                Err(_) => add(&["--ro-bind-try", name, name]),
+            }
+        }
+        for name in READABLE {
+            add(&["--ro-bind-try", name, name]);
+        }
+        add(&["--proc", "/proc", "--dev", "/dev"]);
+        add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
+        command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
+        for place in self.readable() {
+            command.arg("--ro-bind-try").arg(place).arg(place);
+        }
+        self.bind_root(view, &mut command);
+        for (name, value) in view.environment(true) {
+            command.arg("--setenv").arg(name).arg(value);
+        }
+        command.args(["--remount-ro", "/", "--", EXEC_INSIDE]);
+        Some(command)
+    }
+
+    fn bind_root(&self, view: &View, command: &mut Command) {
+        if view.root == Path::new("") {
+            return;
+        }
+        let mut add = |words: &[OsString]| {
+            command.args(words);
+        };
+        add(&["--bind".into(), view.root.clone().into(), view.root.clone().into()]);
+        for hidden in view.hidden.iter().filter_map(|hidden| inside(view, hidden)) {
+            add(&["--tmpfs".into(), hidden.clone().into(), "--remount-ro".into(), hidden.into()]);
+        }
+        add(&["--chdir".into(), view.cwd.clone().into()]);
+    }
+}

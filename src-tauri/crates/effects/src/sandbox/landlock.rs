@@ -1,0 +1,37 @@
+//! What `hermit-exec` is told to leave open.
+
+use super::{MERGED, READABLE, Sandbox, bwrap};
+use crate::command::view::View;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// `--read` and `--write` arguments. Inside namespaces the devices and the private folders are their own; without
+/// them the machine's are there, and few are opened.
+pub(super) fn paths(sandbox: &Sandbox, view: &View, namespaces: bool) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    let mut add = |flag: &str, path: &Path| {
+        arguments.push(flag.into());
+        arguments.push(path.into());
+    };
+    for name in READABLE.iter().chain(&MERGED).chain(&["/proc"]) {
+        add("--read", Path::new(name));
+    }
+    for place in sandbox.readable() {
+        add("--read", place);
+    }
+    if namespaces {
+        add("--read", Path::new(bwrap::EXEC_INSIDE));
+        add("--write", Path::new("/dev"));
+        add("--write", Path::new("/tmp"));
+    } else {
+        for name in ["/dev/null", "/dev/zero", "/dev/full"] {
+            add("--write", Path::new(name));
+        }
+        for name in ["/dev/random", "/dev/urandom"] {
+            add("--read", Path::new(name));
+        }
+        add("--write", &view.private);
+    }
+    add("--write", &view.root);
+    arguments
+}

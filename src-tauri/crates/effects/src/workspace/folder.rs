@@ -1,0 +1,211 @@
+//! A handle on one folder: names in, nothing followed.
+
+use super::entry::{Kind, Stat};
+use super::names::{name_bytes, os_name};
+use super::{Error, digest_reader};
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, OpenOptions};
+use model::witness::Found;
+use model::{Digest, RelPath};
+use std::io;
+
+/// An open folder. Every method takes a single name inside it and, for its messages, the whole path.
+pub(crate) struct Folder {
+    dir: Dir,
+    device: u64,
+}
+
+impl Folder {
+    pub(crate) fn root(dir: Dir) -> io::Result<Self> {
+        let device = Stat::of(&dir.dir_metadata()?).device;
+        Ok(Self { dir, device })
+    }
+
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self { dir: self.dir.try_clone()?, device: self.device })
+    }
+
+    /// The file system it is on.
+    pub(crate) fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// The folder `name` inside this one.
+    pub(crate) fn enter(&self, name: &[u8], path: &RelPath) -> Result<Self, Error> {
+        let os = os_name(name).map_err(|e| Error::io("opening", path, e))?;
+        match self.dir.open_dir_nofollow(&os) {
+            Ok(dir) => Self::root(dir).map_err(|e| Error::io("looking at", path, e)),
+            Err(error) => Err(match self.stat(name, path) {
+                Ok(Stat { kind: Kind::Symlink, .. }) => self.link_refused(name, path),
+                Ok(Stat { kind: Kind::Folder, .. }) => Error::io("opening", path, error),
+                Ok(_) => Error::NotAFolder(path.clone()),
+                Err(other) => other,
+            }),
+        }
+    }
+
+    fn link_refused(&self, name: &[u8], path: &RelPath) -> Error {
+        let target = self.link_target(name, path);
+        let target = target.map_or_else(|_| "an unreadable place".to_owned(), |t| String::from_utf8_lossy(&t).into_owned());
+        Error::Symlink { at: path.clone(), target }
+    }
+
+    /// What a link says, as bytes.
+    pub(crate) fn link_target(&self, name: &[u8], path: &RelPath) -> Result<Vec<u8>, Error> {
+        let os = os_name(name).map_err(|e| Error::io("reading", path, e))?;
+        let target = self.dir.read_link_contents(&os).map_err(|e| Error::io("reading", path, e))?;
+        Ok(name_bytes(target.as_os_str()).unwrap_or_else(|| target.to_string_lossy().into_owned().into_bytes()))
+    }
+
+    pub(crate) fn stat(&self, name: &[u8], path: &RelPath) -> Result<Stat, Error> {
+        let os = os_name(name).map_err(|e| Error::io("looking at", path, e))?;
+        match self.dir.symlink_metadata(&os) {
+            Ok(metadata) => Ok(Stat::of(&metadata)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Err(Error::Absent(path.clone())),
+            Err(e) => Err(Error::io("looking at", path, e)),
+        }
+    }
+
+    /// What is at `name`, with the digest of a file's bytes.
+    pub(crate) fn look(&self, name: &[u8], path: &RelPath) -> Result<Found, Error> {
+        Ok(match self.stat(name, path)?.kind {
+            Kind::Folder => Found::Folder,
+            Kind::Special => Found::Special,
+            Kind::Symlink => Found::Symlink { target_sha256: Digest::of(&self.link_target(name, path)?) },
+            Kind::File => {
+                let (mut file, stat) = self.open_file(name, path)?;
+                let (sha256, byte_size) = digest_reader(&mut file).map_err(|e| Error::io("reading", path, e))?;
+                Found::File { sha256, byte_size, mode: stat.mode }
+            }
+        })
+    }
+
+    /// Opens a regular file for reading. A pipe that took its place is not waited for.
+    pub(crate) fn open_file(&self, name: &[u8], path: &RelPath) -> Result<(File, Stat), Error> {
+        let os = os_name(name).map_err(|e| Error::io("opening", path, e))?;
+        let kind = self.stat(name, path)?.kind;
+        self.regular(kind, name, path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = self.dir.open_with(&os, &options).map_err(|e| Error::io("opening", path, e))?;
+        let stat = Stat::of(&file.metadata().map_err(|e| Error::io("looking at", path, e))?);
+        self.regular(stat.kind, name, path)?;
+        Ok((file, stat))
+    }
+
+    fn regular(&self, kind: Kind, name: &[u8], path: &RelPath) -> Result<(), Error> {
+        match kind {
+            Kind::File => Ok(()),
+            Kind::Symlink => Err(self.link_refused(name, path)),
+            other => Err(Error::NotAFile { path: path.clone(), kind: other.article() }),
+        }
+    }
+
+    /// A new file that was not there, writable.
+    pub(crate) fn create_file(&self, name: &[u8], path: &RelPath) -> Result<File, Error> {
+        let os = os_name(name).map_err(|e| Error::io("creating", path, e))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).follow(FollowSymlinks::No);
+        self.dir.open_with(&os, &options).map_err(|e| Error::io("creating", path, e))
+    }
+
+    /// Makes a folder; false when somebody else made it first.
+    pub(crate) fn make_folder(&self, name: &[u8], path: &RelPath) -> Result<bool, Error> {
+        let os = os_name(name).map_err(|e| Error::io("making", path, e))?;
+        match self.dir.create_dir(&os) {
+            Ok(()) => Ok(true),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(e) => Err(Error::io("making", path, e)),
+        }
+    }
+
+    pub(crate) fn remove_file(&self, name: &[u8], path: &RelPath) -> Result<(), Error> {
+        let os = os_name(name).map_err(|e| Error::io("removing", path, e))?;
+        self.dir.remove_file(&os).map_err(|e| Error::io("removing", path, e))
+    }
+
+    pub(crate) fn remove_folder(&self, name: &[u8], path: &RelPath) -> Result<(), Error> {
+        let os = os_name(name).map_err(|e| Error::io("removing", path, e))?;
+        self.dir.remove_dir(&os).map_err(|e| Error::io("removing", path, e))
+    }
+
+    /// Makes the folder's entries durable.
+    pub(crate) fn sync(&self, path: &RelPath) -> Result<(), Error> {
+        sync_dir(&self.dir).map_err(|e| Error::io("syncing the folder of", path, e))
+    }
+
+    /// Renames within or between folders; fails with `AlreadyExists` when something is at the new place.
+    pub(crate) fn rename_new(&self, from: &[u8], to: &Self, to_name: &[u8]) -> io::Result<()> {
+        rename_new(&self.dir, &os_name(from)?, &to.dir, &os_name(to_name)?)
+    }
+
+    /// Renames over whatever is at the new place, within this folder.
+    pub(crate) fn rename_over(&self, from: &[u8], to: &[u8]) -> io::Result<()> {
+        self.dir.rename(os_name(from)?, &self.dir, os_name(to)?)
+    }
+
+    /// Swaps two entries in one step; `Unsupported` where the file system cannot.
+    pub(crate) fn exchange(&self, one: &[u8], other: &[u8]) -> io::Result<()> {
+        exchange(&self.dir, &os_name(one)?, &os_name(other)?)
+    }
+
+    /// Names inside, at most `most`; the second value says whether there were more.
+    pub(crate) fn entries(&self, most: usize) -> io::Result<(Vec<Vec<u8>>, bool)> {
+        let mut names = Vec::new();
+        for entry in self.dir.entries()? {
+            if names.len() >= most {
+                return Ok((names, true));
+            }
+            if let Some(name) = name_bytes(&entry?.file_name()) {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok((names, false))
+    }
+}
+
+#[cfg(unix)]
+fn sync_dir(dir: &Dir) -> io::Result<()> {
+    Ok(rustix::fs::fsync(dir)?)
+}
+
+#[cfg(not(unix))]
+fn sync_dir(_: &Dir) -> io::Result<()> {
+    // A folder has no handle that can be flushed here; NTFS journals its entries.
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_new(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::OsStr) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    match renameat_with(from, name, to, to_name, RenameFlags::NOREPLACE) {
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => link_then_remove(from, name, to, to_name),
+        other => Ok(other?),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn rename_new(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::OsStr) -> io::Result<()> {
+    link_then_remove(from, name, to, to_name)
+}
+
+/// A hard link refuses to replace what is there, on every system.
+fn link_then_remove(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::OsStr) -> io::Result<()> {
+    from.hard_link(name, to, to_name)?;
+    from.remove_file(name)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn exchange(dir: &Dir, one: &std::ffi::OsStr, other: &std::ffi::OsStr) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    match renameat_with(dir, one, dir, other, RenameFlags::EXCHANGE) {
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
+        result => Ok(result?),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn exchange(_: &Dir, _: &std::ffi::OsStr, _: &std::ffi::OsStr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
