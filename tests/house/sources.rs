@@ -36,13 +36,14 @@ fn lines_with(source: &Source, words: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Absolute paths of the machines this house was built on, and of this clone.
+/// Absolute paths of the machines this house was built on, and of this clone where its path is long enough not
+/// to be anybody's word.
 fn machine_paths(text: &str, clone: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let folders = ["work", "farm", "root"].map(|f| format!("/{f}/"));
         let absolute = folders.iter().any(|f| starts_a_path(line, f));
-        if absolute || (clone.len() > 3 && line.contains(clone)) {
+        if absolute || (clone.matches('/').count() > 1 && line.contains(clone)) {
             found.push(format!("{}: {}", at + 1, line.trim()));
         }
     }

@@ -129,15 +129,15 @@ mod tests {
     use super::*;
 
     fn target(set: &[(&str, &str)]) -> PathBuf {
-        target_of(Path::new("/clone"), |name| {
+        target_of(Path::new("/a-clone"), |name| {
             set.iter().find(|(n, _)| *n == name).map(|(_, value)| PathBuf::from(value))
         })
     }
 
     #[test]
     fn a_persons_builds_stay_in_the_checkout() {
-        assert_eq!(target(&[("HOME", "/home/ana")]), Path::new("/clone/target"));
-        assert_eq!(target(&[("HOME", "/home/ana"), ("CI", "false")]), Path::new("/clone/target"));
+        assert_eq!(target(&[("HOME", "/home/ana")]), Path::new("/a-clone/target"));
+        assert_eq!(target(&[("HOME", "/home/ana"), ("CI", "false")]), Path::new("/a-clone/target"));
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(cache, Path::new("/cache/hermit/target"));
         assert_eq!(
             target(&[("CI", "true")]),
-            Path::new("/clone/target"),
+            Path::new("/a-clone/target"),
             "without a home the checkout serves"
         );
     }
@@ -156,7 +156,7 @@ mod tests {
         let ours = ("HERMIT_TARGET_DIR", "/shared");
         assert_eq!(target(&[ours, ("CI", "true"), ("HOME", "/h")]), Path::new("/shared"));
         assert_eq!(target(&[ours, ("CARGO_TARGET_DIR", "/cargo")]), Path::new("/cargo"));
-        assert_eq!(target(&[("CARGO_TARGET_DIR", "near")]), Path::new("/clone/near"));
+        assert_eq!(target(&[("CARGO_TARGET_DIR", "near")]), Path::new("/a-clone/near"));
     }
 
     #[test]
