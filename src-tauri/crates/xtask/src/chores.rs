@@ -43,13 +43,16 @@ fn programs(place: &Place, release: bool) -> Result<PathBuf, Problem> {
     if hermit.exists() { Ok(hermit) } else { Err(format!("the build left no `{}`", hermit.display())) }
 }
 
+const ABOUT_US: [&str; 4] = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_CRATE_", "CARGO_BIN_"];
+
 /// Runs with this terminal, in the folder the person stands in, and takes its exit code over.
 fn become_hermit(command: &mut Command) -> Result<ExitCode, Problem> {
     if let Some(folder) = std::env::var_os("INIT_CWD") {
         command.current_dir(folder);
     }
-    // Cargo's words to this program mean nothing to that one.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO")) {
+    // Cargo's words about this program mean nothing to that one; the person's own (CARGO_HOME) do.
+    let about_us = |name: &str| name == "CARGO" || ABOUT_US.iter().any(|start| name.starts_with(start));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| about_us(&name.to_string_lossy())) {
         command.env_remove(name);
     }
     shell::hand_over(command)
