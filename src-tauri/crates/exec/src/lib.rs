@@ -1,1 +1,67 @@
-//! Hermit-exec: puts itself behind the walls, then becomes the command.
+//! `hermit-exec`: puts itself behind the walls, then becomes the command.
+//!
+//! # What this room is for
+//!
+//! Namespaces are made by bubblewrap around this program; what a process can only do to itself is done here:
+//! limits, no new privileges, Landlock, seccomp. It is started with the lease's paths as arguments, marks in the
+//! instant before the change that it is about to become the command, and is gone.
+//!
+//! # What it must never do
+//!
+//! Become the command when a wall that was asked for does not stand; give the command any file of its own.
+//!
+//! # Invariants
+//!
+//! 1. `--require-landlock` and no Landlock: it ends with [`WALLS_FAILED`], nothing has run.
+//! 2. The mark is on disk before the command's first instruction; a command that could not be started is said
+//!    behind the mark.
+//! 3. Every wall is inherited and none can be taken down again.
+//!
+//! # Where to start reading
+//!
+//! [`walls::Walls::parse`], [`walls::Walls::raise`], then `main.rs`.
+#![allow(clippy::disallowed_methods, reason = "this room becomes the command")]
+
+#[cfg(target_os = "linux")]
+mod landlocked;
+#[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+pub mod mark;
+#[cfg(target_os = "linux")]
+mod syscalls;
+pub mod walls;
+
+/// Exit status when the walls could not be put up; the command has not run.
+pub const WALLS_FAILED: u8 = 125;
+/// Exit status when the program is there and cannot be started.
+pub const NOT_STARTED: u8 = 126;
+/// Exit status when the program is not there.
+pub const NOT_FOUND: u8 = 127;
+
+/// What can go wrong before the command.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An argument makes no sense.
+    #[error("`{0}` is not an argument of hermit-exec; it is started by Hermit, not by hand")]
+    Argument(String),
+    /// A wall does not stand.
+    #[error("{wall} cannot be put up here: {why}")]
+    Wall {
+        /// Which.
+        wall: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// The mark cannot be written.
+    #[error("the start cannot be marked: {0}")]
+    Mark(std::io::Error),
+}
+
+impl Error {
+    /// An [`Error::Wall`].
+    #[cfg(target_os = "linux")]
+    pub(crate) fn wall(wall: &'static str, why: impl std::fmt::Display) -> Self {
+        Self::Wall { wall, why: why.to_string() }
+    }
+}

@@ -1,2 +1,57 @@
-//! Placeholder until the next commit of this room.
-fn main() {}
+//! `hermit-exec [--read PATH]... [--write PATH]... [FLAGS] -- PROGRAM [ARGUMENT]...`
+//!
+//! Started by Hermit alone; see the library for what it does and in which order.
+#![allow(clippy::disallowed_methods, reason = "this program becomes the command")]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("hermit-exec: {error}");
+            ExitCode::from(exec::WALLS_FAILED)
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn run() -> Result<ExitCode, exec::Error> {
+    use exec::mark::Mark;
+    use std::os::unix::process::CommandExt;
+
+    let (walls, words) = exec::walls::Walls::parse(std::env::args_os().skip(1))?;
+    let mark = walls.started.then(Mark::take).transpose()?;
+    if !walls.check && !words.is_empty() {
+        // Without a namespace around it, the command ends with whoever waits for it.
+        let end = Some(rustix::process::Signal::KILL);
+        rustix::process::set_parent_process_death_signal(end).map_err(|e| exec::Error::Mark(e.into()))?;
+    }
+    let standing = walls.raise()?;
+    if walls.check {
+        println!("{standing}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(exec::Error::Argument("--".to_owned()));
+    };
+    if let Some(mark) = &mark {
+        mark.started()?;
+    }
+    let error = std::process::Command::new(program).args(arguments).exec();
+    let why = format!("`{}` could not be started: {error}", program.to_string_lossy());
+    if let Some(mark) = &mark {
+        mark.failed(&why)?;
+    }
+    eprintln!("hermit-exec: {why}");
+    Ok(ExitCode::from(match error.kind() {
+        std::io::ErrorKind::NotFound => exec::NOT_FOUND,
+        _ => exec::NOT_STARTED,
+    }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run() -> Result<ExitCode, exec::Error> {
+    exec::walls::Walls::parse(std::env::args_os().skip(1))?.0.raise()?;
+    Ok(ExitCode::SUCCESS)
+}
