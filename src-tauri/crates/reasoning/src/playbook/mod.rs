@@ -1,9 +1,39 @@
 //! Playbooks: work without a model. Their language is described in `PLAYBOOKS.md`.
+//!
+//! A playbook is a list of steps. What to do next is found by replaying the steps over everything that was observed
+//! until one of them needs something that was not (`run`). Nothing is kept between calls: the observations are the
+//! state, so that an attempt resumes after a crash, and a partial change is met with a fresh look.
+
+mod categories;
+mod check;
+mod entry;
+mod facts;
+mod pattern;
+mod plan;
+mod run;
+mod schema;
+mod scope;
+mod select;
+mod template;
+mod value;
+mod world;
 
 use crate::{Descriptor, Error, Input, Reasoner, Reply};
+use model::Digest;
 use model::context::ContextPack;
-use model::proposal::ToolSpec;
+use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use schema::Document;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The texts that come with Hermit.
+const SHIPPED: [&str; 5] = [
+    include_str!("../../playbooks/inventory.yaml"),
+    include_str!("../../playbooks/tidy.yaml"),
+    include_str!("../../playbooks/duplicates.yaml"),
+    include_str!("../../playbooks/rename.yaml"),
+    include_str!("../../playbooks/changes.yaml"),
+];
 
 /// A parameter of a playbook.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -16,25 +46,37 @@ pub struct Parameter {
     pub default: String,
     /// One line for the person who fills it in.
     pub help: String,
+    /// What its values are.
+    #[serde(default)]
+    pub kind: ParameterKind,
     /// The only values it may have; empty when any will do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
 }
 
+/// What a parameter's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParameterKind {
+    /// Any words.
+    #[default]
+    Text,
+    /// A path inside the workspace; empty is the workspace.
+    Path,
+}
+
 /// A playbook that was read and found sound.
 #[derive(Debug, Clone)]
 pub struct Playbook {
-    text: String,
-    name: String,
-    title: String,
-    description: String,
-    parameters: Vec<Parameter>,
+    text: Arc<str>,
+    document: Arc<Document>,
+    categories: Arc<BTreeMap<String, Vec<String>>>,
 }
 
 impl Playbook {
-    /// The playbooks that come with Hermit, by name.
+    /// The playbooks that come with Hermit, in the order of a menu. A test reads each of them.
     pub fn shipped() -> Vec<Self> {
-        Vec::new()
+        SHIPPED.iter().filter_map(|text| Self::parse(text).ok()).collect()
     }
 
     /// Reads a playbook's text.
@@ -42,27 +84,29 @@ impl Playbook {
     /// # Errors
     /// [`Error::Playbook`] with the line, the key, and what is allowed there.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        Err(Error::Playbook { line: 1, why: format!("{} bytes were not understood", text.len()) })
+        let document = check::read(text)?;
+        let categories = document.categories.clone().unwrap_or_else(categories::usual);
+        Ok(Self { text: text.into(), document: Arc::new(document), categories: Arc::new(categories) })
     }
 
     /// Its name, as in `playbook:NAME`.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.document.name
     }
 
     /// One line for a menu.
     pub fn title(&self) -> &str {
-        &self.title
+        &self.document.title
     }
 
     /// What it does, for a person about to run it.
     pub fn description(&self) -> &str {
-        &self.description
+        &self.document.description
     }
 
     /// What can be set.
     pub fn parameters(&self) -> &[Parameter] {
-        &self.parameters
+        &self.document.parameters
     }
 
     /// The text it was read from, for the artifact `playbook`.
@@ -73,35 +117,128 @@ impl Playbook {
     /// Ready to be asked, with these parameters; those not given have their defaults.
     ///
     /// # Errors
-    /// [`Error::Playbook`] with line 0 when a parameter is unknown or its value not allowed.
+    /// [`Error::Playbook`] with line 0 when a parameter is unknown, its value not allowed, or an expression in it
+    /// is none.
     pub fn to_reasoner(&self, parameters: &BTreeMap<String, String>) -> Result<PlaybookReasoner, Error> {
-        Ok(PlaybookReasoner { playbook: self.clone(), parameters: parameters.clone() })
+        let wrong = |why: String| Error::Playbook { line: 0, why };
+        let declared = self.parameters();
+        if let Some(name) = parameters.keys().find(|name| !declared.iter().any(|p| p.name == **name)) {
+            let names: Vec<&str> = declared.iter().map(|p| p.name.as_str()).collect();
+            return Err(wrong(format!("`{}` has no parameter `{name}`; it has {}", self.name(), names.join(", "))));
+        }
+        let mut values = BTreeMap::new();
+        for Parameter { name, default, choices, kind, .. } in declared {
+            let value = parameters.get(name).unwrap_or(default);
+            if !choices.is_empty() && !choices.contains(value) {
+                return Err(wrong(format!("`{value}` is not a value of `{name}`; it is one of {}", choices.join(", "))));
+            }
+            let value = match kind {
+                ParameterKind::Text => value.clone(),
+                ParameterKind::Path => {
+                    let path = pattern::path(value.trim().as_bytes()).map_err(|why| wrong(format!("`{name}`: {why}")))?;
+                    String::from_utf8_lossy(path.as_bytes()).into_owned()
+                }
+            };
+            values.insert(name.clone(), value);
+        }
+        self.check_patterns(&values).map_err(wrong)?;
+        Ok(PlaybookReasoner { playbook: self.clone(), parameters: values })
+    }
+
+    /// Expressions that consist of parameters are checked before anything is looked at.
+    fn check_patterns(&self, values: &BTreeMap<String, String>) -> Result<(), String> {
+        let bound = BTreeMap::new();
+        let scope = scope::Scope { parameters: values, bound: &bound, categories: &self.categories, entry: None };
+        for step in &self.document.steps {
+            for template in check::Uses::of(step).regexes {
+                if template.names().all(|name| values.contains_key(name)) {
+                    pattern::regex(&template.text(&scope))?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
 /// A playbook with its parameters. It keeps nothing between calls.
+#[derive(Debug, Clone)]
 pub struct PlaybookReasoner {
     playbook: Playbook,
     parameters: BTreeMap<String, String>,
+}
+
+impl PlaybookReasoner {
+    /// The playbook.
+    pub const fn playbook(&self) -> &Playbook {
+        &self.playbook
+    }
+
+    /// All parameters with their values.
+    pub const fn parameters(&self) -> &BTreeMap<String, String> {
+        &self.parameters
+    }
+
+    fn line(&self, calls: &[ToolCall]) -> String {
+        let what: Vec<String> = calls.iter().map(described).collect();
+        let shown: Vec<&str> = what.iter().take(3).map(String::as_str).collect();
+        let more = what.len().saturating_sub(3);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        format!("{}: {}{more}", self.playbook.title(), shown.join(", "))
+    }
+}
+
+fn described(call: &ToolCall) -> String {
+    let argument = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "change" => {
+            let count = call.arguments.get("items").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+            format!("propose {count} change{}", if count == 1 { "" } else { "s" })
+        }
+        "done" => argument("summary").to_owned(),
+        "ask" => argument("question").to_owned(),
+        "note" | "believe" => call.name.clone(),
+        look => {
+            let path = argument("path");
+            format!("{look} {}", if path.is_empty() { "the folder".to_owned() } else { format!("`{path}`") })
+        }
+    }
 }
 
 impl Reasoner for PlaybookReasoner {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
             provider: "playbook".to_owned(),
-            model: self.playbook.name.clone(),
+            model: self.playbook.name().to_owned(),
             remote: false,
             context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,
             cost_in_micros: 0,
             cost_out_micros: 0,
         }
     }
+
     fn encode(&self, pack: &ContextPack, _tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
         crate::recorded::json(&serde_json::json!({
-            "playbook": self.playbook.name, "parameters": self.parameters, "iteration": pack.iteration,
+            "playbook": self.playbook.name(),
+            "playbook_sha256": Digest::of(self.playbook.text.as_bytes()),
+            "parameters": self.parameters,
+            "iteration": pack.iteration,
         }))
     }
-    fn propose(&self, _i: &Input<'_>, _d: &mut dyn FnMut(&str), _c: &dyn Fn() -> bool) -> Result<Reply, Error> {
-        Err(Error::Unavailable { why: self.playbook.name.clone(), advice: "this is in the making".to_owned() })
+
+    fn propose(
+        &self,
+        input: &Input<'_>,
+        on_delta: &mut dyn FnMut(&str),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reply, Error> {
+        if cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let Playbook { document, categories, .. } = &self.playbook;
+        let calls = run::next(document, &self.parameters, categories, input.observed);
+        let text = self.line(&calls);
+        on_delta(&text);
+        let answer = Answer { text, calls, usage: Usage::default(), finish_reason: "tool_calls".to_owned() };
+        Ok(Reply { raw: crate::recorded::json(&answer)?, answer })
     }
 }
