@@ -69,7 +69,8 @@ pub struct Batch {
     pub consume: Vec<(GrantId, u32)>,
     /// Disclosures to delete. The event that says so belongs into the same batch (proof.md 5).
     pub erase: Vec<Digest>,
-    pub(crate) checkpoints: Vec<NewCheckpoint>,
+    /// Filled by [`crate::Writer::checkpoint`] alone.
+    pub checkpoints: Vec<NewCheckpoint>,
 }
 
 impl Batch {

@@ -44,9 +44,9 @@ pub struct Checkpoint {
 
 /// A checkpoint on its way into the ledger, with the frontier that lets the next one start where it ends.
 #[derive(Debug, Clone)]
-pub(crate) struct NewCheckpoint {
-    pub checkpoint: Checkpoint,
-    pub frontier: Frontier,
+pub struct NewCheckpoint {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) frontier: Frontier,
 }
 
 /// Name of a tree in its notes.

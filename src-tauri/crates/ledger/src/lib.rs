@@ -40,7 +40,7 @@ mod writer;
 
 pub use backup::{Backup, backup, restore};
 pub use batch::{Batch, Committed, NoProjections, Placed, Projector};
-pub use checkpoint::{Checkpoint, CheckpointKind};
+pub use checkpoint::{Checkpoint, CheckpointKind, NewCheckpoint};
 pub use error::Error;
 pub use lock::{Holder, holder};
 pub use reader::Reader;
