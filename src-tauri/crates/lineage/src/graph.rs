@@ -20,6 +20,7 @@ pub struct Graph {
     pub(crate) up: BTreeMap<NodeId, BTreeSet<(EdgeKind, NodeId)>>,
     /// Artifacts by where they came from, in the order of events.
     pub(crate) by_uri: BTreeMap<String, Vec<ArtifactId>>,
+    pub(crate) place_of: BTreeMap<ArtifactId, String>,
     pub(crate) turns: BTreeMap<AttemptId, Turn>,
     pub(crate) events: u64,
 }
