@@ -48,9 +48,14 @@ function needLinker() {
 
 needCargo();
 needLinker();
-const child = spawn("cargo", ["xtask", ...process.argv.slice(2)], { stdio: "inherit" });
-// A terminal sends Ctrl-C to the child as well, and what it means there is the child's to say.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => child.kill("SIGTERM"));
+// A conversation keeps this terminal and hears Ctrl-C itself. A long job gets a process group of its own, so that
+// stopping it stops the compilers and tests below it too.
+const word = process.argv[2];
+const talks = word === "start" || word === "dev";
+const detached = !talks && process.platform !== "win32";
+const child = spawn("cargo", ["xtask", ...process.argv.slice(2)], { stdio: "inherit", detached });
+const stop = (signal) => { try { process.kill(detached ? -child.pid : child.pid, signal); } catch { /* it has ended */ } };
+process.on("SIGINT", () => { if (!talks) stop("SIGINT"); });
+process.on("SIGTERM", () => stop("SIGTERM"));
 child.on("error", (error) => { say(`cargo could not be started: ${error.message}`); process.exit(1); });
 child.on("exit", (code) => process.exit(code ?? 1));
