@@ -22,11 +22,8 @@ fn malformed<T>(reason: impl Into<String>) -> Result<T, Malformed> {
 /// # Errors
 /// [`Malformed`] when any part of the answer is: then none of it is used.
 pub fn parse(answer: &Answer) -> Result<Vec<Proposal>, Malformed> {
-    if answer.finish_reason == "length" {
+    if answer.finish_reason == "length" || answer.text.len() > limits::MODEL_ANSWER_BYTES_MAX {
         return malformed("the answer was cut off by its length limit; do less in one answer");
-    }
-    if answer.text.len() > limits::MODEL_ANSWER_BYTES_MAX {
-        return malformed("the answer is too long; do less in one answer");
     }
     let calls = if answer.calls.is_empty() { calls_in(&answer.text)? } else { answer.calls.clone() };
     if calls.len() > limits::CALLS_MAX {
@@ -36,116 +33,96 @@ pub fn parse(answer: &Answer) -> Result<Vec<Proposal>, Malformed> {
             limits::CALLS_MAX
         ));
     }
-    if calls.is_empty() {
-        let summary = without_thoughts(&answer.text).trim().to_owned();
-        if summary.is_empty() {
-            return malformed("the answer is empty; call a tool, or `done` with a summary");
-        }
-        return Ok(vec![Proposal::Done { summary }]);
+    let summary = without_thoughts(&answer.text).trim();
+    if calls.is_empty() && summary.is_empty() {
+        return malformed("the answer is empty; call a tool, or `done` with a summary");
+    } else if calls.is_empty() {
+        return Ok(vec![Proposal::Done { summary: summary.to_owned() }]);
     }
     let mut proposals: Vec<Proposal> = Vec::new();
-    for (at, call) in calls.into_iter().enumerate() {
+    for (at, ToolCall { name, arguments }) in calls.into_iter().enumerate() {
         if let Some(Proposal::Done { .. } | Proposal::Ask { .. }) = proposals.last() {
             return malformed("nothing may follow `done` or `ask`; call it last");
         }
-        let proposal = typed(&call.name, call.arguments).map_err(|why| {
-            let takes =
-                usage(&call.name).map_or_else(String::new, |u| format!("; `{}` takes {u}", call.name));
-            Malformed { reason: format!("call {} (`{}`): {why}{takes}", at + 1, call.name) }
-        })?;
-        join(&mut proposals, proposal)?;
+        match (proposals.last_mut(), typed(&name, arguments)) {
+            (_, Err(why)) => return malformed(format!("call {} (`{name}`): {why}{}", at + 1, usage(&name))),
+            // Neighbouring reads become one request, neighbouring changes one change set.
+            (Some(Proposal::Observe(items)), Ok(Proposal::Observe(more)))
+                if items.len() + more.len() <= limits::PARALLEL_READS_MAX =>
+            {
+                items.extend(more)
+            }
+            (Some(Proposal::Change(items)), Ok(Proposal::Change(more)))
+                if items.len() + more.len() <= limits::CHANGE_ITEMS_MAX =>
+            {
+                items.extend(more);
+            }
+            (_, Ok(next)) => proposals.push(next),
+        }
     }
     Ok(proposals)
 }
 
-/// Neighbouring reads become one request, neighbouring changes one change set.
-fn join(proposals: &mut Vec<Proposal>, next: Proposal) -> Result<(), Malformed> {
-    match (proposals.last_mut(), next) {
-        (Some(Proposal::Observe(items)), Proposal::Observe(more))
-            if items.len() + more.len() <= limits::PARALLEL_READS_MAX =>
-        {
-            items.extend(more)
-        }
-        (Some(Proposal::Change(items)), Proposal::Change(more)) => {
-            if items.len() + more.len() > limits::CHANGE_ITEMS_MAX {
-                return malformed(format!("more than {} changes in one answer", limits::CHANGE_ITEMS_MAX));
-            }
-            items.extend(more);
-        }
-        (_, next) => proposals.push(next),
-    }
-    Ok(())
-}
-
-/// The calls written into a text: alone, in one fenced block, or in `<tool_call>` tags. None is a final answer.
+/// The calls written into a text: alone, in `<tool_call>` tags, or in one fenced block. None is a final answer.
 fn calls_in(text: &str) -> Result<Vec<ToolCall>, Malformed> {
     let text = without_thoughts(text).trim();
-    let tagged = between(text, "<tool_call>", "</tool_call>")?;
-    let fenced: Vec<&str> = fences(text).into_iter().filter(|block| looks_like_call(block)).collect();
-    let blocks = if !tagged.is_empty() {
-        tagged
-    } else if !fenced.is_empty() {
-        fenced
-    } else if text.starts_with(['{', '[']) && looks_like_call(text) {
-        vec![text]
-    } else if looks_like_call(text) {
+    let fenced: Vec<String> = fences(text).into_iter().filter(|block| looks_like_call(block)).collect();
+    let blocks = if text.starts_with(['{', '[']) && looks_like_call(text) {
+        vec![text.to_owned()]
+    } else if text.contains("<tool_call>") {
+        tagged(text)?
+    } else if fenced.len() > 1 {
+        return malformed("more than one block with a call; put several calls into one JSON array");
+    } else if fenced.is_empty() && opens_a_call(text) {
         return malformed(
             "a call stands alone, or in one ```json block; write {\"tool\": …, \"arguments\": {…}}",
         );
     } else {
-        return Ok(Vec::new());
+        fenced
     };
-    if blocks.len() > 1 && !text.contains("<tool_call>") {
-        return malformed("more than one block with a call; put several calls into one JSON array");
-    }
     let mut calls = Vec::new();
     for block in blocks {
-        let value: Value = serde_json::from_str(block.trim())
-            .map_err(|e| Malformed { reason: format!("the call is no valid JSON: {e}") })?;
-        match value {
-            Value::Array(items) => {
-                for item in items {
-                    calls.push(call(item)?);
-                }
-            }
-            one => calls.push(call(one)?),
+        match serde_json::from_str(block.trim()) {
+            Ok(Value::Array(items)) => calls.extend(items),
+            Ok(one) => calls.push(one),
+            Err(e) => return malformed(format!("the call is no valid JSON: {e}")),
         }
     }
-    if calls.is_empty() { malformed("the list of calls is empty; call a tool, or `done`") } else { Ok(calls) }
+    calls.into_iter().map(call).collect()
 }
 
 /// `{"tool": name, "arguments": {…}}`, or `{"action": name, …}` with the arguments beside the name.
 fn call(value: Value) -> Result<ToolCall, Malformed> {
-    let form = "write {\"tool\": \"<name>\", \"arguments\": {…}}";
-    let Value::Object(mut members) = value else {
-        return malformed(format!("a call is a JSON object; {form}"));
-    };
-    let mut names = ["tool", "action", "name"].into_iter().filter_map(|key| members.remove(key));
-    let (name, other) = (names.next(), names.next());
-    drop(names);
-    match (name, other) {
-        (Some(Value::Object(inner)), None) if members.is_empty() => call(Value::Object(inner)),
-        (Some(Value::String(name)), None) => {
-            let mut given =
-                ["arguments", "args", "parameters"].into_iter().filter_map(|key| members.remove(key));
-            let (arguments, more) = (given.next(), given.next());
-            drop(given);
-            match (arguments, more, members.is_empty()) {
-                (Some(arguments), None, true) => Ok(ToolCall { name, arguments }),
-                (None, None, _) => Ok(ToolCall { name, arguments: flat(members) }),
-                _ => malformed(format!("the call of `{name}` has members beside its arguments; {form}")),
-            }
+    let mut members = if let Value::Object(members) = value { members } else { Map::new() };
+    let mut take =
+        |keys: [&str; 3]| -> Vec<Value> { keys.iter().filter_map(|key| members.remove(*key)).collect() };
+    let (names, arguments) = (take(["tool", "action", "name"]), take(["arguments", "args", "parameters"]));
+    match (names.as_slice(), arguments.as_slice()) {
+        ([inner @ Value::Object(_)], []) if members.is_empty() => call(inner.clone()),
+        ([Value::String(name)], []) => Ok(ToolCall { name: name.clone(), arguments: Value::Object(members) }),
+        ([Value::String(name)], [one]) if members.is_empty() => {
+            Ok(ToolCall { name: name.clone(), arguments: one.clone() })
         }
-        _ => malformed(format!("a call names one tool; {form}")),
+        _ => malformed(
+            "a call is a JSON object that says each thing once: {\"tool\": name, \"arguments\": {…}}",
+        ),
     }
 }
 
-fn flat(members: Map<String, Value>) -> Value {
-    Value::Object(members)
+/// Whether a block of JSON, or what was meant to be one, names a tool.
+fn looks_like_call(block: &str) -> bool {
+    let has = |value: &Value, key: &str| value.get(key).is_some();
+    let names_tool =
+        |v: &Value| has(v, "tool") || has(v, "action") || (has(v, "name") && has(v, "arguments"));
+    match serde_json::from_str::<Value>(block.trim()) {
+        Ok(Value::Array(items)) => items.iter().any(names_tool),
+        Ok(one) => names_tool(&one),
+        Err(_) => opens_a_call(block),
+    }
 }
 
-/// Whether a text names a tool the way a call does: treating it as a final answer would hide a mistake.
-fn looks_like_call(text: &str) -> bool {
+/// Whether a text holds the beginning of a call: taking it for a final answer would hide a mistake.
+fn opens_a_call(text: &str) -> bool {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let opens = |key: &str| dense.contains(&format!("{{\"{key}\":"));
     opens("tool") || opens("action") || (opens("name") && dense.contains("\"arguments\":"))
@@ -156,26 +133,26 @@ fn without_thoughts(text: &str) -> &str {
     text.rsplit_once("</think>").map_or(text, |(_, answer)| answer)
 }
 
-/// The contents of fenced blocks without a language or with `json`.
-fn fences(text: &str) -> Vec<&str> {
-    let parts = text.split("```").enumerate().filter(|(at, _)| at % 2 == 1).map(|(_, part)| part);
-    parts
-        .filter_map(|part| match part.split_once('\n') {
-            Some((language, body)) if matches!(language.trim(), "" | "json" | "tool_call") => {
-                Some(body.trim())
+/// The contents of fenced blocks without a language or with `json`, also of one that was never closed. Fences begin
+/// a line, so that text with fences inside a JSON string, which has no line breaks, stays whole.
+fn fences(text: &str) -> Vec<String> {
+    let (mut found, mut inside) = (Vec::<String>::new(), None);
+    for line in text.lines() {
+        match (line.trim_start().strip_prefix("```").map(str::trim), inside) {
+            (Some(language), None) => {
+                inside = Some(matches!(language, "" | "json" | "tool_call"));
+                found.extend(inside.filter(|taken| *taken).map(|_| String::new()));
             }
-            Some(_) => None,
-            None => Some(part.trim_start_matches("json").trim()),
-        })
-        .collect()
+            (Some(_), Some(_)) => inside = None,
+            (None, Some(true)) => found.iter_mut().last().into_iter().for_each(|block| *block += line),
+            (None, _) => {}
+        }
+    }
+    found
 }
 
-fn between<'a>(text: &'a str, open: &str, close: &str) -> Result<Vec<&'a str>, Malformed> {
-    text.split(open)
-        .skip(1)
-        .map(|part| match part.split_once(close) {
-            Some((inner, _)) => Ok(inner),
-            None => malformed(format!("`{open}` has no `{close}`")),
-        })
-        .collect()
+fn tagged(text: &str) -> Result<Vec<String>, Malformed> {
+    let closed = |part: &str| part.split_once("</tool_call>").map(|(inner, _)| inner.to_owned());
+    let blocks: Option<Vec<String>> = text.split("<tool_call>").skip(1).map(closed).collect();
+    blocks.map_or_else(|| malformed("`<tool_call>` has no `</tool_call>`"), Ok)
 }

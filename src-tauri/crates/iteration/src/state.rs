@@ -6,7 +6,7 @@ use model::{ArtifactId, Body, Digest, EventId, limits};
 use serde::{Deserialize, Serialize};
 
 /// The loop's whole memory (RX-7-1). Every change of it takes the state and gives the next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LoopState {
     /// The goal.
     pub goal: String,
@@ -35,34 +35,23 @@ pub struct LoopState {
 impl LoopState {
     /// A run that has not begun. No budget lifts the cap of [`limits::ITERATIONS_MAX`] (RX-6-6).
     pub fn new(goal: &str, iterations_max: u32) -> Self {
-        Self {
-            goal: goal.to_owned(),
-            iteration: 0,
-            iterations_max: iterations_max.min(limits::ITERATIONS_MAX),
-            history_ref: None,
-            last_tool_result: None,
-            last_error: None,
-            malformed_in_a_row: 0,
-            failures_in_a_row: 0,
-            no_progress_in_a_row: 0,
-            seen_marks: Vec::new(),
-            termination: if iterations_max == 0 { Some(TerminationReason::MaxIterations) } else { None },
-        }
+        let iterations_max = iterations_max.min(limits::ITERATIONS_MAX);
+        let termination = (iterations_max == 0).then_some(TerminationReason::MaxIterations);
+        Self { goal: goal.to_owned(), iterations_max, termination, ..Self::default() }
     }
 
     /// The state behind an event of this run; events of other kinds change nothing but where the history stands.
     #[must_use]
-    pub fn fold(self, event_id: EventId, body: &Body) -> Self {
-        let next = match body {
+    pub fn fold(mut self, event_id: EventId, body: &Body) -> Self {
+        self.history_ref = Some(event_id);
+        match body {
             Body::IterationCompleted(b) => self.after_iteration(&b.record),
             Body::ModelOutputRejected(b) => {
-                let reason = b.reason.shown().cloned().unwrap_or_else(|| ERASED.to_owned());
-                self.after_malformed(&reason)
+                self.after_malformed(b.reason.shown().map_or(ERASED, String::as_str))
             }
             Body::RunTerminated(b) => self.end(b.reason),
             _ => self,
-        };
-        Self { history_ref: Some(event_id), ..next }
+        }
     }
 
     /// The state after a completed turn. A run that has ended does not change.
@@ -81,8 +70,7 @@ impl LoopState {
         self.failures_in_a_row = if failed { self.failures_in_a_row.saturating_add(1) } else { 0 };
         self.no_progress_in_a_row = if seen { self.no_progress_in_a_row.saturating_add(1) } else { 0 };
         self.last_tool_result = record.tool_output.or(self.last_tool_result);
-        self.last_error =
-            record.error.as_ref().map(|e| e.shown().cloned().unwrap_or_else(|| ERASED.to_owned()));
+        self.last_error = record.error.as_ref().map(|e| e.shown().map_or(ERASED, String::as_str).to_owned());
         self.termination = self.judged(record.tool_invocation.as_deref() == Some("done") && !failed);
         self
     }
@@ -112,32 +100,25 @@ impl LoopState {
 
     /// One line for people and for `IterationRecord::state_summary`.
     pub fn summary(&self) -> String {
-        let end = self.termination.map_or_else(|| "going on".to_owned(), |reason| format!("ended: {reason}"));
+        let end = self.termination.map_or("going on", TerminationReason::as_str);
+        let Self { iteration, iterations_max, failures_in_a_row: failed, no_progress_in_a_row: idle, .. } =
+            self;
+        let malformed = self.malformed_in_a_row;
         format!(
-            "turn {} of {}, {} failed, {} without progress, {} malformed in a row, {end}",
-            self.iteration,
-            self.iterations_max,
-            self.failures_in_a_row,
-            self.no_progress_in_a_row,
-            self.malformed_in_a_row,
+            "turn {iteration} of {iterations_max}, in a row {failed} failed, {idle} idle, {malformed} malformed: {end}"
         )
     }
 
     /// A limit is how many are borne; one more ends the run. The turns allowed are all used before the cap ends it.
-    const fn judged(&self, done: bool) -> Option<TerminationReason> {
-        if done {
-            Some(TerminationReason::Done)
-        } else if self.malformed_in_a_row > limits::MALFORMED_MAX {
-            Some(TerminationReason::MalformedOutput)
-        } else if self.failures_in_a_row > limits::TOOL_FAILURES_MAX {
-            Some(TerminationReason::RepeatedToolFailure)
-        } else if self.no_progress_in_a_row > limits::NO_PROGRESS_MAX {
-            Some(TerminationReason::NoProgress)
-        } else if self.iteration >= self.iterations_max {
-            Some(TerminationReason::MaxIterations)
-        } else {
-            None
-        }
+    fn judged(&self, done: bool) -> Option<TerminationReason> {
+        let ends = [
+            (done, TerminationReason::Done),
+            (self.malformed_in_a_row > limits::MALFORMED_MAX, TerminationReason::MalformedOutput),
+            (self.failures_in_a_row > limits::TOOL_FAILURES_MAX, TerminationReason::RepeatedToolFailure),
+            (self.no_progress_in_a_row > limits::NO_PROGRESS_MAX, TerminationReason::NoProgress),
+            (self.iteration >= self.iterations_max, TerminationReason::MaxIterations),
+        ];
+        ends.into_iter().find_map(|(ends, reason)| ends.then_some(reason))
     }
 }
 

@@ -1,0 +1,79 @@
+//! The loop core from outside.
+
+mod answers;
+mod arguments;
+mod runs;
+mod texts;
+
+use iteration::{Malformed, Proposal, parse};
+use model::proposal::{Answer, ToolCall};
+use serde_json::{Value, json};
+
+pub(crate) fn text(text: &str) -> Answer {
+    Answer {
+        text: text.to_owned(),
+        calls: Vec::new(),
+        usage: Default::default(),
+        finish_reason: "stop".to_owned(),
+    }
+}
+
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Answer {
+    let calls = calls
+        .iter()
+        .map(|(name, arguments)| ToolCall { name: (*name).to_owned(), arguments: arguments.clone() });
+    Answer { calls: calls.collect(), finish_reason: "tool_calls".to_owned(), ..text("") }
+}
+
+pub(crate) fn one(tool: &str, arguments: Value) -> Result<Proposal, Malformed> {
+    let mut proposals = parse(&calls(&[(tool, arguments)]))?;
+    assert_eq!(proposals.len(), 1);
+    Ok(proposals.remove(0))
+}
+
+pub(crate) fn refused(answer: &Answer) -> String {
+    parse(answer).expect_err("it is malformed").to_string()
+}
+
+pub(crate) fn done(summary: &str) -> Vec<Proposal> {
+    vec![Proposal::Done { summary: summary.to_owned() }]
+}
+
+/// One good call of every tool.
+pub(crate) fn samples() -> Vec<(&'static str, Value)> {
+    vec![
+        ("list", json!({ "path": "src", "recursive": true })),
+        ("read", json!({ "path": "src/a.rs" })),
+        ("search", json!({ "path": "src", "pattern": "fn \\w+", "glob": "*.rs" })),
+        ("hash", json!({ "path": "src" })),
+        ("write", json!({ "path": "a.txt", "content": "text" })),
+        ("delete", json!({ "path": "a.txt" })),
+        ("move", json!({ "from": "a.txt", "to": "b/a.txt" })),
+        (
+            "change",
+            json!({ "items": [
+            { "op": "write", "path": "a", "content": "" },
+            { "op": "delete", "path": "b" },
+            { "op": "move", "from": "c", "to": "d" },
+        ] }),
+        ),
+        ("command", json!({ "argv": ["ls", "-l"], "cwd": "src", "network": false, "timeout_ms": 1000 })),
+        (
+            "note",
+            json!({
+                "objectives": ["o"], "constraints": ["c"], "plan": "p", "pending_questions": ["q"],
+                "resource_handles": ["r"], "expected_outputs": ["e"], "uncertainties": ["u"],
+            }),
+        ),
+        ("believe", json!({ "claim": "c", "scope": "s", "confidence": 900, "evidence": ["src/a.rs"] })),
+        (
+            "remember",
+            json!({
+                "claim": "c", "scope": "s", "reason": "r", "evidence": ["src/a.rs"],
+                "belief_id": "blf_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b",
+            }),
+        ),
+        ("ask", json!({ "question": "q", "choices": ["a", "b"] })),
+        ("done", json!({ "summary": "s" })),
+    ]
+}
