@@ -145,13 +145,15 @@ impl Engine {
 
     /// Between commits: moves a grown WAL into the database, so that no commit pays for it.
     pub fn tidy(&self) {
-        if self.stopped.is_some() {
-            return;
-        }
-        let wal = self.conn.path().and_then(|path| std::fs::metadata(format!("{path}-wal")).ok());
-        let moved = self.wal_backlog();
-        if wal.is_some_and(|m| m.len() > 0) && moved > WAL_PAGES_MAX {
+        if self.stopped.is_none() && self.wal_backlog() > WAL_PAGES_MAX {
             self.move_wal("PASSIVE");
+        }
+    }
+
+    /// The end of a host that ended well: everything is in the one file.
+    pub fn close(&self) {
+        if self.stopped.is_none() {
+            self.move_wal("TRUNCATE");
         }
     }
 

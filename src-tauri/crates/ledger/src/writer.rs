@@ -231,6 +231,7 @@ fn work(mut engine: Engine, inbox: &Receiver<Job>) {
         }
         engine.tidy();
     }
+    engine.close();
 }
 
 fn more(inbox: &Receiver<Job>) -> Option<Job> {

@@ -60,9 +60,10 @@ impl Run<'_> {
         others::schema(self.conn)?;
         let epochs = others::epochs(self.conn)?;
         let heads = notes::Heads::load(self.conn)?;
+        // Notes first: what they sign for is what events and entries are held against.
+        notes::check(self)?;
         events::check(self, &heads, epochs)?;
         gate::check(self, &heads)?;
-        notes::check(self)?;
         others::disclosures(self)?;
         others::blobs(self)?;
         others::grant_uses(self)?;

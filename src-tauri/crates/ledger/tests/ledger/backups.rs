@@ -1,0 +1,70 @@
+//! A copy made while others write, and the way back.
+
+use crate::world::{World, commit, plain, saying, signer, task};
+use ledger::{Error, Verdict, backup, restore};
+use model::UnixMs;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[test]
+fn a_copy_made_under_load_is_one_moment_of_the_log_and_can_be_restored() {
+    let world = World::new();
+    let writer = world.writer();
+    let id = task();
+    commit(&writer, vec![plain(id)]);
+    writer.checkpoint_task(id, &signer(), UnixMs(1)).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let own = task();
+                while !done.load(Ordering::Relaxed) {
+                    commit(&writer, vec![saying(own, "busy")]);
+                }
+            });
+        }
+        for _ in 0..3 {
+            let (to, back) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let made = backup(&writer.reader(), to.path()).unwrap();
+            assert_eq!(made.byte_size, fs::metadata(&made.path).unwrap().len());
+            assert_eq!(fs::read_dir(to.path()).unwrap().count(), 1, "one file and nothing beside it");
+            let reader = restore(&made.path, back.path()).unwrap();
+            assert_eq!(reader.log_head().unwrap(), made.log_seq);
+            let report = crate::world::verify_at(back.path());
+            assert_eq!(report.verdict, Verdict::Valid, "{}", report.reason);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn nothing_is_overwritten_by_a_copy_or_a_restoration() {
+    let world = World::new();
+    let writer = world.writer();
+    commit(&writer, vec![plain(task())]);
+    let to = tempfile::tempdir().unwrap();
+    let made = backup(&writer.reader(), to.path()).unwrap();
+    assert!(matches!(backup(&writer.reader(), to.path()), Err(Error::Invalid { .. })));
+    assert!(matches!(restore(&made.path, world.path()), Err(Error::Held { .. })));
+    drop(writer);
+    assert!(matches!(restore(&made.path, world.path()), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn a_damaged_copy_is_not_restored() {
+    let world = World::new();
+    let writer = world.writer();
+    commit(&writer, vec![plain(task())]);
+    let to = tempfile::tempdir().unwrap();
+    let made = backup(&writer.reader(), to.path()).unwrap();
+    let whole = fs::read(&made.path).unwrap();
+    for (what, bytes) in
+        [("cut", whole[..whole.len() / 2].to_vec()), ("no database", vec![1; 9000]), ("empty", Vec::new())]
+    {
+        fs::write(&made.path, bytes).unwrap();
+        let back = tempfile::tempdir().unwrap();
+        let refused = restore(&made.path, back.path());
+        assert!(matches!(refused, Err(Error::Corrupt { .. })), "{what}: {refused:?}");
+        assert!(!back.path().join("ledger.db").exists(), "{what}");
+    }
+}
