@@ -1,0 +1,62 @@
+//! The one role a vault has: bytes by name.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// Which vault, as `keys.json` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VaultKind {
+    /// The operating system's keychain; on Linux the Secret Service.
+    Keychain,
+    /// A file under a passphrase.
+    File,
+    /// Nothing durable; tests only.
+    Memory,
+}
+
+impl fmt::Display for VaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keychain => "keychain",
+            Self::File => "file",
+            Self::Memory => "memory",
+        })
+    }
+}
+
+/// Where bytes sleep by name. Names are 1 to 128 of `a-z0-9._-`, parts joined by `/`.
+pub trait Vault: Send + Sync {
+    /// Which one it is.
+    fn kind(&self) -> VaultKind;
+
+    /// Keeps `bytes` under `name`, replacing what was there. Durable when it returns.
+    ///
+    /// # Errors
+    /// [`Error::Name`], [`Error::Locked`], [`Error::Keychain`], [`Error::Io`].
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Error>;
+
+    /// The bytes under `name`, wiped when dropped.
+    ///
+    /// # Errors
+    /// As [`Vault::put`], and [`Error::Damaged`].
+    fn get(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, Error>;
+
+    /// Forgets `name`; whether there was anything.
+    ///
+    /// # Errors
+    /// As [`Vault::put`].
+    fn delete(&self, name: &str) -> Result<bool, Error>;
+}
+
+/// Refuses a name that one of the vaults could misread.
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    let part = |part: &str| !part.is_empty() && part.chars().all(letter) && !part.starts_with('.');
+    if name.len() <= 128 && name.split('/').all(part) {
+        return Ok(());
+    }
+    Err(Error::Name { name: name.to_owned() })
+}
