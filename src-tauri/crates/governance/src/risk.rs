@@ -22,12 +22,12 @@ impl Risk {
         self.reasons.push((band, reason.into()));
     }
 
-    /// The band in words and every reason that is not trivial.
+    /// Every reason, the gravest first.
     pub(crate) fn summary(&self) -> String {
         let mut reasons = self.reasons.clone();
         reasons.sort_by_key(|(band, _)| std::cmp::Reverse(*band));
         let said: Vec<String> = reasons.into_iter().map(|(_, reason)| reason).collect();
-        format!("{}: {}", in_words(self.band), said.join("; "))
+        said.join("; ")
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::packet;
 use super::visible::{visible, visible_path};
-use crate::{risk, witness};
+use crate::{policy, risk, witness};
 use model::action::{Action, ChangeItem, Prior, ReadItem, Reversibility};
 use model::approval::ApprovalPacket;
+use model::artifact::{EvidenceRef, Selector};
 use model::policy::RiskBand;
 use serde_json::Value;
 
@@ -66,7 +67,7 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     add(LineKind::Quoted, format!("goal: {}", visible(&packet.goal)));
     add(LineKind::Quoted, format!("the proposer says why: {}", visible(&packet.rationale)));
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
-    Card { title: visible(&packet.action_summary), risk_band: packet.risk_band, lines, whole: whole(packet) }
+    Card { title: policy::summary(action), risk_band: packet.risk_band, lines, whole: whole(packet) }
 }
 
 fn effects(action: &Action) -> Vec<Line> {
@@ -85,12 +86,28 @@ fn effects(action: &Action) -> Vec<Line> {
                 Line { kind: LineKind::Quoted, text: format!("because: {}", visible(promotion_reason)) },
             ];
             lines.extend(belief_id.iter().map(|id| effect(format!("it comes from belief `{id}`"))));
-            lines.extend(evidence_refs.iter().map(|evidence| {
-                effect(format!("evidence: `{}`, trust {}", evidence.artifact_id, evidence.trust_tier))
-            }));
+            lines.extend(evidence_refs.iter().map(|evidence| effect(support(evidence))));
             lines
         }
     }
+}
+
+fn support(evidence: &EvidenceRef) -> String {
+    let EvidenceRef { artifact_id, selector, excerpt_hash, capture_method, confidence, trust_tier } = evidence;
+    let part = match selector {
+        Selector::Whole => "all of it".to_owned(),
+        Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
+        Selector::Lines { start, end } => format!("lines {start} to {end}"),
+        Selector::JsonPath { pointer } => format!("the value at \"{}\"", visible(pointer)),
+        Selector::Dom { selector } => format!("the element \"{}\"", visible(selector)),
+        Selector::TimeSpan { start_ms, end_ms } => format!("milliseconds {start_ms} to {end_ms}"),
+        Selector::Record { id } => format!("the record \"{}\"", visible(id)),
+    };
+    let capture = visible(capture_method);
+    format!(
+        "evidence: {part} of `{artifact_id}`, {trust_tier}, confidence {confidence} of 1000, captured by \
+         \"{capture}\", sha256 {excerpt_hash}"
+    )
 }
 
 const fn effect(text: String) -> Line {

@@ -87,7 +87,9 @@ pub fn mint(input: &MintInput<'_>) -> Result<CapabilityGrant, Refusal> {
 fn build(input: &MintInput<'_>, expires_at: UnixMs) -> Result<CapabilityGrant, Refusal> {
     let request = input.request;
     let digest = |bytes: Vec<u8>| Digest::of(&bytes);
-    let observed = input.observed.map(canon::to_canonical).transpose()?.map(digest);
+    // One that no class demands was not compared with anything, so the grant does not name it.
+    let demanded = input.observed.filter(|_| input.policy.witness_required);
+    let observed = demanded.map(canon::to_canonical).transpose()?.map(digest);
     let mut resource_scope: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
     resource_scope.sort();
     Ok(CapabilityGrant {

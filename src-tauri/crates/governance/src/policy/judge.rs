@@ -14,6 +14,9 @@ pub(crate) const NO_RULE: &str = "default_deny";
 /// Stands among the determining rules when judging itself failed.
 pub(crate) const FAILED: &str = "evaluation_error";
 
+/// Stands among the determining rules when a request is not what it says it is.
+pub(crate) const DISHONEST: &str = "request_mismatch";
+
 /// What is asked of the rules, beside the facts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
@@ -188,7 +191,21 @@ impl Judge<'_> {
 /// A deny because judging itself failed.
 pub(crate) fn failed(errors: BTreeSet<String>) -> Judgement {
     let reasons = errors.into_iter().map(|why| format!("policy could not be evaluated: {why}")).collect();
-    Judgement { verdict: Verdict::Deny, rules: BTreeSet::from([FAILED.to_owned()]), downgrade: None, reasons }
+    Judgement { reasons, ..denied_by(FAILED) }
+}
+
+/// A deny because the request is not what it says it is.
+pub(crate) fn dishonest(why: String) -> Judgement {
+    Judgement { reasons: BTreeSet::from([why]), ..denied_by(DISHONEST) }
+}
+
+fn denied_by(rule: &str) -> Judgement {
+    Judgement {
+        verdict: Verdict::Deny,
+        rules: BTreeSet::from([rule.to_owned()]),
+        downgrade: None,
+        reasons: BTreeSet::new(),
+    }
 }
 
 /// Identifiers hold only letters, digits and `_`, so nothing needs escaping; anything else does not parse.

@@ -6,7 +6,8 @@ mod judge;
 mod words;
 
 use crate::{Error, classify, resources, risk};
-use bundle::{Bundle, SCHEMA};
+use bundle::Bundle;
+pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
 use judge::{Asked, Judge, Judgement};
 use model::action::{Action, ActionClass, ActionRequest};
@@ -16,8 +17,10 @@ use model::{PolicyResultId, ResourceId, UnixMs};
 use seal::{Digest, canon};
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(test)]
+pub(crate) use bundle::Layer;
 pub(crate) use facts::Facts;
-pub(crate) use words::count;
+pub(crate) use words::{count, summary};
 
 /// What policy is asked about one request.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +109,7 @@ impl PolicyEngine {
         let risk = risk::assess(request, &classes, &facts);
         let judgement = match honest(question, &classes) {
             Ok(()) => self.judge(question, &classes, &facts, risk.band),
-            Err(why) => judge::failed(BTreeSet::from([why])),
+            Err(why) => judge::dishonest(why),
         };
         let Judgement { verdict, rules, downgrade, reasons } = judgement;
         let mut affected: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
@@ -204,4 +207,26 @@ pub(crate) const fn may_lead_to_a_grant(verdict: Verdict) -> bool {
         Verdict::Allow | Verdict::RequireApproval => true,
         Verdict::Deny | Verdict::Downgrade => false,
     }
+}
+
+/// What the rules say to classes and facts that no action has, for the tables of the tests.
+#[cfg(test)]
+pub(crate) fn probe(
+    engine: &PolicyEngine,
+    profile: Profile,
+    classes: &[ActionClass],
+    facts: &Facts,
+) -> Judgement {
+    let asked = Asked {
+        classes,
+        steps_allowed: &[],
+        proposer: "prn_0",
+        request: "act_0",
+        packet: None,
+        approved: None,
+        request_sha256: Digest::ZERO,
+        risk: model::policy::RiskBand::Low,
+    };
+    let bundle = &engine.bundles[&profile];
+    Judge { schema: &engine.schema, entities: &engine.entities, bundle }.judge(facts, &asked)
 }

@@ -1,1 +1,11 @@
 //! Checks of this room.
+
+mod actions;
+mod approvals;
+mod cards;
+mod changed;
+mod engine;
+mod grants;
+mod profiles;
+mod risks;
+mod world;

@@ -1,0 +1,181 @@
+//! What a person sees: all of it, the gravest first, and nothing that hides.
+
+use super::actions::any_items;
+use super::changed::every_change;
+use super::world::*;
+use crate::approval::{Card, LineKind, card, visible, visible_path};
+use model::action::{Action, ReadItem};
+use model::policy::RiskBand;
+use model::{RelPath, approval::ApprovalPacket};
+use proptest::prelude::*;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The Unicode tables of another library: whatever has no shape, or changes the order of what has.
+static HIDDEN: LazyLock<Regex> = LazyLock::new(|| {
+    let classes = r"\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\p{White_Space}";
+    Regex::new(&format!(r"[{classes}\p{{Noncharacter_Code_Point}}--\x20]")).expect("a pattern")
+});
+
+fn lines(card: &Card) -> Vec<&str> {
+    let said = card.lines.iter().map(|line| line.text.as_str());
+    said.chain(card.whole.iter().map(String::as_str)).chain([card.title.as_str()]).collect()
+}
+
+fn packet(action: Action) -> ApprovalPacket {
+    Case::new(action).packet
+}
+
+#[test]
+fn no_character_of_unicode_can_hide() {
+    let shown: Vec<String> = ('\0'..=char::MAX)
+        .filter(|c| HIDDEN.is_match(&c.to_string()) && visible(&c.to_string()).contains(*c))
+        .map(|c| format!("{:x}", u32::from(c)))
+        .collect();
+    assert!(shown.is_empty(), "shown as they are: {shown:?}");
+    assert_eq!(visible("Grüße, 世界 и мир"), "Grüße, 世界 и мир", "what has a shape stays");
+}
+
+#[test]
+fn bidi_and_invisible_characters_are_written_out_on_the_card() {
+    let evil = "invoice\u{202e}fdp.exe";
+    let mut packet = packet(change(&[delete(evil), create("a\u{200b}b\nDELETE \"c\"")]));
+    packet.goal = "tidy\u{2066} up\r\nrisk: none".to_owned();
+    packet.action_request.reason = "\u{feff}because\u{e0041}".to_owned();
+    packet.rationale = packet.action_request.reason.clone();
+    let card = card(&packet);
+    for line in lines(&card) {
+        assert!(!HIDDEN.is_match(line), "{line:?}");
+    }
+    let all = lines(&card).join("\n");
+    assert!(all.contains(r#"DELETE "invoice\u{202e}fdp.exe""#), "{all}");
+    assert!(all.contains(r#"create "a\u{200b}b\u{a}DELETE \"c\"""#), "a name cannot begin a line: {all}");
+    assert!(all.contains(r"tidy\u{2066} up\u{d}\u{a}risk: none"), "{all}");
+    assert!(all.contains(r"\u{feff}because\u{e0041}"), "{all}");
+}
+
+#[test]
+fn a_name_that_is_not_utf8_is_shown_byte_by_byte() {
+    let raw = RelPath::from_bytes(b"a\xff\xe2\x80b").expect("a path");
+    assert_eq!(visible_path(&raw), r#""a\xff\xe2\x80b""#);
+    assert_eq!(visible_path(&path(r"a\xff")), r#""a\\xff""#, "and cannot be imitated");
+}
+
+#[test]
+fn what_destroys_comes_first_and_in_words() {
+    let card = card(&packet(change(&[create("new"), delete("gone"), overwrite("kept"), rename("from", "to")])));
+    let effects: Vec<(LineKind, &str)> = card
+        .lines
+        .iter()
+        .filter(|line| matches!(line.kind, LineKind::Destructive | LineKind::Effect))
+        .map(|line| (line.kind, line.text.split(' ').next().expect("a word")))
+        .collect();
+    use LineKind::{Destructive, Effect};
+    let wanted =
+        [(Destructive, "DELETE"), (Destructive, "OVERWRITE"), (Destructive, "MOVE"), (Effect, "create")];
+    assert_eq!(effects, wanted);
+    assert_eq!(card.lines[0].kind, LineKind::Risk);
+    assert!(card.lines[0].text.starts_with("moderate risk: "), "{}", card.lines[0].text);
+    assert_eq!(card.title, "delete 1 file, overwrite 1 file, move 1 file, create 1 file");
+}
+
+#[test]
+fn what_cannot_be_undone_is_marked_as_such() {
+    let card = card(&packet(command(&["curl", "-T", "data", "https://example.org"], true)));
+    assert_eq!(card.risk_band, RiskBand::Critical);
+    let marked: Vec<&str> = card
+        .lines
+        .iter()
+        .filter(|line| line.kind == LineKind::Unrecoverable)
+        .map(|line| line.text.as_str())
+        .collect();
+    let wanted = ["WITH the network: what it sends cannot be taken back", "afterwards: cannot be undone"];
+    assert_eq!(marked, wanted);
+    for word in ["curl", "-T", "data", "https://example.org"] {
+        let quoted = format!("\"{word}\"");
+        assert!(card.lines.iter().any(|line| line.text.ends_with(&quoted)), "{quoted}");
+    }
+}
+
+#[test]
+fn nothing_of_a_large_change_set_is_cut() {
+    let items: Vec<_> = (0..2000).map(|at| delete(&format!("folder/file-{at}"))).collect();
+    let card = card(&packet(change(&items)));
+    for at in 0..2000 {
+        let name = format!("DELETE \"folder/file-{at}\" ");
+        assert!(card.lines.iter().any(|line| line.text.starts_with(&name)), "{name}");
+    }
+    let long = "x".repeat(100_000);
+    let card = crate::approval::card(&packet(command(&["echo", &long], false)));
+    assert!(card.lines.iter().any(|line| line.text.contains(&long)));
+}
+
+#[test]
+fn every_field_of_a_packet_shows_on_its_card() {
+    let search = ReadItem::Search { path: path(".ssh"), pattern: "KEY".to_owned(), glob: Some("*".to_owned()) };
+    let look = Action::Observe { items: vec![search, ReadItem::List { path: path(".ssh"), recursive: true }] };
+    let actions =
+        [look, change(&[create("a"), overwrite("b"), delete("c"), rename("d", "e")]), remember("a claim")];
+    for action in actions {
+        let packet = packet(action);
+        let before = card(&packet);
+        for (pointer, changed) in every_change(&packet) {
+            assert_ne!(card(&changed).whole, before.whole, "{pointer}");
+        }
+        let acts = packet.action_request.clone();
+        for (pointer, action) in every_change(&acts.action) {
+            let mut changed = packet.clone();
+            changed.action_request.action = action;
+            assert_ne!(card(&changed).lines, before.lines, "{pointer} of the action, for a person");
+        }
+    }
+}
+
+/// Reads [`visible`] back.
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('\\') => out.push('\\'),
+            Some('u') => {
+                let hex: String = rest.by_ref().skip(1).take_while(|c| *c != '}').collect();
+                let code = u32::from_str_radix(&hex, 16).expect("hexadecimal");
+                out.push(char::from_u32(code).expect("a character"));
+            }
+            other => panic!("`\\{other:?}` is never written"),
+        }
+    }
+    out
+}
+
+proptest! {
+    #[test]
+    fn visible_text_says_exactly_what_the_text_was(text in any::<String>()) {
+        let shown = visible(&text);
+        prop_assert!(!HIDDEN.is_match(&shown));
+        prop_assert_eq!(unescape(&shown), text);
+    }
+
+    #[test]
+    fn no_card_hides_anything_whatever_the_names(items in any_items(), goal in any::<String>()) {
+        let request = request(change(&items));
+        let mut packet = Case::new(change(&[create("a")])).packet;
+        packet.action_request = request;
+        packet.goal = goal;
+        let card = card(&packet);
+        for line in lines(&card) {
+            prop_assert!(!HIDDEN.is_match(line));
+        }
+        let effects = card.lines.iter().filter(|line| {
+            matches!(line.kind, LineKind::Destructive | LineKind::Effect)
+        });
+        let kinds: Vec<bool> = effects.map(|line| line.kind == LineKind::Destructive).collect();
+        prop_assert_eq!(kinds.len(), items.len());
+        prop_assert!(kinds.windows(2).all(|pair| pair[0] >= pair[1]), "destructive lines come first");
+    }
+}

@@ -1,0 +1,98 @@
+//! How much is at stake, and that a proposer can only raise it.
+
+use super::actions::any_items;
+use super::world::*;
+use crate::risk::{WIDE_LOSSES, WIDE_TARGETS};
+use model::action::{Action, ChangeItem, Reversibility};
+use model::policy::{Profile, RiskBand};
+use model::receipt::SandboxLevel;
+use proptest::prelude::*;
+
+fn band(action: Action) -> RiskBand {
+    evaluate(action, Profile::ExternalPublishGated).risk_band
+}
+
+fn many(number: i64, item: fn(&str) -> ChangeItem) -> Action {
+    change(&(0..number).map(|at| item(&format!("f{at}"))).collect::<Vec<_>>())
+}
+
+#[conforms::conforms("HK-16.2-1", "HK-16.2-2")]
+#[test]
+fn every_side_of_a_request_can_raise_its_band() {
+    use RiskBand::*;
+    let setuid = ChangeItem::Write {
+        path: path("tool"),
+        content_sha256: sha("new"),
+        byte_size: 3,
+        prior: model::action::Prior::Absent,
+        mode: Some(0o4755),
+    };
+    let cases = [
+        ("a look", read("a.txt"), Low),
+        ("a look at a key", read("id_rsa"), High),
+        ("a new file", change(&[create("a.txt")]), Low),
+        ("a new hidden file", change(&[create(".editorconfig")]), Moderate),
+        ("a new shell start-up file", change(&[create(".bashrc")]), High),
+        ("a new hook", change(&[create(".git/hooks/pre-commit")]), High),
+        ("a file that runs as somebody else", change(&[setuid]), Critical),
+        ("an overwrite", change(&[overwrite("a.txt")]), Moderate),
+        ("a deletion", change(&[delete("a.txt")]), Moderate),
+        ("the deletion of a key", change(&[delete("server.pem")]), High),
+        ("a move", change(&[rename("a", "b")]), Moderate),
+        ("some deletions", many(WIDE_LOSSES - 1, delete), Moderate),
+        ("many deletions", many(WIDE_LOSSES, delete), High),
+        ("many overwrites", many(WIDE_LOSSES, overwrite), High),
+        ("some new files", many(WIDE_TARGETS - 1, create), Low),
+        ("very many new files", many(WIDE_TARGETS, create), High),
+        ("a command", command(&["make"], false), High),
+        ("a command with the network", command(&["make"], true), Critical),
+        ("a memory", remember("x"), Moderate),
+        ("an undo", rollback(&[create("a")]), Moderate),
+    ];
+    for (what, action, wanted) in cases {
+        assert_eq!(band(action), wanted, "{what}");
+    }
+}
+
+#[test]
+fn a_command_without_walls_is_critical() {
+    let request = request(command(&["make"], false));
+    let mut question = question(&request, Profile::RepoMutationGated);
+    question.sandbox = SandboxLevel::Unconfined;
+    assert_eq!(ENGINE.evaluate(&question).risk_band, RiskBand::Critical);
+}
+
+#[test]
+fn untrusted_content_in_context_raises_what_changes_something_and_nothing_else() {
+    for action in every_kind() {
+        let request = request(action);
+        let mut question = question(&request, Profile::ExternalPublishGated);
+        let before = ENGINE.evaluate(&question).risk_band;
+        question.untrusted_in_context = true;
+        let after = ENGINE.evaluate(&question);
+        assert!(after.risk_band >= before);
+        let raised = before < RiskBand::High && request.action_class.is_important();
+        assert_eq!(after.risk_band > before, raised, "{}: {}", after.action_summary, after.risk_summary);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_proposer_can_raise_the_risk_and_never_lower_it(items in any_items(), words in "\\PC{0,12}") {
+        let actions = [change(&items), rollback(&items), command(&["make"], false), read("a")];
+        for action in actions {
+            let honest = request(action);
+            let floor = ENGINE.evaluate(&question(&honest, Profile::RepoMutationGated)).risk_band;
+            for hint in Reversibility::ALL {
+                let mut hinted = honest.clone();
+                hinted.reversibility_hint = *hint;
+                hinted.reason.clone_from(&words);
+                let got = ENGINE.evaluate(&question(&hinted, Profile::RepoMutationGated)).risk_band;
+                prop_assert!(got >= floor);
+                if *hint == Reversibility::Irreversible {
+                    prop_assert_eq!(got, RiskBand::Critical);
+                }
+            }
+        }
+    }
+}
