@@ -6,8 +6,8 @@ use model::fault::Faults;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 /// Folder of the files, within the store's.
 const FOLDER: &str = "artifacts/sha256";
@@ -41,6 +41,7 @@ pub struct Store {
     pub(crate) inline: Arc<dyn InlineBlobs>,
     pub(crate) faults: Arc<dyn Faults>,
     pub(crate) next: AtomicU64,
+    pub(crate) folders: Mutex<()>,
 }
 
 impl std::fmt::Debug for Store {
@@ -61,13 +62,22 @@ impl Store {
             make_folder(folder)?;
         }
         store.sweep()?;
+        // Folders made by a host that was stopped before it synced their names.
+        sync_folder(&store.root)?;
         Ok(store)
     }
 
     /// Opens them without touching the folder: for processes that only read.
     #[must_use]
     pub fn open_for_reading(dir: &Path, inline: Arc<dyn InlineBlobs>, faults: Arc<dyn Faults>) -> Self {
-        Self { root: dir.join(FOLDER), making: dir.join(MAKING), inline, faults, next: AtomicU64::new(0) }
+        Self {
+            root: dir.join(FOLDER),
+            making: dir.join(MAKING),
+            inline,
+            faults,
+            next: AtomicU64::new(0),
+            folders: Mutex::new(()),
+        }
     }
 
     /// Where the file of a digest is, whether it is there or not.

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 const PIECE: usize = 64 * 1024;
@@ -107,6 +108,8 @@ impl Store {
         self.reach(Point::ArtifactWriteTemp, Edge::After)?;
         let path = self.path_of(&digest);
         if self.holds(&path, digest, byte_size) {
+            // Whoever gave it its name may have stopped before the name was on disk.
+            sync_folder(path.parent().unwrap_or(&self.root))?;
             return Ok(Put::Stored { digest, byte_size });
         }
         self.reach(Point::ArtifactSync, Edge::Before)?;
@@ -123,7 +126,11 @@ impl Store {
 
     fn settle(&self, temporary: &mut Temporary, path: &Path) -> Result<(), Error> {
         let folder = path.parent().unwrap_or(&self.root);
-        make_folder(folder)?;
+        {
+            // One at a time: a folder somebody else has just made may not be on disk yet.
+            let _one = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+            make_folder(folder)?;
+        }
         self.reach(Point::ArtifactRename, Edge::Before)?;
         std::fs::rename(&temporary.path, path).map_err(|e| Error::file("naming an artifact", &e))?;
         temporary.kept = true;

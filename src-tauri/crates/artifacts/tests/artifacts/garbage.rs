@@ -1,0 +1,55 @@
+//! Collecting what nothing names, and finding what is damaged.
+
+use crate::world::{World, content};
+use artifacts::{Error, Mode};
+use model::Digest;
+use std::collections::BTreeSet;
+use std::fs;
+
+#[test]
+fn a_dry_run_tells_and_a_real_one_removes_exactly_what_is_not_live() {
+    let world = World::new();
+    let store = world.store();
+    let kept: Vec<Digest> = (0..6).map(|n| world.keep(&store, &content(n, 70_000))).collect();
+    let live: BTreeSet<Digest> = kept[..4].iter().copied().collect();
+    let mut garbage: Vec<Digest> = kept[4..].to_vec();
+    garbage.sort();
+    let told = store.collect(&live, Mode::DryRun).unwrap();
+    assert_eq!((told.digests.clone(), told.bytes, told.kept), (garbage.clone(), 140_000, 4));
+    assert_eq!(world.files().len(), 6, "a dry run removed something");
+    assert_eq!(store.collect(&live, Mode::Remove).unwrap(), told);
+    for digest in &kept {
+        assert_eq!(store.contains(digest).unwrap(), live.contains(digest));
+    }
+    assert_eq!(store.collect(&live, Mode::Remove).unwrap().digests, []);
+}
+
+#[test]
+fn files_under_names_of_their_own_are_left_alone_and_told() {
+    let world = World::new();
+    let store = world.store();
+    let digest = world.keep(&store, &content(1, 70_000));
+    let folder = store.path_of(&digest).parent().unwrap().to_owned();
+    let misplaced = folder.join(Digest::of(b"elsewhere").to_string());
+    for stranger in [folder.join("notes.txt"), misplaced, folder.parent().unwrap().join("README")] {
+        fs::write(stranger, b"x").unwrap();
+    }
+    let collected = store.collect(&BTreeSet::new(), Mode::Remove).unwrap();
+    assert_eq!((collected.digests, collected.strangers.len()), (vec![digest], 3));
+    assert_eq!(world.files().len(), 3);
+}
+
+#[test]
+fn verification_names_every_live_artifact_that_is_damaged_or_missing() {
+    let world = World::new();
+    let store = world.store();
+    let good = world.keep(&store, &content(1, 70_000));
+    let damaged = world.keep(&store, &content(2, 70_000));
+    let inline = world.keep(&store, b"small");
+    let missing = Digest::of(b"never kept");
+    fs::write(store.path_of(&damaged), content(3, 70_000)).unwrap();
+    let wrong = store.verify(&BTreeSet::from([good, damaged, inline, missing])).unwrap();
+    assert_eq!(wrong.len(), 2);
+    assert!(wrong.contains(&Error::Missing { digest: missing }));
+    assert!(wrong.iter().any(|e| matches!(e, Error::Corrupt { digest, .. } if *digest == damaged)));
+}
