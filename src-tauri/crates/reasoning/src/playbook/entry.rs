@@ -27,7 +27,7 @@ pub struct Entry {
 
 /// Fields that every entry may have; the schema check and its messages use the same list.
 pub const FIELDS: [&str; 16] = [
-    "path", "name", "stem", "extension", "folder", "category", "kind", "size", "modified", "date", "year", "month",
+    "path", "name", "stem", "extension", "parent", "category", "kind", "size", "modified", "date", "year", "month",
     "sha256", "group", "suffix", "dotted",
 ];
 
@@ -83,7 +83,7 @@ impl Entry {
             "name" => Some(Value::Raw(self.name().to_vec())),
             "stem" => Some(Value::Raw(split_name(self.name()).0.to_vec())),
             "extension" => text(self.extension()),
-            "folder" => {
+            "parent" => {
                 let end = self.path.len().saturating_sub(self.name().len() + 1);
                 Some(Value::Raw(self.path.iter().take(end).copied().collect()))
             }

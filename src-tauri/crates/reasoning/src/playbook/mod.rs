@@ -242,3 +242,17 @@ impl Reasoner for PlaybookReasoner {
         Ok(Reply { raw: crate::recorded::json(&answer)?, answer })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_texts_are_of_the_language() {
+        for text in SHIPPED {
+            if let Err(error) = Playbook::parse(text) {
+                panic!("{error} in {}", text.lines().nth(1).unwrap_or_default());
+            }
+        }
+    }
+}

@@ -57,6 +57,11 @@ impl Template {
                     if source.ends_with(&format!("{{{inner}")) {
                         return Err(format!("`{source}` has a `{{` without its `}}`; write `{{{{` for the brace itself"));
                     }
+                    // A regular expression's `{4}` and `{2,}` are no places: names begin with a letter.
+                    if inner.starts_with(|c: char| c.is_ascii_digit() || c == ',') {
+                        words.push_str(&format!("{{{inner}}}"));
+                        continue;
+                    }
                     if !words.is_empty() {
                         parts.push(Part::Words(std::mem::take(&mut words)));
                     }
