@@ -88,9 +88,21 @@ impl Sandbox {
         if said.is_empty() {
             said.push("bubblewrap is not installed".to_owned());
         }
+        Self::without_namespaces(exec, &said)
+    }
+
+    /// As [`Sandbox::probe`], for a machine where bubblewrap is not wanted.
+    pub fn probe_without_namespaces(exec: &Path) -> Self {
+        match exec.canonicalize() {
+            Ok(exec) => Self::without_namespaces(exec, &["bubblewrap is not wanted".to_owned()]),
+            Err(error) => Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display())),
+        }
+    }
+
+    fn without_namespaces(exec: PathBuf, said: &[String]) -> Self {
         let tried = Self::with(exec);
         match tried.check() {
-            Ok(standing) => tried.reached(&standing, &said),
+            Ok(standing) => tried.reached(&standing, said),
             Err(why) => Self::none(format!("{}; `hermit-exec` does not work here: {why}", said.join("; "))),
         }
     }

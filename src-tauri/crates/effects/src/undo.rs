@@ -81,13 +81,13 @@ pub fn plan_rollback(receipt: &Receipt, current: &[Fingerprint]) -> Result<Vec<C
 }
 
 fn push(
-    planned: Result<Option<ChangeItem>, String>,
+    planned: Result<Vec<ChangeItem>, String>,
     change: &Change,
     items: &mut Vec<ChangeItem>,
     conflicts: &mut Vec<ConflictItem>,
 ) {
     match planned {
-        Ok(item) => items.extend(item),
+        Ok(planned) => items.extend(planned),
         Err(why) => conflicts.push(conflict(change, change.after.clone(), why)),
     }
 }
@@ -143,12 +143,13 @@ fn is_move(source: &Change, target: &Change) -> bool {
     gone && came && source.before_image.is_none() && digest(&source.before) == digest(&target.after)
 }
 
-fn inverse_move(source: &Change, target: &Change) -> Result<Option<ChangeItem>, String> {
+fn inverse_move(source: &Change, target: &Change) -> Result<Vec<ChangeItem>, String> {
     let digest = digest(&target.after).ok_or("what was moved is not a file")?;
-    Ok(Some(ChangeItem::Move { from: path(target)?, to: path(source)?, prior: Prior::Sha256(digest) }))
+    Ok(vec![ChangeItem::Move { from: path(target)?, to: path(source)?, prior: Prior::Sha256(digest) }])
 }
 
-fn inverse(change: &Change) -> Result<Option<ChangeItem>, String> {
+/// Takes away what the act left, puts back what was there; a file that replaces a file is one item.
+fn inverse(change: &Change) -> Result<Vec<ChangeItem>, String> {
     let path = path(change)?;
     let left = match &change.after {
         Found::Absent => Prior::Absent,
@@ -156,18 +157,23 @@ fn inverse(change: &Change) -> Result<Option<ChangeItem>, String> {
         Found::Folder => Prior::EmptyFolder,
         _ => return Err("what the act left here is neither file nor folder".to_owned()),
     };
+    let delete = |prior| ChangeItem::Delete { path: path.clone(), prior };
     match &change.before {
-        Found::Absent => Ok(Some(ChangeItem::Delete { path, prior: left })),
+        Found::Absent => Ok(vec![delete(left)]),
         Found::File { sha256, byte_size, mode } => {
-            let same_bytes = digest(&change.after) == Some(*sha256);
-            if change.before_image.as_ref().is_none_or(|kept| kept.sha256 != *sha256) && !same_bytes {
+            if change.before_image.as_ref().is_none_or(|kept| kept.sha256 != *sha256) {
                 return Err("its earlier bytes were not kept".to_owned());
             }
-            let (content_sha256, byte_size) = (*sha256, *byte_size);
-            Ok(Some(ChangeItem::Write { path, content_sha256, byte_size, prior: left, mode: *mode }))
+            let (content_sha256, byte_size, mode) = (*sha256, *byte_size, *mode);
+            let write = |prior| ChangeItem::Write { path: path.clone(), content_sha256, byte_size, prior, mode };
+            Ok(match left {
+                Prior::EmptyFolder => vec![delete(left), write(Prior::Absent)],
+                _ => vec![write(left)],
+            })
         }
         // It comes back with the files inside; one without files held no bytes.
-        Found::Folder if change.after == Found::Absent => Ok(None),
+        Found::Folder if left == Prior::Absent => Ok(vec![]),
+        Found::Folder => Ok(vec![delete(left)]),
         _ => Err("what was here before is not a file and was not kept".to_owned()),
     }
 }

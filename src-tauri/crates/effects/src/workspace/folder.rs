@@ -167,7 +167,10 @@ impl Folder {
 
 #[cfg(unix)]
 fn sync_dir(dir: &Dir) -> io::Result<()> {
-    Ok(rustix::fs::fsync(dir)?)
+    use rustix::fs::{Mode, OFlags};
+    // The handle may be good for walking only; a sync needs one that was opened for reading.
+    let readable = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(rustix::fs::fsync(readable)?)
 }
 
 #[cfg(not(unix))]

@@ -1,0 +1,315 @@
+//! Commands behind the walls of this machine.
+#![allow(missing_docs, reason = "a test")]
+#![cfg(target_os = "linux")]
+
+#[path = "../../effects/tests/support/mod.rs"]
+mod support;
+
+use effects::{Outcome, Progress, Sandbox};
+use model::action::Action;
+use model::receipt::{ResultCode, SandboxLevel};
+use model::{RelPath, ResourceId};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use support::World;
+
+const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
+
+/// The walls, tried once: the best of this machine, and those of a machine without bubblewrap.
+fn walls() -> Vec<Sandbox> {
+    static WALLS: OnceLock<Vec<Sandbox>> = OnceLock::new();
+    let walls = WALLS.get_or_init(|| {
+        let walls = vec![Sandbox::probe(Path::new(EXEC)), Sandbox::probe_without_namespaces(Path::new(EXEC))];
+        for walls in &walls {
+            println!("walls: {} ({})", walls.level(), walls.why());
+        }
+        walls
+    });
+    walls.clone()
+}
+
+fn worlds() -> impl Iterator<Item = World> {
+    walls().into_iter().map(World::with)
+}
+
+fn command(argv: &[&str], timeout_ms: u64) -> Action {
+    let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+    Action::Command { argv, cwd: RelPath::ROOT, network: false, timeout_ms }
+}
+
+fn run(world: &World, script: &str) -> (Outcome, Value) {
+    run_action(world, command(&["sh", "-c", script], 20_000))
+}
+
+fn run_action(world: &World, action: Action) -> (Outcome, Value) {
+    let request = world.request(action);
+    let outcome = world.perform(&request);
+    let said = outcome.outputs.first().map_or(Value::Null, |output| serde_json::from_slice(&output.bytes).unwrap());
+    (outcome, said)
+}
+
+fn changed(outcome: &Outcome) -> Vec<String> {
+    let name = |c: &model::receipt::Change| match c.resource.clone().into_shown().unwrap().parse() {
+        Ok(ResourceId::File(_, path)) => path.to_string(),
+        other => panic!("{other:?}"),
+    };
+    outcome.changes.iter().map(name).collect()
+}
+
+#[test]
+fn the_machine_gives_walls_and_says_which() {
+    let [best, without] = &walls()[..] else { panic!("two kinds of walls") };
+    let bwrap = Path::new("/usr/bin/bwrap").exists();
+    match best.level() {
+        SandboxLevel::NamespacesLandlock => assert!(bwrap),
+        SandboxLevel::Landlock => assert!(!bwrap || best.why().contains("bubblewrap does not work"), "{}", best.why()),
+        other => panic!("tests of containment need walls; this machine gives {other}: {}", best.why()),
+    }
+    assert_eq!(without.level(), SandboxLevel::Landlock, "{}", without.why());
+    let none = Sandbox::probe(Path::new("/nowhere/hermit-exec"));
+    assert_eq!(none.level(), SandboxLevel::Unconfined);
+    assert!(none.why().contains("/nowhere/hermit-exec"));
+}
+
+#[test]
+fn a_command_runs_in_its_folder_and_what_it_changed_is_in_the_outcome() {
+    for world in worlds() {
+        world.put("sub/old", "old");
+        world.put("gone", "gone");
+        world.put("same", "same");
+        let (outcome, said) = run(&world, "pwd; echo new > sub/new; echo more >> sub/old; rm gone; touch same; mkdir e");
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?} {said}");
+        assert_eq!(said["stdout"].as_str().unwrap().trim(), world.root.canonicalize().unwrap().to_str().unwrap());
+        assert_eq!(changed(&outcome), ["gone", "e", "sub/new", "sub/old"]);
+        assert_eq!(outcome.kept.len(), 2, "{:?}", outcome.kept);
+        assert_eq!(outcome.ran.exit_code, Some(0));
+        assert!(outcome.ran.executable_sha256.is_some());
+        assert_eq!(outcome.sandbox_level, world.hands.sandbox().level());
+    }
+}
+
+#[test]
+fn an_undone_command_leaves_the_tree_as_it_was() {
+    for world in worlds() {
+        world.put("a/keep.sh", "#!/bin/sh\n");
+        std::fs::set_permissions(world.at("a/keep.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o750)).unwrap();
+        world.put("b/c/d", "deep");
+        world.put("plain", "plain");
+        world.put("folder/x", "x");
+        let before = world.tree();
+        let script = "rm -r a b; mkdir -p n/m; echo 1 > n/m/1; rm plain; mkdir plain; echo 2 > plain/2; rm -r folder; echo f > folder";
+        let request = world.request(command(&["sh", "-c", script], 20_000));
+        let outcome = world.perform(&request);
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
+        let after = world.tree();
+        assert_ne!(before, after);
+        let receipt = support::receipt(&world, &request, &outcome);
+        let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
+        let undo = world.request(Action::Rollback { receipt_id: receipt.receipt_id, items });
+        let undone = world.perform(&undo);
+        assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
+        assert_eq!(world.tree(), before);
+    }
+}
+
+#[test]
+fn a_command_cannot_write_outside() {
+    for world in worlds() {
+        let outside = world.folder.path().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("file"), "theirs").unwrap();
+        let there = outside.to_str().unwrap();
+        let home = "/usr/hermit-was-here";
+        let (outcome, said) = run(
+            &world,
+            &format!("echo x > {there}/new; echo x > {there}/file; rm -rf {there}; echo x > {home}; echo x > /etc/h; echo x > /h; exit 3"),
+        );
+        assert_eq!(outcome.result_code, ResultCode::Failed, "{said}");
+        assert_eq!(outcome.ran.exit_code, Some(3));
+        assert_eq!(std::fs::read_to_string(outside.join("file")).unwrap(), "theirs");
+        assert!(!outside.join("new").exists());
+        for path in [home, "/etc/h", "/h"] {
+            assert!(!Path::new(path).exists(), "{path}");
+        }
+        assert!(outcome.changes.is_empty());
+    }
+}
+
+#[test]
+fn a_command_cannot_read_the_ledger_folder_or_the_secrets_of_the_machine() {
+    for world in worlds() {
+        std::fs::write(world.store.join("ledger.db"), "the ledger").unwrap();
+        let store = world.store.to_str().unwrap();
+        let (_, said) = run(&world, &format!("cat {store}/ledger.db /etc/shadow; ls {store} /root /home; cat /proc/1/environ"));
+        assert!(!said["stdout"].as_str().unwrap().contains("the ledger"), "{said}");
+        assert!(!said["stdout"].as_str().unwrap().contains("root:"), "{said}");
+        assert!(!said["stdout"].as_str().unwrap().contains("spool"), "{said}");
+    }
+}
+
+#[test]
+fn a_link_out_of_the_workspace_leads_a_command_nowhere() {
+    for world in worlds() {
+        let outside = world.folder.path().join("outside");
+        std::fs::write(&outside, "theirs").unwrap();
+        std::os::unix::fs::symlink(&outside, world.at("link")).unwrap();
+        let (_, said) = run(&world, "cat link; echo mine > link");
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "theirs");
+        assert!(!said["stdout"].as_str().unwrap().contains("theirs"));
+    }
+}
+
+#[test]
+fn a_command_without_the_network_opens_no_socket() {
+    for world in worlds() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        listener.set_nonblocking(true).unwrap();
+        let script = format!(
+            "import socket\nfor f in (socket.AF_INET, socket.AF_INET6, socket.AF_PACKET, socket.AF_NETLINK):\n try:\n  socket.socket(f, socket.SOCK_STREAM if f < 16 else socket.SOCK_RAW)\n  print('open', f)\n except OSError as e:\n  print('refused', f, e.errno)\ntry:\n socket.create_connection(('127.0.0.1', {port}), 1)\n print('connected')\nexcept OSError as e:\n print('no', e.errno)\n"
+        );
+        let (outcome, said) = run_action(&world, command(&["python3", "-c", &script], 20_000));
+        let stdout = said["stdout"].as_str().unwrap();
+        if outcome.ran.executable_sha256.is_some() {
+            assert_eq!(stdout.matches("refused").count(), 4, "{said}");
+            assert!(!stdout.contains("connected"));
+        }
+        let (_, said) = run_action(&world, command(&["bash", "-c", &format!("echo hi > /dev/tcp/127.0.0.1/{port}")], 20_000));
+        assert_ne!(said["exit_code"], 0);
+        assert!(listener.accept().is_err(), "somebody came through");
+    }
+}
+
+#[test]
+fn a_command_with_the_network_reaches_it() {
+    for world in worlds() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let argv = ["bash", "-c", &format!("echo hi > /dev/tcp/127.0.0.1/{port}")].map(str::to_owned).to_vec();
+        let action = Action::Command { argv, cwd: RelPath::ROOT, network: true, timeout_ms: 20_000 };
+        let (outcome, said) = run_action(&world, action.clone());
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{said}");
+        listener.accept().unwrap();
+        // A grant without the network does not become one with it.
+        let request = world.request(action);
+        let mut grant = world.grant(&request);
+        grant.network_scope.clear();
+        let authorization = governance::authorize(&grant, &request, 0, support::NOW);
+        if let Ok(authorization) = authorization {
+            let outcome = world.hands.perform(authorization, &request, &|| false, &mut |_| {});
+            assert_eq!(outcome.result_code, ResultCode::Failed);
+            assert!(outcome.outputs.is_empty());
+        }
+    }
+}
+
+/// Processes of the machine whose command line holds a word.
+fn alive(word: &str) -> Vec<PathBuf> {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| std::fs::read(path.join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(word)))
+        .filter(|path| !path.ends_with(std::process::id().to_string()))
+        .collect()
+}
+
+#[test]
+fn a_command_leaves_no_process_behind() {
+    for world in worlds() {
+        let word = format!("86399.{}", std::process::id());
+        let script = format!("(setsid sleep {word} > /dev/null 2>&1 &) ; sleep {word} & nohup sleep {word} > /dev/null 2>&1 & echo ok");
+        let (outcome, said) = run(&world, &script);
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{said}");
+        let mut left = alive(&word);
+        for _ in 0..200 {
+            if left.is_empty() {
+                break;
+            }
+            std::thread::yield_now();
+            left = alive(&word);
+        }
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn a_command_that_runs_too_long_or_is_cancelled_is_ended_with_all_its_children() {
+    for world in worlds() {
+        let word = format!("86398.{}", std::process::id());
+        let (outcome, _) = run_action(&world, command(&["sh", "-c", &format!("echo x > made; sleep {word} & sleep {word}")], 300));
+        assert_eq!(outcome.result_code, ResultCode::Partial, "{outcome:?}");
+        assert!(outcome.error.as_ref().unwrap().contains("longer than 300 ms"));
+        assert_eq!(changed(&outcome), ["made"]);
+        let request = world.request(command(&["sh", "-c", &format!("echo begun; sleep {word}")], 60_000));
+        let begun = std::cell::Cell::new(false);
+        let outcome = world.perform_with(&request, &|| begun.get(), &mut |progress| {
+            begun.set(begun.get() || matches!(progress, Progress::Stdout(b"begun\n")));
+        });
+        assert!(outcome.error.unwrap().contains("cancelled"));
+        let mut left = alive(&word);
+        for _ in 0..200 {
+            if left.is_empty() {
+                break;
+            }
+            std::thread::yield_now();
+            left = alive(&word);
+        }
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn a_command_that_fills_memory_fails_and_the_host_lives() {
+    for walls in walls() {
+        let world = World::with(walls.with_memory(256 << 20));
+        let (outcome, said) = run(&world, "head -c 2000000000 /dev/zero | tail -c 2000000000 | wc -c");
+        let filled = said["stdout"].as_str().unwrap().trim() == "2000000000";
+        assert!(!filled, "{said} {outcome:?}");
+    }
+}
+
+#[test]
+fn dangerous_calls_are_refused() {
+    for world in worlds() {
+        let (_, said) = run(&world, "unshare -U true && echo userns; unshare -m true && echo mountns; mount -t tmpfs none /tmp && echo mounted; true");
+        assert_eq!(said["stdout"], "", "{said}");
+    }
+}
+
+#[test]
+fn long_output_keeps_its_beginning_and_its_end_and_says_what_is_missing() {
+    for world in worlds() {
+        let (outcome, said) = run(&world, "echo first; head -c 9000000 /dev/zero | tr '\\0' 'x'; echo; echo last");
+        let stdout = said["stdout"].as_str().unwrap();
+        assert!(stdout.starts_with("first\n") && stdout.ends_with("last\n"));
+        assert!(stdout.contains("hermit left out"));
+        assert!(said["stdout_left_out"].as_u64().unwrap() > 4_000_000, "{}", said["stdout_left_out"]);
+        assert_eq!(said["stdout_bytes"], 9_000_012);
+        assert!(outcome.observed.iter().any(|line| line.contains("standard output were left out")));
+    }
+}
+
+#[test]
+fn the_environment_is_small_and_the_home_is_private() {
+    for world in worlds() {
+        let (_, said) = run(&world, "env | sort; echo h > $HOME/h; echo t > $TMPDIR/t; ls -A $HOME");
+        let stdout = said["stdout"].as_str().unwrap();
+        assert!(!stdout.contains("CARGO"), "{stdout}");
+        assert!(stdout.ends_with("h\n"), "{said}");
+        assert!(!Path::new("/tmp/t").exists());
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_never_started() {
+    for world in worlds() {
+        let request = world.request(command(&["no-such-program-anywhere"], 5_000));
+        let before = world.witness(&request);
+        let outcome = world.perform(&request);
+        assert_eq!(outcome.result_code, ResultCode::Failed);
+        assert!(outcome.error.as_ref().unwrap().contains("could not be started"), "{outcome:?}");
+        assert!(world.hands.settle(&request, &before).is_certain());
+    }
+}
