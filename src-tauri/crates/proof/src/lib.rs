@@ -1,1 +1,49 @@
 //! The bundle format and its verifier; knows nothing of kernel or database.
+//!
+//! # What this room is for
+//!
+//! One file that a person can hand to somebody who does not run Hermit: `hermit-proof/1` (proof.md 6). It is made
+//! from bytes that a [`Source`] hands over, and checked with nothing but the file and, for more than consistency,
+//! a key the receiver already trusts. Every part of it is also readable by tools that nobody here wrote.
+//!
+//! # What it must never do
+//!
+//! Ask a database. Re-serialise anything in order to verify it. Say `valid` of what is signed by nobody the
+//! receiver trusts, of an empty or truncated log, or of a file it does not know. Claim that a proof shows more
+//! than integrity, order and authority.
+//!
+//! # Invariants (tests cite them by number)
+//!
+//! 1. The same store, task, options and checkpoint give the same bytes.
+//! 2. Every byte of a bundle is covered: an unknown, missing, changed, doubled or compressed file is refused.
+//! 3. What the log signed decides: number, order and bytes of events; a receipt, an entry or a decision that does
+//!    not follow from it is refused.
+//! 4. `valid` needs a key that the caller named; without one the best verdict is `unverifiable`.
+//! 5. Memory is bounded by the largest single file that must be whole, and by what is known of the task; a
+//!    hostile bundle costs time in proportion to its size and no more.
+//! 6. The report says what is proven, what is only asserted, and what is not shown.
+//!
+//! # Where to start reading
+//!
+//! [`Source`] and [`export()`] for making, [`verify()`] for checking; [`evidence`] for the gate's own bundle (KS-4.8).
+
+mod container;
+mod error;
+pub mod evidence;
+mod export;
+mod layout;
+mod options;
+mod report;
+mod source;
+mod statement;
+mod trust;
+mod verify;
+
+pub use error::Error;
+pub use export::{Exported, export, export_to};
+pub use layout::FORMAT;
+pub use options::{Include, Options, Scope};
+pub use report::{Counts, Report, Verdict};
+pub use source::{Head, PublicKeys, Signers, Source};
+pub use trust::Trust;
+pub use verify::verify;

@@ -1,0 +1,2 @@
+//! Checks a bundle with no store at hand.
+fn main() {}

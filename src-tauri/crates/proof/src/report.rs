@@ -1,0 +1,131 @@
+//! What a check has shown, in words a person can use.
+
+use model::TaskId;
+use seal::Digest;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The four answers (proof.md 2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Whole, consistent, and signed by a key the caller trusts.
+    Valid,
+    /// Changed or contradictory; the first offending place.
+    Invalid {
+        /// File, and line where there are lines.
+        place: String,
+        /// What is wrong there.
+        why: String,
+    },
+    /// What is there holds, but something that belongs to it is not there.
+    Incomplete {
+        /// What is missing.
+        missing: Vec<String>,
+    },
+    /// It holds together, but no key the caller trusts vouches for it.
+    Unverifiable {
+        /// Whose signatures it carries.
+        why: String,
+    },
+}
+
+impl Verdict {
+    /// Exit code of the command: 0, 5, 6, 7.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Valid => 0,
+            Self::Invalid { .. } => 5,
+            Self::Unverifiable { .. } => 6,
+            Self::Incomplete { .. } => 7,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Valid => f.write_str("valid"),
+            Self::Invalid { place, why } => write!(f, "invalid at {place}: {why}"),
+            Self::Incomplete { missing } => write!(f, "incomplete: {} is missing", missing.join("; ")),
+            Self::Unverifiable { why } => write!(f, "unverifiable: {why}"),
+        }
+    }
+}
+
+/// How much was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Counts {
+    /// Files of the bundle.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Events whose bytes were checked.
+    pub events: u64,
+    /// Receipts.
+    pub receipts: u64,
+    /// Decisions of a person whose signature was checked.
+    pub decisions: u64,
+    /// Entries of the gate.
+    pub gate_entries: u64,
+    /// Sensitive values that can be read.
+    pub disclosed: u64,
+    /// Sensitive values of which only the digest is there.
+    pub redacted: u64,
+    /// Artifacts whose content is there.
+    pub artifacts: u64,
+    /// Artifacts of which only the digest is there.
+    pub artifacts_left_out: u64,
+}
+
+/// The answer to `verify`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The answer.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The task it is about, once that much could be read.
+    pub task_id: Option<TaskId>,
+    /// The store's log.
+    pub log_id: Option<String>,
+    /// The task's number of events and root, as signed.
+    pub task_size: Option<u64>,
+    /// The root over them.
+    pub task_root: Option<Digest>,
+    /// When the last checkpoint was made, by the store's own clock.
+    pub exported_at_ms: Option<i64>,
+    /// Key ids (SHA-256 of the SPKI DER) by purpose.
+    pub keys: BTreeMap<String, Digest>,
+    /// Purposes whose key the caller trusts.
+    pub trusted: Vec<String>,
+    /// How much was checked.
+    pub counts: Counts,
+    /// What the bundle proves.
+    pub proven: Vec<String>,
+    /// What it says and does not prove.
+    pub asserted: Vec<String>,
+    /// What it leaves out.
+    pub not_shown: Vec<String>,
+}
+
+impl Report {
+    /// Exit code of the command: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        self.verdict.exit_code()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.verdict)?;
+        let lists = [("proven", &self.proven), ("only asserted", &self.asserted), ("not shown", &self.not_shown)];
+        for (title, sentences) in lists.iter().filter(|(_, sentences)| !sentences.is_empty()) {
+            writeln!(f, "\n{title}:")?;
+            sentences.iter().try_for_each(|sentence| writeln!(f, "- {sentence}"))?;
+        }
+        Ok(())
+    }
+}

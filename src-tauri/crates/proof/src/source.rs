@@ -1,0 +1,112 @@
+//! What a bundle is made of. A source gives bytes as they are stored and decides nothing.
+
+use model::{TaskId, UnixMs};
+use seal::{Digest, PublicKey, Signer};
+
+/// The stored bytes of one store, as of one set of checkpoints.
+///
+/// Whoever implements it first makes the checkpoints of the task, the gate and the global log in one commit and
+/// then answers from that state: `task_head`, `gate_head` and `global_head` must belong together. Errors are in
+/// words.
+pub trait Source {
+    /// The `<log-id>` in `hermit.local/<log-id>`, the origin of every checkpoint.
+    fn log_id(&self) -> String;
+
+    /// The public keys in force; `None` where the store has none.
+    fn public_keys(&self) -> PublicKeys;
+
+    /// The signed head of the task's tree and its place in the global log; `None` in a store without keys.
+    ///
+    /// # Errors
+    /// In words, as in every method here.
+    fn task_head(&self, task: TaskId) -> Result<Option<Head>, String>;
+
+    /// The signed head of the gate's tree and its place in the global log; `None` without keys or entries.
+    ///
+    /// # Errors
+    /// In words.
+    fn gate_head(&self) -> Result<Option<Head>, String>;
+
+    /// The signed head of the global log; `None` in a store without keys.
+    ///
+    /// # Errors
+    /// In words.
+    fn global_head(&self) -> Result<Option<Head>, String>;
+
+    /// Exact bytes of the task's events after number `after_seq`, in order, at most `max`; empty at the end. Events
+    /// beyond the task's signed head are not asked for.
+    ///
+    /// # Errors
+    /// In words.
+    fn events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Vec<u8>>, String>;
+
+    /// The bytes that open a concealed leaf; `None` when they were erased.
+    ///
+    /// # Errors
+    /// In words.
+    fn disclosure(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String>;
+
+    /// The bytes of an artifact; `None` when they are no longer kept.
+    ///
+    /// # Errors
+    /// In words.
+    fn artifact(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String>;
+
+    /// The gate's entries that concern the task, with their numbers (the first entry ever is 1), ascending, none
+    /// beyond the gate's signed head.
+    ///
+    /// # Errors
+    /// In words.
+    fn gate_entries(&self, task: TaskId) -> Result<Vec<(u64, Vec<u8>)>, String>;
+
+    /// Path of entry number `number` to the root of the gate's tree at `size` entries.
+    ///
+    /// # Errors
+    /// In words.
+    fn gate_proof(&self, number: u64, size: u64) -> Result<Vec<Digest>, String>;
+
+    /// Path of the note at `leaf_index` to the root of the global log at `size` notes.
+    ///
+    /// # Errors
+    /// In words.
+    fn global_proof(&self, leaf_index: u64, size: u64) -> Result<Vec<Digest>, String>;
+}
+
+/// A signed tree head as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The signed note (C2SP checkpoint), exact bytes.
+    pub note: Vec<u8>,
+    /// Its place among the global log's leaves; `None` for the global head itself.
+    pub leaf_index: Option<u64>,
+    /// When it was made; the bundle's `exported_at_ms` is the global head's.
+    pub made_at: UnixMs,
+}
+
+/// Public keys by purpose (proof.md 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PublicKeys {
+    /// Signs checkpoints.
+    pub log: Option<PublicKey>,
+    /// Signs receipts and statements.
+    pub receipt: Option<PublicKey>,
+    /// Signs `SHA256SUMS`.
+    pub manifest: Option<PublicKey>,
+    /// Signs a person's decisions.
+    pub approval: Option<PublicKey>,
+}
+
+/// The two keys that sign the bundle itself. Without them it is a bundle of a store without keys.
+#[derive(Clone, Copy)]
+pub struct Signers<'a> {
+    /// K_receipt, for the statement.
+    pub receipt: &'a dyn Signer,
+    /// K_manifest, for `SHA256SUMS`.
+    pub manifest: &'a dyn Signer,
+}
+
+impl std::fmt::Debug for Signers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Signers({}, {})", self.receipt.public().keyid(), self.manifest.public().keyid())
+    }
+}
