@@ -64,6 +64,9 @@ crate::names! {
     }
 }
 
+/// Where the body stands in the event: a disclosure names its leaf from the event's root.
+const PAYLOAD: &str = "/payload";
+
 /// Who acts, as every event names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
@@ -162,7 +165,7 @@ impl Draft {
         let malformed = |why: String| Error::Malformed { what: "event", why };
         let plain = self.body.to_value().map_err(|e| malformed(e.to_string()))?;
         let (payload, disclosures) =
-            seal::disclose::conceal(plain, "/payload", salts).map_err(|e| malformed(e.to_string()))?;
+            seal::disclose::conceal(plain, PAYLOAD, salts).map_err(|e| malformed(e.to_string()))?;
         let (entity_type, entity_id) = self.body.entity();
         let event = Event {
             canon: seal::canon::CANON.to_owned(),
@@ -213,7 +216,7 @@ impl Event {
     /// # Errors
     /// [`Error::UnknownEvent`] for a type or version not in the registry, [`Error::Malformed`] otherwise.
     pub fn body(&self, lookup: &dyn Fn(&Digest) -> Option<Vec<u8>>) -> Result<Body, Error> {
-        let value = seal::disclose::reveal(self.payload.clone(), lookup)
+        let value = seal::disclose::reveal_at(self.payload.clone(), PAYLOAD, lookup)
             .map_err(|e| Error::Malformed { what: "event", why: e.to_string() })?;
         Body::from_value(&self.event_type, self.schema_version, value)
     }
