@@ -1,0 +1,389 @@
+//! The minimum fields of every object of HK-8 stand in its JSON.
+
+use crate::events::{placed, sample};
+use model::action::ActionClass;
+use model::grant::{CapabilityGrant, FilesystemScope};
+use model::receipt::Receipt;
+use model::{Slot, UnixMs};
+use serde_json::{Value, json};
+
+/// Each name is there; absence is said (`null`, or why), never silent.
+fn has(object: &Value, names: &[&str]) {
+    let fields = object.as_object().unwrap_or_else(|| panic!("{object} is no object"));
+    for name in names {
+        assert!(fields.contains_key(*name), "`{name}` is missing in {object}");
+    }
+}
+
+fn part(event_type: &str, name: &str) -> Value {
+    sample(event_type).to_value().expect("it serialises")[name].clone()
+}
+
+#[conforms::conforms("HK-8.1-1", "HK-8.1-4", "HK-8.1-5")]
+#[test]
+fn a_task_has_its_fields() {
+    let task = part("task.created", "task");
+    has(
+        &task,
+        &[
+            "task_id",
+            "title",
+            "goal",
+            "status",
+            "priority",
+            "owner_principal_id",
+            "policy_profile_ref",
+            "task_contract_ref",
+            "created_at",
+            "updated_at",
+        ],
+    );
+    has(
+        &task,
+        &[
+            "parent_task_id",
+            "depends_on",
+            "labels",
+            "deadline_at",
+            "workspace_hint",
+            "requested_by",
+            "source_channel",
+            "parallelism_mode",
+        ],
+    );
+}
+
+#[test]
+fn an_ingress_record_has_its_fields() {
+    has(
+        &part("ingress.received", "record"),
+        &[
+            "ingress_id",
+            "conversation_id",
+            "source_channel",
+            "raw_text",
+            "normalized_text",
+            "status",
+            "resolution",
+            "created_at",
+            "updated_at",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.2-4")]
+#[test]
+fn a_step_has_its_fields() {
+    has(
+        &part("step.created", "step"),
+        &[
+            "step_id",
+            "task_id",
+            "kind",
+            "title",
+            "contract_ref",
+            "status",
+            "depends_on",
+            "max_attempts",
+            "created_at",
+            "updated_at",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.3-2", "HK-8.3-3")]
+#[test]
+fn an_attempt_has_its_fields() {
+    let attempt = part("attempt.created", "attempt");
+    has(
+        &attempt,
+        &[
+            "attempt_id",
+            "task_id",
+            "step_id",
+            "attempt_no",
+            "status",
+            "context_pack_ref",
+            "working_state_ref",
+            "workspace_lease_ref",
+            "idempotency_key",
+            "started_at",
+            "finished_at",
+        ],
+    );
+    has(
+        &attempt,
+        &["resume_from_ref", "executor_mode", "policy_version", "state_witness_ref", "environment_ref"],
+    );
+}
+
+#[conforms::conforms("HK-8.4-3", "HK-13.1-2", "HK-13.4-1")]
+#[test]
+fn an_event_has_its_fields() {
+    let (event, _) = placed("attempt.created", 0);
+    has(
+        &serde_json::to_value(event).expect("it serialises"),
+        &[
+            "event_id",
+            "schema_version",
+            "event_type",
+            "entity_type",
+            "entity_id",
+            "task_id",
+            "step_id",
+            "attempt_id",
+            "task_seq",
+            "occurred_at",
+            "actor_type",
+            "actor_id",
+            "payload",
+            "causation_id",
+            "correlation_id",
+            "idempotency_key",
+            "prev_event_hash",
+            "workspace_id",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.5-2")]
+#[test]
+fn an_artifact_has_its_fields() {
+    has(
+        &part("artifact.created", "artifact"),
+        &[
+            "artifact_id",
+            "class",
+            "kind",
+            "uri",
+            "content_hash",
+            "media_type",
+            "byte_size",
+            "created_at",
+            "producer",
+            "retention_class",
+            "trust_tier",
+            "sensitivity_class",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.5-4")]
+#[test]
+fn an_artifacts_life_has_its_six_events() {
+    for event_type in [
+        "artifact.created",
+        "artifact.referenced",
+        "artifact.sealed",
+        "artifact.promoted",
+        "artifact.compacted",
+        "artifact.expired",
+    ] {
+        assert_eq!(sample(event_type).event_type(), event_type);
+    }
+}
+
+#[conforms::conforms("HK-8.6-2", "HK-14.5-2")]
+#[test]
+fn a_belief_and_its_evidence_have_their_fields() {
+    let belief = part("belief.asserted", "belief");
+    has(
+        &belief,
+        &[
+            "belief_id",
+            "task_id",
+            "claim",
+            "scope",
+            "evidence_refs",
+            "confidence",
+            "trust_tier",
+            "status",
+            "created_at",
+        ],
+    );
+    has(&belief, &["step_id", "attempt_id", "supersedes", "contradicts", "expires_at"]);
+    has(
+        &belief["evidence_refs"][0],
+        &["artifact_id", "selector", "excerpt_hash", "capture_method", "confidence", "trust_tier"],
+    );
+}
+
+#[conforms::conforms("HK-8.7-2")]
+#[test]
+fn a_memory_record_has_its_fields() {
+    has(
+        &part("memory.promoted", "record"),
+        &[
+            "memory_id",
+            "claim",
+            "scope",
+            "evidence_refs",
+            "trust_tier",
+            "promotion_reason",
+            "status",
+            "created_at",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.8-2")]
+#[test]
+fn a_decision_has_its_fields() {
+    has(
+        &part("decision.recorded", "decision"),
+        &[
+            "decision_id",
+            "task_id",
+            "step_id",
+            "attempt_id",
+            "decision_type",
+            "summary",
+            "rationale",
+            "evidence_refs",
+            "risk_level",
+            "decided_by",
+            "reversible",
+            "created_at",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.9-3", "HK-8.9-5")]
+#[test]
+fn an_approval_has_its_fields() {
+    has(
+        &part("approval.requested", "approval"),
+        &[
+            "approval_id",
+            "task_id",
+            "step_id",
+            "attempt_id",
+            "status",
+            "approval_type",
+            "requested_action_ref",
+            "approval_packet_ref",
+            "requested_at",
+            "resolved_at",
+            "resolved_by",
+        ],
+    );
+}
+
+#[conforms::conforms("HK-8.11-2")]
+#[test]
+fn a_principal_has_its_fields() {
+    let principal = part("principal.registered", "principal");
+    has(&principal, &["principal_id", "principal_type", "display_name", "created_at"]);
+    has(&principal, &["authn_context_ref", "labels", "external_identity_ref"]);
+}
+
+fn id<T: std::str::FromStr>(prefix: &str) -> T
+where
+    T::Err: std::fmt::Debug,
+{
+    format!("{prefix}_{:032x}", 9).parse().expect("an identifier")
+}
+
+fn digest() -> seal::Digest {
+    seal::Digest::of(b"x")
+}
+
+#[conforms::conforms("HK-8.12-1", "HK-8.12-4", "HK-16.6-2")]
+#[test]
+fn a_grant_has_its_fields() {
+    let grant = CapabilityGrant {
+        grant_id: id("grt"),
+        task_id: id("task"),
+        step_id: id("step"),
+        attempt_id: id("att"),
+        issued_to_principal_id: id("prn"),
+        issued_by_principal_id: id("prn"),
+        action_class: ActionClass::WriteLocal,
+        resource_scope: vec!["file:x".to_owned()],
+        issued_at: UnixMs(1),
+        not_before: UnixMs(1),
+        expires_at: UnixMs(2),
+        max_uses: 1,
+        action_request_sha256: digest(),
+        policy_result_sha256: digest(),
+        approval_packet_sha256: Slot::NOT_REQUIRED,
+        witness_sha256: Slot::Value(digest()),
+        approval_ref: Slot::NOT_REQUIRED,
+        decision_ref: Slot::Value(id("dec")),
+        filesystem_scope: FilesystemScope::Named,
+        network_scope: Vec::new(),
+        secret_scope: Vec::new(),
+    };
+    let value = serde_json::to_value(&grant).expect("it serialises");
+    has(
+        &value,
+        &[
+            "grant_id",
+            "task_id",
+            "step_id",
+            "attempt_id",
+            "issued_to_principal_id",
+            "issued_by_principal_id",
+            "action_class",
+            "resource_scope",
+            "issued_at",
+            "expires_at",
+            "max_uses",
+        ],
+    );
+    assert_eq!(value["approval_ref"], json!({ "absent": "not_required" }), "absence says why");
+    for bound in ["task_id", "attempt_id", "action_class", "resource_scope", "expires_at", "max_uses"] {
+        let mut unbound = value.clone();
+        unbound.as_object_mut().expect("an object").remove(bound);
+        assert!(serde_json::from_value::<CapabilityGrant>(unbound).is_err(), "no grant without `{bound}`");
+    }
+}
+
+#[conforms::conforms("HK-8.10-2", "HK-18.2-1")]
+#[test]
+fn a_receipt_has_its_fields_and_a_place_for_each_question() {
+    let value: Value = serde_json::from_str(include_str!("../data/receipt.json")).expect("JSON");
+    has(
+        &value,
+        &[
+            "receipt_id",
+            "task_id",
+            "step_id",
+            "attempt_id",
+            "receipt_class",
+            "action_request_ref",
+            "input_refs",
+            "environment_ref",
+            "policy_result_ref",
+            "approval_ref",
+            "capability_grant_ref",
+            "output_refs",
+            "result_code",
+            "result_summary",
+            "created_at",
+        ],
+    );
+    // What was intended, authorized, ran, where, changed, produced, observed, whether it can be rolled back.
+    let questions = [
+        "action_request_ref",
+        "authorized",
+        "ran",
+        "environment_ref",
+        "changes",
+        "output_refs",
+        "observed",
+        "rollback",
+    ];
+    has(&value, &questions);
+    let receipt: Receipt = serde_json::from_value(value.clone()).expect("a receipt");
+    assert_eq!(
+        serde_json::to_value(&receipt).expect("it serialises"),
+        value,
+        "every field of the file is a field"
+    );
+    for question in questions {
+        let mut silent = value.clone();
+        silent.as_object_mut().expect("an object").remove(question);
+        assert!(serde_json::from_value::<Receipt>(silent).is_err(), "no receipt without `{question}`");
+    }
+}
