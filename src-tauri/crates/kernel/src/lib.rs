@@ -1,1 +1,44 @@
-//! The only writer: decide, append, project, act; recovery, leases, scheduling; one file per command.
+//! The will: the only writer. It decides, appends, projects, and only then acts.
+//!
+//! **What this room is for.** A goal becomes a task, a task's step an attempt, an attempt's turn a context pack, a
+//! proposal, a verdict, an approval, a grant, a dispatch, an effect, an observation, a receipt. Each link is
+//! committed before the next begins, and every one of them is found again after a crash.
+//!
+//! **What it must never do.** Act before its intent is on disk; run an effect again whose outcome is not known;
+//! believe a projection where authority is concerned; let anything but a person's signature grant.
+//!
+//! **Invariants** (tests cite them by number):
+//!
+//! 1. Nothing is executed but by [`effects`] hands with an [`governance::Authorization`], after a commit that holds
+//!    the dispatch, the grant it consumes and the gate's entries (HK-6.2, KS-3.4).
+//! 2. What comes next is a pure function of the folded events: [`next::next`].
+//! 3. One driver per task, one writer per store (HK-20.1-1).
+//! 4. An approval pauses the same attempt, and the same attempt goes on (HK-11.5).
+//! 5. What was approved is what runs: any drift asks again (HK-16.8).
+//! 6. Dispatched and not observed is looked at, never repeated (HK-19.3).
+//! 7. An important act is complete only with its receipt (HK-6.4-1).
+//! 8. A halt outlives the process (recovery.md 1).
+//!
+//! **Where to start reading.** [`next`], then [`drive`], then [`command`].
+
+pub mod command;
+pub mod drive;
+mod error;
+mod gatepass;
+mod kernel;
+pub mod next;
+mod open;
+pub mod ports;
+mod query;
+pub mod state;
+mod store;
+mod track;
+pub mod workspace;
+mod writeup;
+
+pub use drive::Standing;
+pub use error::Error;
+pub use kernel::{Kernel, Ports};
+pub use next::{Next, Waiting};
+pub use open::VERSION;
+pub use store::{Conversation, StoreState};

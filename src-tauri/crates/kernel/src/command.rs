@@ -1,0 +1,15 @@
+//! What a person or a surface may ask of the kernel. One file per command.
+
+pub mod approve;
+pub mod checkpoint;
+pub mod clarify;
+pub mod control;
+pub mod halt;
+pub mod ingest;
+pub mod keys;
+pub mod memory;
+pub mod note;
+pub mod resolve;
+pub mod revoke;
+pub mod rollback;
+pub mod submit;

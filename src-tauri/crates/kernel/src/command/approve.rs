@@ -1,0 +1,178 @@
+//! A person answers. The kernel believes a signature, never a surface (governance.md 2).
+
+use crate::kernel::{Kernel, lock};
+use crate::state::TaskState;
+use crate::writeup::{NewArtifact, Writeup};
+use crate::Error;
+use governance::approval::{verify, verify_denial};
+use model::action::ActionClass;
+use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
+use model::artifact::{ArtifactKind, ArtifactRef};
+use model::body::{ApprovalDenied, ApprovalGranted, DuplicateRefused, KeyPurpose};
+use model::event::Actor;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::{ApprovalId, PrincipalId, Sensitive, TaskId};
+
+/// What became of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answered {
+    /// It counts.
+    Accepted {
+        /// The approval's status now.
+        status: ApprovalStatus,
+        /// The task that may go on.
+        task_id: TaskId,
+    },
+    /// It was answered before, expired, or withdrawn; nothing changed (reconciliation C24).
+    NotActive {
+        /// The status it has.
+        status: ApprovalStatus,
+        /// The task.
+        task_id: TaskId,
+    },
+}
+
+impl Kernel {
+    /// A signed answer: yes or no.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when anything about the envelope does not hold; the approval stays as it is.
+    pub fn decide_approval(&self, task_id: TaskId, approval_id: ApprovalId, envelope: &[u8]) -> Result<Answered, Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let approval = pending(state, approval_id)?.clone();
+        if approval.status != ApprovalStatus::Pending {
+            return self.late(state, &approval);
+        }
+        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
+        let (keyid, key) =
+            lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let decision = verify(envelope, &approval, &packet, &key, self.ports.clock.now())?;
+        self.person(decision.decided_by)?;
+        let actor = Actor { actor_type: PrincipalType::User, actor_id: decision.decided_by };
+        let point = if decision.choice == Choice::Deny { Point::ApprovalDeny } else { Point::ApprovalGrant };
+        let mut w = self.writeup(point, state, actor);
+        let packet_id = approval.approval_packet_ref;
+        let at = w.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision).from([packet_id]))?;
+        let key = Some(format!("approval.resolve:{approval_id}"));
+        let feedback = decision.feedback.clone().map(Sensitive::from);
+        match decision.choice {
+            Choice::Deny => drop(w.push_keyed(key, ApprovalDenied {
+                approval_id,
+                decided_by: decision.decided_by,
+                surface: decision.surface,
+                envelope: Some(at.clone()),
+                feedback,
+            })),
+            Choice::Once | Choice::Standing => drop(w.push_keyed(key, ApprovalGranted {
+                approval_id,
+                decided_by: decision.decided_by,
+                surface: decision.surface,
+                scope: decision.scope.clone(),
+                envelope: at.clone(),
+                keyid,
+                receipt_id: None,
+            })),
+        }
+        self.resolution_receipt(state, &mut w, &approval, &decision, at)?;
+        self.commit(w, Some(state))?;
+        let status = if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
+        Ok(Answered::Accepted { status, task_id })
+    }
+
+    /// A no without a signature: any surface may refuse, none but a person may allow.
+    ///
+    /// # Errors
+    /// When the approval does not exist.
+    pub fn deny_approval(
+        &self,
+        task_id: TaskId,
+        approval_id: ApprovalId,
+        surface: Surface,
+        feedback: Option<String>,
+    ) -> Result<Answered, Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let approval = pending(state, approval_id)?.clone();
+        if approval.status != ApprovalStatus::Pending {
+            return self.late(state, &approval);
+        }
+        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
+        let actor = self.actor(PrincipalType::User)?;
+        let now = self.ports.clock.now();
+        let decision =
+            governance::approval::answer(&packet, Choice::Deny, surface, actor.actor_id, now, feedback.clone())?;
+        verify_denial(&decision, &approval, &packet, now)?;
+        let mut w = self.writeup(Point::ApprovalDeny, state, actor);
+        w.push_keyed(Some(format!("approval.resolve:{approval_id}")), ApprovalDenied {
+            approval_id,
+            decided_by: actor.actor_id,
+            surface,
+            envelope: None,
+            feedback: feedback.map(Sensitive::from),
+        });
+        self.commit(w, Some(state))?;
+        Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
+    }
+
+    /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1).
+    fn resolution_receipt(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        approval: &Approval,
+        decision: &ApprovalDecision,
+        envelope: ArtifactRef,
+    ) -> Result<(), Error> {
+        let mut receipt = self.blank(state, w, ActionClass::ApprovalResolution)?;
+        receipt.receipt_class = ReceiptClass::ApprovalResolution;
+        receipt.approval_ref = model::Slot::Value(approval.approval_id);
+        receipt.authorized.approval_packet_sha256 = model::Slot::Value(approval.approval_packet_sha256);
+        receipt.authorized.approval_decision_sha256 = model::Slot::Value(envelope.sha256);
+        receipt.output_refs = vec![envelope];
+        receipt.result_code =
+            if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
+        receipt.result_summary =
+            Sensitive::from(format!("a person answered `{}` on {}", decision.choice, decision.surface));
+        receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
+        if self.issue(state, w, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
+    }
+
+    /// Only a known person decides.
+    fn person(&self, id: PrincipalId) -> Result<(), Error> {
+        let store = lock(&self.store);
+        match store.principals.get(&id) {
+            Some(p) if p.principal_type == PrincipalType::User => Ok(()),
+            _ => Err(Error::Conflict(format!("`{id}` is no person known to this store"))),
+        }
+    }
+
+    /// A late or second answer changes nothing and is on record (reconciliation C24).
+    fn late(&self, state: &TaskState, approval: &Approval) -> Result<Answered, Error> {
+        let key = format!("approval.resolve:{}", approval.approval_id);
+        if let Some(original) = self.reader.by_idempotency_key(&key)? {
+            let actor = self.actor(PrincipalType::System)?;
+            let correlation = approval.approval_id.to_string();
+            let mut w = self.store_writeup(Point::ApprovalDeny, actor, correlation, None)?;
+            w.push(DuplicateRefused {
+                idempotency_key: key,
+                original_event_id: original.event_id,
+                what: "approval".to_owned(),
+            });
+            self.commit(w, None)?;
+        }
+        Ok(Answered::NotActive { status: approval.status, task_id: state.task.task_id })
+    }
+}
+
+fn pending(state: &TaskState, id: ApprovalId) -> Result<&Approval, Error> {
+    state
+        .approvals
+        .get(&id)
+        .map(|record| &record.approval)
+        .ok_or_else(|| Error::NotFound { kind: "approval", id: id.to_string() })
+}

@@ -1,0 +1,49 @@
+//! A person answers a question (reconciliation C25).
+
+use crate::kernel::{Kernel, lock};
+use crate::track::Track;
+use crate::Error;
+use model::attempt::AttemptStatus;
+use model::body::{ClarificationAnswered, TaskInputAdded};
+use model::fault::Point;
+use model::ingress::{Channel, ClarificationStatus};
+use model::principal::PrincipalType;
+use model::{ClarificationId, Sensitive, TaskId};
+
+impl Kernel {
+    /// Records the answer as an ingress bound to the task, and lets the attempt go on.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when the question is closed.
+    pub fn answer(
+        &self,
+        task_id: TaskId,
+        clarification_id: ClarificationId,
+        text: &str,
+        channel: Channel,
+    ) -> Result<(), Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let question = state
+            .clarifications
+            .get(&clarification_id)
+            .ok_or_else(|| Error::NotFound { kind: "question", id: clarification_id.to_string() })?;
+        if question.status != ClarificationStatus::Pending {
+            return Err(Error::Conflict(format!("the question is {} already", question.status)));
+        }
+        let key = format!("answer:{clarification_id}");
+        let ingress_id = self.record_words(text, channel, Some(task_id), &key)?;
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::ClarificationAnswer, state, actor);
+        let mut track = Track::of(state);
+        w.push_keyed(Some(format!("resolve:{clarification_id}")), ClarificationAnswered { clarification_id, ingress_id });
+        w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
+        if state.task.status == model::task::TaskStatus::Blocked {
+            track.unblock(&mut w, "answered")?;
+            track.attempt(&mut w, AttemptStatus::CompilingContext, "answered")?;
+        }
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! Pause, resume, cancel, retry. Requests are recorded at once and taken at the next durable boundary.
+
+use super::submit::{Attachment, Reasoning, Submission, Submitted};
+use crate::kernel::{Kernel, lock};
+use crate::track::Track;
+use crate::Error;
+use model::artifact::{ArtifactClass, ArtifactKind};
+use model::attempt::AttemptStatus;
+use model::body::{LeaseReleased, TaskCancelRequested, TaskPauseRequested};
+use model::fault::Point;
+use model::ingress::{Channel, ContinuationAnchor};
+use model::principal::PrincipalType;
+use model::task::{ModelChoice, StepStatus, TaskStatus};
+use model::{Sensitive, TaskId};
+use std::sync::atomic::Ordering;
+
+impl Kernel {
+    /// Asks a task to pause.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it has ended or is paused already.
+    pub fn pause(&self, task_id: TaskId) -> Result<(), Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        match state.task.status {
+            TaskStatus::Running | TaskStatus::Blocked => {}
+            other => return Err(Error::Conflict(format!("the task is {other}; only a task at work can be paused"))),
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::TaskPause, state, actor);
+        w.push(TaskPauseRequested { about_task_id: task_id });
+        self.commit(w, Some(state))?;
+        cell.stop.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Lets a paused task go on, with the same attempt.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it is not paused.
+    pub fn resume(&self, task_id: TaskId) -> Result<(), Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        if state.task.status != TaskStatus::Paused {
+            return Err(Error::Conflict(format!("the task is {}, not paused", state.task.status)));
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::TaskResume, state, actor);
+        let mut track = Track::of(state);
+        track.task(&mut w, TaskStatus::Ready, "resumed by a person", None)?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// Asks a task to end. An effect under way is established first.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it has ended.
+    pub fn cancel(&self, task_id: TaskId, reason: &str) -> Result<(), Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        if state.task.status.is_terminal() {
+            return Err(Error::Conflict(format!("the task is {} already", state.task.status)));
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::TaskCancel, state, actor);
+        w.push(TaskCancelRequested { about_task_id: task_id, reason: Sensitive::from(reason.to_owned()) });
+        self.commit(w, Some(state))?;
+        cell.stop.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Tries again. A task at work gets a new attempt number; an ended one is never reopened: a new task follows it,
+    /// anchored to its outcome (HK-8.1.1-3, HK-8.3-7).
+    ///
+    /// # Errors
+    /// When an effect of it is not settled, or it cannot be read.
+    pub fn retry(&self, task_id: TaskId, idempotency_key: String) -> Result<Submitted, Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        if guard.attempts.values().any(crate::state::AttemptState::unsettled) {
+            return Err(Error::Conflict("an effect of this task is not settled; settle it first".to_owned()));
+        }
+        if guard.task.status.is_terminal() {
+            let submission = self.follow_up(&guard, idempotency_key)?;
+            drop(guard);
+            return self.submit(&submission);
+        }
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::AttemptSupersede, state, actor);
+        let mut track = Track::of(state);
+        if state.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
+            if let Some(lease) = state.attempt().filter(|a| !a.lease_gone).and_then(|a| a.lease.as_ref()) {
+                w.push(LeaseReleased { lease_id: lease.lease_id });
+            }
+            for record in state.pending_approvals() {
+                let approval_id = record.approval.approval_id;
+                w.push(model::body::ApprovalInvalidated { approval_id, reason: "superseded by a retry".to_owned() });
+            }
+            track.attempt(&mut w, AttemptStatus::Superseded, "retried by a person")?;
+        }
+        if state.task.status != TaskStatus::Ready {
+            if state.task.status == TaskStatus::Paused {
+                track.task(&mut w, TaskStatus::Ready, "retried", None)?;
+            } else {
+                track.unblock(&mut w, "retried")?;
+                track.step(&mut w, StepStatus::Ready, "retried")?;
+            }
+        }
+        self.commit(w, Some(state))?;
+        cell.stop.store(true, Ordering::SeqCst);
+        let ingress_id = model::IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        Ok(Submitted { task_id, ingress_id, duplicate: false })
+    }
+
+    /// A new task with the same contract, anchored to how the old one ended.
+    fn follow_up(&self, state: &crate::state::TaskState, idempotency_key: String) -> Result<Submission, Error> {
+        let contract = self.contract(state)?;
+        let text = |id: model::ArtifactId| -> Result<String, Error> {
+            let digest = state.digest_of(id).ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
+            String::from_utf8(self.artifacts.read(&digest)?).map_err(|e| Error::Broken(e.to_string()))
+        };
+        let reasoning = match contract.model {
+            ModelChoice::Playbook { name, artifact_id, parameters } => {
+                Reasoning::Playbook { name, text: text(artifact_id)?, parameters }
+            }
+            ModelChoice::Openai { base_url, model, secret } => Reasoning::Openai { base_url, model, secret },
+            ModelChoice::Recorded { artifact_id } => Reasoning::Recorded { text: text(artifact_id)? },
+            ModelChoice::Scripted { name } => Reasoning::Scripted { name },
+            ModelChoice::Rollback { receipt_id } => Reasoning::Rollback { receipt_id },
+        };
+        let reason = state.attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
+        let outcome = reason.map_or("ended", crate::drive::in_words);
+        let left = state.artifacts.values().filter(|a| a.kind == ArtifactKind::Answer).map(|a| a.artifact_id);
+        let attachments = state
+            .artifacts
+            .values()
+            .filter(|a| a.class == ArtifactClass::Source && a.kind == ArtifactKind::BinaryAttachment)
+            .map(|a| Attachment {
+                name: a.task_local_alias.as_ref().and_then(|n| n.shown().cloned()).unwrap_or_default(),
+                sha256: a.content_hash,
+                byte_size: a.byte_size,
+                trust_tier: a.trust_tier,
+            })
+            .collect();
+        Ok(Submission {
+            goal: state.goal_text(),
+            title: state.task.title.shown().cloned().unwrap_or_default(),
+            workspace_id: state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?,
+            profile: state.task.policy_profile_ref,
+            reasoning,
+            budget: contract.budget,
+            priority: state.task.priority,
+            constraints: contract.constraints,
+            deadline_at: None,
+            channel: Channel::Cli,
+            conversation_id: Some(state.task.conversation_id),
+            parent_task_id: None,
+            continuation_anchor: Some(ContinuationAnchor {
+                anchor_task_id: state.task.task_id,
+                anchor_kind: "completed_outcome".to_owned(),
+                selection_reason: Sensitive::from("a person asked to try again".to_owned()),
+                outcome_status: state.task.status,
+                outcome_summary: Sensitive::from(outcome.to_owned()),
+                source_artifact_refs: left.collect(),
+            }),
+            attachments,
+            idempotency_key,
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Files taken in by a person: artifacts of the conversation's inbox, with where they came from.
+
+use crate::kernel::Kernel;
+use crate::writeup::NewArtifact;
+use crate::Error;
+use artifacts::Put;
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, Sensitivity, TrustTier};
+use model::body::{IngressBound, IngressReceived};
+use model::fault::Point;
+use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
+use model::{IngressId, Sensitive};
+use std::io::Read;
+
+/// A file on its way in.
+pub struct Incoming<'r> {
+    /// Its name, as shown.
+    pub name: String,
+    /// Where it came from, as written.
+    pub uri: String,
+    /// Its media type.
+    pub media_type: &'static str,
+    /// Its bytes.
+    pub bytes: &'r mut dyn Read,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+}
+
+impl Kernel {
+    /// Takes one file in.
+    ///
+    /// # Errors
+    /// When it cannot be read or stored; nothing is recorded then.
+    pub fn ingest(&self, incoming: Incoming<'_>, channel: Channel) -> Result<(ArtifactRef, u64), Error> {
+        let put = self.artifacts.put_reader(incoming.bytes)?;
+        let (conversation_id, inbox) = self.inbox(None)?;
+        let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let mut w = self.inbox_writeup(Point::ArtifactIngest, inbox, ingress_id.to_string())?;
+        let (sha256, byte_size) = match put {
+            Put::Inline { digest, bytes } => {
+                let size = bytes.len() as u64;
+                w.batch.blobs.push((digest, bytes));
+                (digest, size)
+            }
+            Put::Stored { digest, byte_size } => (digest, byte_size),
+        };
+        let said = format!("take in `{}`", incoming.name);
+        let new = NewArtifact {
+            class: ArtifactClass::Source,
+            kind: ArtifactKind::BinaryAttachment,
+            media_type: incoming.media_type,
+            trust_tier: incoming.trust_tier,
+            sensitivity: Sensitivity::Private,
+            uri: Some(incoming.uri),
+            alias: Some(incoming.name),
+            inputs: Vec::new(),
+        };
+        let at = w.artifact_of(sha256, byte_size, new)?;
+        let record = IngressRecord {
+            ingress_id,
+            conversation_id,
+            source_channel: channel,
+            raw_text: Sensitive::from(said.clone()),
+            normalized_text: Sensitive::from(said),
+            status: IngressStatus::Received,
+            resolution: IngressResolution::Control,
+            created_at: w.now,
+            updated_at: w.now,
+            actor: Some(w.actor.actor_id),
+            explicit_task_ref: None,
+            referenced_artifact_refs: vec![at.artifact_id],
+            chosen_task_id: None,
+            rationale: None,
+            idempotency_key: ingress_id.to_string(),
+        };
+        w.push(IngressReceived { record });
+        w.push(IngressBound {
+            ingress_id,
+            resolution: IngressResolution::Control,
+            chosen_task_id: None,
+            candidates: Vec::new(),
+            rationale: Sensitive::from("files given outright belong to the inbox".to_owned()),
+        });
+        self.commit(w, None)?;
+        Ok((at, byte_size))
+    }
+}

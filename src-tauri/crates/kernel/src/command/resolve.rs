@@ -1,0 +1,76 @@
+//! A person settles an outcome nobody knows; the settlement has its own receipt (HK-19.4).
+
+use crate::kernel::{Kernel, lock};
+use crate::Error;
+use model::Sensitive;
+use model::action::Reversibility;
+use model::artifact::ArtifactKind;
+use model::body::{DecisionRecorded, OutcomeResolved};
+use model::decision::{Decision, DecisionClass};
+use model::fault::Point;
+use model::policy::RiskBand;
+use model::principal::PrincipalType;
+use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
+use model::{DecisionId, TaskId};
+use crate::writeup::NewArtifact;
+
+impl Kernel {
+    /// Records what a person found: it happened, it did not, or in part.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when no outcome of the task is open; [`Error::KeyLocked`] without the receipt key.
+    pub fn resolve_outcome(&self, task_id: TaskId, result_code: ResultCode, note: &str) -> Result<(), Error> {
+        if !matches!(result_code, ResultCode::Succeeded | ResultCode::Failed | ResultCode::Partial) {
+            return Err(Error::Input("an outcome is settled as `succeeded`, `failed` or `partial`".to_owned()));
+        }
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let act = state.attempt().and_then(|a| a.act.clone()).filter(|a| a.uncertain);
+        let act = act.ok_or_else(|| Error::Conflict("no outcome of this task is open".to_owned()))?;
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::EffectResolve, state, actor);
+        let decision = Decision {
+            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id,
+            step_id: state.step().map(|s| s.step_id),
+            attempt_id: state.current,
+            decision_type: DecisionClass::UncertaintyResolution,
+            summary: Sensitive::from(format!("{} was settled as {result_code}", act.summary)),
+            rationale: Sensitive::from(note.to_owned()),
+            evidence_refs: Vec::new(),
+            risk_level: act.policy.as_ref().map_or(RiskBand::High, |p| p.risk_band),
+            decided_by: actor.actor_id,
+            reversible: false,
+            created_at: w.now,
+            alternatives_considered: Vec::new(),
+            policy_override_ref: None,
+            effective_until: None,
+        };
+        let decision_id = decision.decision_id;
+        w.push(DecisionRecorded { decision });
+        let finding = w.artifact(note.as_bytes(), NewArtifact::audit(ArtifactKind::Message).media("text/plain; charset=utf-8"))?;
+        let mut receipt = self.blank(state, &w, act.action_class)?;
+        receipt.receipt_class = ReceiptClass::ObservationResolution;
+        receipt.decision_ref = model::Slot::Value(decision_id);
+        receipt.output_refs = vec![finding];
+        receipt.observed = vec![Sensitive::from(note.to_owned())];
+        receipt.result_code = result_code;
+        receipt.result_summary = Sensitive::from(format!("settled by a person: {result_code}"));
+        receipt.replay_class = ReplayClass::ExplainOnly;
+        receipt.rollback.reversibility = Reversibility::Irreversible;
+        receipt.idempotency_key = format!("receipt:{}:resolved", act.action_request_id);
+        let receipt_id = receipt.receipt_id;
+        if !self.issue(state, &mut w, receipt, None)? {
+            return Err(Error::KeyLocked("receipt"));
+        }
+        w.push_keyed(Some(format!("resolve:{}", act.action_request_id)), OutcomeResolved {
+            action_request_id: act.action_request_id,
+            result_code,
+            note: Sensitive::from(note.to_owned()),
+            receipt_id,
+        });
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! Authority taken back while it is unused (governance.md 4).
+
+use crate::kernel::{Kernel, lock};
+use crate::Error;
+use model::body::GrantRevoked;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::{GrantId, TaskId};
+
+impl Kernel {
+    /// Revokes a grant that has not been consumed.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it is used or revoked already.
+    pub fn revoke_grant(&self, task_id: TaskId, grant_id: GrantId, reason: &str) -> Result<(), Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let grant = state
+            .grants
+            .get(&grant_id)
+            .ok_or_else(|| Error::NotFound { kind: "grant", id: grant_id.to_string() })?;
+        if grant.consumed || grant.revoked {
+            let how = if grant.consumed { "used" } else { "revoked" };
+            return Err(Error::Conflict(format!("grant `{grant_id}` is {how} already")));
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.writeup(Point::DecisionRecord, state, actor);
+        w.push(GrantRevoked { grant_id, reason: reason.to_owned() });
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,446 @@
+//! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
+
+use crate::kernel::{Kernel, lock};
+use crate::writeup::{NewArtifact, Scope, Writeup};
+use crate::Error;
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::body::{
+    DuplicateRefused, FocusChanged, IngressBound, IngressReceived, StepCreated, StepStatusChanged, TaskCreated,
+    TaskStatusChanged,
+};
+use model::fault::Point;
+use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResolution, IngressStatus};
+use model::policy::Profile;
+use model::principal::PrincipalType;
+use model::task::{
+    Budget, ModelChoice, ParallelismMode, Priority, Step, StepContract, StepKind, StepStatus, Task, TaskContract,
+    TaskStatus,
+};
+use model::{
+    ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, StepId, TaskId, UnixMs, WorkspaceId, limits,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which reasoner a goal is given to, with the text it needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Reasoning {
+    /// A playbook's text.
+    Playbook {
+        /// Its name.
+        name: String,
+        /// Its text, exactly as it will run.
+        text: String,
+        /// Parameters by name.
+        parameters: BTreeMap<String, String>,
+    },
+    /// An OpenAI-compatible server.
+    Openai {
+        /// Base address.
+        base_url: String,
+        /// Model there.
+        model: String,
+        /// Handle of the secret that opens it.
+        secret: Option<String>,
+    },
+    /// A transcript to replay.
+    Recorded {
+        /// Its text.
+        text: String,
+    },
+    /// A test's script.
+    Scripted {
+        /// Its name.
+        name: String,
+    },
+    /// The inverse of a receipt, planned by the kernel.
+    Rollback {
+        /// Which.
+        receipt_id: ReceiptId,
+    },
+}
+
+/// Everything a goal comes with. Stored word for word before anything follows from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// The goal.
+    pub goal: String,
+    /// One line for lists; the goal's beginning when empty.
+    pub title: String,
+    /// The folder it works in.
+    pub workspace_id: WorkspaceId,
+    /// The policy profile.
+    pub profile: Profile,
+    /// Who proposes.
+    pub reasoning: Reasoning,
+    /// What it may spend.
+    pub budget: Budget,
+    /// How urgent.
+    pub priority: Priority,
+    /// What must not happen.
+    pub constraints: Vec<String>,
+    /// When it expires.
+    pub deadline_at: Option<UnixMs>,
+    /// The surface it came through.
+    pub channel: Channel,
+    /// The conversation; the first one when none is named.
+    pub conversation_id: Option<ConversationId>,
+    /// The task it derives from, for decomposition only.
+    pub parent_task_id: Option<TaskId>,
+    /// What a follow-up to an ended task carries.
+    pub continuation_anchor: Option<ContinuationAnchor>,
+    /// Files handed over with it: alias, media type, text.
+    pub attachments: Vec<Attachment>,
+    /// The same key twice is the same task.
+    pub idempotency_key: String,
+}
+
+/// A file handed over with a goal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Its name.
+    pub name: String,
+    /// Digest of its bytes, which are in the artifact store already.
+    pub sha256: seal::Digest,
+    /// Its length.
+    pub byte_size: u64,
+    /// How far it may be relied on.
+    pub trust_tier: TrustTier,
+}
+
+/// What became of a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submitted {
+    /// The task.
+    pub task_id: TaskId,
+    /// The record of what came in.
+    pub ingress_id: IngressId,
+    /// Whether it had come in before, and this is the first result.
+    pub duplicate: bool,
+}
+
+impl Kernel {
+    /// Takes a goal in and makes its task.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when it cannot be used; nothing is recorded then.
+    pub fn submit(&self, submission: &Submission) -> Result<Submitted, Error> {
+        check(submission)?;
+        let ingress_id = match self.receive(submission) {
+            Ok(ingress_id) => ingress_id,
+            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => return self.same_again(submission, event_id),
+            Err(error) => return Err(error),
+        };
+        let task_id = self.bind(submission, ingress_id)?;
+        Ok(Submitted { task_id, ingress_id, duplicate: false })
+    }
+
+    /// The conversation's inbox stream, where what precedes a task is recorded (reconciliation C37).
+    pub(crate) fn inbox(&self, named: Option<ConversationId>) -> Result<(ConversationId, TaskId), Error> {
+        let store = lock(&self.store);
+        let found = match named {
+            Some(id) => store.conversations.iter().find(|c| c.conversation_id == id),
+            None => store.conversations.first(),
+        };
+        let found = found.ok_or_else(|| Error::NotFound {
+            kind: "conversation",
+            id: named.map_or_else(|| "first".to_owned(), |id| id.to_string()),
+        })?;
+        Ok((found.conversation_id, found.inbox_task_id))
+    }
+
+    /// A writeup in an inbox stream.
+    pub(crate) fn inbox_writeup(&self, point: Point, inbox: TaskId, correlation: String) -> Result<Writeup<'_>, Error> {
+        let actor = self.actor(PrincipalType::User)?;
+        let scope = Scope { task_id: inbox, step_id: None, attempt_id: None, workspace_id: None };
+        Ok(Writeup::new(self.sources(), point, scope, actor, correlation, None))
+    }
+
+    /// Recorded before it changes anything (HK-27-15).
+    fn receive(&self, submission: &Submission) -> Result<IngressId, Error> {
+        let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
+        let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string())?;
+        let stored = serde_json::to_vec(submission).map_err(|e| Error::Input(e.to_string()))?;
+        let mut new = NewArtifact::audit(ArtifactKind::Message).class(ArtifactClass::Source);
+        new.trust_tier = TrustTier::UserAsserted;
+        let message = w.artifact(&stored, new)?;
+        let record = IngressRecord {
+            ingress_id,
+            conversation_id,
+            source_channel: submission.channel,
+            raw_text: Sensitive::from(submission.goal.clone()),
+            normalized_text: Sensitive::from(normalized(&submission.goal)),
+            status: IngressStatus::Received,
+            resolution: IngressResolution::PendingDisambiguation,
+            created_at: w.now,
+            updated_at: w.now,
+            actor: Some(w.actor.actor_id),
+            explicit_task_ref: None,
+            referenced_artifact_refs: vec![message.artifact_id],
+            chosen_task_id: None,
+            rationale: None,
+            idempotency_key: submission.idempotency_key.clone(),
+        };
+        let key = format!("ingress:{}", submission.idempotency_key);
+        w.push_keyed(Some(key), IngressReceived { record });
+        self.commit(w, None)?;
+        Ok(ingress_id)
+    }
+
+    /// The first result stands, and that somebody asked again is recorded (HK-13.3-2).
+    fn same_again(&self, submission: &Submission, original: model::EventId) -> Result<Submitted, Error> {
+        let stored = self
+            .reader
+            .event(original)?
+            .ok_or_else(|| Error::Broken(format!("event `{original}` is missing")))?;
+        let event = Event::from_bytes(&stored.bytes)?;
+        let Body::IngressReceived(received) = self.body_of(&event)? else {
+            return Err(Error::Conflict(format!("`{}` was used for something else", submission.idempotency_key)));
+        };
+        let ingress_id = received.record.ingress_id;
+        let task_id = match self.bound_task(event.task_id, ingress_id)? {
+            Some(task_id) => task_id,
+            None => self.bind(submission, ingress_id)?,
+        };
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.store_writeup(Point::IngressReceive, actor, ingress_id.to_string(), None)?;
+        w.push(DuplicateRefused {
+            idempotency_key: submission.idempotency_key.clone(),
+            original_event_id: original,
+            what: "ingress".to_owned(),
+        });
+        self.commit(w, None)?;
+        Ok(Submitted { task_id, ingress_id, duplicate: true })
+    }
+
+    /// The task an ingress record was bound to.
+    fn bound_task(&self, inbox: TaskId, ingress_id: IngressId) -> Result<Option<TaskId>, Error> {
+        let key = format!("bind:{ingress_id}");
+        let Some(stored) = self.reader.by_idempotency_key(&key)? else { return Ok(None) };
+        let _ = inbox;
+        match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
+            Body::IngressBound(bound) => Ok(bound.chosen_task_id),
+            _ => Ok(None),
+        }
+    }
+
+    /// Binds what came in, and makes the task in the same commit.
+    fn bind(&self, submission: &Submission, ingress_id: IngressId) -> Result<TaskId, Error> {
+        let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
+        let task_id = TaskId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
+        let resolution = match submission.parent_task_id {
+            Some(_) => IngressResolution::ForkChild,
+            None => IngressResolution::StartNewRoot,
+        };
+        w.push_keyed(Some(format!("bind:{ingress_id}")), IngressBound {
+            ingress_id,
+            resolution,
+            chosen_task_id: Some(task_id),
+            candidates: Vec::new(),
+            rationale: Sensitive::from("a goal given outright starts a task of its own".to_owned()),
+        });
+        // The system's own derived tasks never steal the focus (HK-13.6).
+        if submission.parent_task_id.is_none() {
+            w.push(FocusChanged { conversation_id, focus_task_id: Some(task_id), reason: "new task".to_owned() });
+        }
+        w.scope = Scope { task_id, step_id: None, attempt_id: None, workspace_id: Some(submission.workspace_id) };
+        self.create(&mut w, submission, ingress_id, conversation_id)?;
+        self.commit(w, None)?;
+        Ok(task_id)
+    }
+
+    fn create(
+        &self,
+        w: &mut Writeup<'_>,
+        submission: &Submission,
+        ingress_id: IngressId,
+        conversation_id: ConversationId,
+    ) -> Result<(), Error> {
+        let task_id = w.scope.task_id;
+        let contract_ref = ArtifactId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let task = Task {
+            task_id,
+            title: Sensitive::from(title(submission)),
+            goal: Sensitive::from(submission.goal.clone()),
+            status: TaskStatus::Created,
+            priority: submission.priority,
+            owner_principal_id: w.actor.actor_id,
+            policy_profile_ref: submission.profile,
+            task_contract_ref: contract_ref,
+            created_at: w.now,
+            updated_at: w.now,
+            parent_task_id: submission.parent_task_id,
+            depends_on: Vec::new(),
+            labels: Vec::new(),
+            deadline_at: submission.deadline_at,
+            workspace_hint: Some(submission.workspace_id),
+            requested_by: None,
+            source_channel: submission.channel,
+            parallelism_mode: ParallelismMode::Serial,
+            conversation_id,
+            continuation_anchor: submission.continuation_anchor.clone(),
+        };
+        w.push(TaskCreated { task, ingress_id });
+        let model = self.model_choice(w, &submission.reasoning)?;
+        let contract = TaskContract {
+            goal: submission.goal.clone(),
+            model,
+            budget: submission.budget,
+            success_criteria: Vec::new(),
+            constraints: submission.constraints.clone(),
+        };
+        let bytes = seal::canon::to_canonical(&contract)?;
+        let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(TrustTier::UserAsserted);
+        w.artifact_named(contract_ref, &bytes, new)?;
+        self.attach(w, &submission.attachments)?;
+        let step_id = self.create_step(w, submission)?;
+        w.scope.step_id = Some(step_id);
+        w.push(TaskStatusChanged {
+            about_task_id: task_id,
+            from: TaskStatus::Created,
+            to: TaskStatus::Ready,
+            reason: "accepted".to_owned(),
+            note: None,
+        });
+        w.push(StepStatusChanged {
+            about_step_id: step_id,
+            from: StepStatus::Planned,
+            to: StepStatus::Ready,
+            reason: "no dependencies".to_owned(),
+        });
+        Ok(())
+    }
+
+    fn model_choice(&self, w: &mut Writeup<'_>, reasoning: &Reasoning) -> Result<ModelChoice, Error> {
+        let text = |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(TrustTier::UserAsserted);
+        Ok(match reasoning {
+            Reasoning::Playbook { name, text: playbook, parameters } => {
+                let new = text(ArtifactKind::Playbook).media("text/plain; charset=utf-8");
+                let at = w.artifact(playbook.as_bytes(), new)?;
+                ModelChoice::Playbook {
+                    name: name.clone(),
+                    artifact_id: at.artifact_id,
+                    parameters: parameters.clone(),
+                }
+            }
+            Reasoning::Openai { base_url, model, secret } => ModelChoice::Openai {
+                base_url: base_url.clone(),
+                model: model.clone(),
+                secret: secret.clone(),
+            },
+            Reasoning::Recorded { text: transcript } => {
+                let new = text(ArtifactKind::Transcript).media("text/plain; charset=utf-8");
+                let at = w.artifact(transcript.as_bytes(), new)?;
+                ModelChoice::Recorded { artifact_id: at.artifact_id }
+            }
+            Reasoning::Scripted { name } => ModelChoice::Scripted { name: name.clone() },
+            Reasoning::Rollback { receipt_id } => ModelChoice::Rollback { receipt_id: *receipt_id },
+        })
+    }
+
+    fn attach(&self, w: &mut Writeup<'_>, attachments: &[Attachment]) -> Result<(), Error> {
+        for attachment in attachments {
+            let mut new = NewArtifact::audit(ArtifactKind::BinaryAttachment).class(ArtifactClass::Source);
+            new.trust_tier = attachment.trust_tier;
+            new.media_type = "application/octet-stream";
+            new.alias = Some(attachment.name.clone());
+            w.artifact_of(attachment.sha256, attachment.byte_size, new)?;
+        }
+        Ok(())
+    }
+
+    fn create_step(&self, w: &mut Writeup<'_>, submission: &Submission) -> Result<StepId, Error> {
+        let step_id = self.fresh_step();
+        let kind = match submission.reasoning {
+            Reasoning::Rollback { .. } => StepKind::Rollback,
+            _ => StepKind::Pursue,
+        };
+        let contract = StepContract {
+            objective: submission.goal.clone(),
+            expected_inputs: Vec::new(),
+            expected_outputs: Vec::new(),
+            success_criteria: vec!["every important act has a receipt".to_owned()],
+            allowed_action_classes: Vec::new(),
+            rollback_hint: Some("undo each receipt, last first".to_owned()),
+        };
+        let contract_ref = w.object(&contract, NewArtifact::audit(ArtifactKind::StepContract))?;
+        let step = Step {
+            step_id,
+            task_id: w.scope.task_id,
+            kind,
+            title: Sensitive::from(title(submission)),
+            contract_ref: contract_ref.artifact_id,
+            status: StepStatus::Planned,
+            depends_on: Vec::new(),
+            max_attempts: limits::ATTEMPTS_MAX,
+            created_at: w.now,
+            updated_at: w.now,
+        };
+        w.push(StepCreated { step });
+        Ok(step_id)
+    }
+
+    /// Messages that were recorded and never bound: a crash came between. They are bound now, from their own words.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn bind_unbound(&self) -> Result<Vec<TaskId>, Error> {
+        let (_, inbox) = self.inbox(None)?;
+        let mut open: BTreeMap<IngressId, ArtifactId> = BTreeMap::new();
+        let mut content: BTreeMap<ArtifactId, seal::Digest> = BTreeMap::new();
+        let mut after = 0;
+        loop {
+            let page = self.reader.events(inbox, after, 1_000)?;
+            let Some(last) = page.last() else { break };
+            after = last.task_seq;
+            for stored in &page {
+                match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
+                    Body::ArtifactCreated(b) => drop(content.insert(b.artifact.artifact_id, b.artifact.content_hash)),
+                    Body::IngressReceived(b) => {
+                        if let Some(id) = b.record.referenced_artifact_refs.first() {
+                            open.insert(b.record.ingress_id, *id);
+                        }
+                    }
+                    Body::IngressBound(b) => drop(open.remove(&b.ingress_id)),
+                    _ => {}
+                }
+            }
+        }
+        let mut bound = Vec::new();
+        for (ingress_id, artifact_id) in open {
+            let Some(digest) = content.get(&artifact_id) else { continue };
+            // Notes and other messages are stored under the same kind and are no submissions.
+            let Ok(submission) = serde_json::from_slice::<Submission>(&self.artifacts.read(digest)?) else { continue };
+            bound.push(self.bind(&submission, ingress_id)?);
+        }
+        Ok(bound)
+    }
+}
+
+fn check(submission: &Submission) -> Result<(), Error> {
+    let bytes = submission.goal.len();
+    if submission.goal.trim().is_empty() {
+        return Err(Error::Input("the goal is empty; say what is to be done".to_owned()));
+    }
+    if bytes > limits::GOAL_BYTES_MAX {
+        return Err(Error::Input(format!(
+            "the goal has {bytes} bytes and at most {} are taken; put the text into a file, `hermit artifacts ingest` it, \
+             and say in the goal what to do with it",
+            limits::GOAL_BYTES_MAX
+        )));
+    }
+    Ok(())
+}
+
+fn normalized(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
+}
+
+fn title(submission: &Submission) -> String {
+    let text = if submission.title.trim().is_empty() { &submission.goal } else { &submission.title };
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.chars().take(120).collect()
+}

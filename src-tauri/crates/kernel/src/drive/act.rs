@@ -1,0 +1,506 @@
+//! From a yes to an observed effect: witness again, grant, dispatch, perform, observe, receipt (HK-11.1, 10–15).
+
+use super::judge::Judged;
+use crate::gatepass::{Ask, Seat};
+use crate::kernel::{Cell, Kernel, lock};
+use crate::ports::{Hands, Notice};
+use crate::state::TaskState;
+use crate::track::Track;
+use crate::writeup::{NewArtifact, Writeup};
+use crate::Error;
+use effects::{Outcome, Progress};
+use governance::Authorization;
+use governance::approval::verify;
+use governance::grant::{Approved, MintInput, mint};
+use model::action::{Action, ActionRequest, ReadItem};
+use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
+use model::attempt::{AttemptStatus, TerminationReason};
+use model::body::{
+    ApprovalInvalidated, DecisionRecorded, EffectDispatched, EffectObserved, EffectUncertain, GrantIssued,
+    IterationCompleted, KeyPurpose, WitnessDrifted, WitnessValidated,
+};
+use model::decision::{Decision, DecisionClass};
+use model::fault::Point;
+use model::policy::PolicyResult;
+use model::principal::PrincipalType;
+use model::receipt::{ItemOutcome, ResultCode};
+use model::witness::StateWitness;
+use model::{DecisionId, GrantId, PrincipalId, Sensitive};
+use serde_json::json;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+
+/// A person's yes with everything it was about, checked again from the log.
+pub(crate) struct Yes {
+    pub(crate) approval: Approval,
+    pub(crate) decision: ApprovalDecision,
+    pub(crate) packet: ApprovalPacket,
+}
+
+impl Kernel {
+    /// A person allowed it. The witness is observed again; only if it holds is anything dispatched (HK-12.4-6).
+    pub(super) fn dispatch(&self, cell: &Cell) -> Result<(), Error> {
+        let guard = lock(&cell.state);
+        let state = &*guard;
+        let hands = self.hands(state)?;
+        let act = self.act(state)?.clone();
+        let request = self.request_in_hand(state)?;
+        let policy_at = act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
+        let policy: PolicyResult = self.read_object(state, policy_at.artifact.artifact_id)?;
+        let yes = self.yes(state)?;
+        let actor = self.actor(PrincipalType::System)?;
+        let w = self.writeup(Point::EffectDispatch, state, actor);
+        let track = Track::of(state);
+        // Another policy set may judge otherwise: re-entry, not the old yes (HK-19.6-1).
+        let in_force = self.ports.policy.policy_set_sha256(state.task.policy_profile_ref);
+        if in_force != policy.policy_set_sha256 {
+            return self.reenter(guard, w, track, "the policy set has changed", &[]);
+        }
+        let witness = match &act.witness {
+            Some(at) => Some((self.read_object::<StateWitness>(state, at.artifact.artifact_id)?, at.artifact.clone())),
+            None => None,
+        };
+        if let Some((approved, _)) = &witness {
+            let resources = governance::witness::observable(&request.target_resources);
+            let now = self.witness_of(&request, hands.observe(&resources), w.now)?;
+            let drifts: Vec<String> =
+                governance::witness::compare(approved, &now).iter().map(ToString::to_string).collect();
+            if !drifts.is_empty() || w.now > approved.expires_at {
+                return self.drifted(guard, w, track, approved, &drifts);
+            }
+        }
+        let judged = Judged { request, request_ref: act.request, policy, policy_ref: policy_at.artifact.clone(), witness };
+        self.dispatch_now(cell, guard, w, track, &*hands, judged, yes)
+    }
+
+    /// The yes in the log: envelope, approval as it was when asked, packet; verified again before it is used.
+    fn yes(&self, state: &TaskState) -> Result<Option<Yes>, Error> {
+        let Some(id) = self.act(state)?.approval else { return Ok(None) };
+        let record = state.approvals.get(&id).ok_or_else(|| Error::Broken(format!("approval `{id}` is missing")))?;
+        let Some(envelope) = &record.envelope else { return Ok(None) };
+        let envelope = self.artifacts.read(&envelope.sha256)?;
+        let packet_bytes = self.artifacts.read(&record.approval.approval_packet_sha256)?;
+        let (_, key) = lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let mut asked = record.approval.clone();
+        asked.status = ApprovalStatus::Pending;
+        let decision = verify(&envelope, &asked, &packet_bytes, &key, self.ports.clock.now())?;
+        let packet = serde_json::from_slice(&packet_bytes).map_err(|e| Error::Broken(e.to_string()))?;
+        Ok(Some(Yes { approval: record.approval.clone(), decision, packet }))
+    }
+
+    /// What it was about has changed since: the approval does not count any more (HK-16.8-4).
+    fn drifted(
+        &self,
+        mut guard: MutexGuard<'_, TaskState>,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        approved: &StateWitness,
+        drifts: &[String],
+    ) -> Result<(), Error> {
+        let state = &mut *guard;
+        w.batch.point = Point::WitnessDrift;
+        let request = self.request_in_hand(state)?;
+        w.push(WitnessDrifted {
+            witness_id: approved.witness_id,
+            action_request_id: approved.action_request_id,
+            differences: drifts.iter().cloned().map(Sensitive::from).collect(),
+        });
+        if let Some(approval_id) = self.act(state)?.approval {
+            w.push(ApprovalInvalidated { approval_id, reason: "what was approved has changed since".to_owned() });
+        }
+        let told = json!({
+            "result_code": "drifted",
+            "summary": "nothing was done: what was approved has changed since; look again and propose anew",
+            "differences": drifts,
+        });
+        let result = self.tell(state, &mut w, &request, &told)?;
+        track.unblock(&mut w, "what was approved has changed")?;
+        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
+            // The kernel plans the rollback anew from what is there now.
+            track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "drift").ok();
+            track.attempt(&mut w, AttemptStatus::CompilingContext, "drift")?;
+        } else {
+            let (answer, proposals) = self.stored_answer(state)?;
+            let error = Some("what was approved has changed since".to_owned());
+            let record = self.record(state, &proposals.unwrap_or_default(), &answer, Some(&result), error)?;
+            w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
+            track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "drift").ok();
+            track.attempt(&mut w, AttemptStatus::CompilingContext, "drift")?;
+        }
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// The same request goes before policy again.
+    fn reenter(
+        &self,
+        mut guard: MutexGuard<'_, TaskState>,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        reason: &str,
+        _differences: &[String],
+    ) -> Result<(), Error> {
+        let state = &mut *guard;
+        w.batch.point = Point::WitnessDrift;
+        if let Some(approval_id) = self.act(state)?.approval {
+            w.push(ApprovalInvalidated { approval_id, reason: reason.to_owned() });
+        }
+        track.unblock(&mut w, reason)?;
+        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, reason)?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// Witness, decision, grant, gate and dispatch in one commit; then the executor; then what it came to.
+    #[allow(clippy::too_many_arguments, reason = "the whole authority of one act, handed over once")]
+    pub(super) fn dispatch_now(
+        &self,
+        cell: &Cell,
+        mut guard: MutexGuard<'_, TaskState>,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        hands: &dyn Hands,
+        judged: Judged,
+        yes: Option<Yes>,
+    ) -> Result<(), Error> {
+        let state = &mut *guard;
+        w.batch.point = Point::EffectDispatch;
+        let authorization = self.authorise(state, &mut w, &judged, yes.as_ref())?;
+        track.unblock(&mut w, "allowed")?;
+        track.attempt(&mut w, AttemptStatus::Authorized, "granted")?;
+        self.keep_before_images(&mut w, hands, &judged.request)?;
+        if let Action::Remember { .. } = judged.request.action {
+            return self.remember(state, w, track, &judged, &authorization, yes.as_ref());
+        }
+        let seat = self.dispatched(&mut w, &judged, yes.as_ref(), &authorization)?;
+        track.attempt(&mut w, AttemptStatus::Executing, "dispatched")?;
+        self.commit(w, Some(state))?;
+        seat.moved();
+        let task_id = state.task.task_id;
+        drop(guard);
+        let mut progress = |progress: Progress<'_>| {
+            if let Progress::Items { done, of } = progress {
+                let notice = Notice::Progress { task_id, what: "changing files", done: done as u64, total: of as u64 };
+                self.ports.observer.notice(notice);
+            }
+        };
+        let outcome =
+            hands.perform(authorization, &judged.request, &|| cell.stop.load(Ordering::SeqCst), &mut progress);
+        self.conclude(cell, &judged.request, outcome, false)
+    }
+
+    /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
+    fn authorise(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        judged: &Judged,
+        yes: Option<&Yes>,
+    ) -> Result<Authorization, Error> {
+        let Judged { request, request_ref, policy, witness, .. } = judged;
+        w.actor = self.actor(PrincipalType::PolicyEngine)?;
+        if let Some((witness, at)) = witness {
+            w.push(WitnessValidated {
+                witness_id: witness.witness_id,
+                action_request_id: request.action_request_id,
+                observed: at.clone(),
+            });
+        }
+        let decision_ref = if policy.decision_required { Some(self.decide(state, w, judged, yes)?) } else { None };
+        let grant = mint(&MintInput {
+            grant_id: GrantId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            request,
+            request_sha256: request_ref.sha256,
+            policy,
+            approved: yes.map(|y| Approved { approval: &y.approval, decision: &y.decision, packet: &y.packet }),
+            observed: witness.as_ref().map(|(witness, _)| witness),
+            decision_ref,
+            issued_to: self.actor(PrincipalType::Executor)?.actor_id,
+            issued_by: w.actor.actor_id,
+            now: w.now,
+        })?;
+        let inputs = [request_ref.artifact_id, judged.policy_ref.artifact_id];
+        let at = w.object(&grant, NewArtifact::audit(ArtifactKind::CapabilityGrant).from(inputs))?;
+        w.push_keyed(Some(format!("grant:{}", grant.grant_id)), GrantIssued {
+            grant_id: grant.grant_id,
+            action_request_id: request.action_request_id,
+            grant: at,
+            action_class: grant.action_class,
+            issued_to: grant.issued_to_principal_id,
+            expires_at: grant.expires_at,
+            max_uses: grant.max_uses,
+            approval_ref: grant.approval_ref.clone(),
+            decision_ref: grant.decision_ref.clone(),
+        });
+        Ok(governance::authorize(&grant, request, 0, w.now)?)
+    }
+
+    /// The decision record of HK-6.2-3: a person's where one was asked, else policy's.
+    fn decide(&self, state: &TaskState, w: &mut Writeup<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<DecisionId, Error> {
+        let decided_by: PrincipalId = yes.map_or(w.actor.actor_id, |y| y.decision.decided_by);
+        let rationale = match yes {
+            Some(yes) => format!("a person allowed it on {}: {}", yes.decision.surface, judged.request.reason),
+            None => judged.policy.reasoning_summary.clone(),
+        };
+        let decision_type = match judged.request.action {
+            Action::Rollback { .. } => DecisionClass::Rollback,
+            Action::Remember { .. } => DecisionClass::Memory,
+            Action::Change { .. } | Action::Command { .. } | Action::Observe { .. } => DecisionClass::Execution,
+        };
+        let decision = Decision {
+            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            step_id: Some(judged.request.step_id),
+            attempt_id: Some(judged.request.attempt_id),
+            decision_type,
+            summary: Sensitive::from(judged.policy.action_summary.clone()),
+            rationale: Sensitive::from(rationale),
+            evidence_refs: Vec::new(),
+            risk_level: judged.policy.risk_band,
+            decided_by,
+            reversible: judged.request.reversibility_hint != model::action::Reversibility::Irreversible,
+            created_at: w.now,
+            alternatives_considered: Vec::new(),
+            policy_override_ref: None,
+            effective_until: None,
+        };
+        let decision_id = decision.decision_id;
+        w.push(DecisionRecorded { decision });
+        Ok(decision_id)
+    }
+
+    /// Bytes that will be gone afterwards are stored with the dispatch, before anything is done (pain 7).
+    fn keep_before_images(&self, w: &mut Writeup<'_>, hands: &dyn Hands, request: &ActionRequest) -> Result<(), Error> {
+        let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else { return Ok(()) };
+        w.actor = self.actor(PrincipalType::Executor)?;
+        for (path, _, bytes) in hands.before_images(items).map_err(Error::Effects)? {
+            let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
+            new.media_type = "application/octet-stream";
+            new.trust_tier = TrustTier::Untrusted;
+            new.alias = Some(format!("before {path}"));
+            w.artifact(&bytes, new)?;
+        }
+        Ok(())
+    }
+
+    /// The gate lets it pass and the dispatch consumes the grant.
+    pub(crate) fn dispatched(
+        &self,
+        w: &mut Writeup<'_>,
+        judged: &Judged,
+        yes: Option<&Yes>,
+        authorization: &Authorization,
+    ) -> Result<Seat<'_>, Error> {
+        let mut seat = Seat::take(self)?;
+        let receipt = seat.pass(self, w, &Ask {
+            tool: judged.request.action.tool(),
+            request: &judged.request_ref,
+            verdict: judged.policy.verdict,
+            granted_packet: yes.map(|y| y.decision.packet_sha256),
+        })?;
+        if !receipt.is_accepted() {
+            return Err(Error::Gate(receipt.error.unwrap_or_else(|| "not accepted".to_owned())));
+        }
+        let audit_entry_sha256 =
+            receipt.evidence_hash.ok_or_else(|| Error::Broken("the gate gave no entry".to_owned()))?;
+        w.actor = self.actor(PrincipalType::Executor)?;
+        let key = format!("dispatch:{}", judged.request.action_request_id);
+        w.push_keyed(Some(key), EffectDispatched {
+            action_request_id: judged.request.action_request_id,
+            grant_id: authorization.grant_id(),
+            executor: format!("hermit.{}", judged.request.action.tool()),
+            audit_entry_sha256,
+        });
+        w.batch.consume.push((authorization.grant_id(), 1));
+        Ok(seat)
+    }
+
+    /// What the act came to: observed, receipted, and the turn closed, in one commit.
+    pub(super) fn conclude(
+        &self,
+        cell: &Cell,
+        request: &ActionRequest,
+        outcome: Outcome,
+        recovered: bool,
+    ) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::Executor)?;
+        let mut w = self.writeup(Point::EffectObserve, state, actor);
+        let mut track = Track::of(state);
+        track.attempt(&mut w, AttemptStatus::Observing, "the executor came back")?;
+        if outcome.result_code == ResultCode::UnknownOutcome {
+            return self.uncertain(state, w, track, request, &outcome);
+        }
+        let outputs = self.keep_outputs(&mut w, request, &outcome)?;
+        let result = self.result_of(&mut w, request, &outcome, &outputs)?;
+        w.push_keyed(Some(format!("observe:{}", request.action_request_id)), EffectObserved {
+            action_request_id: request.action_request_id,
+            result: result.clone(),
+            result_code: outcome.result_code,
+            sandbox_level: outcome.sandbox_level,
+            recovered,
+        });
+        if !request.action_class.is_important() {
+            self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
+            self.commit(w, Some(state))?;
+            return Ok(());
+        }
+        track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
+        let receipt = self.effect_receipt(state, &w, request, &outcome, &outputs, &result)?;
+        if self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
+            self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
+        } else {
+            // The key is locked: what the receipt needs is stored, and the attempt waits in receipt_pending.
+            self.park_receipt(&mut w, &outcome, &outputs)?;
+        }
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// It may have happened: a receipt says so, and nothing goes on before it is settled (HK-19.4).
+    pub(super) fn uncertain(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        request: &ActionRequest,
+        outcome: &Outcome,
+    ) -> Result<(), Error> {
+        w.batch.point = Point::EffectUncertain;
+        let reason = outcome.error.clone().unwrap_or_else(|| "the outcome could not be established".to_owned());
+        w.push_keyed(Some(format!("uncertain:{}", request.action_request_id)), EffectUncertain {
+            action_request_id: request.action_request_id,
+            reason: Sensitive::from(reason),
+        });
+        let outputs = self.keep_outputs(&mut w, request, outcome)?;
+        let result = self.result_of(&mut w, request, outcome, &outputs)?;
+        let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
+        self.issue(state, &mut w, receipt, Some(request.action_request_id))?;
+        track.block(&mut w, "the outcome of an effect is not known")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// What was produced, as artifacts.
+    fn keep_outputs(&self, w: &mut Writeup<'_>, request: &ActionRequest, outcome: &Outcome) -> Result<Vec<ArtifactRef>, Error> {
+        let mut kept = Vec::new();
+        for output in &outcome.outputs {
+            let mut new = NewArtifact::audit(output.kind).class(ArtifactClass::Evidence).from(request.evidence_refs.clone());
+            new.trust_tier = trust_of(&request.action);
+            new.alias = Some(output.about.clone());
+            new.media_type = media(&output.media_type);
+            kept.push(w.artifact(&output.bytes, new)?);
+        }
+        for image in &outcome.kept {
+            let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
+            new.media_type = "application/octet-stream";
+            new.trust_tier = TrustTier::Untrusted;
+            new.alias = Some(format!("before {}", image.resource));
+            w.artifact_of(image.sha256, image.byte_size, new)?;
+        }
+        Ok(kept)
+    }
+
+    /// What the reasoner is shown of it.
+    fn result_of(
+        &self,
+        w: &mut Writeup<'_>,
+        request: &ActionRequest,
+        outcome: &Outcome,
+        outputs: &[ArtifactRef],
+    ) -> Result<ArtifactRef, Error> {
+        if let (Action::Observe { .. }, Some(seen)) = (&request.action, outputs.first()) {
+            return Ok(seen.clone());
+        }
+        let items: Vec<serde_json::Value> = outcome
+            .changes
+            .iter()
+            .map(|change| json!({
+                "resource": change.resource.shown(),
+                "outcome": change.outcome.as_str(),
+            }))
+            .collect();
+        let text = |kind: ArtifactKind| {
+            outcome.outputs.iter().find(|o| o.kind == kind).map(|o| String::from_utf8_lossy(&o.bytes).into_owned())
+        };
+        let told = json!({
+            "result_code": outcome.result_code.as_str(),
+            "summary": summary_of(outcome),
+            "items": items,
+            "observed": outcome.observed,
+            "exit_code": outcome.ran.exit_code,
+            "transcript": text(ArtifactKind::CommandTranscript),
+            "error": outcome.error,
+        });
+        let new = NewArtifact::audit(ArtifactKind::ActionResult)
+            .class(ArtifactClass::Evidence)
+            .trust(trust_of(&request.action))
+            .from(outputs.iter().map(|o| o.artifact_id));
+        w.object(&told, new)
+    }
+
+    /// The turn is complete; a rollback, which has only one, is over.
+    pub(crate) fn end_turn(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        track: &mut Track,
+        result: &ArtifactRef,
+        error: Option<String>,
+    ) -> Result<(), Error> {
+        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
+            let (reason, said) = match error {
+                None => (TerminationReason::Done, "undone".to_owned()),
+                Some(error) => (TerminationReason::FatalToolError, error),
+            };
+            return self.push_end(state, w, reason, &said);
+        }
+        let (answer, proposals) = self.stored_answer(state)?;
+        let proposals = proposals.unwrap_or_default();
+        // Only what was acted on belongs to the record; calls behind it were dropped.
+        let acted = proposals.iter().position(|p| !matches!(p, iteration::Proposal::Note(_) | iteration::Proposal::Believe { .. }));
+        let acted: Vec<_> = acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
+        let record = self.record(state, &acted, &answer, Some(result), error)?;
+        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
+        self.renew_lease(state, w)?;
+        track.attempt(w, AttemptStatus::CompilingContext, "turn complete")
+    }
+}
+
+/// Contents come from outside and are not to be believed; names, sizes and digests were seen by our own hands.
+fn trust_of(action: &Action) -> TrustTier {
+    match action {
+        Action::Observe { items } => {
+            let contents = |i: &ReadItem| matches!(i, ReadItem::Read { .. } | ReadItem::Search { .. });
+            if items.iter().any(contents) { TrustTier::Untrusted } else { TrustTier::Observed }
+        }
+        Action::Command { .. } => TrustTier::Untrusted,
+        Action::Change { .. } | Action::Remember { .. } | Action::Rollback { .. } => TrustTier::Observed,
+    }
+}
+
+fn media(given: &str) -> &'static str {
+    match given {
+        "application/json" => "application/json",
+        "text/plain" | "text/plain; charset=utf-8" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+/// An outcome in one line.
+pub(crate) fn summary_of(outcome: &Outcome) -> String {
+    let count = |of: ItemOutcome| outcome.changes.iter().filter(|c| c.outcome == of).count();
+    let done = count(ItemOutcome::Done);
+    let all = outcome.changes.len();
+    let head = match (outcome.ran.exit_code, all) {
+        (Some(code), _) => format!("the command ended with status {code}"),
+        (None, 0) => outcome.result_code.to_string(),
+        (None, _) => format!("{done} of {all} changes done"),
+    };
+    match &outcome.error {
+        Some(error) => format!("{head}: {error}"),
+        None => head,
+    }
+}

@@ -1,0 +1,246 @@
+//! How turns, attempts, steps and tasks end, and how they pause.
+
+use super::status_of;
+use crate::kernel::{Cell, Kernel, lock};
+use crate::state::TaskState;
+use crate::track::Track;
+use crate::writeup::Writeup;
+use crate::Error;
+use model::attempt::{AttemptStatus, TerminationReason};
+use model::body::{
+    ApprovalCancelled, ApprovalExpired, ClarificationCancelled, ClarificationExpired, LeaseReleased, RunTerminated,
+};
+use model::fault::Point;
+use model::ingress::ClarificationStatus;
+use model::principal::PrincipalType;
+use model::task::{StepStatus, TaskStatus};
+use model::{ApprovalId, ClarificationId, Sensitive};
+
+impl Kernel {
+    /// The outcome is settled and receipted, and the turn was not closed: a crash, or a person settled it.
+    pub(super) fn close_turn(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::IterationComplete, state, actor);
+        let mut track = Track::of(state);
+        let act = self.act(state)?.clone();
+        track.unblock(&mut w, "settled")?;
+        if status_of(state)? == AttemptStatus::Observing && act.action_class.is_important() {
+            track.attempt(&mut w, AttemptStatus::ReceiptPending, "settled")?;
+        }
+        match (&act.outcome, act.resolved) {
+            (Some((result, code, _)), _) => {
+                let failed = *code != model::receipt::ResultCode::Succeeded;
+                let result = result.clone();
+                self.end_turn(state, &mut w, &mut track, &result, failed.then(|| code.to_string()))?;
+            }
+            (None, Some(code)) => self.end_resolved(state, &mut w, &mut track, code)?,
+            (None, None) => return Err(Error::Broken("a turn without an outcome was closed".to_owned())),
+        }
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// A person settled what nobody knew; the model is told what they said.
+    fn end_resolved(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        track: &mut Track,
+        code: model::receipt::ResultCode,
+    ) -> Result<(), Error> {
+        let told = serde_json::json!({
+            "result_code": code.as_str(),
+            "summary": "the outcome was not known; a person looked and settled it",
+        });
+        let new = crate::writeup::NewArtifact::audit(model::artifact::ArtifactKind::ActionResult);
+        let result = w.object(&told, new)?;
+        let failed = code != model::receipt::ResultCode::Succeeded;
+        self.end_turn(state, w, track, &result, failed.then(|| format!("settled by a person: {code}")))
+    }
+
+    /// The loop must end here.
+    pub(super) fn terminate(&self, cell: &Cell, reason: TerminationReason) -> Result<(), Error> {
+        self.terminate_locked(&mut lock(&cell.state), reason)
+    }
+
+    pub(super) fn terminate_locked(&self, state: &mut TaskState, reason: TerminationReason) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::IterationComplete, state, actor);
+        self.push_end(state, &mut w, reason, in_words(reason))?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// Adds the reason why the loop ended (RX-5-6).
+    pub(crate) fn push_end(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        reason: TerminationReason,
+        said: &str,
+    ) -> Result<(), Error> {
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        w.push(RunTerminated {
+            about_attempt_id: attempt.attempt.attempt_id,
+            reason,
+            iterations: attempt.loop_state.iteration,
+            summary: Sensitive::from(said.to_owned()),
+            answer: None,
+        });
+        Ok(())
+    }
+
+    /// The loop has ended: attempt, step and task follow (reconciliation T2), then the task is checkpointed.
+    pub(super) fn finish(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let reason = state
+            .attempt()
+            .and_then(|a| a.terminated.as_ref().map(|t| t.0))
+            .unwrap_or(TerminationReason::Cancelled);
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::TaskEnd, state, actor);
+        let mut track = Track::of(state);
+        let done = reason == TerminationReason::Done;
+        if done && (state.has_unknown_outcome() || state.pending_approvals().next().is_some()) {
+            return Err(Error::Conflict("the task cannot end: an approval is open or an outcome unknown".to_owned()));
+        }
+        self.close_open(state, &mut w);
+        let word = reason.as_str();
+        track.unblock(&mut w, word)?;
+        let (attempt, step, task) = if done {
+            (AttemptStatus::Succeeded, StepStatus::Succeeded, TaskStatus::Completed)
+        } else if reason == TerminationReason::Cancelled {
+            (AttemptStatus::Cancelled, StepStatus::Cancelled, TaskStatus::Cancelled)
+        } else {
+            (AttemptStatus::Failed, StepStatus::Failed, TaskStatus::Failed)
+        };
+        self.release_lease(state, &mut w);
+        if !status_of(state)?.is_ended() {
+            if done && status_of(state)? == AttemptStatus::CompilingContext {
+                track.attempt(&mut w, AttemptStatus::Reasoning, word)?;
+            }
+            track.attempt(&mut w, attempt, word)?;
+        }
+        track.step(&mut w, step, word)?;
+        track.task(&mut w, task, word, None)?;
+        self.commit(w, Some(state))?;
+        let rolled_back = if done { self.rolled_back_parent(state)? } else { None };
+        let task_id = state.task.task_id;
+        drop(guard);
+        self.checkpoint_after(task_id);
+        if let Some(parent) = rolled_back {
+            self.mark_rolled_back(parent)?;
+        }
+        Ok(())
+    }
+
+    /// Questions of a task that ends are closed with it.
+    fn close_open(&self, state: &TaskState, w: &mut Writeup<'_>) {
+        for record in state.pending_approvals() {
+            w.push(ApprovalCancelled { approval_id: record.approval.approval_id });
+        }
+        let open = state.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
+        for question in open {
+            w.push(ClarificationCancelled { clarification_id: question.clarification_id });
+        }
+    }
+
+    fn release_lease(&self, state: &TaskState, w: &mut Writeup<'_>) {
+        if let Some(attempt) = state.attempt().filter(|a| !a.lease_gone)
+            && let Some(lease) = &attempt.lease
+        {
+            w.push(LeaseReleased { lease_id: lease.lease_id });
+        }
+    }
+
+    /// A pause is taken at a durable boundary; the attempt keeps its checkpoint.
+    pub(super) fn take_pause(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::TaskPause, state, actor);
+        let mut track = Track::of(state);
+        track.task(&mut w, TaskStatus::Running, "pauses", None)?;
+        track.task(&mut w, TaskStatus::Paused, "asked by a person", None)?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// The end a person asked for. Nothing is under way here: [`crate::next`] settles effects first.
+    pub(super) fn take_cancel(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::TaskCancel, state, actor);
+        let mut track = Track::of(state);
+        self.close_open(state, &mut w);
+        // A task that was never ready goes the table's way (reconciliation C38).
+        if state.task.status == TaskStatus::Created {
+            track.task(&mut w, TaskStatus::Ready, "cancelled", None)?;
+        }
+        if let Some(attempt) = state.attempt().filter(|a| !a.attempt.status.is_ended()) {
+            w.push(RunTerminated {
+                about_attempt_id: attempt.attempt.attempt_id,
+                reason: TerminationReason::Cancelled,
+                iterations: attempt.loop_state.iteration,
+                summary: Sensitive::from(in_words(TerminationReason::Cancelled).to_owned()),
+                answer: None,
+            });
+            self.release_lease(state, &mut w);
+            track.attempt(&mut w, AttemptStatus::Cancelled, "cancelled")?;
+        }
+        if state.step().is_some_and(|s| !matches!(s.status, StepStatus::Succeeded | StepStatus::Failed)) {
+            track.step(&mut w, StepStatus::Cancelled, "cancelled")?;
+        }
+        track.task(&mut w, TaskStatus::Cancelled, "cancelled", state.cancel_requested.clone())?;
+        self.commit(w, Some(state))?;
+        let task_id = state.task.task_id;
+        drop(guard);
+        self.checkpoint_after(task_id);
+        Ok(())
+    }
+
+    /// Nobody answered in time. That decides nothing in favour (governance.md 2).
+    pub(super) fn expire_approval(&self, cell: &Cell, approval_id: ApprovalId) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::ApprovalLapse, state, actor);
+        w.push_keyed(Some(format!("approval.resolve:{approval_id}")), ApprovalExpired { approval_id });
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// Nobody answered the question in time.
+    pub(super) fn expire_question(&self, cell: &Cell, clarification_id: ClarificationId) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::ApprovalLapse, state, actor);
+        w.push(ClarificationExpired { clarification_id });
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+}
+
+/// A reason for people.
+pub(crate) const fn in_words(reason: TerminationReason) -> &'static str {
+    match reason {
+        TerminationReason::Done => "done",
+        TerminationReason::MaxIterations => "the most turns allowed were used",
+        TerminationReason::NoProgress => "several turns in a row brought nothing new",
+        TerminationReason::RepeatedToolFailure => "a tool failed again and again",
+        TerminationReason::FatalToolError => "a tool failed beyond repair",
+        TerminationReason::MalformedOutput => "the model's answers stayed malformed",
+        TerminationReason::ModelUnavailable => "the model gave no usable answer",
+        TerminationReason::BudgetSpent => "the budget is spent",
+        TerminationReason::Cancelled => "a person cancelled it",
+        TerminationReason::ApprovalDenied => "a person refused, and there was no other way",
+        TerminationReason::Expired => "its time ran out",
+        TerminationReason::UnknownOutcome => "the outcome of an effect is not known",
+        TerminationReason::GateHalted => "Hermit was halted",
+    }
+}

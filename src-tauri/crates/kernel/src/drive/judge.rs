@@ -1,0 +1,645 @@
+//! From an answer to a verdict: parse, take in what is only said, judge what would be done.
+
+use super::normalise::{self, Normalised};
+use crate::kernel::{Cell, Kernel, lock};
+use crate::gatepass::{Ask, Seat};
+use crate::ports::Hands;
+use crate::state::TaskState;
+use crate::track::Track;
+use crate::writeup::{NewArtifact, Writeup};
+use crate::Error;
+use governance::Question;
+use governance::approval::{PacketInput, build_packet, packet_bytes};
+use iteration::Proposal;
+use model::action::ActionRequest;
+use model::approval::{Approval, ApprovalStatus};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
+use model::attempt::{AttemptStatus, IterationRecord, TerminationReason};
+use model::body::{
+    ActionRequested, ApprovalInvalidated, ApprovalRequested, ClarificationRequested, EffectObserved,
+    IterationCompleted, ModelOutputRejected, PolicyEvaluated, RunTerminated, WitnessCaptured, WorkingStateUpdated,
+};
+use model::fault::Point;
+use model::ingress::{Clarification, ClarificationStatus};
+use model::knowledge::WorkingState;
+use model::limits;
+use model::policy::{PolicyResult, Verdict};
+use model::principal::PrincipalType;
+use model::proposal::Answer;
+use model::receipt::{ResultCode, SandboxLevel};
+use model::witness::StateWitness;
+use model::{ApprovalId, BeliefId, ClarificationId, PolicyResultId, Sensitive, WitnessId};
+use seal::Digest;
+use serde_json::json;
+use std::sync::Arc;
+
+/// A request that has been judged, ready to be waited for, refused or dispatched.
+pub(crate) struct Judged {
+    pub(crate) request: ActionRequest,
+    pub(crate) request_ref: ArtifactRef,
+    pub(crate) policy: PolicyResult,
+    pub(crate) policy_ref: ArtifactRef,
+    pub(crate) witness: Option<(StateWitness, ArtifactRef)>,
+}
+
+impl Kernel {
+    /// Hands in the task's folder.
+    pub(crate) fn hands(&self, state: &TaskState) -> Result<Arc<dyn Hands>, Error> {
+        let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        self.ports.hands.open(&self.workspace_root(state)?, workspace).map_err(Error::Effects)
+    }
+
+    /// The stored answer, parsed again: the same bytes always give the same proposals.
+    pub(super) fn stored_answer(&self, state: &TaskState) -> Result<(Answer, Result<Vec<Proposal>, String>), Error> {
+        let at = state.attempt().and_then(|a| a.answer.clone());
+        let at = at.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?;
+        let answer: Answer = serde_json::from_slice(&self.artifacts.read(&at.sha256)?)
+            .map_err(|e| Error::Broken(format!("a stored answer is malformed: {e}")))?;
+        let proposals = iteration::parse(&answer).map_err(|e| e.reason);
+        Ok((answer, proposals))
+    }
+
+    /// Handles the answer in hand.
+    pub(super) fn handle(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let (answer, proposals) = self.stored_answer(state)?;
+        match proposals {
+            Err(reason) => self.reject(state, reason),
+            Ok(proposals) => {
+                let plan = Plan::of(proposals);
+                self.carry_out(cell, guard, &answer, plan)
+            }
+        }
+    }
+
+    /// A malformed answer: nothing of it is used, and the next prompt says why (RX-8-2, -3).
+    fn reject(&self, state: &mut TaskState, reason: String) -> Result<(), Error> {
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let about_attempt_id = attempt.attempt.attempt_id;
+        let (iteration, in_a_row) = (attempt.iteration, attempt.loop_state.malformed_in_a_row.saturating_add(1));
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::OutputReject, state, actor);
+        let mut track = Track::of(state);
+        w.push(ModelOutputRejected { about_attempt_id, iteration, in_a_row, reason: Sensitive::from(reason) });
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "malformed answer")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    fn carry_out(
+        &self,
+        cell: &Cell,
+        mut guard: std::sync::MutexGuard<'_, TaskState>,
+        answer: &Answer,
+        plan: Plan,
+    ) -> Result<(), Error> {
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::Agent)?;
+        let mut w = self.writeup(Point::ActionJudge, state, actor);
+        let mut remarks = self.take_in(state, &mut w, &plan.said)?;
+        if plan.dropped > 0 {
+            remarks.push(format!("{} further calls were not looked at: one act in each answer", plan.dropped));
+        }
+        match plan.act {
+            None => {
+                let error = (!remarks.is_empty()).then(|| remarks.join("; "));
+                self.close_said(state, w, &plan.said, answer, error)
+            }
+            Some(Proposal::Done { summary }) => self.done(state, w, &summary, answer),
+            Some(Proposal::Ask { question, choices }) => self.put_question(state, w, question, choices, answer),
+            Some(act) => {
+                let hands = self.hands(state)?;
+                let reason = if answer.text.trim().is_empty() { state.goal_text() } else { answer.text.clone() };
+                match self.normalise(state, &mut w, &*hands, &act, &reason)? {
+                    Err(unfit) => self.close_said(state, w, &[act], answer, Some(unfit.0)),
+                    Ok(normalised) => {
+                        let judged = self.judge(state, &mut w, normalised)?;
+                        let track = Track::of(&guard);
+                        self.proceed(cell, guard, w, track, &*hands, judged)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is only said: working state and beliefs. Refusals become remarks for the model.
+    fn take_in(&self, state: &TaskState, w: &mut Writeup<'_>, said: &[Proposal]) -> Result<Vec<String>, Error> {
+        let mut remarks = Vec::new();
+        let mut held: Vec<model::knowledge::Belief> = state.beliefs.values().cloned().collect();
+        let mut revision = state.working_state.as_ref().map_or(0, |(_, r)| *r);
+        let mut working: WorkingState = match &state.working_state {
+            Some((at, _)) => self.read_object(state, at.artifact_id)?,
+            None => WorkingState::default(),
+        };
+        for one in said {
+            match one {
+                Proposal::Note(note) => match knowledge::working_state::merge(&working, note) {
+                    Ok(merged) => {
+                        revision = revision.saturating_add(1);
+                        let kind = NewArtifact::audit(ArtifactKind::WorkingState).class(ArtifactClass::Working);
+                        let at = w.object(&merged, kind)?;
+                        let byte_size = seal::canon::to_canonical(&merged)?.len() as u64;
+                        w.push(WorkingStateUpdated { state: at, byte_size, revision });
+                        working = merged;
+                    }
+                    Err(error) => remarks.push(error.to_string()),
+                },
+                Proposal::Believe { claim, scope, confidence, evidence } => {
+                    let evidence = match normalise::evidence_refs(self, state, evidence)? {
+                        Ok(evidence) => evidence,
+                        Err(unfit) => {
+                            remarks.push(unfit.0);
+                            continue;
+                        }
+                    };
+                    let claim = knowledge::belief::Claim {
+                        claim: claim.clone(),
+                        scope: scope.clone(),
+                        confidence: *confidence,
+                        evidence,
+                        expires_at: None,
+                    };
+                    let holding = knowledge::belief::Holding {
+                        belief_id: BeliefId::fresh(&*self.ports.clock, &*self.ports.entropy),
+                        task_id: state.task.task_id,
+                        step_id: state.step().map(|s| s.step_id),
+                        attempt_id: state.current,
+                        asserted_by: w.actor.actor_id,
+                        now: w.now,
+                    };
+                    match knowledge::belief::assert(&claim, &holding, &held) {
+                        Ok(body) => {
+                            if let model::Body::BeliefAsserted(b) = &body {
+                                held.push(b.belief.clone());
+                            }
+                            w.push(body);
+                        }
+                        Err(refusal) => remarks.push(refusal.reason),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(remarks)
+    }
+
+    /// A turn without an act is complete.
+    fn close_said(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        said: &[Proposal],
+        answer: &Answer,
+        error: Option<String>,
+    ) -> Result<(), Error> {
+        let mut track = Track::of(state);
+        let record = self.record(state, said, answer, None, error)?;
+        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "turn complete")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// The loop says it is done; whether the task is, is decided by [`Kernel::finish`].
+    fn done(&self, state: &mut TaskState, mut w: Writeup<'_>, summary: &str, answer: &Answer) -> Result<(), Error> {
+        let about_attempt_id = self.attempt_id(state)?;
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let reason = if attempt.last_refused { TerminationReason::ApprovalDenied } else { TerminationReason::Done };
+        let inputs: Vec<_> = attempt.observed.iter().map(|o| o.artifact.artifact_id).collect();
+        let iterations = attempt.loop_state.iteration.saturating_add(1);
+        let done = [Proposal::Done { summary: summary.to_owned() }];
+        let record = self.record(state, &done, answer, None, None)?;
+        w.push(IterationCompleted { about_attempt_id, record });
+        let new = NewArtifact::audit(ArtifactKind::Answer)
+            .class(ArtifactClass::Deliverable)
+            .media("text/plain; charset=utf-8")
+            .trust(model::artifact::TrustTier::Untrusted)
+            .from(inputs);
+        let answer = Some(w.artifact(summary.as_bytes(), new)?);
+        w.push(RunTerminated {
+            about_attempt_id,
+            reason,
+            iterations,
+            summary: Sensitive::from(summary.to_owned()),
+            answer,
+        });
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    fn put_question(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        question: String,
+        choices: Vec<String>,
+        answer: &Answer,
+    ) -> Result<(), Error> {
+        let mut track = Track::of(state);
+        let asked = [Proposal::Ask { question: question.clone(), choices: choices.clone() }];
+        let record = self.record(state, &asked, answer, None, None)?;
+        let about_attempt_id = self.attempt_id(state)?;
+        w.push(IterationCompleted { about_attempt_id, record });
+        let clarification = Clarification {
+            clarification_id: ClarificationId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            attempt_id: about_attempt_id,
+            question: Sensitive::from(question),
+            choices: choices.into_iter().map(Sensitive::from).collect(),
+            status: ClarificationStatus::Pending,
+            requested_at: w.now,
+            expires_at: w.now.plus_ms(limits::APPROVAL_MS_MAX),
+            answered_by: None,
+        };
+        w.push(ClarificationRequested { clarification });
+        track.attempt(&mut w, AttemptStatus::AwaitingInput, "asked a person")?;
+        track.block(&mut w, "waits for an answer")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    pub(super) fn attempt_id(&self, state: &TaskState) -> Result<model::AttemptId, Error> {
+        state.current.ok_or_else(|| Error::Broken("no attempt is at work".to_owned()))
+    }
+
+    /// The record of a turn (RX-4-1).
+    pub(super) fn record(
+        &self,
+        state: &TaskState,
+        proposals: &[Proposal],
+        answer: &Answer,
+        output: Option<&ArtifactRef>,
+        error: Option<String>,
+    ) -> Result<IterationRecord, Error> {
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let outputs: Vec<Digest> = output.iter().map(|o| o.sha256).collect();
+        let said: String = answer.text.chars().take(400).collect();
+        let decision = if said.trim().is_empty() { proposals.iter().map(name_of).collect::<Vec<_>>().join(", ") } else { said };
+        Ok(IterationRecord {
+            step_number: attempt.loop_state.iteration.saturating_add(1),
+            model_decision: Sensitive::from(decision),
+            tool_invocation: proposals.last().map(|p| name_of(p).to_owned()),
+            tool_input: attempt.act.as_ref().map(|act| act.request.artifact_id),
+            tool_output: output.map(|o| o.artifact_id),
+            error: error.map(Sensitive::from),
+            state_summary: Sensitive::from(attempt.loop_state.summary()),
+            progress_mark: iteration::progress_mark(proposals, &outputs),
+        })
+    }
+
+    /// Policy judges a request: a pure function of what is in the log and what was observed.
+    pub(crate) fn judge(&self, state: &TaskState, w: &mut Writeup<'_>, normalised: Normalised) -> Result<Judged, Error> {
+        let Normalised { request, bytes, found } = normalised;
+        let inputs = request.evidence_refs.clone();
+        let request_ref = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
+        w.push(ActionRequested {
+            action_request_id: request.action_request_id,
+            request: request_ref.clone(),
+            action_class: request.action_class,
+            tool: request.action.tool().to_owned(),
+            summary: Sensitive::from(normalise::in_one_line(&request.action)),
+        });
+        self.evaluate(state, w, request, request_ref, found)
+    }
+
+    fn evaluate(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        request: ActionRequest,
+        request_ref: ArtifactRef,
+        found: Vec<model::witness::Fingerprint>,
+    ) -> Result<Judged, Error> {
+        w.actor = self.actor(PrincipalType::PolicyEngine)?;
+        let steps_allowed = match state.step() {
+            Some(step) => {
+                let contract: model::task::StepContract = self.read_object(state, step.contract_ref)?;
+                contract.allowed_action_classes
+            }
+            None => Vec::new(),
+        };
+        let policy = self.ports.policy.evaluate(&Question {
+            request: &request,
+            request_sha256: request_ref.sha256,
+            profile: state.task.policy_profile_ref,
+            sandbox: self.ports.hands.sandbox(),
+            allow_unconfined: false,
+            approved_packet: None,
+            packet: None,
+            untrusted_in_context: self.saw_untrusted(state)?,
+            steps_allowed: &steps_allowed,
+            policy_result_id: PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            now: w.now,
+        });
+        let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_ref.artifact_id]);
+        let policy_ref = w.object(&policy, new)?;
+        w.push(PolicyEvaluated {
+            policy_result_id: policy.policy_result_id,
+            action_request_id: request.action_request_id,
+            result: policy_ref.clone(),
+            verdict: policy.verdict,
+            risk_band: policy.risk_band,
+            policy_set_sha256: policy.policy_set_sha256,
+        });
+        let witness = if found.is_empty() { None } else { Some(self.capture(w, &request, found)?) };
+        Ok(Judged { request, request_ref, policy, policy_ref, witness })
+    }
+
+    /// A witness of what was found, before a person is asked (HK-16.8).
+    fn capture(
+        &self,
+        w: &mut Writeup<'_>,
+        request: &ActionRequest,
+        found: Vec<model::witness::Fingerprint>,
+    ) -> Result<(StateWitness, ArtifactRef), Error> {
+        let witness = self.witness_of(request, found, w.now)?;
+        let at = w.object(&witness, NewArtifact::audit(ArtifactKind::StateWitness))?;
+        w.push(WitnessCaptured {
+            witness_id: witness.witness_id,
+            action_request_id: request.action_request_id,
+            witness: at.clone(),
+            expires_at: witness.expires_at,
+        });
+        Ok((witness, at))
+    }
+
+    pub(super) fn witness_of(
+        &self,
+        request: &ActionRequest,
+        mut fingerprints: Vec<model::witness::Fingerprint>,
+        now: model::UnixMs,
+    ) -> Result<StateWitness, Error> {
+        fingerprints.sort_by(|a, b| a.resource.cmp(&b.resource));
+        fingerprints.dedup_by(|a, b| a.resource == b.resource);
+        Ok(StateWitness {
+            witness_id: WitnessId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            action_request_id: request.action_request_id,
+            attempt_id: request.attempt_id,
+            fingerprints,
+            preconditions: vec!["every named resource is as observed".to_owned()],
+            observed_at: now,
+            expires_at: now.plus_ms(limits::WITNESS_MS_MAX),
+            observed_by: self.actor(PrincipalType::Executor)?.actor_id,
+        })
+    }
+
+    /// Whether the pack in force held anything untrusted (governance.md 1).
+    fn saw_untrusted(&self, state: &TaskState) -> Result<bool, Error> {
+        match state.attempt().and_then(|a| a.pack.as_ref()) {
+            Some(pack) => Ok(knowledge::pack::holds_untrusted(&self.read_object(state, pack.artifact_id)?)),
+            None => Ok(false),
+        }
+    }
+
+    /// Allow runs, a question waits, a no is told: one commit each.
+    pub(crate) fn proceed(
+        &self,
+        cell: &Cell,
+        mut guard: std::sync::MutexGuard<'_, TaskState>,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        hands: &dyn Hands,
+        judged: Judged,
+    ) -> Result<(), Error> {
+        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "judged")?;
+        match judged.policy.verdict {
+            Verdict::Allow => self.dispatch_now(cell, guard, w, track, hands, judged, None),
+            Verdict::RequireApproval => self.ask_person(&mut guard, w, track, judged),
+            Verdict::Deny | Verdict::Downgrade => self.forbid(&mut guard, w, track, &judged),
+        }
+    }
+
+    /// The packet is stored, the attempt waits, nothing has run (HK-12.4).
+    fn ask_person(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        judged: Judged,
+    ) -> Result<(), Error> {
+        if state.pending_approvals().count() >= limits::OPEN_APPROVALS_MAX {
+            return Err(Error::Conflict("too many approvals of this task are open already".to_owned()));
+        }
+        let mut seat = Seat::take(self)?;
+        seat.pass(self, &mut w, &Ask {
+            tool: judged.request.action.tool(),
+            request: &judged.request_ref,
+            verdict: judged.policy.verdict,
+            granted_packet: None,
+        })?;
+        w.actor = self.actor(PrincipalType::PolicyEngine)?;
+        let approval_id = ApprovalId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let packet = build_packet(PacketInput {
+            approval_id,
+            goal: state.goal_text(),
+            request: judged.request,
+            policy: judged.policy,
+            witness: judged.witness.as_ref().map(|(witness, _)| witness.clone()),
+            requested_at: w.now,
+            expires_at: w.now.plus_ms(limits::APPROVAL_MS_MAX),
+            nonce: self.ports.entropy.salt(),
+        });
+        let bytes = packet_bytes(&packet).map_err(|e| Error::Broken(e.to_string()))?;
+        let inputs = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id];
+        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ApprovalPacket).from(inputs))?;
+        let approval = Approval {
+            approval_id,
+            task_id: state.task.task_id,
+            step_id: packet.step_id,
+            attempt_id: packet.attempt_id,
+            status: ApprovalStatus::Pending,
+            approval_type: packet.action_request.action_class,
+            requested_action_ref: judged.request_ref.artifact_id,
+            approval_packet_ref: at.artifact_id,
+            approval_packet_sha256: at.sha256,
+            requested_at: w.now,
+            resolved_at: None,
+            resolved_by: None,
+            expires_at: packet.expires_at,
+            state_witness_ref: judged.witness.map(|(witness, _)| witness.witness_id),
+            policy_result_ref: judged.policy_ref.artifact_id,
+        };
+        let key = format!("approval:{}", packet.action_request.action_request_id);
+        w.push_keyed(Some(key), ApprovalRequested {
+            approval,
+            action_request_id: packet.action_request.action_request_id,
+            risk_band: packet.risk_band,
+            nonce: packet.nonce.clone(),
+            summary: Sensitive::from(packet.action_summary.clone()),
+        });
+        w.batch.point = Point::ApprovalRequest;
+        track.attempt(&mut w, AttemptStatus::AwaitingApproval, "a person is asked")?;
+        track.block(&mut w, "waits for a person")?;
+        self.commit(w, Some(state))?;
+        seat.moved();
+        Ok(())
+    }
+
+    /// Policy said no: nothing runs, the model is told why.
+    fn forbid(&self, state: &mut TaskState, mut w: Writeup<'_>, mut track: Track, judged: &Judged) -> Result<(), Error> {
+        let mut seat = Seat::take(self)?;
+        let ask = Ask {
+            tool: judged.request.action.tool(),
+            request: &judged.request_ref,
+            verdict: judged.policy.verdict,
+            granted_packet: None,
+        };
+        seat.pass(self, &mut w, &ask)?;
+        let reason = judged.policy.reasoning_summary.clone();
+        let told = json!({
+            "result_code": if judged.policy.verdict == Verdict::Downgrade { "downgraded" } else { "denied" },
+            "summary": format!("not allowed by policy: {reason}"),
+            "mode": judged.policy.downgrade,
+            "rules": judged.policy.determining_rules,
+        });
+        self.tell(state, &mut w, &judged.request, &told)?;
+        let (answer, proposals) = self.stored_answer(state).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
+        let record = self.record(state, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
+        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by policy")?;
+        self.commit(w, Some(state))?;
+        seat.moved();
+        Ok(())
+    }
+
+    /// A result that the reasoner sees, for an act that did not run.
+    pub(super) fn tell(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        request: &ActionRequest,
+        told: &serde_json::Value,
+    ) -> Result<ArtifactRef, Error> {
+        let result = w.object(told, NewArtifact::audit(ArtifactKind::ActionResult))?;
+        w.push(EffectObserved {
+            action_request_id: request.action_request_id,
+            result: result.clone(),
+            result_code: ResultCode::Denied,
+            sandbox_level: SandboxLevel::NotApplicable,
+            recovered: false,
+        });
+        let _ = state;
+        Ok(result)
+    }
+
+    /// The request in hand goes before policy again: its approval was withdrawn or its assumptions changed (HK-11.5-3).
+    pub(super) fn rejudge(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let hands = self.hands(state)?;
+        let request = self.request_in_hand(state)?;
+        let request_ref = self.act(state)?.request.clone();
+        let found = hands.observe(&governance::witness::observable(&request.target_resources));
+        let actor = self.actor(PrincipalType::PolicyEngine)?;
+        let mut w = self.writeup(Point::ActionJudge, state, actor);
+        let judged = self.evaluate(state, &mut w, request, request_ref, found)?;
+        let track = Track::of(&guard);
+        self.proceed(cell, guard, w, track, &*hands, judged)
+    }
+
+    pub(super) fn act<'s>(&self, state: &'s TaskState) -> Result<&'s crate::state::ActState, Error> {
+        state
+            .attempt()
+            .and_then(|a| a.act.as_ref())
+            .ok_or_else(|| Error::Broken("no act is in hand".to_owned()))
+    }
+
+    pub(crate) fn request_in_hand(&self, state: &TaskState) -> Result<ActionRequest, Error> {
+        self.read_object(state, self.act(state)?.request.artifact_id)
+    }
+
+    /// New input changed what was asked: the packet is withdrawn and the context compiled anew (HK-16.7-2).
+    pub(super) fn withdraw(&self, cell: &Cell, approval_id: ApprovalId) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::ApprovalLapse, state, actor);
+        let mut track = Track::of(state);
+        w.push(ApprovalInvalidated { approval_id, reason: "new input came in".to_owned() });
+        track.unblock(&mut w, "new input came in")?;
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "new input came in")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// A person said no: the model is told, with their words, and may find another way (HK-12.4-5).
+    pub(super) fn refused(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let act = self.act(state)?.clone();
+        let record = act.approval.and_then(|id| state.approvals.get(&id));
+        let feedback = record.and_then(|r| r.feedback.clone());
+        let request = self.request_in_hand(state)?;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::IterationComplete, state, actor);
+        let mut track = Track::of(state);
+        let told = json!({
+            "result_code": "denied",
+            "summary": "a person refused this; nothing was done",
+            "feedback": feedback,
+        });
+        let result = self.tell(state, &mut w, &request, &told)?;
+        track.unblock(&mut w, "a person refused")?;
+        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
+            self.push_end(state, &mut w, TerminationReason::ApprovalDenied, "a person refused the rollback")?;
+        } else {
+            let (answer, proposals) = self.stored_answer(state)?;
+            let proposals = proposals.unwrap_or_default();
+            let error = Some(feedback.map_or_else(|| "refused by a person".to_owned(), |f| format!("refused by a person: {f}")));
+            let record = self.record(state, &proposals, &answer, Some(&result), error)?;
+            w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
+            track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by a person")?;
+        }
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+}
+
+/// What an answer comes to: things said, then one act at most.
+struct Plan {
+    said: Vec<Proposal>,
+    act: Option<Proposal>,
+    dropped: usize,
+}
+
+impl Plan {
+    fn of(proposals: Vec<Proposal>) -> Self {
+        let mut plan = Self { said: Vec::new(), act: None, dropped: 0 };
+        for proposal in proposals {
+            match proposal {
+                _ if plan.act.is_some() => plan.dropped += 1,
+                Proposal::Note(_) | Proposal::Believe { .. } => plan.said.push(proposal),
+                Proposal::Observe(_)
+                | Proposal::Change(_)
+                | Proposal::Command { .. }
+                | Proposal::Remember { .. }
+                | Proposal::Ask { .. }
+                | Proposal::Done { .. } => plan.act = Some(proposal),
+            }
+        }
+        plan
+    }
+}
+
+pub(super) const fn name_of(proposal: &Proposal) -> &'static str {
+    match proposal {
+        Proposal::Observe(_) => "observe",
+        Proposal::Change(_) => "change",
+        Proposal::Command { .. } => "command",
+        Proposal::Note(_) => "note",
+        Proposal::Believe { .. } => "believe",
+        Proposal::Remember { .. } => "remember",
+        Proposal::Ask { .. } => "ask",
+        Proposal::Done { .. } => "done",
+    }
+}
+
+pub(super) fn empty_answer() -> Answer {
+    Answer {
+        text: String::new(),
+        calls: Vec::new(),
+        usage: model::proposal::Usage::default(),
+        finish_reason: "kernel".to_owned(),
+    }
+}

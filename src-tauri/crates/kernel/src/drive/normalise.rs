@@ -1,0 +1,326 @@
+//! From a typed proposal to a typed request: priors from what the attempt has seen, content into the store (HK-11.3).
+
+use crate::kernel::Kernel;
+use crate::ports::Hands;
+use crate::state::{ObservedRef, TaskState};
+use crate::writeup::Writeup;
+use crate::Error;
+use iteration::{Proposal, ProposedChange};
+use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior, Reversibility};
+use model::artifact::{EvidenceRef, Selector, TrustTier};
+use model::principal::PrincipalType;
+use model::witness::{Fingerprint, Found};
+use model::{ActionRequestId, ArtifactId, Digest, RelPath, ResourceId, WorkspaceId};
+use std::collections::BTreeMap;
+
+/// Why a proposal cannot become a request, in words for the model.
+pub(super) struct Unfit(pub(super) String);
+
+/// A proposal that may be acted on, beside the bytes of its canonical form.
+pub(crate) struct Normalised {
+    pub(crate) request: ActionRequest,
+    pub(crate) bytes: Vec<u8>,
+    /// What was found at its resources when it was normalised.
+    pub(crate) found: Vec<Fingerprint>,
+}
+
+/// What this attempt has seen of the workspace: digests of files it has read or hashed.
+fn seen_digests(kernel: &Kernel, observed: &[ObservedRef]) -> Result<BTreeMap<RelPath, Digest>, Error> {
+    let mut seen = BTreeMap::new();
+    for result in observed.iter().filter(|o| o.tool == "observe") {
+        let bytes = kernel.artifacts.read(&result.artifact.sha256)?;
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
+        for one in &results {
+            let entries = one.get("entries").and_then(|e| e.as_array()).cloned().unwrap_or_default();
+            for file in entries.iter().chain(std::iter::once(one)) {
+                let path = file.get("path").and_then(|p| p.as_str()).and_then(|p| p.parse().ok());
+                let sha256 = file.get("sha256").and_then(|d| d.as_str()).and_then(|d| d.parse().ok());
+                if let (Some(path), Some(sha256)) = (path, sha256) {
+                    seen.insert(path, sha256);
+                }
+            }
+        }
+    }
+    Ok(seen)
+}
+
+impl Kernel {
+    /// Makes the request of a proposal, or says why there can be none.
+    pub(super) fn normalise(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        hands: &dyn Hands,
+        proposal: &Proposal,
+        reason: &str,
+    ) -> Result<Result<Normalised, Unfit>, Error> {
+        let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
+        let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let action = match proposal {
+            Proposal::Observe(items) => Action::Observe { items: items.clone() },
+            Proposal::Change(items) => {
+                let seen = seen_digests(self, &observed)?;
+                match change_items(w, hands, workspace, items, &seen)? {
+                    Ok(items) => Action::Change { items },
+                    Err(unfit) => return Ok(Err(unfit)),
+                }
+            }
+            Proposal::Command { argv, cwd, network, timeout_ms } => Action::Command {
+                argv: argv.clone(),
+                cwd: cwd.clone(),
+                network: *network,
+                timeout_ms: *timeout_ms,
+            },
+            Proposal::Remember { claim, scope, reason, evidence, belief_id } => Action::Remember {
+                claim: claim.clone(),
+                scope: scope.clone(),
+                promotion_reason: reason.clone(),
+                evidence_refs: match evidence_refs(self, state, evidence)? {
+                    Ok(refs) => refs,
+                    Err(unfit) => return Ok(Err(unfit)),
+                },
+                belief_id: *belief_id,
+            },
+            Proposal::Note(_) | Proposal::Believe { .. } | Proposal::Ask { .. } | Proposal::Done { .. } => {
+                return Err(Error::Broken("a proposal without an act was normalised".to_owned()));
+            }
+        };
+        self.request_of(state, w, hands, action, reason).map(Ok)
+    }
+
+    /// The request around an action: classes and resources computed here, never taken from the proposer.
+    pub(crate) fn request_of(
+        &self,
+        state: &TaskState,
+        w: &Writeup<'_>,
+        hands: &dyn Hands,
+        action: Action,
+        reason: &str,
+    ) -> Result<Normalised, Error> {
+        let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let classes = governance::classify(&action);
+        let action_class = *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
+        let target_resources = governance::resources(workspace, &action);
+        let found = if action_class.is_important() {
+            hands.observe(&governance::witness::observable(&target_resources))
+        } else {
+            Vec::new()
+        };
+        let step_id = state.step().map(|s| s.step_id).ok_or_else(|| Error::Broken("no step".to_owned()))?;
+        let attempt_id = state.current.ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let request = ActionRequest {
+            action_request_id: ActionRequestId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            step_id,
+            attempt_id,
+            action_class,
+            expected_effects: expected_effects(workspace, &action, &found),
+            reversibility_hint: reversibility(&action),
+            target_resources,
+            action,
+            reason: reason.chars().take(2_000).collect(),
+            proposed_by: self.actor(PrincipalType::Agent)?.actor_id,
+            proposed_at: w.now,
+            evidence_refs: attempt.observed.iter().map(|o| o.artifact.artifact_id).collect(),
+        };
+        let bytes = seal::canon::to_canonical(&request)?;
+        Ok(Normalised { request, bytes, found })
+    }
+}
+
+/// Priors: a write may replace only what this attempt has seen; a move or delete names what is there now (pain 8).
+fn change_items(
+    w: &mut Writeup<'_>,
+    hands: &dyn Hands,
+    workspace: WorkspaceId,
+    proposed: &[ProposedChange],
+    seen: &BTreeMap<RelPath, Digest>,
+) -> Result<Result<Vec<ChangeItem>, Unfit>, Error> {
+    let paths: Vec<ResourceId> = proposed
+        .iter()
+        .flat_map(|item| match item {
+            ProposedChange::Write { path, .. } | ProposedChange::Delete { path } => vec![path.clone()],
+            ProposedChange::Move { from, to } => vec![from.clone(), to.clone()],
+        })
+        .map(|path| ResourceId::File(workspace, path))
+        .collect();
+    let mut there: BTreeMap<RelPath, Found> = hands
+        .observe(&paths)
+        .into_iter()
+        .filter_map(|print| match print.resource {
+            ResourceId::File(_, path) => Some((path, print.state)),
+            _ => None,
+        })
+        .collect();
+    let mut items = Vec::with_capacity(proposed.len());
+    for item in proposed {
+        match item {
+            ProposedChange::Write { path, content } => {
+                let prior = match there.get(path) {
+                    None | Some(Found::Absent) => Prior::Absent,
+                    Some(Found::File { sha256, .. }) => match seen.get(path) {
+                        Some(known) if known == sha256 => Prior::Sha256(*sha256),
+                        Some(_) => return Ok(Err(Unfit(format!("`{path}` has changed since it was read; read it again")))),
+                        None => return Ok(Err(Unfit(format!("`{path}` exists and was not read; read it before replacing it")))),
+                    },
+                    Some(other) => return Ok(Err(not_a_file(path, other))),
+                };
+                let content_sha256 = w.keep(content.as_bytes())?;
+                let byte_size = content.len() as u64;
+                there.insert(path.clone(), Found::File { sha256: content_sha256, byte_size, mode: None });
+                items.push(ChangeItem::Write { path: path.clone(), content_sha256, byte_size, prior, mode: None });
+            }
+            ProposedChange::Delete { path } => {
+                let Some(Found::File { sha256, .. }) = there.get(path) else {
+                    return Ok(Err(not_a_file(path, there.get(path).unwrap_or(&Found::Absent))));
+                };
+                items.push(ChangeItem::Delete { path: path.clone(), prior: Prior::Sha256(*sha256) });
+                there.insert(path.clone(), Found::Absent);
+            }
+            ProposedChange::Move { from, to } => {
+                let Some(found @ Found::File { sha256, .. }) = there.get(from).cloned() else {
+                    return Ok(Err(not_a_file(from, there.get(from).unwrap_or(&Found::Absent))));
+                };
+                if !matches!(there.get(to), None | Some(Found::Absent)) {
+                    return Ok(Err(Unfit(format!("`{to}` exists; a move never overwrites, choose another name"))));
+                }
+                items.push(ChangeItem::Move { from: from.clone(), to: to.clone(), prior: Prior::Sha256(sha256) });
+                there.insert(from.clone(), Found::Absent);
+                there.insert(to.clone(), found);
+            }
+        }
+    }
+    Ok(Ok(items))
+}
+
+fn not_a_file(path: &RelPath, found: &Found) -> Unfit {
+    Unfit(format!("`{path}` is {}; only regular files are changed", governance::witness::in_words(found)))
+}
+
+/// Evidence named by the model: artifact identifiers of this task, or paths that this run has read.
+pub(super) fn evidence_refs(
+    kernel: &Kernel,
+    state: &TaskState,
+    named: &[String],
+) -> Result<Result<Vec<EvidenceRef>, Unfit>, Error> {
+    let mut refs = Vec::new();
+    let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
+    for name in named {
+        let id: Option<ArtifactId> = name.parse().ok();
+        let known = id.and_then(|id| state.artifacts.get(&id)).or_else(|| {
+            let reading = observed.iter().rev().find(|o| mentions(kernel, o, name))?;
+            state.artifacts.get(&reading.artifact.artifact_id)
+        });
+        let Some(artifact) = known else {
+            return Ok(Err(Unfit(format!("`{name}` is no evidence this run has seen; name a path you have read"))));
+        };
+        refs.push(EvidenceRef {
+            artifact_id: artifact.artifact_id,
+            selector: Selector::Whole,
+            excerpt_hash: artifact.content_hash,
+            capture_method: "observed by executor".to_owned(),
+            confidence: if artifact.trust_tier == TrustTier::Untrusted { 500 } else { 900 },
+            trust_tier: artifact.trust_tier,
+        });
+    }
+    Ok(Ok(refs))
+}
+
+fn mentions(kernel: &Kernel, observed: &ObservedRef, path: &str) -> bool {
+    let bytes = kernel.artifacts.read(&observed.artifact.sha256).unwrap_or_default();
+    let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
+    results.iter().any(|one| one.get("path").and_then(|p| p.as_str()) == Some(path))
+}
+
+/// The foreseen effects, item by item, for the card.
+fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprint]) -> Vec<ExpectedEffect> {
+    let before = |path: &RelPath| {
+        let resource = ResourceId::File(workspace, path.clone());
+        found.iter().find(|f| f.resource == resource).and_then(|f| match &f.state {
+            Found::File { sha256, .. } => Some(*sha256),
+            _ => None,
+        })
+    };
+    let effect = |path: &RelPath, effect: &str, after: Option<Digest>, byte_size: Option<u64>| ExpectedEffect {
+        resource: ResourceId::File(workspace, path.clone()),
+        effect: effect.to_owned(),
+        before_sha256: before(path),
+        after_sha256: after,
+        byte_size,
+    };
+    match action {
+        Action::Change { items } | Action::Rollback { items, .. } => items
+            .iter()
+            .flat_map(|item| match item {
+                ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
+                    let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
+                    vec![effect(path, what, Some(*content_sha256), Some(*byte_size))]
+                }
+                ChangeItem::Delete { path, .. } => vec![effect(path, "delete", None, None)],
+                ChangeItem::Move { from, to, prior } => {
+                    let after = match prior {
+                        Prior::Sha256(digest) => Some(*digest),
+                        Prior::Absent | Prior::EmptyFolder => None,
+                    };
+                    vec![effect(from, "move_from", None, None), effect(to, "move_to", after, None)]
+                }
+            })
+            .collect(),
+        Action::Command { cwd, .. } => vec![effect(cwd, "run", None, None)],
+        Action::Observe { .. } | Action::Remember { .. } => Vec::new(),
+    }
+}
+
+const fn reversibility(action: &Action) -> Reversibility {
+    match action {
+        Action::Observe { .. } => Reversibility::NoEffect,
+        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => Reversibility::Reversible,
+        Action::Command { .. } => Reversibility::Partial,
+    }
+}
+
+/// A request in one line.
+pub(super) fn in_one_line(action: &Action) -> String {
+    match action {
+        Action::Observe { items } => {
+            let look = |item: &model::action::ReadItem| match item {
+                model::action::ReadItem::List { path, .. } => format!("list {}", place(path)),
+                model::action::ReadItem::Read { path } => format!("read {}", place(path)),
+                model::action::ReadItem::Search { path, pattern, .. } => format!("search {} for {pattern}", place(path)),
+                model::action::ReadItem::Hash { path } => format!("hash {}", place(path)),
+            };
+            items.iter().map(look).collect::<Vec<_>>().join(", ")
+        }
+        Action::Change { items } => changes_in_one_line(items),
+        Action::Rollback { receipt_id, items } => format!("undo {receipt_id}: {}", changes_in_one_line(items)),
+        Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
+        Action::Remember { claim, .. } => format!("remember: {claim}"),
+    }
+}
+
+fn place(path: &RelPath) -> String {
+    if path.is_root() { "the folder".to_owned() } else { path.to_string() }
+}
+
+fn changes_in_one_line(items: &[ChangeItem]) -> String {
+    let (mut created, mut replaced, mut deleted, mut moved) = (0, 0, 0, 0);
+    for item in items {
+        match item {
+            ChangeItem::Write { prior: Prior::Absent, .. } => created += 1,
+            ChangeItem::Write { .. } => replaced += 1,
+            ChangeItem::Delete { .. } => deleted += 1,
+            ChangeItem::Move { .. } => moved += 1,
+        }
+    }
+    let part = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("{word} 1 file")),
+        n => Some(format!("{word} {n} files")),
+    };
+    let parts = [part(deleted, "delete"), part(replaced, "replace"), part(moved, "move"), part(created, "create")];
+    let words: Vec<String> = parts.into_iter().flatten().collect();
+    if words.is_empty() { "change nothing".to_owned() } else { words.join(", ") }
+}

@@ -1,0 +1,328 @@
+//! Receipts: what was intended, authorised, run, changed, produced, observed, and whether it can be undone (HK-18.2).
+
+use super::Standing;
+use crate::kernel::{Cell, Kernel, lock};
+use crate::state::TaskState;
+use crate::track::Track;
+use crate::writeup::{NewArtifact, Writeup};
+use crate::Error;
+use effects::Outcome;
+use model::action::{Action, ActionClass, ActionRequest, Reversibility};
+use model::artifact::{ArtifactKind, ArtifactRef};
+use model::body::{KeyPurpose, ReceiptIssued};
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::receipt::{
+    Authorized, Change, PREDICATE_TYPE, Receipt, ReceiptClass, ReplayClass, ResultCode, RollbackInfo,
+    STATEMENT_PAYLOAD_TYPE, STATEMENT_TYPE, SandboxLevel, Statement, Subject, Verifiability,
+};
+use model::slot::Absence;
+use model::witness::Found;
+use model::{ActionRequestId, ReceiptId, Sensitive, Slot};
+use seal::{Digest, dsse};
+use std::collections::BTreeMap;
+
+impl Kernel {
+    /// Seals a receipt and adds its event. `false` when its key is locked: then nothing was added.
+    ///
+    /// # Errors
+    /// When it has no canonical form or cannot be stored.
+    pub(crate) fn issue(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        mut receipt: Receipt,
+        about: Option<ActionRequestId>,
+    ) -> Result<bool, Error> {
+        let registered = lock(&self.store).keys.contains_key(&KeyPurpose::Receipt);
+        let signer = self.ports.keys.receipt();
+        if registered && signer.is_none() {
+            return Ok(false);
+        }
+        receipt.signer_ref = Slot::or(signer.as_ref().map(|s| s.public().keyid()), Absence::Unavailable);
+        receipt.verifiability = if signer.is_some() { Verifiability::Signed } else { Verifiability::HashChained };
+        let statement = Statement {
+            statement_type: STATEMENT_TYPE.to_owned(),
+            subject: subjects(&receipt),
+            predicate_type: PREDICATE_TYPE.to_owned(),
+            predicate: receipt.clone(),
+        };
+        let plain = serde_json::to_value(&statement).map_err(|e| Error::Broken(e.to_string()))?;
+        let (concealed, disclosures) = seal::disclose::conceal(plain, "", &mut || self.ports.entropy.salt())?;
+        let payload = seal::canon::canonical_value(&concealed)?;
+        let envelope = match &signer {
+            Some(signer) => dsse::sign(STATEMENT_PAYLOAD_TYPE, &payload, &**signer)?.to_bytes()?,
+            None => payload.clone(),
+        };
+        w.batch.disclosures.extend(disclosures);
+        let inputs = receipt.output_refs.iter().chain(&receipt.input_refs).map(|r| r.artifact_id);
+        let media = if signer.is_some() { "application/vnd.dsse.envelope.v1+json" } else { STATEMENT_PAYLOAD_TYPE };
+        let new = NewArtifact::audit(ArtifactKind::ReceiptBundle).media(media).from(inputs);
+        let at = w.artifact(&envelope, new)?;
+        w.push_keyed(Some(receipt.idempotency_key.clone()), ReceiptIssued {
+            receipt_id: receipt.receipt_id,
+            receipt_class: receipt.receipt_class,
+            action_class: receipt.action_class,
+            result_code: receipt.result_code,
+            action_request_id: about,
+            envelope: at,
+            statement_sha256: Digest::of(&payload),
+            reversibility: receipt.rollback.reversibility,
+            rolls_back: receipt.rollback.rolls_back,
+            verifiability: receipt.verifiability,
+            summary: receipt.result_summary,
+        });
+        let _ = state;
+        Ok(true)
+    }
+
+    /// The receipt of an effect.
+    pub(crate) fn effect_receipt(
+        &self,
+        state: &TaskState,
+        w: &Writeup<'_>,
+        request: &ActionRequest,
+        outcome: &Outcome,
+        outputs: &[ArtifactRef],
+        result: &ArtifactRef,
+    ) -> Result<Receipt, Error> {
+        let mut changes = outcome.changes.clone();
+        let images = name_images(state, w, &mut changes);
+        let rolls_back = match &request.action {
+            Action::Rollback { receipt_id, .. } => Some(*receipt_id),
+            _ => None,
+        };
+        let reversibility = reversibility_of(request, outcome);
+        let mut receipt = self.blank(state, w, request.action_class)?;
+        receipt.receipt_class = class_of(&request.action);
+        receipt.changes = changes;
+        receipt.output_refs = outputs.iter().chain(std::iter::once(result)).cloned().collect();
+        receipt.output_refs.dedup();
+        receipt.observed = outcome.observed.iter().cloned().map(Sensitive::from).collect();
+        receipt.ran = Slot::Value(outcome.ran.clone());
+        receipt.rollback = RollbackInfo {
+            reversibility,
+            method: if reversibility == Reversibility::Irreversible { "none" } else { "restore_before_images" }.to_owned(),
+            prerequisites: vec!["every changed file is still as this receipt left it".to_owned()],
+            artifact_refs: images,
+            rolls_back,
+        };
+        receipt.result_code = outcome.result_code;
+        receipt.result_summary = Sensitive::from(super::act::summary_of(outcome));
+        receipt.replay_class = replay_class(&request.action);
+        receipt.sandbox_level = outcome.sandbox_level;
+        receipt.idempotency_key = match outcome.result_code {
+            ResultCode::UnknownOutcome => format!("receipt:{}:unknown", request.action_request_id),
+            _ => format!("receipt:{}", request.action_request_id),
+        };
+        Ok(receipt)
+    }
+
+    /// A receipt with everything the act in hand already says of itself.
+    pub(crate) fn blank(&self, state: &TaskState, w: &Writeup<'_>, action_class: ActionClass) -> Result<Receipt, Error> {
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
+        let act = attempt.act.as_ref();
+        let approval = act.and_then(|a| a.approval).and_then(|id| state.approvals.get(&id));
+        let grant = act.and_then(|a| a.grant).and_then(|id| Some((id, state.grants.get(&id)?)));
+        let policy = act.and_then(|a| a.policy.as_ref());
+        let witness = act.and_then(|a| a.validated.as_ref().map(|v| v.sha256).or(a.witness.as_ref().map(|x| x.artifact.sha256)));
+        let none = Absence::NotRequired;
+        let inputs = attempt.observed.iter().map(|o| o.artifact.clone()).collect();
+        Ok(Receipt {
+            receipt_id: ReceiptId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            step_id: attempt.attempt.step_id,
+            attempt_id: attempt.attempt.attempt_id,
+            receipt_class: ReceiptClass::ToolExecution,
+            action_class,
+            action_request_ref: Slot::or(act.map(|a| a.request.clone()), none),
+            input_refs: inputs,
+            environment_ref: Slot::or(attempt.environment.clone(), Absence::Unavailable),
+            policy_result_ref: Slot::or(policy.map(|p| p.artifact.clone()), none),
+            approval_ref: Slot::or(approval.map(|r| r.approval.approval_id), none),
+            capability_grant_ref: Slot::or(grant.map(|(id, _)| id), none),
+            decision_ref: Slot::or(act.and_then(|a| a.decision), none),
+            authorized: Authorized {
+                policy_result_sha256: Slot::or(policy.map(|p| p.artifact.sha256), none),
+                approval_packet_sha256: Slot::or(approval.map(|r| r.approval.approval_packet_sha256), none),
+                approval_decision_sha256: Slot::or(approval.and_then(|r| r.envelope.as_ref()).map(|e| e.sha256), none),
+                capability_grant_sha256: Slot::or(grant.map(|(_, g)| g.artifact.sha256), none),
+                witness_sha256: Slot::or(witness, none),
+                audit_entry_sha256: Slot::or(act.and_then(|a| a.audit_entry), none),
+            },
+            ran: Slot::Absent(Absence::NotApplicable),
+            changes: Vec::new(),
+            output_refs: Vec::new(),
+            observed: Vec::new(),
+            rollback: RollbackInfo {
+                reversibility: Reversibility::NoEffect,
+                method: "none".to_owned(),
+                prerequisites: Vec::new(),
+                artifact_refs: Vec::new(),
+                rolls_back: None,
+            },
+            result_code: ResultCode::Succeeded,
+            result_summary: Sensitive::from(String::new()),
+            created_at: w.now,
+            replay_class: ReplayClass::ExplainOnly,
+            verifiability: Verifiability::HashChained,
+            sandbox_level: SandboxLevel::NotApplicable,
+            signer_ref: Slot::Absent(Absence::Unavailable),
+            idempotency_key: String::new(),
+        })
+    }
+
+    /// What a receipt needs and no event holds, kept for when its key opens.
+    pub(super) fn park_receipt(
+        &self,
+        w: &mut Writeup<'_>,
+        outcome: &Outcome,
+        outputs: &[ArtifactRef],
+    ) -> Result<(), Error> {
+        let parked = Parked {
+            changes: outcome.changes.clone(),
+            observed: outcome.observed.clone(),
+            ran: outcome.ran.clone(),
+            error: outcome.error.clone(),
+            outputs: outputs.to_vec(),
+        };
+        let bytes = serde_json::to_vec(&parked).map_err(|e| Error::Broken(e.to_string()))?;
+        let mut new = NewArtifact::audit(ArtifactKind::ActionResult);
+        new.alias = Some(PARKED.to_owned());
+        w.artifact(&bytes, new)?;
+        Ok(())
+    }
+
+    /// Observed before, receipted now: from what was recorded, never from a second look (recovery.md 1).
+    pub(super) fn late_receipt(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let act = self.act(state)?.clone();
+        let request = self.request_in_hand(state)?;
+        let Some((result, result_code, sandbox_level)) = act.outcome else {
+            return Err(Error::Broken("a receipt is due and no outcome is recorded".to_owned()));
+        };
+        let parked = state
+            .artifacts
+            .values()
+            .filter(|a| a.kind == ArtifactKind::ActionResult && a.produced_by == state.current)
+            .filter(|a| a.task_local_alias.as_ref().and_then(|n| n.shown()).is_some_and(|n| n == PARKED))
+            .max_by_key(|a| (a.created_at, a.artifact_id));
+        let parked: Parked = match parked {
+            Some(artifact) => serde_json::from_slice(&self.artifacts.read(&artifact.content_hash)?)
+                .map_err(|e| Error::Broken(e.to_string()))?,
+            None => return Err(Error::Broken("what the receipt needs was not kept".to_owned())),
+        };
+        let actor = self.actor(PrincipalType::Executor)?;
+        let mut w = self.writeup(Point::ReceiptIssue, state, actor);
+        let mut track = Track::of(state);
+        let outcome = parked.outcome(result_code, sandbox_level);
+        let receipt = self.effect_receipt(state, &w, &request, &outcome, &parked.outputs, &result)?;
+        if !self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
+            return Ok(Some(Standing::KeyLocked));
+        }
+        self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
+        self.commit(w, Some(state))?;
+        Ok(None)
+    }
+}
+
+const PARKED: &str = "what the receipt needs";
+
+/// The parts of an outcome that only its receipt would hold.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Parked {
+    changes: Vec<Change>,
+    observed: Vec<String>,
+    ran: model::receipt::Ran,
+    error: Option<String>,
+    outputs: Vec<ArtifactRef>,
+}
+
+impl Parked {
+    fn outcome(&self, result_code: ResultCode, sandbox_level: SandboxLevel) -> Outcome {
+        Outcome {
+            result_code,
+            changes: self.changes.clone(),
+            outputs: Vec::new(),
+            ran: self.ran.clone(),
+            sandbox_level,
+            observed: self.observed.clone(),
+            error: self.error.clone(),
+            kept: Vec::new(),
+        }
+    }
+}
+
+/// Names the artifacts that keep what was there before, by digest; returns them.
+fn name_images(state: &TaskState, w: &Writeup<'_>, changes: &mut [Change]) -> Vec<ArtifactRef> {
+    let mut known: BTreeMap<Digest, ArtifactRef> = BTreeMap::new();
+    let fresh = w.batch.drafts.iter().filter_map(|d| match &d.body {
+        model::Body::ArtifactCreated(b) => Some(&b.artifact),
+        _ => None,
+    });
+    for artifact in state.artifacts.values().chain(fresh).filter(|a| a.kind == ArtifactKind::FileSnapshot) {
+        let sha256 = artifact.content_hash;
+        known.insert(sha256, ArtifactRef { artifact_id: artifact.artifact_id, sha256 });
+    }
+    let mut used = Vec::new();
+    for change in changes {
+        if let Found::File { sha256, .. } = &change.before
+            && let Some(image) = known.get(sha256)
+        {
+            change.before_image = Some(image.clone());
+            used.push(image.clone());
+        }
+    }
+    used.sort_by_key(|r| r.artifact_id);
+    used.dedup();
+    used
+}
+
+/// Digests of outputs; a statement without outputs names its request.
+fn subjects(receipt: &Receipt) -> Vec<Subject> {
+    let digest = |sha256: &Digest| BTreeMap::from([("sha256".to_owned(), sha256.to_string())]);
+    let mut subjects: Vec<Subject> = receipt
+        .changes
+        .iter()
+        .filter_map(|change| match &change.after {
+            Found::File { sha256, .. } => Some(Subject { name: change.resource.clone(), digest: digest(sha256) }),
+            _ => None,
+        })
+        .collect();
+    let named = receipt.output_refs.iter().chain(receipt.action_request_ref.value());
+    subjects.extend(named.map(|output| Subject {
+        name: Sensitive::from(output.artifact_id.to_string()),
+        digest: digest(&output.sha256),
+    }));
+    subjects
+}
+
+const fn class_of(action: &Action) -> ReceiptClass {
+    match action {
+        Action::Observe { .. } | Action::Change { .. } => ReceiptClass::ToolExecution,
+        Action::Command { .. } => ReceiptClass::CommandExecution,
+        Action::Remember { .. } => ReceiptClass::MemoryPromotion,
+        Action::Rollback { .. } => ReceiptClass::Rollback,
+    }
+}
+
+/// How far it can be taken back: a file whose earlier bytes are not kept cannot.
+fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility {
+    if outcome.changes.iter().all(|c| c.outcome == model::receipt::ItemOutcome::NotDone) {
+        return match request.action {
+            Action::Command { .. } => Reversibility::Partial,
+            Action::Remember { .. } => Reversibility::Reversible,
+            Action::Observe { .. } | Action::Change { .. } | Action::Rollback { .. } => Reversibility::NoEffect,
+        };
+    }
+    request.reversibility_hint
+}
+
+const fn replay_class(action: &Action) -> ReplayClass {
+    match action {
+        Action::Observe { .. } => ReplayClass::ObserveOnly,
+        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => ReplayClass::IdempotentReplay,
+        Action::Command { .. } => ReplayClass::ExplainOnly,
+    }
+}

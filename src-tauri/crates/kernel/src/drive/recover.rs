@@ -1,0 +1,172 @@
+//! Dispatched, and nobody wrote down how it ended: look, reconcile, and only then go on (HK-19.3, recovery.md 1).
+
+use crate::kernel::{Cell, Kernel, lock};
+use crate::state::TaskState;
+use crate::track::Track;
+use crate::Error;
+use effects::{Outcome, Settled, TranscriptState};
+use model::action::{Action, ActionRequest, ChangeItem};
+use model::artifact::ArtifactKind;
+use model::attempt::AttemptStatus;
+use model::fault::Point;
+use model::grant::CapabilityGrant;
+use model::principal::PrincipalType;
+use model::receipt::{Change, ItemOutcome, Ran, ResultCode, SandboxLevel};
+use model::witness::{Fingerprint, Found, StateWitness};
+use model::{RelPath, ResourceId, Sensitive, UnixMs, WorkspaceId};
+
+impl Kernel {
+    /// Establishes what became of the act in hand. It is never run again; items of a change set that were
+    /// certainly not done are completed under the same grant while that and the approval still hold.
+    pub(super) fn settle(&self, cell: &Cell) -> Result<(), Error> {
+        let guard = lock(&cell.state);
+        let state = &*guard;
+        let act = self.act(state)?.clone();
+        let request = self.request_in_hand(state)?;
+        if let Action::Observe { .. } = request.action {
+            return self.look_again(guard);
+        }
+        let hands = self.hands(state)?;
+        let before: StateWitness = match &act.witness {
+            Some(witness) => self.read_object(state, witness.artifact.artifact_id)?,
+            None => self.witness_of(&request, Vec::new(), act.dispatched_at.unwrap_or(UnixMs(0)))?,
+        };
+        let settled = hands.settle(&request, &before);
+        let now = self.ports.clock.now();
+        let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
+        let grant = self.grant_in_hand(state)?;
+        let outcome = if !settled.is_certain() {
+            self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, act.dispatched_at)
+        } else if open && now < grant.expires_at {
+            // This use of the grant is the one under way: it is not counted twice.
+            let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
+            let authorization = governance::authorize(&grant, &request, uses, now)?;
+            hands.roll_forward(authorization, &request, &settled)
+        } else {
+            let code = certain_code(&request, &settled);
+            self.outcome_of(&request, &settled, code, act.dispatched_at)
+        };
+        drop(guard);
+        self.conclude(cell, &request, outcome, true)
+    }
+
+    /// A look has no effect: it is simply taken again (HK-19.5).
+    fn look_again(&self, mut guard: std::sync::MutexGuard<'_, TaskState>) -> Result<(), Error> {
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::EffectObserve, state, actor);
+        let mut track = Track::of(state);
+        track.attempt(&mut w, AttemptStatus::Observing, "interrupted while looking")?;
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "looks again")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    pub(super) fn grant_in_hand(&self, state: &TaskState) -> Result<CapabilityGrant, Error> {
+        let id = self.act(state)?.grant.ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
+        let record = state.grants.get(&id).ok_or_else(|| Error::Broken(format!("grant `{id}` is missing")))?;
+        self.read_object(state, record.artifact.artifact_id)
+    }
+
+    /// An outcome in the words of what was found, without any further act.
+    fn outcome_of(
+        &self,
+        request: &ActionRequest,
+        settled: &Settled,
+        result_code: ResultCode,
+        dispatched_at: Option<UnixMs>,
+    ) -> Outcome {
+        let transcript = settled.transcript.as_ref();
+        let bytes = seal::canon::to_canonical(request).unwrap_or_default();
+        let mut outputs = Vec::new();
+        if let Some(t) = transcript {
+            let mut printed = t.stdout.clone();
+            printed.extend_from_slice(&t.stderr);
+            outputs.push(effects::Output {
+                kind: ArtifactKind::CommandTranscript,
+                media_type: "text/plain; charset=utf-8".to_owned(),
+                bytes: printed,
+                about: "what the command had printed before the interruption".to_owned(),
+            });
+        }
+        let error = match result_code {
+            ResultCode::UnknownOutcome => Some("interrupted, and it cannot be told whether it happened".to_owned()),
+            ResultCode::Succeeded => None,
+            _ => Some("interrupted; what had not been done was left undone".to_owned()),
+        };
+        Outcome {
+            result_code,
+            changes: changes_of(settled),
+            outputs,
+            ran: Ran {
+                executor: format!("hermit.{}", request.action.tool()),
+                request_sha256: seal::Digest::of(&bytes),
+                argv: None,
+                executable_sha256: None,
+                exit_code: transcript.and_then(|t| t.exit_code),
+                started_at: dispatched_at.unwrap_or_else(|| self.ports.clock.now()),
+                finished_at: self.ports.clock.now(),
+            },
+            sandbox_level: match request.action {
+                Action::Command { .. } => self.ports.hands.sandbox(),
+                _ => SandboxLevel::Beneath,
+            },
+            observed: settled.notes.iter().cloned().chain(transcript.into_iter().flat_map(|t| t.notes.clone())).collect(),
+            error,
+            kept: Vec::new(),
+        }
+    }
+}
+
+/// What a certain finding amounts to.
+fn certain_code(request: &ActionRequest, settled: &Settled) -> ResultCode {
+    if let Some(transcript) = &settled.transcript {
+        return match (transcript.state, transcript.exit_code) {
+            (TranscriptState::Exited, Some(0)) => ResultCode::Succeeded,
+            (TranscriptState::Running | TranscriptState::Unknown, _) => ResultCode::UnknownOutcome,
+            _ => ResultCode::Failed,
+        };
+    }
+    let done = settled.items.iter().filter(|(_, outcome)| *outcome == ItemOutcome::Done).count();
+    if done == settled.items.len() && !settled.items.is_empty() {
+        ResultCode::Succeeded
+    } else if done == 0 {
+        ResultCode::Failed
+    } else {
+        let _ = request;
+        ResultCode::Partial
+    }
+}
+
+/// Item by item, from what was witnessed before and what is there now.
+fn changes_of(settled: &Settled) -> Vec<Change> {
+    let workspace = settled.now.iter().chain(&settled.before).find_map(|f| match &f.resource {
+        ResourceId::File(workspace, _) => Some(*workspace),
+        _ => None,
+    });
+    let Some(workspace) = workspace else { return Vec::new() };
+    let change = |path: &RelPath, outcome: ItemOutcome| {
+        let before = found(&settled.before, workspace, path);
+        let now = found(&settled.now, workspace, path);
+        Change {
+            resource: Sensitive::from(ResourceId::File(workspace, path.clone()).to_string()),
+            after: if outcome == ItemOutcome::NotDone { before.clone() } else { now },
+            before,
+            before_image: None,
+            outcome,
+        }
+    };
+    settled
+        .items
+        .iter()
+        .flat_map(|(item, outcome)| match item {
+            ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => vec![change(path, *outcome)],
+            ChangeItem::Move { from, to, .. } => vec![change(from, *outcome), change(to, *outcome)],
+        })
+        .collect()
+}
+
+fn found(prints: &[Fingerprint], workspace: WorkspaceId, path: &RelPath) -> Found {
+    let resource = ResourceId::File(workspace, path.clone());
+    prints.iter().find(|f| f.resource == resource).map_or(Found::Absent, |f| f.state.clone())
+}

@@ -1,0 +1,497 @@
+//! From a lease to an answer: begin, compile the context, ask the model.
+
+use super::Standing;
+use crate::kernel::{Cell, Kernel, lock};
+use crate::ports::Notice;
+use crate::state::{AttemptState, ObservedRef, TaskState};
+use crate::track::Track;
+use crate::writeup::{NewArtifact, Writeup};
+use crate::Error;
+use knowledge::{Delta, Material, PackInput, Pinned, Turn};
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::attempt::{AttemptStatus, LeaseMode, StepAttempt, TerminationReason, WorkspaceLease};
+use model::body::{
+    AttemptCheckpointed, AttemptCreated, BudgetReserved, BudgetSettled, ContextCompiled, EnvironmentCaptured,
+    LeaseAcquired, LeaseLost, LeaseRenewed, ModelFailed, ModelRequested, ModelResponded, TaskInputAbsorbed, Boundary,
+};
+use model::context::ContextPack;
+use model::fault::Point;
+use model::limits;
+use model::policy::Profile;
+use model::principal::PrincipalType;
+use model::task::{ModelChoice, StepContract, StepStatus, TaskContract, TaskStatus};
+use model::{ArtifactId, LeaseId, ResourceId, Sensitive, Slot};
+use reasoning::{Input, Observed, Reasoner};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Kernel {
+    /// Ready becomes running: a new attempt, or the one that paused goes on (HK-11.5-2).
+    pub(super) fn begin(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::TaskStart, state, actor);
+        let mut track = Track::of(state);
+        track.task(&mut w, TaskStatus::Ready, "accepted", None).ok();
+        track.task(&mut w, TaskStatus::Running, "picked up", None)?;
+        track.step(&mut w, StepStatus::Ready, "dependencies met").ok();
+        let live = state.attempt().is_some_and(|a| !a.attempt.status.is_ended());
+        if live {
+            self.renew_lease(state, &mut w)?;
+            if !state.attempt().is_some_and(AttemptState::waits) {
+                track.step(&mut w, StepStatus::Running, "resumed")?;
+            } else {
+                track.task(&mut w, TaskStatus::Blocked, "still waits for a person", None)?;
+            }
+        } else {
+            track.step(&mut w, StepStatus::Running, "attempted")?;
+            self.new_attempt(state, &mut w, &mut track)?;
+        }
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// An attempt number of its own, and its lease (HK-12.3-2, HK-17.1).
+    fn new_attempt(&self, state: &TaskState, w: &mut Writeup<'_>, track: &mut Track) -> Result<(), Error> {
+        let step_id = state.step().map(|s| s.step_id).ok_or_else(|| Error::Broken("the task has no step".to_owned()))?;
+        let last = state.attempt().filter(|a| a.attempt.step_id == step_id);
+        let attempt_no = last.map_or(1, |a| a.attempt.attempt_no.saturating_add(1));
+        let attempt_id = self.fresh_attempt();
+        let idempotency_key = format!("{step_id}:attempt:{attempt_no}");
+        w.scope.step_id = Some(step_id);
+        w.scope.attempt_id = Some(attempt_id);
+        let attempt = StepAttempt {
+            attempt_id,
+            task_id: state.task.task_id,
+            step_id,
+            attempt_no,
+            status: AttemptStatus::Created,
+            context_pack_ref: Slot::NOT_REQUIRED,
+            working_state_ref: Slot::NOT_REQUIRED,
+            workspace_lease_ref: Slot::NOT_REQUIRED,
+            idempotency_key: idempotency_key.clone(),
+            started_at: w.now,
+            finished_at: None,
+            resume_from_ref: last.map(|a| a.attempt.attempt_id),
+            executor_mode: Some(lease_mode(state.task.policy_profile_ref)),
+            policy_version: None,
+            state_witness_ref: None,
+            environment_ref: None,
+        };
+        w.push_keyed(Some(idempotency_key), AttemptCreated { attempt });
+        track.adopt(attempt_id);
+        self.take_lease(state, w, track)
+    }
+
+    /// The attempt that was created gets its lease.
+    pub(super) fn lease(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::AttemptLease, state, actor);
+        let mut track = Track::of(state);
+        self.take_lease(state, &mut w, &mut track)?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    fn take_lease(&self, state: &TaskState, w: &mut Writeup<'_>, track: &mut Track) -> Result<(), Error> {
+        let root = self.workspace_root(state)?;
+        let attempt_id = w.scope.attempt_id.ok_or_else(|| Error::Broken("no attempt to lease for".to_owned()))?;
+        let workspace_id = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let lease = WorkspaceLease {
+            lease_id: LeaseId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            attempt_id,
+            workspace_id,
+            root_path: Sensitive::from(crate::workspace::encode_root(&root)),
+            holder_principal_id: w.actor.actor_id,
+            acquired_at: w.now,
+            expires_at: w.now.plus_ms(limits::LEASE_MS_MAX),
+            mode: lease_mode(state.task.policy_profile_ref),
+            resource_scope: vec![Sensitive::from(ResourceId::File(workspace_id, model::RelPath::ROOT).to_string())],
+        };
+        w.push(LeaseAcquired { lease });
+        let facts = self.ports.hands.environment(&root);
+        let environment = w.object(&facts, NewArtifact::audit(ArtifactKind::EnvironmentSnapshot))?;
+        w.push(EnvironmentCaptured { about_attempt_id: attempt_id, environment });
+        track.attempt(w, AttemptStatus::Leased, "lease taken")
+    }
+
+    /// A lease that ran out while the task waited is lost in so many words, and taken anew (HK-20.3-2).
+    pub(super) fn renew_lease(&self, state: &TaskState, w: &mut Writeup<'_>) -> Result<(), Error> {
+        let Some(lease) = state.attempt().and_then(|a| a.lease.clone()) else { return Ok(()) };
+        let expires_at = w.now.plus_ms(limits::LEASE_MS_MAX);
+        if w.now > lease.expires_at {
+            w.push(LeaseLost { lease_id: lease.lease_id, reason: "expired".to_owned() });
+            let lease_id = LeaseId::fresh(&*self.ports.clock, &*self.ports.entropy);
+            w.push(LeaseAcquired { lease: WorkspaceLease { lease_id, acquired_at: w.now, expires_at, ..lease } });
+        } else if lease.expires_at.0.saturating_sub(w.now.0) < limits::LEASE_MS_MAX / 2 {
+            w.push(LeaseRenewed { lease_id: lease.lease_id, expires_at });
+        }
+        Ok(())
+    }
+
+    /// The folder the task works in.
+    pub(crate) fn workspace_root(&self, state: &TaskState) -> Result<PathBuf, Error> {
+        let id = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let store = lock(&self.store);
+        let root = store.workspaces.get(&id).cloned().flatten();
+        let root = root.ok_or_else(|| Error::NotFound { kind: "workspace", id: id.to_string() })?;
+        crate::workspace::decode_root(&root)
+    }
+
+    /// The contract, from its artifact.
+    pub(crate) fn contract(&self, state: &TaskState) -> Result<TaskContract, Error> {
+        self.read_object(state, state.task.task_contract_ref)
+    }
+
+    /// A JSON object of this task, typed.
+    pub(crate) fn read_object<T: serde::de::DeserializeOwned>(
+        &self,
+        state: &TaskState,
+        id: ArtifactId,
+    ) -> Result<T, Error> {
+        let digest = state.digest_of(id).ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
+        let bytes = self.artifacts.read(&digest)?;
+        serde_json::from_slice(&bytes).map_err(|e| Error::Broken(format!("artifact `{id}` is malformed: {e}")))
+    }
+
+    /// The reasoner the contract names; a rollback task has none but the kernel's own plan.
+    pub(crate) fn reasoner(&self, state: &TaskState, contract: &TaskContract) -> Result<Arc<dyn Reasoner>, Error> {
+        let text = match &contract.model {
+            ModelChoice::Playbook { artifact_id, .. } | ModelChoice::Recorded { artifact_id } => {
+                let digest = state.digest_of(*artifact_id);
+                let digest = digest.ok_or_else(|| Error::NotFound { kind: "artifact", id: artifact_id.to_string() })?;
+                Some(self.artifacts.read(&digest)?)
+            }
+            ModelChoice::Openai { .. } | ModelChoice::Scripted { .. } | ModelChoice::Rollback { .. } => None,
+        };
+        self.ports.reasoners.reasoner(&contract.model, text.as_deref()).map_err(Error::Reasoning)
+    }
+
+    /// The context pack, the exact bytes of the request, the reserved budget: one commit before the call.
+    pub(super) fn compile(&self, cell: &Cell) -> Result<(), Error> {
+        let mut guard = lock(&cell.state);
+        let contract = self.contract(&guard)?;
+        if let ModelChoice::Rollback { receipt_id } = contract.model {
+            return self.plan_rollback(cell, guard, receipt_id);
+        }
+        let state = &mut *guard;
+        let reasoner = self.reasoner(state, &contract)?;
+        let descriptor = reasoner.descriptor();
+        let input = self.pack_input(state, &contract, descriptor.context_tokens)?;
+        let pack = knowledge::compile(&input).map_err(|e| Error::Broken(e.to_string()))?;
+        if !knowledge::pack::fits(&pack) {
+            return Err(Error::Input(format!(
+                "goal and rules alone need {} tokens and the model takes {}; shorten the goal, or ingest it as a file",
+                pack.tokens, pack.tokens_max
+            )));
+        }
+        let request = reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
+        let reserve = u64::from(pack.tokens).saturating_add(u64::from(descriptor.context_tokens / 4));
+        let spent = state.tokens_spent.saturating_add(reserve);
+        let local = descriptor.provider == "playbook" || descriptor.provider == "scripted";
+        if !local && spent > contract.budget.tokens_max || state.wall_ms > contract.budget.wall_ms_max {
+            return self.terminate_locked(state, TerminationReason::BudgetSpent);
+        }
+        if state.attempt().is_some_and(|a| a.loop_state.iteration >= contract.budget.iterations_max) {
+            return self.terminate_locked(state, TerminationReason::MaxIterations);
+        }
+        self.commit_pack(state, &pack, &request, &descriptor, if local { 0 } else { reserve })
+    }
+
+    fn commit_pack(
+        &self,
+        state: &mut TaskState,
+        pack: &ContextPack,
+        request: &[u8],
+        descriptor: &reasoning::Descriptor,
+        reserve: u64,
+    ) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::ContextCompile, state, actor);
+        let mut track = Track::of(state);
+        let attempt_id = state.current.ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        for (ingress_id, _) in &state.inputs {
+            w.push(TaskInputAbsorbed {
+                about_task_id: state.task.task_id,
+                ingress_id: *ingress_id,
+                boundary: Boundary::PreCompilation,
+            });
+        }
+        track.unblock(&mut w, "goes on")?;
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "next turn")?;
+        let pack_ref =
+            w.object(pack, NewArtifact::audit(ArtifactKind::ContextPack).from(pack.inputs.iter().copied()))?;
+        w.push(ContextCompiled {
+            about_attempt_id: attempt_id,
+            iteration: pack.iteration,
+            pack: pack_ref.clone(),
+            tokens: pack.tokens,
+            items: u32::try_from(pack.items.len()).unwrap_or(u32::MAX),
+            omissions: u32::try_from(pack.omissions.len()).unwrap_or(u32::MAX),
+        });
+        let new = NewArtifact::audit(ArtifactKind::ModelRequest).from([pack_ref.artifact_id]);
+        let request = w.artifact(request, new)?;
+        if reserve > 0 {
+            w.push(BudgetReserved { about_task_id: state.task.task_id, tokens: reserve, cost_micros: 0 });
+        }
+        w.push(ModelRequested {
+            about_attempt_id: attempt_id,
+            iteration: pack.iteration,
+            request,
+            provider: descriptor.provider.clone(),
+            model: descriptor.model.clone(),
+            remote: descriptor.remote,
+        });
+        w.push(AttemptCheckpointed {
+            about_attempt_id: attempt_id,
+            iteration: pack.iteration,
+            context_pack_ref: Slot::Value(pack_ref.artifact_id),
+            working_state_ref: Slot::or(
+                state.working_state.as_ref().map(|(r, _)| r.artifact_id),
+                model::slot::Absence::NotRequired,
+            ),
+        });
+        track.attempt(&mut w, AttemptStatus::Reasoning, "asked")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// Everything the pack is compiled from, in this task and in durable memory.
+    fn pack_input(&self, state: &TaskState, contract: &TaskContract, tokens: u32) -> Result<PackInput, Error> {
+        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let mut input = PackInput::new(
+            state.task.task_id,
+            attempt.attempt.attempt_id,
+            state.task.task_contract_ref,
+            contract.clone(),
+        );
+        input.iteration = attempt.iteration.saturating_add(1);
+        input.tokens_max = tokens.saturating_sub(tokens / 4).max(512);
+        input.now = self.ports.clock.now();
+        input.goal = state.goal_text();
+        if let Some(step) = state.step() {
+            let contract: StepContract = self.read_object(state, step.contract_ref)?;
+            input.step = Some((step.contract_ref, contract));
+        }
+        input.policy = vec![Pinned {
+            source: format!("profile:{}", state.task.policy_profile_ref),
+            text: profile_in_words(state.task.policy_profile_ref).to_owned(),
+        }];
+        input.decisions.clone_from(&state.decisions);
+        if let Some((at, _)) = &state.working_state {
+            input.working_state = Some((at.artifact_id, self.read_object(state, at.artifact_id)?));
+        }
+        input.beliefs = state.beliefs.values().cloned().collect();
+        input.memories = self.active_memories()?;
+        input.artifacts = self.materials(state, attempt)?;
+        input.ingress = self.deltas(state);
+        input.turns = turns(attempt);
+        Ok(input)
+    }
+
+    fn deltas(&self, state: &TaskState) -> Vec<Delta> {
+        let all = state.absorbed.iter().chain(&state.inputs);
+        all.zip(0_u64..)
+            .map(|((ingress_id, text), order)| Delta {
+                ingress_id: *ingress_id,
+                text: text.clone(),
+                trust_tier: TrustTier::UserAsserted,
+                order,
+            })
+            .collect()
+    }
+
+    fn materials(&self, state: &TaskState, attempt: &AttemptState) -> Result<Vec<Material>, Error> {
+        let mut materials = Vec::new();
+        for (order, seen) in (0_u64..).zip(&attempt.observed) {
+            let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { continue };
+            let bytes = self.artifacts.read(&artifact.content_hash)?;
+            materials.push(Material {
+                artifact_id: artifact.artifact_id,
+                kind: artifact.kind,
+                title: format!("{}: {}", seen.tool, seen.about),
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                trust_tier: artifact.trust_tier,
+                sensitivity: artifact.sensitivity_class,
+                order,
+                pinned: false,
+            });
+        }
+        for artifact in state.artifacts.values().filter(|a| a.class == ArtifactClass::Source) {
+            let about = artifact.task_local_alias.as_ref().and_then(|a| a.shown().cloned());
+            let Some(title) = about else { continue };
+            let bytes = self.artifacts.read(&artifact.content_hash)?;
+            materials.push(Material {
+                artifact_id: artifact.artifact_id,
+                kind: artifact.kind,
+                title,
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                trust_tier: artifact.trust_tier,
+                sensitivity: artifact.sensitivity_class,
+                order: 0,
+                pinned: true,
+            });
+        }
+        Ok(materials)
+    }
+
+    /// Everything this attempt has seen, whole, for a reasoner that decides from it.
+    pub(super) fn observations(&self, seen: &[ObservedRef]) -> Result<Vec<Observed>, Error> {
+        let read = |o: &ObservedRef| {
+            Ok(Observed {
+                artifact_id: o.artifact.artifact_id,
+                tool: o.tool.clone(),
+                about: o.about.clone(),
+                sha256: o.artifact.sha256,
+                bytes: self.artifacts.read(&o.artifact.sha256)?,
+            })
+        };
+        seen.iter().map(read).collect()
+    }
+
+    /// Asks with the stored bytes. The lock is not held while the model thinks, so that a person can speak.
+    pub(super) fn ask(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+        let (contract, attempt) = {
+            let state = lock(&cell.state);
+            let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+            (self.contract(&state)?, (attempt, state.clone()))
+        };
+        let (attempt, snapshot) = attempt;
+        let reasoner = self.reasoner(&snapshot, &contract)?;
+        let (Some(request), Some(pack)) = (&attempt.model_request, &attempt.pack) else {
+            return Err(Error::Broken("the request to the model is not stored".to_owned()));
+        };
+        let request = self.artifacts.read(&request.sha256)?;
+        let pack: ContextPack = self.read_object(&snapshot, pack.artifact_id)?;
+        let observed = self.observations(&attempt.observed)?;
+        let input = Input { request: &request, pack: &pack, observed: &observed, iteration: pack.iteration };
+        let task_id = snapshot.task.task_id;
+        let mut on_delta =
+            |text: &str| self.ports.observer.notice(Notice::Delta { task_id, text: text.to_owned() });
+        let started = self.ports.clock.now();
+        let reply = reasoner.propose(&input, &mut on_delta, &|| cell.stop.load(Ordering::SeqCst));
+        let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
+        let mut guard = lock(&cell.state);
+        match reply {
+            Ok(reply) => self.answered(&mut guard, &attempt, &reply, wall_ms).map(|()| None),
+            Err(reasoning::Error::Cancelled) => Ok(None),
+            Err(error) => self.unanswered(&mut guard, &attempt, &error),
+        }
+    }
+
+    fn answered(
+        &self,
+        state: &mut TaskState,
+        attempt: &AttemptState,
+        reply: &reasoning::Reply,
+        wall_ms: i64,
+    ) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::Agent)?;
+        let mut w = self.writeup(Point::ModelRespond, state, actor);
+        let about_attempt_id = attempt.attempt.attempt_id;
+        let request = attempt.model_request.iter().map(|r| r.artifact_id);
+        let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
+        let response = w.artifact(&reply.raw, new(ArtifactKind::ModelResponse).from(request))?;
+        let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
+        let answer = w.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
+        let usage = reply.answer.usage;
+        w.push(ModelResponded {
+            about_attempt_id,
+            iteration: attempt.iteration,
+            response,
+            answer,
+            tokens_in: usage.tokens_in,
+            tokens_out: usage.tokens_out,
+            cost_micros: usage.cost_micros,
+            finish_reason: reply.answer.finish_reason.clone(),
+        });
+        w.push(BudgetSettled {
+            about_task_id: state.task.task_id,
+            tokens: usage.tokens_in.saturating_add(usage.tokens_out),
+            cost_micros: usage.cost_micros,
+            wall_ms,
+        });
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// No answer: the task pauses with the reason, and nothing is lost.
+    fn unanswered(
+        &self,
+        state: &mut TaskState,
+        attempt: &AttemptState,
+        error: &reasoning::Error,
+    ) -> Result<Option<Standing>, Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::ModelFail, state, actor);
+        let retryable = error.may_retry();
+        w.push(ModelFailed {
+            about_attempt_id: attempt.attempt.attempt_id,
+            iteration: attempt.iteration,
+            error: Sensitive::from(error.to_string()),
+            retryable,
+        });
+        if retryable {
+            let mut track = Track::of(state);
+            track.task(&mut w, TaskStatus::Paused, "model_unavailable", Some(error.to_string()))?;
+            self.commit(w, Some(state))?;
+            return Err(Error::Reasoning(format!(
+                "{error}; the task is paused and nothing is lost: `hermit task resume {}`",
+                state.task.task_id
+            )));
+        }
+        self.commit(w, Some(state))?;
+        self.terminate_locked(state, TerminationReason::ModelUnavailable)?;
+        Ok(None)
+    }
+}
+
+/// Earlier turns, and why the last answer could not be used (RX-9-2).
+fn turns(attempt: &AttemptState) -> Vec<Turn> {
+    let trust_tier = TrustTier::Untrusted;
+    let turn = |(iteration, summary): &(u32, String)| Turn { iteration: *iteration, summary: summary.clone(), trust_tier };
+    let mut turns: Vec<Turn> = attempt.turns.iter().map(turn).collect();
+    if attempt.loop_state.malformed_in_a_row > 0
+        && let Some(error) = &attempt.loop_state.last_error
+    {
+        let iteration = attempt.loop_state.iteration.saturating_add(1);
+        turns.push(Turn { iteration, summary: format!("your last answer was not usable: {error}"), trust_tier });
+    }
+    turns
+}
+
+/// What a lease of this profile permits.
+const fn lease_mode(profile: Profile) -> LeaseMode {
+    match profile {
+        Profile::ReadonlyAnalysis => LeaseMode::Readonly,
+        Profile::LocalEditAllowed | Profile::DestructiveDenied => LeaseMode::ExternalEffectsDisabled,
+        Profile::NetworkReadAllowed | Profile::RepoMutationGated | Profile::ExternalPublishGated => LeaseMode::Mutable,
+    }
+}
+
+/// The profile as the model is told it.
+const fn profile_in_words(profile: Profile) -> &'static str {
+    match profile {
+        Profile::ReadonlyAnalysis => "You may look at files. You may not change anything.",
+        Profile::LocalEditAllowed => {
+            "You may look at files. A person is asked before any file is changed and before any command runs. No network."
+        }
+        Profile::NetworkReadAllowed => {
+            "You may look at files. A person is asked before any change, command, or read from the network."
+        }
+        Profile::RepoMutationGated => {
+            "You may look at files. A person is asked before any change, command, or change of version control."
+        }
+        Profile::ExternalPublishGated => {
+            "You may look at files. A person is asked before any change, command, or anything that leaves this machine."
+        }
+        Profile::DestructiveDenied => {
+            "You may look at files. A person is asked before files are created. Nothing may be deleted or overwritten."
+        }
+    }
+}

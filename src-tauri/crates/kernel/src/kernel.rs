@@ -1,0 +1,234 @@
+//! The kernel itself: the ledger's writer, the gate's seat, the states of tasks, and the one way to commit.
+
+use crate::ports::{HandsSource, KeyRing, Notice, Observer, ReasonerSource};
+use crate::state::TaskState;
+use crate::store::StoreState;
+use crate::writeup::{Scope, Sources, Writeup};
+use crate::{Error, open};
+use gate::Gate;
+use governance::PolicyEngine;
+use ledger::{Batch, Placed, Reader, Writer};
+use model::event::Actor;
+use model::fault::{Faults, Point};
+use model::principal::PrincipalType;
+use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Everything the kernel asks of the outside.
+#[derive(Clone)]
+pub struct Ports {
+    /// Opens hands in a workspace.
+    pub hands: Arc<dyn HandsSource>,
+    /// Finds reasoners.
+    pub reasoners: Arc<dyn ReasonerSource>,
+    /// Holds the keys that are open.
+    pub keys: Arc<dyn KeyRing>,
+    /// Listens.
+    pub observer: Arc<dyn Observer>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Draws chance.
+    pub entropy: Arc<dyn Entropy>,
+    /// Stops the world, in tests.
+    pub faults: Arc<dyn Faults>,
+    /// Judges.
+    pub policy: Arc<PolicyEngine>,
+    /// Gives back the folder, projections and content searched by them.
+    pub projector: Arc<dyn Fn() -> Box<dyn ledger::Projector> + Send + Sync>,
+}
+
+/// One task in memory.
+pub(crate) struct Cell {
+    pub(crate) state: Mutex<TaskState>,
+    /// Somebody drives it; a second driver is turned away (HK-20.1-1).
+    pub(crate) driving: AtomicBool,
+    /// A person wants it to stop what it waits for.
+    pub(crate) stop: AtomicBool,
+}
+
+/// The only writer.
+pub struct Kernel {
+    pub(crate) dir: PathBuf,
+    pub(crate) writer: Writer,
+    pub(crate) reader: Reader,
+    pub(crate) artifacts: artifacts::Store,
+    pub(crate) ports: Ports,
+    pub(crate) store: Mutex<StoreState>,
+    pub(crate) gate: Mutex<Option<Gate>>,
+    pub(crate) tasks: Mutex<HashMap<TaskId, Arc<Cell>>>,
+    pub(crate) session: String,
+}
+
+/// Locks, and goes on with what is there when another thread panicked: state is rebuilt from events anyway.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kernel {
+    /// Opens a store for writing, makes it if it is new, boots the gate unless a halt is in force.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] when another host holds the store, or the store is damaged or newer.
+    pub fn open(dir: &Path, ports: Ports) -> Result<Self, Error> {
+        open::open(dir, ports)
+    }
+
+    /// Who reads without writing.
+    pub const fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The content store.
+    pub const fn artifacts(&self) -> &artifacts::Store {
+        &self.artifacts
+    }
+
+    /// The store's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The ports it was given.
+    pub const fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    /// What the store's own stream says.
+    pub fn store_state(&self) -> StoreState {
+        lock(&self.store).clone()
+    }
+
+    /// A task as its events say now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is none.
+    pub fn task(&self, task_id: TaskId) -> Result<TaskState, Error> {
+        Ok(lock(&self.cell(task_id)?.state).clone())
+    }
+
+    pub(crate) fn sources(&self) -> Sources<'_> {
+        Sources { clock: &*self.ports.clock, entropy: &*self.ports.entropy, artifacts: &self.artifacts }
+    }
+
+    pub(crate) fn actor(&self, kind: PrincipalType) -> Result<Actor, Error> {
+        Ok(Actor { actor_type: kind, actor_id: lock(&self.store).principal(kind)? })
+    }
+
+    /// The cell of a task, folded from its events on first use.
+    pub(crate) fn cell(&self, task_id: TaskId) -> Result<Arc<Cell>, Error> {
+        if let Some(cell) = lock(&self.tasks).get(&task_id) {
+            return Ok(Arc::clone(cell));
+        }
+        let state = self.load(task_id)?;
+        let cell = Arc::new(Cell {
+            state: Mutex::new(state),
+            driving: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        });
+        Ok(Arc::clone(lock(&self.tasks).entry(task_id).or_insert(cell)))
+    }
+
+    /// A task folded from the log, without a cell.
+    pub(crate) fn load(&self, task_id: TaskId) -> Result<TaskState, Error> {
+        let mut state: Option<TaskState> = None;
+        let mut after = 0;
+        loop {
+            let page = self.reader.events(task_id, after, 1_000)?;
+            let Some(last) = page.last() else { break };
+            after = last.task_seq;
+            for stored in &page {
+                let event = Event::from_bytes(&stored.bytes)?;
+                let body = self.body_of(&event)?;
+                match state.as_mut() {
+                    None => state = Some(TaskState::begin(&event, &body).map_err(|_| self.unknown_task(task_id))?),
+                    Some(state) => state.apply(&event, &body)?,
+                }
+            }
+        }
+        state.ok_or_else(|| self.unknown_task(task_id))
+    }
+
+    fn unknown_task(&self, task_id: TaskId) -> Error {
+        Error::NotFound { kind: "task", id: task_id.to_string() }
+    }
+
+    pub(crate) fn body_of(&self, event: &Event) -> Result<Body, Error> {
+        Ok(event.body(&|digest| self.reader.disclosure(digest).ok().flatten())?)
+    }
+
+    /// A writeup for one task at a boundary.
+    pub(crate) fn writeup(&self, point: Point, state: &TaskState, actor: Actor) -> Writeup<'_> {
+        let attempt = state.attempt();
+        let scope = Scope {
+            task_id: state.task.task_id,
+            step_id: state.step().map(|s| s.step_id),
+            attempt_id: attempt.map(|a| a.attempt.attempt_id),
+            workspace_id: state.task.workspace_hint,
+        };
+        let correlation = attempt.map_or_else(|| state.task.task_id.to_string(), |a| a.attempt.attempt_id.to_string());
+        let mut writeup = Writeup::new(self.sources(), point, scope, actor, correlation, state.last_event);
+        writeup.batch.expect.push((state.task.task_id, state.seq));
+        writeup
+    }
+
+    /// A writeup in the system task's stream.
+    pub(crate) fn store_writeup(
+        &self,
+        point: Point,
+        actor: Actor,
+        correlation: String,
+        cause: Option<EventId>,
+    ) -> Result<Writeup<'_>, Error> {
+        let task_id = lock(&self.store).system_task()?;
+        let scope = Scope { task_id, step_id: None, attempt_id: None, workspace_id: None };
+        Ok(Writeup::new(self.sources(), point, scope, actor, correlation, cause))
+    }
+
+    /// Commits a boundary and folds it. `state` is the task's state, locked by the caller, when it belongs to one.
+    pub(crate) fn commit(&self, writeup: Writeup<'_>, state: Option<&mut TaskState>) -> Result<Vec<Placed>, Error> {
+        self.commit_batch(writeup.batch, state)
+    }
+
+    pub(crate) fn commit_batch(&self, batch: Batch, state: Option<&mut TaskState>) -> Result<Vec<Placed>, Error> {
+        let plain: Vec<(EventId, Body)> = batch.drafts.iter().map(|d| (d.event_id, d.body.clone())).collect();
+        let committed = self.writer.commit(batch)?;
+        self.fold(&committed.placed, &plain, state)?;
+        Ok(committed.placed)
+    }
+
+    fn fold(
+        &self,
+        placed: &[Placed],
+        plain: &[(EventId, Body)],
+        mut state: Option<&mut TaskState>,
+    ) -> Result<(), Error> {
+        let system = lock(&self.store).system_task_id;
+        for (placed, (_, body)) in placed.iter().zip(plain) {
+            let event = &placed.event;
+            if Some(event.task_id) == system || system.is_none() {
+                lock(&self.store).apply(event.task_seq, body);
+            } else if let Some(state) = state.as_deref_mut().filter(|s| s.task.task_id == event.task_id) {
+                state.apply(event, body)?;
+            }
+            self.ports.observer.notice(Notice::Event {
+                task_id: event.task_id,
+                task_seq: event.task_seq,
+                event_type: event.event_type.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// A fresh step identifier.
+    pub(crate) fn fresh_step(&self) -> StepId {
+        StepId::fresh(&*self.ports.clock, &*self.ports.entropy)
+    }
+
+    /// A fresh attempt identifier.
+    pub(crate) fn fresh_attempt(&self) -> AttemptId {
+        AttemptId::fresh(&*self.ports.clock, &*self.ports.entropy)
+    }
+}

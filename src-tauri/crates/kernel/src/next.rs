@@ -1,0 +1,185 @@
+//! What comes next for a task: a pure function of its state. Whoever died before, the next host reads the same answer.
+
+use crate::state::{ActState, AttemptState, TaskState};
+use model::approval::ApprovalStatus;
+use model::attempt::{AttemptStatus, TerminationReason};
+use model::ingress::ClarificationStatus;
+use model::limits;
+use model::task::{StepStatus, TaskStatus};
+use model::{ApprovalId, ClarificationId, UnixMs};
+
+/// What a task waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waiting {
+    /// A person to allow or refuse.
+    Approval(ApprovalId),
+    /// A person to answer.
+    Answer(ClarificationId),
+    /// A person to settle an outcome nobody knows.
+    UnknownOutcome,
+    /// A person to let it go on.
+    Resume,
+    /// Another task.
+    Dependency,
+}
+
+/// The next thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Ready becomes running, with an attempt and its lease.
+    Begin,
+    /// An attempt that was created gets its lease.
+    Lease,
+    /// The context pack is compiled and the request to the model stored.
+    Compile,
+    /// The model is asked with the stored request.
+    Ask,
+    /// The stored answer is parsed and judged.
+    Handle,
+    /// The request in hand goes before policy again.
+    Rejudge,
+    /// New input changed what the approval was about: it is withdrawn.
+    Withdraw(ApprovalId),
+    /// A person allowed it, or policy did: witness, grant, dispatch, execution.
+    Dispatch,
+    /// A person refused it: the model is told.
+    Refused,
+    /// Dispatched, outcome not recorded: look, never run.
+    Settle,
+    /// The outcome is recorded, its receipt is not.
+    Receipt,
+    /// The outcome is recorded and receipted: the turn is closed.
+    Close,
+    /// The approval's time ran out.
+    ExpireApproval(ApprovalId),
+    /// The question's time ran out.
+    ExpireQuestion(ClarificationId),
+    /// The loop has ended: attempt, step and task follow.
+    Finish,
+    /// The loop must end for this reason.
+    Terminate(TerminationReason),
+    /// A person asked for a pause.
+    Pause,
+    /// A person asked for the end.
+    Cancel,
+    /// Nothing to do until something comes.
+    Wait(Waiting),
+    /// It has ended.
+    Ended(TaskStatus),
+}
+
+/// The next thing to do for this task.
+pub fn next(state: &TaskState, now: UnixMs) -> Next {
+    match state.task.status {
+        TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled | TaskStatus::RolledBack => {
+            Next::Ended(state.task.status)
+        }
+        TaskStatus::Created | TaskStatus::Ready if state.cancel_requested.is_some() => Next::Cancel,
+        TaskStatus::Created | TaskStatus::Ready => Next::Begin,
+        TaskStatus::Paused if state.cancel_requested.is_some() => Next::Cancel,
+        TaskStatus::Paused => Next::Wait(Waiting::Resume),
+        TaskStatus::Running | TaskStatus::Blocked => match state.attempt() {
+            None => Next::Begin,
+            Some(attempt) => at_work(state, attempt, now),
+        },
+    }
+}
+
+fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
+    // An effect that may have begun is established before anything else, also before a cancel (HK-19.3-1).
+    let status = attempt.attempt.status;
+    if matches!(status, AttemptStatus::Executing | AttemptStatus::Observing | AttemptStatus::ReceiptPending) {
+        return established(attempt);
+    }
+    if status.is_ended() {
+        return after_end(state);
+    }
+    if attempt.terminated.is_some() {
+        return Next::Finish;
+    }
+    if state.cancel_requested.is_some() {
+        return Next::Cancel;
+    }
+    if state.pause_requested {
+        return Next::Pause;
+    }
+    if state.task.deadline_at.is_some_and(|deadline| now > deadline) {
+        return Next::Terminate(TerminationReason::Expired);
+    }
+    match status {
+        AttemptStatus::Created => Next::Lease,
+        AttemptStatus::Leased | AttemptStatus::CompilingContext => thinking(state, attempt),
+        AttemptStatus::Reasoning if attempt.answer.is_some() => Next::Handle,
+        AttemptStatus::Reasoning => Next::Ask,
+        AttemptStatus::AwaitingPolicy => Next::Rejudge,
+        AttemptStatus::AwaitingApproval => awaiting_approval(state, attempt, now),
+        AttemptStatus::AwaitingInput => awaiting_input(state, attempt, now),
+        AttemptStatus::Authorized => Next::Dispatch,
+        AttemptStatus::Executing
+        | AttemptStatus::Observing
+        | AttemptStatus::ReceiptPending
+        | AttemptStatus::Succeeded
+        | AttemptStatus::Failed
+        | AttemptStatus::Cancelled
+        | AttemptStatus::Superseded => established(attempt),
+    }
+}
+
+/// The step decides when its attempt has ended: another attempt while it is ready, else the task follows it.
+fn after_end(state: &TaskState) -> Next {
+    match state.step().map(|step| step.status) {
+        Some(StepStatus::Ready | StepStatus::Running) => Next::Begin,
+        _ => Next::Finish,
+    }
+}
+
+fn established(attempt: &AttemptState) -> Next {
+    let Some(act) = attempt.act.as_ref() else { return Next::Close };
+    let ActState { outcome, resolved, uncertain, receipt, action_class, .. } = act;
+    if outcome.is_none() && resolved.is_none() {
+        return if *uncertain { Next::Wait(Waiting::UnknownOutcome) } else { Next::Settle };
+    }
+    if receipt.is_none() && action_class.is_important() { Next::Receipt } else { Next::Close }
+}
+
+fn thinking(state: &TaskState, attempt: &AttemptState) -> Next {
+    if let Some(reason) = attempt.loop_state.termination {
+        return Next::Terminate(reason);
+    }
+    let iterations = attempt.loop_state.iteration;
+    if iterations >= limits::ITERATIONS_MAX {
+        return Next::Terminate(TerminationReason::MaxIterations);
+    }
+    let _ = state;
+    Next::Compile
+}
+
+fn awaiting_approval(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
+    let asked = attempt.act.as_ref().and_then(|act| act.approval).and_then(|id| state.approvals.get(&id));
+    let Some(record) = asked else { return Next::Rejudge };
+    let id = record.approval.approval_id;
+    // New input may change what the question is about: the packet is not reused silently (HK-16.7-2).
+    let open = matches!(record.approval.status, ApprovalStatus::Pending | ApprovalStatus::Granted);
+    if open && !state.inputs.is_empty() {
+        return Next::Withdraw(id);
+    }
+    match record.approval.status {
+        ApprovalStatus::Pending if now > record.approval.expires_at => Next::ExpireApproval(id),
+        ApprovalStatus::Pending => Next::Wait(Waiting::Approval(id)),
+        ApprovalStatus::Granted => Next::Dispatch,
+        ApprovalStatus::Denied => Next::Refused,
+        ApprovalStatus::Expired => Next::Terminate(TerminationReason::Expired),
+        ApprovalStatus::Invalidated | ApprovalStatus::Cancelled => Next::Rejudge,
+    }
+}
+
+fn awaiting_input(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
+    let Some(question) = attempt.question.and_then(|id| state.clarifications.get(&id)) else { return Next::Compile };
+    let id = question.clarification_id;
+    match question.status {
+        ClarificationStatus::Pending if now > question.expires_at => Next::ExpireQuestion(id),
+        ClarificationStatus::Pending => Next::Wait(Waiting::Answer(id)),
+        ClarificationStatus::Answered => Next::Compile,
+        ClarificationStatus::Expired | ClarificationStatus::Cancelled => Next::Terminate(TerminationReason::Expired),
+    }
+}

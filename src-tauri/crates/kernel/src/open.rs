@@ -1,0 +1,151 @@
+//! Opening a store: making it, taking it, booting the gate, finding what was interrupted.
+
+use crate::kernel::{Kernel, Ports, lock};
+use crate::store::StoreState;
+use crate::writeup::{Scope, Sources, Writeup};
+use crate::{Error, gatepass};
+use artifacts::InlineBlobs;
+use ledger::{OpenOptions, Reader, Writer};
+use model::body::{ConversationOpened, HostStarted, HostStopped, PrincipalRegistered, StoreInitialised};
+use model::event::Actor;
+use model::fault::Point;
+use model::principal::{Principal, PrincipalType};
+use model::{ConversationId, Event, PrincipalId, Sensitive, TaskId};
+use seal::Digest;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// The version written into the store's first event and into every host's.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Small artifacts live in the ledger's file.
+pub(crate) struct LedgerBlobs(pub(crate) Reader);
+
+impl InlineBlobs for LedgerBlobs {
+    fn inline(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        self.0.blob(digest).map_err(|e| e.to_string())
+    }
+}
+
+pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
+    let writer = Writer::open(
+        dir,
+        OpenOptions {
+            hermit_version: VERSION.to_owned(),
+            projector: (ports.projector)(),
+            faults: Arc::clone(&ports.faults),
+            entropy: Arc::clone(&ports.entropy),
+        },
+    )?;
+    let reader = writer.reader();
+    let blobs = Arc::new(LedgerBlobs(reader.clone()));
+    let artifacts = artifacts::Store::open(&dir.join("artifacts"), blobs, Arc::clone(&ports.faults))?;
+    let session = writer.session().to_owned();
+    let kernel = Kernel {
+        dir: dir.to_owned(),
+        writer,
+        reader,
+        artifacts,
+        ports,
+        store: Mutex::new(StoreState::default()),
+        gate: Mutex::new(None),
+        tasks: Mutex::new(HashMap::new()),
+        session,
+    };
+    kernel.fold_store()?;
+    if lock(&kernel.store).system_task_id.is_none() {
+        kernel.initialise()?;
+    }
+    kernel.start_host()?;
+    Ok(kernel)
+}
+
+impl Kernel {
+    /// Folds the system task, the first stream of every store.
+    fn fold_store(&self) -> Result<(), Error> {
+        let Some(task_id) = self.reader.task_ids()?.into_iter().next() else { return Ok(()) };
+        let mut after = 0;
+        loop {
+            let page = self.reader.events(task_id, after, 1_000)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.task_seq;
+            for stored in &page {
+                let event = Event::from_bytes(&stored.bytes)?;
+                let body = self.body_of(&event)?;
+                lock(&self.store).apply(event.task_seq, &body);
+            }
+        }
+    }
+
+    /// The store's first commit: its name, its principals, its first conversation.
+    fn initialise(&self) -> Result<(), Error> {
+        let (clock, entropy) = (&*self.ports.clock, &*self.ports.entropy);
+        let system_task_id = TaskId::fresh(clock, entropy);
+        let system_id = PrincipalId::fresh(clock, entropy);
+        let actor = Actor { actor_type: PrincipalType::System, actor_id: system_id };
+        let scope = Scope { task_id: system_task_id, step_id: None, attempt_id: None, workspace_id: None };
+        let sources: Sources<'_> = self.sources();
+        let mut writeup = Writeup::new(sources, Point::StoreInit, scope, actor, self.session.clone(), None);
+        let store_id = self.writer.log_id().to_owned();
+        writeup.push(StoreInitialised { store_id, system_task_id, hermit_version: VERSION.to_owned() });
+        let people = [
+            (PrincipalType::System, "Hermit kernel"),
+            (PrincipalType::PolicyEngine, "Hermit policy"),
+            (PrincipalType::Executor, "Hermit executor"),
+            (PrincipalType::Agent, "model"),
+            (PrincipalType::User, "owner of this store"),
+        ];
+        for (principal_type, name) in people {
+            let principal_id =
+                if principal_type == PrincipalType::System { system_id } else { PrincipalId::fresh(clock, entropy) };
+            let principal = Principal {
+                principal_id,
+                principal_type,
+                display_name: Sensitive::from(name.to_owned()),
+                created_at: writeup.now,
+                authn_context_ref: None,
+                labels: Vec::new(),
+                external_identity_ref: None,
+            };
+            writeup.push(PrincipalRegistered { principal });
+        }
+        let conversation = ConversationOpened {
+            conversation_id: ConversationId::fresh(clock, entropy),
+            inbox_task_id: TaskId::fresh(clock, entropy),
+            title: Sensitive::from("Inbox".to_owned()),
+        };
+        writeup.push(conversation);
+        self.commit(writeup, None)?;
+        Ok(())
+    }
+
+    /// The host's entry in the log, and the gate's boot unless a halt is in force.
+    fn start_host(&self) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut writeup = self.store_writeup(Point::HostStart, actor, self.session.clone(), None)?;
+        let halted = lock(&self.store).halted.is_some();
+        let booted = if halted { None } else { Some(gatepass::boot(self, &mut writeup)?) };
+        writeup.push(HostStarted {
+            session: self.session.clone(),
+            epoch: self.writer.epoch(),
+            hermit_version: VERSION.to_owned(),
+            recovered: 0,
+        });
+        self.commit(writeup, None)?;
+        *lock(&self.gate) = booted;
+        Ok(())
+    }
+
+    /// Lets go of the store; a store that was not closed recovers all the same.
+    ///
+    /// # Errors
+    /// When the last event cannot be written.
+    pub fn close(&self) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut writeup = self.store_writeup(Point::HostStop, actor, self.session.clone(), None)?;
+        writeup.push(HostStopped { session: self.session.clone(), epoch: self.writer.epoch() });
+        self.commit(writeup, None)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! What the kernel asks of others: hands, reasoners, signers, and somebody who listens.
+
+use effects::{BeforeImage, Outcome, Progress, Settled};
+use governance::Authorization;
+use model::action::{ActionRequest, ChangeItem};
+use model::receipt::SandboxLevel;
+use model::task::ModelChoice;
+use model::witness::{Fingerprint, StateWitness};
+use model::{ResourceId, TaskId, WorkspaceId};
+use reasoning::Reasoner;
+use seal::Signer;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Hands in one workspace.
+pub trait Hands: Send + Sync {
+    /// What is at these resources now; looks, never changes.
+    fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint>;
+
+    /// Bytes that a change set would overwrite or delete.
+    ///
+    /// # Errors
+    /// In words, when one of them cannot be read.
+    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String>;
+
+    /// Does it, inside the authorisation.
+    fn perform(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Outcome;
+
+    /// After an interruption: looks at what became of it, never runs it.
+    fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled;
+
+    /// Completes what was found not done and whose prior still holds.
+    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome;
+}
+
+/// Opens hands.
+pub trait HandsSource: Send + Sync {
+    /// Hands below a root.
+    ///
+    /// # Errors
+    /// In words, when the folder cannot be worked in.
+    fn open(&self, root: &Path, workspace: WorkspaceId) -> Result<Arc<dyn Hands>, String>;
+
+    /// The walls that a command would get here.
+    fn sandbox(&self) -> SandboxLevel;
+
+    /// Facts about machine and process for the environment snapshot (HK-17.2).
+    fn environment(&self, root: &Path) -> serde_json::Value;
+}
+
+/// Finds the reasoner a contract names.
+pub trait ReasonerSource: Send + Sync {
+    /// The reasoner; `text` is the artifact the choice points at, if it points at one.
+    ///
+    /// # Errors
+    /// In words, with what to do.
+    fn reasoner(&self, choice: &ModelChoice, text: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String>;
+}
+
+/// Keys that are open now. A missing one is locked or was never made.
+pub trait KeyRing: Send + Sync {
+    /// Signs receipts and statements.
+    fn receipt(&self) -> Option<Arc<dyn Signer>>;
+
+    /// Signs checkpoints.
+    fn log(&self) -> Option<Arc<dyn Signer>>;
+}
+
+/// Something happened that a surface may want to show. Never truth: the events are.
+#[derive(Debug, Clone)]
+pub enum Notice {
+    /// An event was committed.
+    Event {
+        /// Its task.
+        task_id: TaskId,
+        /// Its place.
+        task_seq: u64,
+        /// Its type.
+        event_type: String,
+    },
+    /// A reasoner wrote a piece of text.
+    Delta {
+        /// The task it thinks for.
+        task_id: TaskId,
+        /// The piece.
+        text: String,
+    },
+    /// Long work went on.
+    Progress {
+        /// The task.
+        task_id: TaskId,
+        /// What is being done.
+        what: &'static str,
+        /// How much is done.
+        done: u64,
+        /// Of how much; 0 when not known.
+        total: u64,
+    },
+}
+
+/// Listens.
+pub trait Observer: Send + Sync {
+    /// Takes one notice; must not block.
+    fn notice(&self, notice: Notice);
+}

@@ -1,0 +1,401 @@
+//! A task as its events say: the fold that every decision rests on (HK-20.1-3).
+
+mod attempt;
+
+pub use attempt::{ActState, AttemptState, ObservedRef, PolicyAt, WitnessAt};
+
+use crate::Error;
+use model::action::{ActionClass, Reversibility};
+use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice};
+use model::artifact::{Artifact, ArtifactRef};
+use model::attempt::AttemptStatus;
+use model::body::Body;
+use model::decision::Decision;
+use model::ingress::{Clarification, ClarificationStatus};
+use model::knowledge::{Belief, BeliefStatus};
+use model::policy::RiskBand;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::task::{Step, Task};
+use model::{
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId, IngressId,
+    ReceiptId, StepId, UnixMs, transition,
+};
+use seal::Digest;
+use std::collections::BTreeMap;
+
+/// An approval and what became of it.
+#[derive(Debug, Clone)]
+pub struct ApprovalRecord {
+    /// The approval.
+    pub approval: Approval,
+    /// The request it is about.
+    pub action_request_id: ActionRequestId,
+    /// What is at stake.
+    pub risk_band: RiskBand,
+    /// The packet's nonce.
+    pub nonce: String,
+    /// The signed envelope of a yes.
+    pub envelope: Option<ArtifactRef>,
+    /// How far the yes reaches.
+    pub scope: Option<ApprovalScope>,
+    /// Words that came with a no.
+    pub feedback: Option<String>,
+}
+
+impl ApprovalRecord {
+    /// The choice made, if one was made.
+    pub fn choice(&self) -> Option<Choice> {
+        match self.approval.status {
+            ApprovalStatus::Granted => Some(Choice::Once),
+            ApprovalStatus::Denied => Some(Choice::Deny),
+            ApprovalStatus::Pending
+            | ApprovalStatus::Expired
+            | ApprovalStatus::Cancelled
+            | ApprovalStatus::Invalidated => None,
+        }
+    }
+}
+
+/// A grant and whether it still counts.
+#[derive(Debug, Clone)]
+pub struct GrantRecord {
+    /// The record's artifact.
+    pub artifact: ArtifactRef,
+    /// The request it serves.
+    pub action_request_id: ActionRequestId,
+    /// When it ends.
+    pub expires_at: UnixMs,
+    /// Taken back while unused.
+    pub revoked: bool,
+    /// Consumed by a dispatch.
+    pub consumed: bool,
+}
+
+/// A receipt's short form.
+#[derive(Debug, Clone)]
+pub struct ReceiptRecord {
+    /// Its identifier.
+    pub receipt_id: ReceiptId,
+    /// Its class.
+    pub receipt_class: ReceiptClass,
+    /// The class of the act.
+    pub action_class: ActionClass,
+    /// How it went.
+    pub result_code: ResultCode,
+    /// The signed envelope.
+    pub envelope: ArtifactRef,
+    /// How far it can be taken back.
+    pub reversibility: Reversibility,
+    /// The receipt it undoes.
+    pub rolls_back: Option<ReceiptId>,
+}
+
+/// Everything the kernel needs to know of one task, and nothing that events do not say.
+#[derive(Debug, Clone)]
+pub struct TaskState {
+    /// The task.
+    pub task: Task,
+    /// Its last sequence number.
+    pub seq: u64,
+    /// Its last event.
+    pub last_event: Option<EventId>,
+    /// Its steps.
+    pub steps: BTreeMap<StepId, Step>,
+    /// Its attempts.
+    pub attempts: BTreeMap<AttemptId, AttemptState>,
+    /// The latest attempt.
+    pub current: Option<AttemptId>,
+    /// Input not absorbed yet.
+    pub inputs: Vec<(IngressId, String)>,
+    /// Input absorbed, in order.
+    pub absorbed: Vec<(IngressId, String)>,
+    /// A person asked for a pause.
+    pub pause_requested: bool,
+    /// A person asked for the end, with this reason.
+    pub cancel_requested: Option<String>,
+    /// Tokens used.
+    pub tokens_spent: u64,
+    /// Cost used, micro-units.
+    pub cost_spent: u64,
+    /// Milliseconds worked.
+    pub wall_ms: i64,
+    /// Tokens set aside for a call whose outcome is not settled.
+    pub tokens_reserved: u64,
+    /// Approvals.
+    pub approvals: BTreeMap<ApprovalId, ApprovalRecord>,
+    /// Questions.
+    pub clarifications: BTreeMap<ClarificationId, Clarification>,
+    /// Grants.
+    pub grants: BTreeMap<GrantId, GrantRecord>,
+    /// Receipts, in order.
+    pub receipts: Vec<ReceiptRecord>,
+    /// Decisions, in order.
+    pub decisions: Vec<Decision>,
+    /// Beliefs, latest revision.
+    pub beliefs: BTreeMap<BeliefId, Belief>,
+    /// Latest working state and its revision.
+    pub working_state: Option<(ArtifactRef, u32)>,
+    /// Artifacts of this task.
+    pub artifacts: BTreeMap<ArtifactId, Artifact>,
+}
+
+impl TaskState {
+    /// A task from the first event of its stream.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when the stream does not begin with `task.created`.
+    pub fn begin(event: &Event, body: &Body) -> Result<Self, Error> {
+        let Body::TaskCreated(created) = body else {
+            return Err(Error::Broken(format!("task `{}` does not begin with its creation", event.task_id)));
+        };
+        Ok(Self {
+            task: created.task.clone(),
+            seq: event.task_seq,
+            last_event: Some(event.event_id),
+            steps: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            current: None,
+            inputs: Vec::new(),
+            absorbed: Vec::new(),
+            pause_requested: false,
+            cancel_requested: None,
+            tokens_spent: 0,
+            cost_spent: 0,
+            wall_ms: 0,
+            tokens_reserved: 0,
+            approvals: BTreeMap::new(),
+            clarifications: BTreeMap::new(),
+            grants: BTreeMap::new(),
+            receipts: Vec::new(),
+            decisions: Vec::new(),
+            beliefs: BTreeMap::new(),
+            working_state: None,
+            artifacts: BTreeMap::new(),
+        })
+    }
+
+    /// The latest attempt.
+    pub fn attempt(&self) -> Option<&AttemptState> {
+        self.attempts.get(&self.current?)
+    }
+
+    /// The step of the latest attempt, else the first step.
+    pub fn step(&self) -> Option<&Step> {
+        match self.attempt() {
+            Some(attempt) => self.steps.get(&attempt.attempt.step_id),
+            None => self.steps.values().next(),
+        }
+    }
+
+    /// Folds one event. Pure; the same events always give the same state (RX-10-3).
+    ///
+    /// # Errors
+    /// [`Error::Broken`] or [`Error::Model`] when an event does not fit the state.
+    pub fn apply(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
+        if event.task_seq != self.seq.saturating_add(1) {
+            return Err(Error::Broken(format!("event {} of `{}` is out of order", event.task_seq, event.task_id)));
+        }
+        self.seq = event.task_seq;
+        self.last_event = Some(event.event_id);
+        self.apply_task(event, body)?;
+        self.apply_governed(event, body)?;
+        self.apply_knowledge(body);
+        if let Some(attempt) = event.attempt_id.and_then(|id| self.attempts.get_mut(&id)) {
+            attempt.apply(event, body)?;
+        }
+        Ok(())
+    }
+
+    fn apply_task(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
+        match body {
+            Body::TaskStatusChanged(b) => {
+                transition::task(b.from, b.to)?;
+                if self.task.status != b.from {
+                    return Err(Error::Broken(format!("task `{}` was {}, not {}", event.task_id, self.task.status, b.from)));
+                }
+                self.task.status = b.to;
+                self.task.updated_at = event.occurred_at;
+                if b.to != model::task::TaskStatus::Running {
+                    self.pause_requested = false;
+                }
+            }
+            Body::TaskPauseRequested(_) => self.pause_requested = true,
+            Body::TaskCancelRequested(b) => {
+                self.cancel_requested = Some(b.reason.shown().cloned().unwrap_or_default());
+            }
+            Body::TaskInputAdded(b) => {
+                self.inputs.push((b.ingress_id, b.text.shown().cloned().unwrap_or_default()));
+            }
+            Body::TaskInputAbsorbed(b) => {
+                if let Some(at) = self.inputs.iter().position(|(id, _)| *id == b.ingress_id) {
+                    let input = self.inputs.remove(at);
+                    self.absorbed.push(input);
+                }
+            }
+            Body::TaskGoalChanged(b) => self.task.goal = b.goal.clone(),
+            Body::TaskPriorityChanged(b) => self.task.priority = b.priority,
+            Body::BudgetReserved(b) => self.tokens_reserved = self.tokens_reserved.saturating_add(b.tokens),
+            Body::BudgetSettled(b) => {
+                self.tokens_reserved = 0;
+                self.tokens_spent = self.tokens_spent.saturating_add(b.tokens);
+                self.cost_spent = self.cost_spent.saturating_add(b.cost_micros);
+                self.wall_ms = self.wall_ms.saturating_add(b.wall_ms);
+            }
+            Body::StepCreated(b) => {
+                self.steps.insert(b.step.step_id, b.step.clone());
+            }
+            Body::StepStatusChanged(b) => {
+                transition::step(b.from, b.to)?;
+                if let Some(step) = self.steps.get_mut(&b.about_step_id) {
+                    step.status = b.to;
+                    step.updated_at = event.occurred_at;
+                }
+            }
+            Body::AttemptCreated(b) => {
+                let id = b.attempt.attempt_id;
+                self.attempts.insert(id, AttemptState::new(b.attempt.clone(), self.goal_text()));
+                self.current = Some(id);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn apply_governed(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
+        match body {
+            Body::ApprovalRequested(b) => {
+                let record = ApprovalRecord {
+                    approval: b.approval.clone(),
+                    action_request_id: b.action_request_id,
+                    risk_band: b.risk_band,
+                    nonce: b.nonce.clone(),
+                    envelope: None,
+                    scope: None,
+                    feedback: None,
+                };
+                self.approvals.insert(b.approval.approval_id, record);
+            }
+            Body::ApprovalGranted(b) => {
+                let record = self.resolve(b.approval_id, ApprovalStatus::Granted, event)?;
+                record.approval.resolved_by = Some(b.decided_by);
+                record.envelope = Some(b.envelope.clone());
+                record.scope = Some(b.scope.clone());
+            }
+            Body::ApprovalDenied(b) => {
+                let record = self.resolve(b.approval_id, ApprovalStatus::Denied, event)?;
+                record.approval.resolved_by = Some(b.decided_by);
+                record.envelope = b.envelope.clone();
+                record.feedback = b.feedback.as_ref().and_then(|f| f.shown().cloned());
+            }
+            Body::ApprovalExpired(b) => drop(self.resolve(b.approval_id, ApprovalStatus::Expired, event)?),
+            Body::ApprovalCancelled(b) => drop(self.resolve(b.approval_id, ApprovalStatus::Cancelled, event)?),
+            Body::ApprovalInvalidated(b) => {
+                // A granted approval can be invalidated too, as long as nothing was dispatched on it.
+                if let Some(record) = self.approvals.get_mut(&b.approval_id) {
+                    record.approval.status = ApprovalStatus::Invalidated;
+                }
+            }
+            Body::GrantIssued(b) => {
+                let record = GrantRecord {
+                    artifact: b.grant.clone(),
+                    action_request_id: b.action_request_id,
+                    expires_at: b.expires_at,
+                    revoked: false,
+                    consumed: false,
+                };
+                self.grants.insert(b.grant_id, record);
+            }
+            Body::GrantRevoked(b) => {
+                if let Some(grant) = self.grants.get_mut(&b.grant_id) {
+                    grant.revoked = true;
+                }
+            }
+            Body::EffectDispatched(b) => {
+                if let Some(grant) = self.grants.get_mut(&b.grant_id) {
+                    grant.consumed = true;
+                }
+            }
+            Body::ReceiptIssued(b) => self.receipts.push(ReceiptRecord {
+                receipt_id: b.receipt_id,
+                receipt_class: b.receipt_class,
+                action_class: b.action_class,
+                result_code: b.result_code,
+                envelope: b.envelope.clone(),
+                reversibility: b.reversibility,
+                rolls_back: b.rolls_back,
+            }),
+            Body::DecisionRecorded(b) => self.decisions.push(b.decision.clone()),
+            Body::ClarificationRequested(b) => {
+                self.clarifications.insert(b.clarification.clarification_id, b.clarification.clone());
+            }
+            Body::ClarificationAnswered(b) => {
+                self.close(b.clarification_id, ClarificationStatus::Answered, Some(b.ingress_id));
+            }
+            Body::ClarificationExpired(b) => self.close(b.clarification_id, ClarificationStatus::Expired, None),
+            Body::ClarificationCancelled(b) => self.close(b.clarification_id, ClarificationStatus::Cancelled, None),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn apply_knowledge(&mut self, body: &Body) {
+        let mut mark = |id: &BeliefId, status: BeliefStatus| {
+            if let Some(belief) = self.beliefs.get_mut(id) {
+                belief.status = status;
+            }
+        };
+        match body {
+            Body::BeliefSuperseded(b) => mark(&b.belief_id, BeliefStatus::Superseded),
+            Body::BeliefContradicted(b) => mark(&b.belief_id, BeliefStatus::Contradicted),
+            Body::BeliefRevoked(b) => mark(&b.belief_id, BeliefStatus::Revoked),
+            Body::BeliefExpired(b) => mark(&b.belief_id, BeliefStatus::Expired),
+            Body::BeliefAsserted(b) => drop(self.beliefs.insert(b.belief.belief_id, b.belief.clone())),
+            Body::BeliefRevised(b) => drop(self.beliefs.insert(b.belief.belief_id, b.belief.clone())),
+            Body::WorkingStateUpdated(b) => self.working_state = Some((b.state.clone(), b.revision)),
+            Body::ArtifactCreated(b) => {
+                self.artifacts.insert(b.artifact.artifact_id, b.artifact.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn resolve(&mut self, id: ApprovalId, to: ApprovalStatus, event: &Event) -> Result<&mut ApprovalRecord, Error> {
+        let record = self
+            .approvals
+            .get_mut(&id)
+            .ok_or_else(|| Error::Broken(format!("approval `{id}` was resolved before it was requested")))?;
+        if record.approval.status != ApprovalStatus::Pending {
+            return Err(Error::Broken(format!("approval `{id}` was resolved twice")));
+        }
+        record.approval.status = to;
+        record.approval.resolved_at = Some(event.occurred_at);
+        Ok(record)
+    }
+
+    fn close(&mut self, id: ClarificationId, status: ClarificationStatus, answer: Option<IngressId>) {
+        if let Some(question) = self.clarifications.get_mut(&id) {
+            question.status = status;
+            question.answered_by = answer;
+        }
+    }
+
+    /// The goal's text, or what is left of it after erasure.
+    pub fn goal_text(&self) -> String {
+        self.task.goal.shown().cloned().unwrap_or_else(|| "(erased)".to_owned())
+    }
+
+    /// Digest of an artifact of this task.
+    pub fn digest_of(&self, id: ArtifactId) -> Option<Digest> {
+        self.artifacts.get(&id).map(|artifact| artifact.content_hash)
+    }
+
+    /// Approvals that wait for a person.
+    pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalRecord> {
+        self.approvals.values().filter(|r| r.approval.status == ApprovalStatus::Pending)
+    }
+
+    /// Whether an effect of this task has an outcome nobody knows (HK-19.4).
+    pub fn has_unknown_outcome(&self) -> bool {
+        self.attempts.values().any(|a| a.attempt.status == AttemptStatus::Observing && a.unsettled())
+    }
+}

@@ -1,0 +1,92 @@
+//! What the store's own stream (the system task's events) says: principals, keys, workspaces, conversations, halt.
+
+use crate::Error;
+use model::body::{Body, KeyPurpose};
+use model::principal::{Principal, PrincipalType};
+use model::{ConversationId, PrincipalId, TaskId, WorkspaceId};
+use seal::{Digest, PublicKey};
+use std::collections::BTreeMap;
+
+/// A conversation and the task that owns its inbox (reconciliation C37).
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    /// Its identifier.
+    pub conversation_id: ConversationId,
+    /// The task that owns events that precede any task.
+    pub inbox_task_id: TaskId,
+}
+
+/// The store as its own events say.
+#[derive(Debug, Clone, Default)]
+pub struct StoreState {
+    /// The name in every checkpoint's origin.
+    pub store_id: String,
+    /// The reserved system task.
+    pub system_task_id: Option<TaskId>,
+    /// The system task's last sequence number.
+    pub seq: u64,
+    /// Known principals.
+    pub principals: BTreeMap<PrincipalId, Principal>,
+    /// Public keys in force by purpose.
+    pub keys: BTreeMap<KeyPurpose, (Digest, PublicKey)>,
+    /// Folders by identifier; `None` when the path was erased.
+    pub workspaces: BTreeMap<WorkspaceId, Option<String>>,
+    /// Conversations, in order of opening.
+    pub conversations: Vec<Conversation>,
+    /// Whether a halt is in force.
+    pub halted: Option<String>,
+}
+
+impl StoreState {
+    /// Folds one event of the system task.
+    pub fn apply(&mut self, task_seq: u64, body: &Body) {
+        self.seq = task_seq;
+        match body {
+            Body::StoreInitialised(b) => {
+                self.store_id.clone_from(&b.store_id);
+                self.system_task_id = Some(b.system_task_id);
+            }
+            Body::PrincipalRegistered(b) => {
+                self.principals.insert(b.principal.principal_id, b.principal.clone());
+            }
+            Body::KeyRegistered(b) => {
+                self.keys.insert(b.purpose, (b.keyid, b.public_key.clone()));
+            }
+            Body::KeyRotated(b) => {
+                self.keys.insert(b.purpose, (b.new_keyid, b.public_key.clone()));
+            }
+            Body::WorkspaceRegistered(b) => {
+                self.workspaces.insert(b.workspace_id, b.root_path.shown().cloned());
+            }
+            Body::ConversationOpened(b) => self.conversations.push(Conversation {
+                conversation_id: b.conversation_id,
+                inbox_task_id: b.inbox_task_id,
+            }),
+            Body::GateHalted(b) => {
+                self.halted = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
+            }
+            Body::GateBooted(_) => self.halted = None,
+            _ => {}
+        }
+    }
+
+    /// The reserved system task.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] in a store that has no first event.
+    pub fn system_task(&self) -> Result<TaskId, Error> {
+        self.system_task_id.ok_or_else(|| Error::Broken("the store has no system task".to_owned()))
+    }
+
+    /// The first principal of a kind.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when the kind was never registered.
+    pub fn principal(&self, kind: PrincipalType) -> Result<PrincipalId, Error> {
+        self.principals
+            .values()
+            .find(|p| p.principal_type == kind)
+            .map(|p| p.principal_id)
+            .ok_or_else(|| Error::Broken(format!("no {kind} principal is registered")))
+    }
+}

@@ -1,0 +1,79 @@
+//! Folders by identifier: one identifier for one root in one store.
+
+use crate::kernel::{Kernel, lock};
+use crate::Error;
+use model::body::WorkspaceRegistered;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::{Sensitive, WorkspaceId};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// An absolute path in the written form: percent-encoded bytes, so that any name survives.
+pub fn encode_root(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes
+        .iter()
+        .map(|b| match b {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b'\\' | b':' => {
+                char::from(*b).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}
+
+/// The path behind the written form.
+///
+/// # Errors
+/// When an escape is malformed.
+pub fn decode_root(text: &str) -> Result<PathBuf, Error> {
+    let bad = || Error::Broken(format!("`{text}` is not a stored folder"));
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [rest.next().ok_or_else(bad)?, rest.next().ok_or_else(bad)?];
+        let digits = std::str::from_utf8(&digits).map_err(|_| bad())?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
+    }
+    Ok(PathBuf::from(os_string(bytes).ok_or_else(bad)?))
+}
+
+#[cfg(unix)]
+fn os_string(bytes: Vec<u8>) -> Option<OsString> {
+    use std::os::unix::ffi::OsStringExt as _;
+    Some(OsString::from_vec(bytes))
+}
+
+#[cfg(not(unix))]
+fn os_string(bytes: Vec<u8>) -> Option<OsString> {
+    String::from_utf8(bytes).ok().map(OsString::from)
+}
+
+impl Kernel {
+    /// The identifier of a folder, registered on first use. `root` must be absolute and canonical.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn workspace(&self, root: &Path) -> Result<WorkspaceId, Error> {
+        let written = encode_root(root);
+        let known = lock(&self.store)
+            .workspaces
+            .iter()
+            .find(|(_, path)| path.as_deref() == Some(written.as_str()))
+            .map(|(id, _)| *id);
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let workspace_id = WorkspaceId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.store_writeup(Point::WorkspaceRegister, actor, workspace_id.to_string(), None)?;
+        w.push(WorkspaceRegistered { workspace_id, root_path: Sensitive::from(written) });
+        self.commit(w, None)?;
+        Ok(workspace_id)
+    }
+}

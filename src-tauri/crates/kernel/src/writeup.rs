@@ -1,0 +1,216 @@
+//! One durable boundary in the making: drafts that are causally linked, artifacts, and what they need.
+
+use crate::Error;
+use artifacts::Put;
+use ledger::Batch;
+use model::artifact::{Artifact, ArtifactClass, ArtifactKind, ArtifactRef, RetentionClass, Sensitivity, TrustTier};
+use model::body::{ArtifactCreated, Body};
+use model::event::{Actor, Draft};
+use model::fault::Point;
+use model::{ArtifactId, AttemptId, Clock, Entropy, EventId, Sensitive, StepId, TaskId, UnixMs, WorkspaceId};
+use seal::Digest;
+
+/// What is said of new content.
+pub(crate) struct NewArtifact {
+    pub class: ArtifactClass,
+    pub kind: ArtifactKind,
+    pub media_type: &'static str,
+    pub trust_tier: TrustTier,
+    pub sensitivity: Sensitivity,
+    pub uri: Option<String>,
+    pub alias: Option<String>,
+    pub inputs: Vec<ArtifactId>,
+}
+
+impl NewArtifact {
+    /// A record the kernel itself makes.
+    pub(crate) const fn audit(kind: ArtifactKind) -> Self {
+        Self {
+            class: ArtifactClass::Audit,
+            kind,
+            media_type: "application/json",
+            trust_tier: TrustTier::Observed,
+            sensitivity: Sensitivity::Private,
+            uri: None,
+            alias: None,
+            inputs: Vec::new(),
+        }
+    }
+
+    pub(crate) fn from(mut self, inputs: impl IntoIterator<Item = ArtifactId>) -> Self {
+        self.inputs.extend(inputs);
+        self.inputs.sort_unstable();
+        self.inputs.dedup();
+        self
+    }
+
+    pub(crate) const fn class(mut self, class: ArtifactClass) -> Self {
+        self.class = class;
+        self
+    }
+
+    pub(crate) const fn trust(mut self, trust: TrustTier) -> Self {
+        self.trust_tier = trust;
+        self
+    }
+
+    pub(crate) const fn media(mut self, media_type: &'static str) -> Self {
+        self.media_type = media_type;
+        self
+    }
+}
+
+/// Whom and what the drafts concern.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope {
+    pub task_id: TaskId,
+    pub step_id: Option<StepId>,
+    pub attempt_id: Option<AttemptId>,
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+/// The sources of time, chance and content.
+#[derive(Clone, Copy)]
+pub(crate) struct Sources<'k> {
+    pub clock: &'k dyn Clock,
+    pub entropy: &'k dyn Entropy,
+    pub artifacts: &'k artifacts::Store,
+}
+
+/// A batch in the making.
+pub(crate) struct Writeup<'k> {
+    sources: Sources<'k>,
+    pub(crate) batch: Batch,
+    pub(crate) scope: Scope,
+    pub(crate) actor: Actor,
+    correlation_id: String,
+    cause: Option<EventId>,
+    pub(crate) now: UnixMs,
+}
+
+impl<'k> Writeup<'k> {
+    pub(crate) fn new(
+        sources: Sources<'k>,
+        point: Point,
+        scope: Scope,
+        actor: Actor,
+        correlation_id: String,
+        cause: Option<EventId>,
+    ) -> Self {
+        let now = sources.clock.now();
+        Self { sources, batch: Batch::new(point), scope, actor, correlation_id, cause, now }
+    }
+
+    /// Adds an event, caused by the one before it.
+    pub(crate) fn push(&mut self, body: impl Into<Body>) -> EventId {
+        self.push_keyed(None, body)
+    }
+
+    /// Adds an event whose repetition is harmless.
+    pub(crate) fn push_keyed(&mut self, idempotency_key: Option<String>, body: impl Into<Body>) -> EventId {
+        let event_id = EventId::fresh(self.sources.clock, self.sources.entropy);
+        self.batch.drafts.push(Draft {
+            event_id,
+            task_id: self.scope.task_id,
+            step_id: self.scope.step_id,
+            attempt_id: self.scope.attempt_id,
+            occurred_at: self.now,
+            actor: self.actor,
+            body: body.into(),
+            causation_id: self.cause,
+            correlation_id: self.correlation_id.clone(),
+            idempotency_key,
+            workspace_id: self.scope.workspace_id,
+        });
+        self.cause = Some(event_id);
+        event_id
+    }
+
+    /// Stores content and adds its `artifact.created`.
+    ///
+    /// # Errors
+    /// When the content cannot be stored.
+    pub(crate) fn artifact(&mut self, bytes: &[u8], new: NewArtifact) -> Result<ArtifactRef, Error> {
+        let sha256 = self.keep(bytes)?;
+        self.artifact_of(sha256, bytes.len() as u64, new)
+    }
+
+    /// Adds `artifact.created` for content that is already stored.
+    ///
+    /// # Errors
+    /// Never at present; the signature leaves room for quotas.
+    pub(crate) fn artifact_of(
+        &mut self,
+        sha256: Digest,
+        byte_size: u64,
+        new: NewArtifact,
+    ) -> Result<ArtifactRef, Error> {
+        let artifact_id = ArtifactId::fresh(self.sources.clock, self.sources.entropy);
+        self.describe(artifact_id, sha256, byte_size, new)
+    }
+
+    fn describe(
+        &mut self,
+        artifact_id: ArtifactId,
+        sha256: Digest,
+        byte_size: u64,
+        new: NewArtifact,
+    ) -> Result<ArtifactRef, Error> {
+        let artifact = Artifact {
+            artifact_id,
+            class: new.class,
+            kind: new.kind,
+            uri: Sensitive::from(new.uri.unwrap_or_else(|| format!("sha256:{sha256}"))),
+            content_hash: sha256,
+            media_type: new.media_type.to_owned(),
+            byte_size,
+            created_at: self.now,
+            producer: self.actor.actor_id,
+            retention_class: RetentionClass::Permanent,
+            trust_tier: new.trust_tier,
+            sensitivity_class: new.sensitivity,
+            produced_by: self.scope.attempt_id,
+            inputs: new.inputs,
+            task_local_alias: new.alias.map(Sensitive::from),
+        };
+        self.push(ArtifactCreated { artifact });
+        Ok(ArtifactRef { artifact_id, sha256 })
+    }
+
+    /// As [`Writeup::artifact`], under an identifier that was given out before.
+    ///
+    /// # Errors
+    /// When the content cannot be stored.
+    pub(crate) fn artifact_named(
+        &mut self,
+        artifact_id: ArtifactId,
+        bytes: &[u8],
+        new: NewArtifact,
+    ) -> Result<ArtifactRef, Error> {
+        let sha256 = self.keep(bytes)?;
+        self.describe(artifact_id, sha256, bytes.len() as u64, new)
+    }
+
+    /// Stores content: small inside the commit, large as a synced file.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<Digest, Error> {
+        match self.sources.artifacts.put(bytes)? {
+            Put::Inline { digest, bytes } => {
+                self.batch.blobs.push((digest, bytes));
+                Ok(digest)
+            }
+            Put::Stored { digest, .. } => Ok(digest),
+        }
+    }
+
+    /// A canonical object as an artifact.
+    ///
+    /// # Errors
+    /// When it has no canonical form or cannot be stored.
+    pub(crate) fn object<T: serde::Serialize>(&mut self, value: &T, new: NewArtifact) -> Result<ArtifactRef, Error> {
+        let bytes = seal::canon::to_canonical(value)?;
+        self.artifact(&bytes, new)
+    }
+}
