@@ -5,7 +5,7 @@ use crate::command;
 use crate::{
     Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Settled, Spool, Workspace, reads,
 };
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior};
+use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
 use model::artifact::ArtifactKind;
 use model::fault::Faults;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
@@ -68,30 +68,13 @@ impl Hands {
         }
     }
 
-    /// Bytes that the items will overwrite or delete, each once, checked against the item's prior.
+    /// Bytes that the items will overwrite or delete, item by item, checked against the item's prior. What an
+    /// earlier item of the same set moves or writes there is among them: an undo goes back through every step.
     ///
     /// # Errors
     /// [`Error::Prior`] when a file is not what its item expects, others when it cannot be read.
     pub fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, Error> {
-        let mut images: Vec<BeforeImage> = Vec::new();
-        let mut made = std::collections::BTreeSet::new();
-        for item in items {
-            match item {
-                ChangeItem::Write { path, prior: Prior::Sha256(digest), .. }
-                | ChangeItem::Delete { path, prior: Prior::Sha256(digest) }
-                    if !made.contains(path) =>
-                {
-                    let bytes = self.workspace.read_whole(path, model::limits::ARTIFACT_BYTES_MAX)?;
-                    change::prior::expect_bytes(path, digest, &bytes)?;
-                    images.push((path.clone(), *digest, bytes));
-                }
-                _ => {}
-            }
-            if let ChangeItem::Write { path, .. } | ChangeItem::Move { to: path, .. } = item {
-                made.insert(path.clone());
-            }
-        }
-        Ok(images)
+        change::images::before(self, items)
     }
 
     /// Does what was authorised, and nothing else. `cancelled` is asked between items and while a command runs.

@@ -1,5 +1,6 @@
 //! Change sets: item by item, in order, to the first failure.
 
+pub(crate) mod images;
 pub(crate) mod place;
 pub(crate) mod prior;
 mod relocate;
@@ -9,7 +10,7 @@ pub(crate) mod settle;
 mod write;
 
 use crate::{Error, Hands, Progress};
-use model::action::{Action, ActionRequest, ChangeItem};
+use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
@@ -127,6 +128,7 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
         ChangeItem::Delete { path, prior } => remove::remove(&mut job, path, prior),
         ChangeItem::Move { from, to, prior } => relocate::relocate(&mut job, from, to, prior),
     });
+    let result = result.and_then(|()| still_there(&mut job, item));
     let outcome = match &result {
         Ok(()) => ItemOutcome::Done,
         Err(error) => after_failure(&job, item, &before, error),
@@ -154,6 +156,24 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
 
 fn in_scope(scope: &Scope<'_>, item: &ChangeItem) -> Result<(), Error> {
     paths(item).into_iter().try_for_each(|path| scope.covers_path(path))
+}
+
+/// What was done must be seen at the path it was done for: a folder that was moved away meanwhile took it along.
+fn still_there(job: &mut Job<'_>, item: &ChangeItem) -> Result<(), Error> {
+    let now: Vec<Found> = paths(item).into_iter().map(|path| job.hands.workspace.look(path)).collect();
+    if settle::is_done(item, &now) {
+        return Ok(());
+    }
+    let elsewhere = |found: &Found| matches!(found, Found::Unreadable { .. });
+    let vanished = !matches!(item, ChangeItem::Delete { .. }) && now.last() == Some(&Found::Absent);
+    let Some(path) = paths(item).into_iter().next_back() else { return Ok(()) };
+    if now.iter().any(elsewhere) || vanished {
+        return Err(Error::Request(format!("`{path}` was done and is not there; its folder was moved meanwhile")));
+    }
+    if !matches!(item, ChangeItem::Delete { prior: Prior::EmptyFolder, .. }) {
+        job.notes.push(format!("`{path}` was changed by somebody right after"));
+    }
+    Ok(())
 }
 
 /// After an error, the look decides. A failed sync leaves open whether what is seen will last.

@@ -276,21 +276,9 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
     use model::receipt::*;
     let clock = &StillClock;
     let entropy = &*world.entropy;
-    let moved: Vec<String> = match &request.action {
-        Action::Change { items } | Action::Rollback { items, .. } => items
-            .iter()
-            .filter_map(|item| match item {
-                ChangeItem::Move { from, .. } => Some(world.file(from).to_string()),
-                _ => None,
-            })
-            .collect(),
-        _ => vec![],
-    };
     let mut changes = outcome.changes.clone();
     for change in &mut changes {
-        let name = change.resource.clone().into_shown().unwrap();
         if let Found::File { sha256, .. } = &change.before
-            && !moved.contains(&name)
             && world.shelf.0.lock().unwrap().contains_key(sha256)
         {
             change.before_image = Some(ArtifactRef { artifact_id: ArtifactId::fresh(clock, entropy), sha256: *sha256 });

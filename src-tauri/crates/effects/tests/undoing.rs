@@ -1,0 +1,183 @@
+//! Undo: any change set taken back byte for byte, undo of undo, and no human byte lost in between.
+
+mod support;
+
+use effects::plan_rollback;
+use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::receipt::{Receipt, ResultCode};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use support::{World, current, receipt, rel, sha};
+
+/// Runs the kernel's part around a change: before-images are kept first, then the act, then the receipt.
+fn governed(world: &World, request: &ActionRequest) -> (Receipt, ResultCode) {
+    if let Action::Change { items } | Action::Rollback { items, .. } = &request.action
+        && let Ok(images) = world.hands.before_images(items)
+    {
+        for (_, digest, bytes) in images {
+            assert_eq!(world.shelf.put(&bytes), digest);
+        }
+    }
+    let outcome = world.perform(request);
+    (receipt(world, request, &outcome), outcome.result_code)
+}
+
+fn undo(world: &World, receipt: &Receipt) -> (Receipt, ResultCode) {
+    let items = plan_rollback(receipt, &current(world, receipt)).unwrap();
+    let request = world.request(Action::Rollback { receipt_id: receipt.receipt_id, items });
+    governed(world, &request)
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Write(usize, Vec<u8>),
+    Delete(usize),
+    Move(usize, usize),
+}
+
+const PLACES: [&str; 8] = ["a", "b", "d/a", "d/b", "d/e/a", "n/m/a", "n/b", "x y/%z"];
+
+fn op() -> impl Strategy<Value = Op> {
+    let place = 0..PLACES.len();
+    prop_oneof![
+        3 => (place.clone(), prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(p, b)| Op::Write(p, b)),
+        1 => place.clone().prop_map(Op::Delete),
+        2 => (place.clone(), place).prop_map(|(a, b)| Op::Move(a, b)),
+    ]
+}
+
+/// Change items that fit the state they will meet.
+fn fitting(world: &World, ops: &[Op], start: &BTreeMap<usize, Vec<u8>>) -> Vec<ChangeItem> {
+    let mut state = start.clone();
+    let mut items = vec![];
+    for op in ops {
+        match op {
+            Op::Write(p, bytes) => {
+                let prior = state.get(p).map_or(Prior::Absent, |old| sha(old));
+                items.push(world.write(PLACES[*p], bytes, prior));
+                state.insert(*p, bytes.clone());
+            }
+            Op::Delete(p) => {
+                if let Some(old) = state.remove(p) {
+                    items.push(ChangeItem::Delete { path: rel(PLACES[*p]), prior: sha(&old) });
+                }
+            }
+            Op::Move(a, b) => {
+                if a != b && !state.contains_key(b) && let Some(old) = state.remove(a) {
+                    items.push(ChangeItem::Move { from: rel(PLACES[*a]), to: rel(PLACES[*b]), prior: sha(&old) });
+                    state.insert(*b, old);
+                }
+            }
+        }
+    }
+    items
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_change_set_is_undone_redone_and_undone_byte_for_byte(
+        start in prop::collection::btree_map(0..PLACES.len(), prop::collection::vec(any::<u8>(), 0..20), 0..6),
+        ops in prop::collection::vec(op(), 1..14),
+    ) {
+        let world = World::new();
+        for (place, bytes) in &start {
+            world.put(PLACES[*place], bytes);
+        }
+        let before = world.tree();
+        let items = fitting(&world, &ops, &start);
+        let request = world.request(Action::Change { items });
+        let (first, code) = governed(&world, &request);
+        prop_assert_eq!(code, ResultCode::Succeeded);
+        let after = world.tree();
+        let (second, code) = undo(&world, &first);
+        prop_assert_eq!(code, ResultCode::Succeeded);
+        prop_assert_eq!(&world.tree(), &before);
+        let (third, code) = undo(&world, &second);
+        prop_assert_eq!(code, ResultCode::Succeeded);
+        prop_assert_eq!(&world.tree(), &after);
+        let (_, code) = undo(&world, &third);
+        prop_assert_eq!(code, ResultCode::Succeeded);
+        prop_assert_eq!(&world.tree(), &before);
+    }
+
+    #[test]
+    fn an_edit_between_act_and_undo_is_a_conflict_and_every_byte_of_it_stays(
+        start in prop::collection::btree_map(0..PLACES.len(), prop::collection::vec(any::<u8>(), 0..20), 1..6),
+        ops in prop::collection::vec(op(), 1..10),
+        edited in 0..PLACES.len(),
+        late in any::<bool>(),
+    ) {
+        let world = World::new();
+        for (place, bytes) in &start {
+            world.put(PLACES[*place], bytes);
+        }
+        let request = world.request(Action::Change { items: fitting(&world, &ops, &start) });
+        let (done, _) = governed(&world, &request);
+        let mut seen = current(&world, &done);
+        if !late {
+            world.put(PLACES[edited], "a person was here");
+            seen = current(&world, &done);
+        }
+        let named = world.file(&rel(PLACES[edited]));
+        match plan_rollback(&done, &seen) {
+            Ok(items) => {
+                // A person who comes after the plan is found by the items' priors.
+                world.put(PLACES[edited], "a person was here");
+                let request = world.request(Action::Rollback { receipt_id: done.receipt_id, items });
+                let _ = governed(&world, &request);
+            }
+            Err(conflict) => {
+                prop_assert!(!late);
+                prop_assert!(conflict.items.iter().any(|item| item.resource == named.to_string()));
+                prop_assert!(conflict.items.iter().all(|item| item.found_sha256().is_some()));
+            }
+        }
+        let kept: Vec<_> = world.tree().into_values().filter(|(_, bytes)| bytes == b"a person was here").collect();
+        prop_assert_eq!(kept.len(), 1);
+    }
+}
+
+#[conforms::conforms("HK-18.6-1", "HK-18.6-2")]
+#[test]
+fn what_cannot_be_undone_is_named_with_both_digests_and_nothing_changes() {
+    let world = World::new();
+    world.put("a", "a");
+    world.put("b", "b");
+    let request = world.request(Action::Change {
+        items: vec![world.write("a", b"1", sha(b"a")), world.write("b", b"2", sha(b"b"))],
+    });
+    let (mut done, _) = governed(&world, &request);
+    world.put("a", "mine");
+    done.changes[1].before_image = None;
+    let conflict = plan_rollback(&done, &current(&world, &done)).unwrap_err();
+    assert_eq!(conflict.items.len(), 2);
+    let item = conflict.items.iter().find(|item| item.resource.ends_with("/a")).unwrap();
+    assert_eq!(item.left_sha256(), Some(model::Digest::of(b"1")));
+    assert_eq!(item.found_sha256(), Some(model::Digest::of(b"mine")));
+    let item = conflict.items.iter().find(|item| item.resource.ends_with("/b")).unwrap();
+    assert!(item.why.contains("not kept"));
+    assert_eq!((world.get("a").unwrap(), world.get("b").unwrap()), (b"mine".to_vec(), b"2".to_vec()));
+}
+
+#[test]
+fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_stay() {
+    let world = World::new();
+    world.put("run.sh", "#!/bin/sh");
+    std::fs::set_permissions(world.at("run.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let request = world.request(Action::Change {
+        items: vec![
+            ChangeItem::Delete { path: rel("run.sh"), prior: sha(b"#!/bin/sh") },
+            world.write("made/by/us", b"us", Prior::Absent),
+        ],
+    });
+    let (done, _) = governed(&world, &request);
+    world.put("made/theirs", "theirs");
+    let (_, code) = undo(&world, &done);
+    assert_eq!(code, ResultCode::Succeeded);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.at("run.sh")).unwrap().permissions());
+    assert_eq!(mode & 0o7777, 0o755);
+    assert_eq!(world.get("made/theirs").unwrap(), b"theirs");
+    assert!(!world.at("made/by").exists());
+}
