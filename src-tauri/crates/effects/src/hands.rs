@@ -3,7 +3,8 @@
 use crate::change::{self, settle};
 use crate::command;
 use crate::{
-    Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Settled, Spool, Workspace, reads,
+    Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Settled, Spool,
+    Workspace, reads,
 };
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
 use model::artifact::ArtifactKind;
@@ -62,8 +63,12 @@ impl Hands {
 
     fn found(&self, resource: &ResourceId) -> Found {
         match resource {
-            ResourceId::File(workspace, path) if *workspace == self.workspace.id() => self.workspace.look(path),
-            ResourceId::File(..) => Found::Unreadable { reason: "it belongs to another workspace".to_owned() },
+            ResourceId::File(workspace, path) if *workspace == self.workspace.id() => {
+                self.workspace.look(path)
+            }
+            ResourceId::File(..) => {
+                Found::Unreadable { reason: "it belongs to another workspace".to_owned() }
+            }
             _ => Found::Unreadable { reason: "these hands look at files only".to_owned() },
         }
     }
@@ -100,7 +105,8 @@ impl Hands {
             }
             Action::Command { .. } => command::run(self, &scope, request, started, cancelled, progress),
             Action::Remember { .. } => {
-                let error = Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
+                let error =
+                    Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
                 self.refused(request, started, &error)
             }
         }
@@ -127,7 +133,8 @@ impl Hands {
         };
         match &request.action {
             Action::Change { items } | Action::Rollback { items, .. } => {
-                let done = change::perform(self, &scope, request, items, Some(settled), &|| false, &mut |_| {});
+                let done =
+                    change::perform(self, &scope, request, items, Some(settled), &|| false, &mut |_| {});
                 self.changed(request, started, done)
             }
             _ => {
@@ -216,6 +223,7 @@ fn executor_name(class: ActionClass) -> &'static str {
 
 /// SHA-256 of the request's canonical bytes.
 pub(crate) fn digest_of(request: &ActionRequest) -> Result<Digest, Error> {
-    let bytes = seal::canon::to_canonical(request).map_err(|e| Error::Request(format!("the request has no canonical form: {e}")))?;
+    let bytes = seal::canon::to_canonical(request)
+        .map_err(|e| Error::Request(format!("the request has no canonical form: {e}")))?;
     Ok(Digest::of(&bytes))
 }

@@ -75,7 +75,9 @@ impl Sandbox {
     pub fn probe(exec: &Path) -> Self {
         let exec = match exec.canonicalize() {
             Ok(exec) => exec,
-            Err(error) => return Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display())),
+            Err(error) => {
+                return Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display()));
+            }
         };
         let mut said = Vec::new();
         for bwrap in BWRAP.iter().map(Path::new).filter(|path| path.exists()) {
@@ -178,7 +180,8 @@ impl Sandbox {
             Some(_) => self.shell(&view, false).ok_or("no bubblewrap")?,
             None => Command::new(self.exec.as_ref().ok_or("no hermit-exec")?),
         };
-        let output = command.arg("--check").env_clear().stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+        let output =
+            command.arg("--check").env_clear().stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() && stdout.contains("seccomp=") {
             return Ok(stdout);

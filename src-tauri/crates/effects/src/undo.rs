@@ -57,10 +57,12 @@ fn digest(found: &Found) -> Option<Digest> {
 /// [`Conflict`] when a resource is not as the act left it, when its earlier bytes were not kept, or when what
 /// happened there is no file change: all of them, not the first alone.
 pub fn plan_rollback(receipt: &Receipt, current: &[Fingerprint]) -> Result<Vec<ChangeItem>, Conflict> {
-    let current: BTreeMap<String, &Found> = current.iter().map(|f| (f.resource.to_string(), &f.state)).collect();
+    let current: BTreeMap<String, &Found> =
+        current.iter().map(|f| (f.resource.to_string(), &f.state)).collect();
     let mut conflicts = last_states(receipt, &current);
     let mut items = Vec::new();
-    let done: Vec<&Change> = receipt.changes.iter().filter(|c| c.outcome == ItemOutcome::Done && c.before != c.after).collect();
+    let done: Vec<&Change> =
+        receipt.changes.iter().filter(|c| c.outcome == ItemOutcome::Done && c.before != c.after).collect();
     let mut at = done.len();
     while at > 0 {
         at -= 1;
@@ -165,7 +167,8 @@ fn inverse(change: &Change) -> Result<Vec<ChangeItem>, String> {
                 return Err("its earlier bytes were not kept".to_owned());
             }
             let (content_sha256, byte_size, mode) = (*sha256, *byte_size, *mode);
-            let write = |prior| ChangeItem::Write { path: path.clone(), content_sha256, byte_size, prior, mode };
+            let write =
+                |prior| ChangeItem::Write { path: path.clone(), content_sha256, byte_size, prior, mode };
             Ok(match left {
                 Prior::EmptyFolder => vec![delete(left), write(Prior::Absent)],
                 _ => vec![write(left)],

@@ -41,7 +41,9 @@ fn a_change_set_writes_replaces_deletes_and_moves_in_order() {
         .map(|c| c.resource.clone().into_shown().unwrap().split_once('/').unwrap().1.to_owned())
         .collect();
     assert_eq!(named, ["new", "new/deep", "new/deep/file", "old", "gone", "there", "here", "there/now"]);
-    assert!(matches!(&outcome.changes[3].before, Found::File { sha256, .. } if *sha256 == Digest::of(b"old")));
+    assert!(
+        matches!(&outcome.changes[3].before, Found::File { sha256, .. } if *sha256 == Digest::of(b"old"))
+    );
     assert!(world.tree().keys().all(|path| !path.to_string_lossy().contains(".hermit-")));
 }
 
@@ -129,7 +131,9 @@ fn nothing_is_written_through_a_link_wherever_it_stands() {
 
 #[test]
 fn a_folder_swapped_for_a_link_between_look_and_act_leads_nowhere() {
-    for point in [Point::ItemWriteTemp, Point::ItemSync, Point::ItemRename, Point::ItemDelete, Point::ItemMove] {
+    for point in
+        [Point::ItemWriteTemp, Point::ItemSync, Point::ItemRename, Point::ItemDelete, Point::ItemMove]
+    {
         let world = World::new();
         let outside = world.folder.path().join("outside");
         std::fs::create_dir(&outside).unwrap();
@@ -161,7 +165,9 @@ fn a_folder_swapped_for_a_link_between_look_and_act_leads_nowhere() {
 /// A person saves their file in the last instant: before the boundary, after every look.
 #[test]
 fn an_edit_in_the_last_instant_is_never_lost() {
-    for point in [Point::ItemWriteTemp, Point::ItemSync, Point::ItemRename, Point::ItemDelete, Point::ItemMove] {
+    for point in
+        [Point::ItemWriteTemp, Point::ItemSync, Point::ItemRename, Point::ItemDelete, Point::ItemMove]
+    {
         for replace in [false, true] {
             for item in 0..3 {
                 let world = World::new();
@@ -265,7 +271,8 @@ fn content_that_is_missing_or_wrong_is_not_written() {
     let lying = world.shelf.put(b"right");
     world.shelf.0.lock().unwrap().insert(lying, b"wrong".to_vec());
     for (content_sha256, byte_size) in [(missing, 12), (lying, 5)] {
-        let item = ChangeItem::Write { path: rel("f"), content_sha256, byte_size, prior: Prior::Absent, mode: None };
+        let item =
+            ChangeItem::Write { path: rel("f"), content_sha256, byte_size, prior: Prior::Absent, mode: None };
         let (_, outcome) = world.change(vec![item]);
         assert_eq!(outcome.result_code, ResultCode::Failed);
         assert!(world.tree().is_empty());
@@ -278,7 +285,13 @@ fn names_that_are_not_utf8_are_written_moved_and_deleted() {
     let one = RelPath::from_bytes(b"d\xff/\xfe one").unwrap();
     let two = RelPath::from_bytes(b"d\xff/\xfd two").unwrap();
     let content_sha256 = world.shelf.put(b"x");
-    let write = ChangeItem::Write { path: one.clone(), content_sha256, byte_size: 1, prior: Prior::Absent, mode: Some(0o600) };
+    let write = ChangeItem::Write {
+        path: one.clone(),
+        content_sha256,
+        byte_size: 1,
+        prior: Prior::Absent,
+        mode: Some(0o600),
+    };
     let moving = ChangeItem::Move { from: one, to: two.clone(), prior: sha(b"x") };
     let (_, outcome) = world.change(vec![write, moving]);
     assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
@@ -321,7 +334,8 @@ fn before_images_are_the_bytes_that_will_be_lost_and_nothing_else() {
         world.write("d", b"3", sha(b"c")),
     ];
     let images = world.hands.before_images(&items).unwrap();
-    let expected = [("a", b"a"), ("b", b"b"), ("n", b"n"), ("d", b"c")].map(|(p, b)| (rel(p), Digest::of(b), b.to_vec()));
+    let expected = [("a", b"a"), ("b", b"b"), ("n", b"n"), ("d", b"c")]
+        .map(|(p, b)| (rel(p), Digest::of(b), b.to_vec()));
     assert_eq!(images, expected);
     world.put("b", "edited");
     assert!(matches!(world.hands.before_images(&items), Err(effects::Error::Prior { .. })));
@@ -330,7 +344,11 @@ fn before_images_are_the_bytes_that_will_be_lost_and_nothing_else() {
 /// Whether a small file system could be mounted here: root may, others may not.
 fn mount(at: &std::path::Path, size: &str) -> bool {
     let mut command = std::process::Command::new("mount");
-    let status = command.args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(at).stderr(std::process::Stdio::null()).status();
+    let status = command
+        .args(["-t", "tmpfs", "-o", size, "tmpfs"])
+        .arg(at)
+        .stderr(std::process::Stdio::null())
+        .status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -377,7 +395,8 @@ fn a_move_to_another_file_system_is_a_whole_copy() {
     world.put("f", "across");
     std::fs::set_permissions(world.at("f"), std::fs::Permissions::from_mode(0o640)).unwrap();
     let mounted = mount(&other, "size=1m");
-    let (_, outcome) = world.change(vec![ChangeItem::Move { from: rel("f"), to: rel("other/f"), prior: sha(b"across") }]);
+    let (_, outcome) =
+        world.change(vec![ChangeItem::Move { from: rel("f"), to: rel("other/f"), prior: sha(b"across") }]);
     let (here, there) = (world.get("f"), world.get("other/f"));
     let mode = std::fs::metadata(world.at("other/f")).unwrap().permissions().mode() & 0o777;
     let names = std::fs::read_dir(&other).unwrap().count();

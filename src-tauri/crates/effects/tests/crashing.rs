@@ -67,7 +67,10 @@ enum Break {
     Crash,
 }
 
-fn broken_at(nth: usize, how: Break) -> Option<(World, ActionRequest, model::witness::StateWitness, Point, Option<ResultCode>)> {
+fn broken_at(
+    nth: usize,
+    how: Break,
+) -> Option<(World, ActionRequest, model::witness::StateWitness, Point, Option<ResultCode>)> {
     let (world, request) = prepared();
     let witness = world.witness(&request);
     let crossed = Arc::new(AtomicUsize::new(0));
@@ -199,9 +202,8 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
     // The crash struck between moving aside and comparing: what was moved aside is not what was meant.
     let world = World::new();
     world.put("f", "a person's");
-    let request = world.request(Action::Change {
-        items: vec![ChangeItem::Delete { path: rel("f"), prior: sha(b"old") }],
-    });
+    let request = world
+        .request(Action::Change { items: vec![ChangeItem::Delete { path: rel("f"), prior: sha(b"old") }] });
     let witness = world.witness(&request);
     let temp = world.at(&format!(".hermit-{}-0.tmp", request.action_request_id));
     std::fs::rename(world.at("f"), &temp).unwrap();
@@ -217,4 +219,34 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
     assert_eq!(world.get("g.kept-by-hermit-1").unwrap(), b"a person's", "{settled:?}");
     assert!(settled.notes.iter().any(|note| note.contains("kept-by-hermit")));
     assert_eq!(leftovers(&world), Vec::<String>::new());
+}
+
+#[test]
+fn a_crash_between_exchange_and_removal_leaves_a_finished_item_and_nothing_to_see() {
+    let world = World::new();
+    let request = world.request(Action::Change {
+        items: vec![
+            world.write("f", b"new", sha(b"old")),
+            ChangeItem::Delete { path: rel("g"), prior: sha(b"gone") },
+        ],
+    });
+    world.put("f", "old");
+    world.put("g", "gone");
+    let witness = world.witness(&request);
+    // What an exchange leaves when the power goes right after it, and what a removal leaves.
+    world.put("f", "new");
+    world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "old");
+    std::fs::rename(world.at("g"), world.at(&format!(".hermit-{}-1.tmp", request.action_request_id)))
+        .unwrap();
+    let settled = world.hands.settle(&request, &witness);
+    assert!(settled.items.iter().all(|(_, o)| *o == ItemOutcome::Done), "{settled:?}");
+    assert_eq!(world.tree().len(), 1);
+    // Half a temporary file is swept too, and the item was not done.
+    let request =
+        world.request(Action::Change { items: vec![world.write("h", b"0123456789", Prior::Absent)] });
+    let witness = world.witness(&request);
+    world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "01234");
+    let settled = world.hands.settle(&request, &witness);
+    assert_eq!(settled.items[0].1, ItemOutcome::NotDone);
+    assert_eq!(world.tree().len(), 1);
 }

@@ -117,15 +117,16 @@ fn a_search_finds_lines_by_glob_says_what_was_binary_and_where_it_stopped() {
         glob: glob.map(str::to_owned),
     };
     let (_, results) = look(&world, vec![search(Some("*.rs")), search(Some("two.*")), search(None)]);
-    assert_eq!(results[0]["matches"], serde_json::json!([{"path": "a/one.rs", "line": 2, "text": "// needle"}]));
+    assert_eq!(
+        results[0]["matches"],
+        serde_json::json!([{"path": "a/one.rs", "line": 2, "text": "// needle"}])
+    );
     assert_eq!(results[1]["matches"][0]["text"], "needle");
     assert_eq!(results[2]["binary"], serde_json::json!(["bin"]));
     assert_eq!(results[2]["cut"], true);
     assert_eq!(results[2]["matches"].as_array().unwrap().len(), SEARCH_MATCHES_MAX);
-    let (code, results) = look(
-        &world,
-        vec![ReadItem::Search { path: RelPath::ROOT, pattern: "(".to_owned(), glob: None }],
-    );
+    let (code, results) =
+        look(&world, vec![ReadItem::Search { path: RelPath::ROOT, pattern: "(".to_owned(), glob: None }]);
     assert_eq!(code, ResultCode::Failed);
     assert!(results[0]["error"].as_str().unwrap().contains("no regular expression"));
 }
@@ -239,7 +240,8 @@ fn observing_is_in_the_order_asked_and_never_fails() {
     world.put("a", "a");
     std::fs::create_dir(world.at("d")).unwrap();
     symlink("a", world.at("l")).unwrap();
-    let foreign = ResourceId::File(model::WorkspaceId::fresh(&support::StillClock, &*world.entropy), rel("a"));
+    let foreign =
+        ResourceId::File(model::WorkspaceId::fresh(&support::StillClock, &*world.entropy), rel("a"));
     let asked = vec![
         world.file(&rel("none")),
         world.file(&rel("l")),

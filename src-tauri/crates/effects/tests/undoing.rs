@@ -63,8 +63,15 @@ fn fitting(world: &World, ops: &[Op], start: &BTreeMap<usize, Vec<u8>>) -> Vec<C
                 }
             }
             Op::Move(a, b) => {
-                if a != b && !state.contains_key(b) && let Some(old) = state.remove(a) {
-                    items.push(ChangeItem::Move { from: rel(PLACES[*a]), to: rel(PLACES[*b]), prior: sha(&old) });
+                if a != b
+                    && !state.contains_key(b)
+                    && let Some(old) = state.remove(a)
+                {
+                    items.push(ChangeItem::Move {
+                        from: rel(PLACES[*a]),
+                        to: rel(PLACES[*b]),
+                        prior: sha(&old),
+                    });
                     state.insert(*b, old);
                 }
             }
@@ -165,7 +172,8 @@ fn what_cannot_be_undone_is_named_with_both_digests_and_nothing_changes() {
 fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_stay() {
     let world = World::new();
     world.put("run.sh", "#!/bin/sh");
-    std::fs::set_permissions(world.at("run.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(world.at("run.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
     let request = world.request(Action::Change {
         items: vec![
             ChangeItem::Delete { path: rel("run.sh"), prior: sha(b"#!/bin/sh") },
@@ -176,7 +184,9 @@ fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_s
     world.put("made/theirs", "theirs");
     let (_, code) = undo(&world, &done);
     assert_eq!(code, ResultCode::Succeeded);
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(world.at("run.sh")).unwrap().permissions());
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(world.at("run.sh")).unwrap().permissions(),
+    );
     assert_eq!(mode & 0o7777, 0o755);
     assert_eq!(world.get("made/theirs").unwrap(), b"theirs");
     assert!(!world.at("made/by").exists());

@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::walls::Walls;
 use libc::{
-    AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWPID,
-    CLONE_NEWUSER, CLONE_NEWUTS, EPERM, ENOSYS, SOCK_RAW, c_long,
+    AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS,
+    CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, ENOSYS, EPERM, SOCK_RAW, c_long,
 };
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -77,9 +77,11 @@ const TYPING: &[u64] = &[0x5412, 0x541c];
 
 /// Puts the filters over this process and all that come from it.
 pub(crate) fn filter(walls: &Walls) -> Result<(), Error> {
-    let refused = rules(walls).and_then(|rules| compile(rules, EPERM)).map_err(|e| Error::wall("seccomp", e))?;
+    let refused =
+        rules(walls).and_then(|rules| compile(rules, EPERM)).map_err(|e| Error::wall("seccomp", e))?;
     // Its flags lie in memory, where no filter looks; without it programs use `clone`, whose flags are seen.
-    let unseen = compile(BTreeMap::from([(libc::SYS_clone3, vec![])]), ENOSYS).map_err(|e| Error::wall("seccomp", e))?;
+    let unseen = compile(BTreeMap::from([(libc::SYS_clone3, vec![])]), ENOSYS)
+        .map_err(|e| Error::wall("seccomp", e))?;
     for program in [refused, unseen] {
         seccompiler::apply_filter(&without_second_table(program)).map_err(|e| Error::wall("seccomp", e))?;
     }
@@ -106,7 +108,8 @@ fn rules(walls: &Walls) -> Result<Rules, BackendError> {
 /// Families that are not open, and raw sockets of those that are.
 fn sockets(network: bool) -> Result<Vec<SeccompRule>, BackendError> {
     let open: &[i32] = if network { &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] } else { &[AF_UNIX] };
-    let other: Result<Vec<_>, _> = open.iter().map(|family| compare(0, SeccompCmpOp::Ne, number(*family))).collect();
+    let other: Result<Vec<_>, _> =
+        open.iter().map(|family| compare(0, SeccompCmpOp::Ne, number(*family))).collect();
     let mut rules = vec![all(other?)?];
     for family in [AF_INET, AF_INET6].into_iter().filter(|_| network) {
         let raw = compare(1, SeccompCmpOp::MaskedEq(0xf), number(SOCK_RAW))?;
@@ -138,7 +141,8 @@ fn compare(argument: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompConditi
 
 fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
     let refusal = SeccompAction::Errno(errno.unsigned_abs());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, std::env::consts::ARCH.try_into()?)?;
+    let filter =
+        SeccompFilter::new(rules, SeccompAction::Allow, refusal, std::env::consts::ARCH.try_into()?)?;
     filter.try_into()
 }
 

@@ -98,7 +98,10 @@ impl Walls {
     /// [`Error::Wall`]: there are none here yet.
     #[cfg(not(target_os = "linux"))]
     pub fn raise(&self) -> Result<Standing, Error> {
-        Err(Error::Wall { wall: "the sandbox", why: "this system's walls are not built by hermit-exec".to_owned() })
+        Err(Error::Wall {
+            wall: "the sandbox",
+            why: "this system's walls are not built by hermit-exec".to_owned(),
+        })
     }
 }
 
@@ -117,7 +120,8 @@ mod tests {
 
     #[test]
     fn what_follows_two_dashes_is_the_command_whatever_it_looks_like() {
-        let (walls, command) = parse(&["--read", "/usr", "--memory", "7", "--", "echo", "--network"]).unwrap();
+        let (walls, command) =
+            parse(&["--read", "/usr", "--memory", "7", "--", "echo", "--network"]).unwrap();
         assert_eq!(walls.read, [PathBuf::from("/usr")]);
         assert_eq!(walls.memory, Some(7));
         assert!(!walls.network);

@@ -45,7 +45,8 @@ fn run(world: &World, script: &str) -> (Outcome, Value) {
 fn run_action(world: &World, action: Action) -> (Outcome, Value) {
     let request = world.request(action);
     let outcome = world.perform(&request);
-    let said = outcome.outputs.first().map_or(Value::Null, |output| serde_json::from_slice(&output.bytes).unwrap());
+    let said =
+        outcome.outputs.first().map_or(Value::Null, |output| serde_json::from_slice(&output.bytes).unwrap());
     (outcome, said)
 }
 
@@ -63,7 +64,9 @@ fn the_machine_gives_walls_and_says_which() {
     let bwrap = Path::new("/usr/bin/bwrap").exists();
     match best.level() {
         SandboxLevel::NamespacesLandlock => assert!(bwrap),
-        SandboxLevel::Landlock => assert!(!bwrap || best.why().contains("bubblewrap does not work"), "{}", best.why()),
+        SandboxLevel::Landlock => {
+            assert!(!bwrap || best.why().contains("bubblewrap does not work"), "{}", best.why())
+        }
         other => panic!("tests of containment need walls; this machine gives {other}: {}", best.why()),
     }
     assert_eq!(without.level(), SandboxLevel::Landlock, "{}", without.why());
@@ -78,9 +81,13 @@ fn a_command_runs_in_its_folder_and_what_it_changed_is_in_the_outcome() {
         world.put("sub/old", "old");
         world.put("gone", "gone");
         world.put("same", "same");
-        let (outcome, said) = run(&world, "pwd; echo new > sub/new; echo more >> sub/old; rm gone; touch same; mkdir e");
+        let (outcome, said) =
+            run(&world, "pwd; echo new > sub/new; echo more >> sub/old; rm gone; touch same; mkdir e");
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?} {said}");
-        assert_eq!(said["stdout"].as_str().unwrap().trim(), world.root.canonicalize().unwrap().to_str().unwrap());
+        assert_eq!(
+            said["stdout"].as_str().unwrap().trim(),
+            world.root.canonicalize().unwrap().to_str().unwrap()
+        );
         assert_eq!(changed(&outcome), ["gone", "e", "sub/new", "sub/old"]);
         assert_eq!(outcome.kept.len(), 2, "{:?}", outcome.kept);
         assert_eq!(outcome.ran.exit_code, Some(0));
@@ -93,7 +100,8 @@ fn a_command_runs_in_its_folder_and_what_it_changed_is_in_the_outcome() {
 fn an_undone_command_leaves_the_tree_as_it_was() {
     for world in worlds() {
         world.put("a/keep.sh", "#!/bin/sh\n");
-        std::fs::set_permissions(world.at("a/keep.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o750)).unwrap();
+        std::fs::set_permissions(world.at("a/keep.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o750))
+            .unwrap();
         world.put("b/c/d", "deep");
         world.put("plain", "plain");
         world.put("folder/x", "x");
@@ -123,7 +131,9 @@ fn a_command_cannot_write_outside() {
         let home = "/usr/hermit-was-here";
         let (outcome, said) = run(
             &world,
-            &format!("echo x > {there}/new; echo x > {there}/file; rm -rf {there}; echo x > {home}; echo x > /etc/h; echo x > /h; exit 3"),
+            &format!(
+                "echo x > {there}/new; echo x > {there}/file; rm -rf {there}; echo x > {home}; echo x > /etc/h; echo x > /h; exit 3"
+            ),
         );
         assert_eq!(outcome.result_code, ResultCode::Failed, "{said}");
         assert_eq!(outcome.ran.exit_code, Some(3));
@@ -141,7 +151,10 @@ fn a_command_cannot_read_the_ledger_folder_or_the_secrets_of_the_machine() {
     for world in worlds() {
         std::fs::write(world.store.join("ledger.db"), "the ledger").unwrap();
         let store = world.store.to_str().unwrap();
-        let (_, said) = run(&world, &format!("cat {store}/ledger.db /etc/shadow; ls {store} /root /home; cat /proc/1/environ"));
+        let (_, said) = run(
+            &world,
+            &format!("cat {store}/ledger.db /etc/shadow; ls {store} /root /home; cat /proc/1/environ"),
+        );
         assert!(!said["stdout"].as_str().unwrap().contains("the ledger"), "{said}");
         assert!(!said["stdout"].as_str().unwrap().contains("root:"), "{said}");
         assert!(!said["stdout"].as_str().unwrap().contains("spool"), "{said}");
@@ -175,7 +188,10 @@ fn a_command_without_the_network_opens_no_socket() {
             assert_eq!(stdout.matches("refused").count(), 4, "{said}");
             assert!(!stdout.contains("connected"));
         }
-        let (_, said) = run_action(&world, command(&["bash", "-c", &format!("echo hi > /dev/tcp/127.0.0.1/{port}")], 20_000));
+        let (_, said) = run_action(
+            &world,
+            command(&["bash", "-c", &format!("echo hi > /dev/tcp/127.0.0.1/{port}")], 20_000),
+        );
         assert_ne!(said["exit_code"], 0);
         assert!(listener.accept().is_err(), "somebody came through");
     }
@@ -186,7 +202,8 @@ fn a_command_with_the_network_reaches_it() {
     for world in worlds() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let argv = ["bash", "-c", &format!("echo hi > /dev/tcp/127.0.0.1/{port}")].map(str::to_owned).to_vec();
+        let argv =
+            ["bash", "-c", &format!("echo hi > /dev/tcp/127.0.0.1/{port}")].map(str::to_owned).to_vec();
         let action = Action::Command { argv, cwd: RelPath::ROOT, network: true, timeout_ms: 20_000 };
         let (outcome, said) = run_action(&world, action.clone());
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{said}");
@@ -210,7 +227,10 @@ fn alive(word: &str) -> Vec<PathBuf> {
         .unwrap()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| std::fs::read(path.join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(word)))
+        .filter(|path| {
+            std::fs::read(path.join("cmdline"))
+                .is_ok_and(|line| String::from_utf8_lossy(&line).contains(word))
+        })
         .filter(|path| !path.ends_with(std::process::id().to_string()))
         .collect()
 }
@@ -219,7 +239,9 @@ fn alive(word: &str) -> Vec<PathBuf> {
 fn a_command_leaves_no_process_behind() {
     for world in worlds() {
         let word = format!("86399.{}", std::process::id());
-        let script = format!("(setsid sleep {word} > /dev/null 2>&1 &) ; sleep {word} & nohup sleep {word} > /dev/null 2>&1 & echo ok");
+        let script = format!(
+            "(setsid sleep {word} > /dev/null 2>&1 &) ; sleep {word} & nohup sleep {word} > /dev/null 2>&1 & echo ok"
+        );
         let (outcome, said) = run(&world, &script);
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{said}");
         let mut left = alive(&word);
@@ -238,7 +260,10 @@ fn a_command_leaves_no_process_behind() {
 fn a_command_that_runs_too_long_or_is_cancelled_is_ended_with_all_its_children() {
     for world in worlds() {
         let word = format!("86398.{}", std::process::id());
-        let (outcome, _) = run_action(&world, command(&["sh", "-c", &format!("echo x > made; sleep {word} & sleep {word}")], 300));
+        let (outcome, _) = run_action(
+            &world,
+            command(&["sh", "-c", &format!("echo x > made; sleep {word} & sleep {word}")], 300),
+        );
         assert_eq!(outcome.result_code, ResultCode::Partial, "{outcome:?}");
         assert!(outcome.error.as_ref().unwrap().contains("longer than 300 ms"));
         assert_eq!(changed(&outcome), ["made"]);
@@ -273,7 +298,10 @@ fn a_command_that_fills_memory_fails_and_the_host_lives() {
 #[test]
 fn dangerous_calls_are_refused() {
     for world in worlds() {
-        let (_, said) = run(&world, "unshare -U true && echo userns; unshare -m true && echo mountns; mount -t tmpfs none /tmp && echo mounted; true");
+        let (_, said) = run(
+            &world,
+            "unshare -U true && echo userns; unshare -m true && echo mountns; mount -t tmpfs none /tmp && echo mounted; true",
+        );
         assert_eq!(said["stdout"], "", "{said}");
     }
 }
@@ -281,7 +309,8 @@ fn dangerous_calls_are_refused() {
 #[test]
 fn long_output_keeps_its_beginning_and_its_end_and_says_what_is_missing() {
     for world in worlds() {
-        let (outcome, said) = run(&world, "echo first; head -c 9000000 /dev/zero | tr '\\0' 'x'; echo; echo last");
+        let (outcome, said) =
+            run(&world, "echo first; head -c 9000000 /dev/zero | tr '\\0' 'x'; echo; echo last");
         let stdout = said["stdout"].as_str().unwrap();
         assert!(stdout.starts_with("first\n") && stdout.ends_with("last\n"));
         assert!(stdout.contains("hermit left out"));

@@ -88,7 +88,8 @@ pub(crate) fn perform(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Done {
     let mut done = Done::default();
-    let known: Vec<ItemOutcome> = settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
+    let known: Vec<ItemOutcome> =
+        settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
     for (at, item) in items.iter().enumerate() {
         let before = || settled.map_or_else(Vec::new, |s| witnessed(hands, s, item));
         if known.get(at) == Some(&ItemOutcome::Done) {
@@ -168,7 +169,9 @@ fn still_there(job: &mut Job<'_>, item: &ChangeItem) -> Result<(), Error> {
     let vanished = !matches!(item, ChangeItem::Delete { .. }) && now.last() == Some(&Found::Absent);
     let Some(path) = paths(item).into_iter().next_back() else { return Ok(()) };
     if now.iter().any(elsewhere) || vanished {
-        return Err(Error::Request(format!("`{path}` was done and is not there; its folder was moved meanwhile")));
+        return Err(Error::Request(format!(
+            "`{path}` was done and is not there; its folder was moved meanwhile"
+        )));
     }
     if !matches!(item, ChangeItem::Delete { prior: Prior::EmptyFolder, .. }) {
         job.notes.push(format!("`{path}` was changed by somebody right after"));
@@ -204,7 +207,13 @@ fn record(hands: &Hands, done: &mut Done, item: &ChangeItem, before: &[Found], o
             ItemOutcome::NotDone => after.clone(),
             _ => Found::Unreadable { reason: "nobody looked before it was done".to_owned() },
         });
-        done.changes.push(Change { resource: named(hands, path), before, after, before_image: None, outcome });
+        done.changes.push(Change {
+            resource: named(hands, path),
+            before,
+            after,
+            before_image: None,
+            outcome,
+        });
     }
 }
 

@@ -22,7 +22,13 @@ pub(crate) fn look(folder: &Folder, name: &[u8], path: &RelPath) -> Found {
 ///
 /// Where something is to be replaced the two are exchanged in one step and what came out is compared: bytes that
 /// arrived after the first look come out with the exchange and are put back.
-pub(crate) fn put(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &Prior, new: &Digest) -> Result<(), Error> {
+pub(crate) fn put(
+    job: &mut Job<'_>,
+    folder: &Folder,
+    path: &RelPath,
+    prior: &Prior,
+    new: &Digest,
+) -> Result<(), Error> {
     let temp = job.temp();
     let name = path.file_name();
     prior::expect(path, prior, &look(folder, name, path))?;
@@ -50,7 +56,13 @@ pub(crate) fn put(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &Pr
     }
 }
 
-fn after_exchange(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &Prior, new: &Digest) -> Result<(), Error> {
+fn after_exchange(
+    job: &mut Job<'_>,
+    folder: &Folder,
+    path: &RelPath,
+    prior: &Prior,
+    new: &Digest,
+) -> Result<(), Error> {
     let temp = job.temp();
     let came_out = look(folder, &temp, path);
     if holds(prior, &came_out) {
@@ -66,7 +78,12 @@ fn after_exchange(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &Pr
 }
 
 /// Gives a temporary file that holds somebody's bytes a name a person will see.
-pub(crate) fn keep_beside(job: &mut Job<'_>, folder: &Folder, temp: &[u8], path: &RelPath) -> Result<(), Error> {
+pub(crate) fn keep_beside(
+    job: &mut Job<'_>,
+    folder: &Folder,
+    temp: &[u8],
+    path: &RelPath,
+) -> Result<(), Error> {
     for number in 1..1_000u32 {
         let mut name: Vec<u8> = path.file_name().iter().copied().take(200).collect();
         name.extend_from_slice(format!(".kept-by-hermit-{number}").as_bytes());

@@ -49,7 +49,9 @@ pub(crate) fn found_words(found: &Found) -> String {
         Found::Absent => "nothing".to_owned(),
         Found::File { sha256, .. } => format!("a file with sha256 {sha256}"),
         Found::Folder => "a folder".to_owned(),
-        Found::Symlink { target_sha256 } => format!("a symbolic link whose target has sha256 {target_sha256}"),
+        Found::Symlink { target_sha256 } => {
+            format!("a symbolic link whose target has sha256 {target_sha256}")
+        }
         Found::Special => "a device, socket or pipe".to_owned(),
         Found::Version { value } => format!("version `{value}`"),
         Found::Unreadable { reason } => format!("something unreadable: {reason}"),

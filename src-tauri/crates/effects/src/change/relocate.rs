@@ -12,7 +12,9 @@ use std::io;
 /// Moves `from` to `to`, where nothing may be.
 pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &Prior) -> Result<(), Error> {
     let Prior::Sha256(digest) = prior else {
-        return Err(Error::Request(format!("`{from}` cannot be moved: the request does not say what it holds")));
+        return Err(Error::Request(format!(
+            "`{from}` cannot be moved: the request does not say what it holds"
+        )));
     };
     let hands = job.hands;
     prior::expect(from, prior, &hands.workspace.look(from))?;
@@ -22,14 +24,18 @@ pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &
     let target = hands.workspace.parent_made(to, &mut made);
     job.made.append(&mut made);
     let target = target?;
-    step(hands, Point::ItemMove, to, || match source.rename_new(from.file_name(), &target, to.file_name()) {
-        Ok(()) => check_moved(&source, &target, from, to, prior),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-            prior::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
-            Err(Error::io("moving to", to, e))
+    step(hands, Point::ItemMove, to, || {
+        match source.rename_new(from.file_name(), &target, to.file_name()) {
+            Ok(()) => check_moved(&source, &target, from, to, prior),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                prior::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
+                Err(Error::io("moving to", to, e))
+            }
+            Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
+                across(job, &source, &target, from, to, digest)
+            }
+            Err(e) => Err(Error::io("moving", from, e)),
         }
-        Err(e) if e.kind() == io::ErrorKind::CrossesDevices => across(job, &source, &target, from, to, digest),
-        Err(e) => Err(Error::io("moving", from, e)),
     })?;
     step(hands, Point::ItemSyncFolder, to, || {
         target.sync(to)?;
@@ -38,12 +44,20 @@ pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &
 }
 
 /// What was moved must be what was meant; else it goes back.
-fn check_moved(source: &Folder, target: &Folder, from: &RelPath, to: &RelPath, prior: &Prior) -> Result<(), Error> {
+fn check_moved(
+    source: &Folder,
+    target: &Folder,
+    from: &RelPath,
+    to: &RelPath,
+    prior: &Prior,
+) -> Result<(), Error> {
     let moved = place::look(target, to.file_name(), to);
     if prior::holds(prior, &moved) {
         return Ok(());
     }
-    target.rename_new(to.file_name(), source, from.file_name()).map_err(|e| Error::io("putting back", from, e))?;
+    target
+        .rename_new(to.file_name(), source, from.file_name())
+        .map_err(|e| Error::io("putting back", from, e))?;
     prior::expect(from, prior, &moved)
 }
 
@@ -83,7 +97,8 @@ fn copy(source: &Folder, target: &Folder, temp: &[u8], from: &RelPath, to: &RelP
 #[cfg(unix)]
 fn set_mode(file: &cap_std::fs::File, mode: Option<u32>, path: &RelPath) -> Result<(), Error> {
     let Some(mode) = mode else { return Ok(()) };
-    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode)).map_err(|e| Error::io("setting the mode of", path, e))
+    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode))
+        .map_err(|e| Error::io("setting the mode of", path, e))
 }
 
 #[cfg(not(unix))]

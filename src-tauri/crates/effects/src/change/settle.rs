@@ -58,7 +58,8 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
             }
             let known: Vec<(RelPath, Found)> = known_before(hands, &settled);
             let touched: Vec<RelPath> = items.iter().flat_map(paths).cloned().collect();
-            let resources: Vec<_> = touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
+            let resources: Vec<_> =
+                touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
             settled.now = hands.observe(&resources);
             let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
             let outcomes = judge(items, &known, &now);
@@ -74,7 +75,9 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
 
 fn known_before(hands: &Hands, settled: &Settled) -> Vec<(RelPath, Found)> {
     let of_here = |f: &Fingerprint| match &f.resource {
-        ResourceId::File(workspace, path) if *workspace == hands.workspace.id() => Some((path.clone(), f.state.clone())),
+        ResourceId::File(workspace, path) if *workspace == hands.workspace.id() => {
+            Some((path.clone(), f.state.clone()))
+        }
         _ => None,
     };
     settled.before.iter().filter_map(of_here).collect()
@@ -190,9 +193,10 @@ fn one_by_one(items: &[ChangeItem], mut world: World, now: &World) -> Vec<ItemOu
         });
     }
     let last_after = signs.iter().rposition(|sign| *sign == Sign::After);
-    let first_before = signs.iter().enumerate().position(|(at, sign)| {
-        *sign == Sign::Before && last_after.is_none_or(|last| at > last)
-    });
+    let first_before = signs
+        .iter()
+        .enumerate()
+        .position(|(at, sign)| *sign == Sign::Before && last_after.is_none_or(|last| at > last));
     signs
         .iter()
         .enumerate()
@@ -211,9 +215,10 @@ pub(crate) fn is_done(item: &ChangeItem, now: &[Found]) -> bool {
     match (item, now) {
         (ChangeItem::Write { content_sha256, .. }, [Found::File { sha256, .. }]) => sha256 == content_sha256,
         (ChangeItem::Delete { .. }, [Found::Absent]) => true,
-        (ChangeItem::Move { prior: Prior::Sha256(moved), .. }, [Found::Absent, Found::File { sha256, .. }]) => {
-            sha256 == moved
-        }
+        (
+            ChangeItem::Move { prior: Prior::Sha256(moved), .. },
+            [Found::Absent, Found::File { sha256, .. }],
+        ) => sha256 == moved,
         _ => false,
     }
 }
@@ -235,7 +240,12 @@ fn sweep(hands: &Hands, request: &ActionRequest, at: usize, item: &ChangeItem, n
     notes.append(&mut job.notes);
 }
 
-fn sweep_beside(job: &mut Job<'_>, item: &ChangeItem, path: &RelPath, temp: &[u8]) -> Result<(), crate::Error> {
+fn sweep_beside(
+    job: &mut Job<'_>,
+    item: &ChangeItem,
+    path: &RelPath,
+    temp: &[u8],
+) -> Result<(), crate::Error> {
     let folder = match job.hands.workspace.parent(path) {
         Ok(folder) => folder,
         // No folder, no leftovers in it.
@@ -249,8 +259,12 @@ fn sweep_beside(job: &mut Job<'_>, item: &ChangeItem, path: &RelPath, temp: &[u8
     if is_ours(job, item, &left) {
         folder.remove_file(temp, path)?;
         job.notes.push(format!("swept a temporary file beside `{path}`"));
-    } else if matches!(item, ChangeItem::Delete { .. }) && place::look(&folder, path.file_name(), path) == Found::Absent {
-        folder.rename_new(temp, &folder, path.file_name()).map_err(|e| crate::Error::io("putting back", path, e))?;
+    } else if matches!(item, ChangeItem::Delete { .. })
+        && place::look(&folder, path.file_name(), path) == Found::Absent
+    {
+        folder
+            .rename_new(temp, &folder, path.file_name())
+            .map_err(|e| crate::Error::io("putting back", path, e))?;
         job.notes.push(format!("`{path}` held other bytes than expected and was put back"));
     } else {
         keep_beside(job, &folder, temp, path)?;

@@ -17,7 +17,12 @@ pub(crate) struct Content<'a> {
 }
 
 /// Writes `content` at `path`.
-pub(crate) fn write(job: &mut Job<'_>, path: &RelPath, content: &Content<'_>, prior: &Prior) -> Result<(), Error> {
+pub(crate) fn write(
+    job: &mut Job<'_>,
+    path: &RelPath,
+    content: &Content<'_>,
+    prior: &Prior,
+) -> Result<(), Error> {
     if matches!(prior, Prior::EmptyFolder) {
         return Err(Error::Request(format!("`{path}` cannot be written where a folder is expected")));
     }
@@ -70,7 +75,9 @@ fn place_bytes(
 fn dress(file: &File, folder: &Folder, path: &RelPath, mode: Option<u32>) -> Result<(), Error> {
     let old = folder.stat(path.file_name(), path).ok();
     if let Some((uid, gid)) = old.and_then(|old| old.owner) {
-        let now = crate::workspace::entry::Stat::of(&file.metadata().map_err(|e| Error::io("looking at", path, e))?);
+        let now = crate::workspace::entry::Stat::of(
+            &file.metadata().map_err(|e| Error::io("looking at", path, e))?,
+        );
         if now.owner != Some((uid, gid)) {
             let uid = rustix::fs::Uid::from_raw(uid);
             let gid = rustix::fs::Gid::from_raw(gid);
@@ -81,7 +88,8 @@ fn dress(file: &File, folder: &Folder, path: &RelPath, mode: Option<u32>) -> Res
     let Some(mode) = mode.or(old.and_then(|old| old.mode)) else {
         return Ok(());
     };
-    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode & 0o7777)).map_err(|e| Error::io("setting the mode of", path, e))
+    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode & 0o7777))
+        .map_err(|e| Error::io("setting the mode of", path, e))
 }
 
 #[cfg(not(unix))]

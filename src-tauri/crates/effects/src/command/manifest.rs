@@ -52,7 +52,9 @@ impl Manifest {
         let Walk { entries, unread, cut } = walk(workspace, &RelPath::ROOT, true, MANIFEST_ENTRIES_MAX)?;
         let mut notes = Vec::new();
         if cut {
-            let say = format!("the workspace has more than {MANIFEST_ENTRIES_MAX} entries; changes beyond were not seen");
+            let say = format!(
+                "the workspace has more than {MANIFEST_ENTRIES_MAX} entries; changes beyond were not seen"
+            );
             notes.push(say);
         }
         notes.extend(unread.iter().map(|u| format!("changes in `{}` were not seen: {}", u.path, u.reason)));
@@ -61,7 +63,8 @@ impl Manifest {
     }
 
     fn keep_aside(&mut self, workspace: &Workspace, aside: &Path) -> Result<(), Error> {
-        fs::create_dir(aside).map_err(|source| Error::Spool { doing: "keeping earlier bytes aside", source })?;
+        fs::create_dir(aside)
+            .map_err(|source| Error::Spool { doing: "keeping earlier bytes aside", source })?;
         let mut bytes = 0u64;
         for (path, stat) in self.entries.iter().filter(|(_, stat)| stat.kind == Kind::File) {
             let fits = stat.byte_size <= COMMAND_KEEP_FILE_BYTES_MAX
@@ -110,13 +113,23 @@ impl Manifest {
         match (&before, bytes) {
             (Found::File { sha256, byte_size, .. }, Some(bytes)) => match hands.contents.keep(&bytes) {
                 Ok(kept) if kept == *sha256 => {
-                    difference.kept.push(Kept { resource: resource.clone(), sha256: kept, byte_size: *byte_size });
+                    difference.kept.push(Kept {
+                        resource: resource.clone(),
+                        sha256: kept,
+                        byte_size: *byte_size,
+                    });
                 }
-                Ok(_) => difference.notes.push(format!("the store gave another digest for the earlier bytes of `{path}`")),
-                Err(why) => difference.notes.push(format!("the earlier bytes of `{path}` could not be kept: {why}")),
+                Ok(_) => difference
+                    .notes
+                    .push(format!("the store gave another digest for the earlier bytes of `{path}`")),
+                Err(why) => {
+                    difference.notes.push(format!("the earlier bytes of `{path}` could not be kept: {why}"))
+                }
             },
             (Found::Unreadable { .. }, _) => {
-                difference.notes.push(format!("the change of `{path}` cannot be undone: its earlier bytes were not kept"));
+                difference.notes.push(format!(
+                    "the change of `{path}` cannot be undone: its earlier bytes were not kept"
+                ));
             }
             (Found::Symlink { .. } | Found::Special, _) => {
                 difference.notes.push(format!("the change of `{path}` cannot be undone: it was not a file"));
@@ -144,7 +157,10 @@ impl Manifest {
             Kind::Special => (Found::Special, None),
             Kind::Symlink => match self.links.get(path) {
                 Some(target) => (Found::Symlink { target_sha256: *target }, None),
-                None => (Found::Unreadable { reason: "the link was not read before the command".to_owned() }, None),
+                None => (
+                    Found::Unreadable { reason: "the link was not read before the command".to_owned() },
+                    None,
+                ),
             },
             Kind::File => match self.aside.get(path).and_then(|place| fs::read(place).ok()) {
                 Some(bytes) => {
@@ -152,7 +168,10 @@ impl Manifest {
                     let found = Found::File { sha256: Digest::of(&bytes), byte_size, mode: stat.mode };
                     (found, Some(bytes))
                 }
-                None => (Found::Unreadable { reason: "its bytes were not kept before the command".to_owned() }, None),
+                None => (
+                    Found::Unreadable { reason: "its bytes were not kept before the command".to_owned() },
+                    None,
+                ),
             },
         }
     }

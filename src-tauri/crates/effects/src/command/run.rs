@@ -76,7 +76,9 @@ fn asked<'a>(scope: &Scope<'_>, action: &'a Action) -> Result<Asked<'a>, Error> 
     scope.covers_path(cwd)?;
     scope.covers_path(&RelPath::ROOT)?;
     if *network && !scope.network() {
-        return Err(Error::OutOfScope("the command asks for the network and the grant names none".to_owned()));
+        return Err(Error::OutOfScope(
+            "the command asks for the network and the grant names none".to_owned(),
+        ));
     }
     if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {
         return Err(Error::Request("a command needs a program, and words without a zero byte".to_owned()));
@@ -102,7 +104,8 @@ impl Stage<'_> {
     ) -> Result<Ran, Error> {
         let hands = self.hands;
         let marked = hands.sandbox.marks_start();
-        let begun = Begun { argv: asked.argv.to_vec(), cwd: asked.cwd.clone(), network: asked.network, marked };
+        let begun =
+            Begun { argv: asked.argv.to_vec(), cwd: asked.cwd.clone(), network: asked.network, marked };
         let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
         let view = view(hands, asked.cwd, &folder)?;
         let before = Manifest::before(&hands.workspace, &folder.join("before"))?;
@@ -117,7 +120,8 @@ impl Stage<'_> {
         };
         crate::change::step(hands, Point::CommandTranscript, asked.cwd, || spool::end(&folder, &ended))?;
         if marked {
-            ran.mark = spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
+            ran.mark =
+                spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
         }
         Ok(ran)
     }
@@ -141,7 +145,10 @@ impl Stage<'_> {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        hands.faults.before(Point::CommandSpawn).map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
+        hands
+            .faults
+            .before(Point::CommandSpawn)
+            .map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
         let mut child = command.spawn().map_err(fail)?;
         // The words and the standard input of the command are dropped: the lock is the command's alone from here.
@@ -179,7 +186,8 @@ impl Stage<'_> {
             (Some(_), true) => ResultCode::Failed,
             (Some(_), false) => ResultCode::Partial,
         };
-        let mut observed = vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
+        let mut observed =
+            vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
         observed.append(&mut self.difference.notes);
         for (name, capture) in [("standard output", &ran.stdout), ("standard error", &ran.stderr)] {
             if capture.dropped() > 0 {
@@ -241,7 +249,12 @@ fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Option<Output>
     }
     let bytes = seal::canon::canonical_value(&value).ok()?;
     let about = format!("what `{}` printed", asked.argv.join(" "));
-    Some(Output { kind: ArtifactKind::CommandTranscript, media_type: "application/json".to_owned(), bytes, about })
+    Some(Output {
+        kind: ArtifactKind::CommandTranscript,
+        media_type: "application/json".to_owned(),
+        bytes,
+        about,
+    })
 }
 
 fn digest_file(path: &PathBuf) -> Option<Digest> {
@@ -301,7 +314,8 @@ struct Listener {
 impl Listener {
     fn new(folder: &Path) -> Result<Self, Error> {
         let create = |name: &str| {
-            File::create_new(folder.join(name)).map_err(|source| Error::Spool { doing: "creating a transcript", source })
+            File::create_new(folder.join(name))
+                .map_err(|source| Error::Spool { doing: "creating a transcript", source })
         };
         Ok(Self {
             stdout: Capture::default(),
@@ -347,7 +361,8 @@ impl Listener {
         loop {
             match heard.recv_timeout(LOOK) {
                 Ok(piece) => {
-                    self.take(&piece).map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
+                    self.take(&piece)
+                        .map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
                     progress(match &piece {
                         Heard::Stdout(bytes) => Progress::Stdout(bytes),
                         Heard::Stderr(bytes) => Progress::Stderr(bytes),

@@ -117,7 +117,8 @@ fn fail(doing: &'static str) -> impl Fn(io::Error) -> Error + Copy {
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
-    seal::canon::to_canonical(value).map_err(|e| Error::Request(format!("the transcript has no canonical form: {e}")))
+    seal::canon::to_canonical(value)
+        .map_err(|e| Error::Request(format!("the transcript has no canonical form: {e}")))
 }
 
 /// Writes `exit.json`, durably.
@@ -170,7 +171,11 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest) -> Transcript {
     }
 }
 
-fn judge(folder: &Path, action: &Action, notes: &mut Vec<String>) -> io::Result<(TranscriptState, Option<Ended>)> {
+fn judge(
+    folder: &Path,
+    action: &Action,
+    notes: &mut Vec<String>,
+) -> io::Result<(TranscriptState, Option<Ended>)> {
     let Some(begun) = read(&folder.join("argv.json"))? else {
         return Ok((TranscriptState::NeverStarted, None));
     };

@@ -16,7 +16,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Canonical `{"results":[...]}` in the order of `items`, and why items failed.
-pub(crate) fn observe(workspace: &Workspace, scope: &Scope<'_>, items: &[ReadItem]) -> (Vec<u8>, Vec<String>) {
+pub(crate) fn observe(
+    workspace: &Workspace,
+    scope: &Scope<'_>,
+    items: &[ReadItem],
+) -> (Vec<u8>, Vec<String>) {
     let results = fan_out(items, |item| one(workspace, scope, item));
     let mut errors = Vec::new();
     let mut values = Vec::new();

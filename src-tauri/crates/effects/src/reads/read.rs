@@ -44,7 +44,8 @@ impl<R: Read> Read for Keeping<R> {
 
 /// Field name, encoding's name and text. Text cut inside a character loses that character's bytes, nothing else.
 pub(crate) fn encode(mut bytes: Vec<u8>, cut: bool) -> (&'static str, &'static str, String) {
-    if cut && let Err(error) = std::str::from_utf8(&bytes)
+    if cut
+        && let Err(error) = std::str::from_utf8(&bytes)
         && error.error_len().is_none()
     {
         bytes.truncate(error.valid_up_to());
@@ -52,6 +53,8 @@ pub(crate) fn encode(mut bytes: Vec<u8>, cut: bool) -> (&'static str, &'static s
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => ("text", "utf-8", text),
         Ok(text) => ("base64", "base64", base64::engine::general_purpose::STANDARD.encode(text)),
-        Err(error) => ("base64", "base64", base64::engine::general_purpose::STANDARD.encode(error.into_bytes())),
+        Err(error) => {
+            ("base64", "base64", base64::engine::general_purpose::STANDARD.encode(error.into_bytes()))
+        }
     }
 }

@@ -46,7 +46,8 @@ impl Folder {
 
     fn link_refused(&self, name: &[u8], path: &RelPath) -> Error {
         let target = self.link_target(name, path);
-        let target = target.map_or_else(|_| "an unreadable place".to_owned(), |t| String::from_utf8_lossy(&t).into_owned());
+        let target = target
+            .map_or_else(|_| "an unreadable place".to_owned(), |t| String::from_utf8_lossy(&t).into_owned());
         Error::Symlink { at: path.clone(), target }
     }
 
@@ -54,7 +55,8 @@ impl Folder {
     pub(crate) fn link_target(&self, name: &[u8], path: &RelPath) -> Result<Vec<u8>, Error> {
         let os = os_name(name).map_err(|e| Error::io("reading", path, e))?;
         let target = self.dir.read_link_contents(&os).map_err(|e| Error::io("reading", path, e))?;
-        Ok(name_bytes(target.as_os_str()).unwrap_or_else(|| target.to_string_lossy().into_owned().into_bytes()))
+        Ok(name_bytes(target.as_os_str())
+            .unwrap_or_else(|| target.to_string_lossy().into_owned().into_bytes()))
     }
 
     pub(crate) fn stat(&self, name: &[u8], path: &RelPath) -> Result<Stat, Error> {
@@ -74,7 +76,8 @@ impl Folder {
             Kind::Symlink => Found::Symlink { target_sha256: Digest::of(&self.link_target(name, path)?) },
             Kind::File => {
                 let (mut file, stat) = self.open_file(name, path)?;
-                let (sha256, byte_size) = digest_reader(&mut file).map_err(|e| Error::io("reading", path, e))?;
+                let (sha256, byte_size) =
+                    digest_reader(&mut file).map_err(|e| Error::io("reading", path, e))?;
                 Found::File { sha256, byte_size, mode: stat.mode }
             }
         })
@@ -169,7 +172,8 @@ impl Folder {
 fn sync_dir(dir: &Dir) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     // The handle may be good for walking only; a sync needs one that was opened for reading.
-    let readable = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let readable =
+        rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(rustix::fs::fsync(readable)?)
 }
 
@@ -194,7 +198,12 @@ fn rename_new(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::
 }
 
 /// A hard link refuses to replace what is there, on every system.
-fn link_then_remove(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::OsStr) -> io::Result<()> {
+fn link_then_remove(
+    from: &Dir,
+    name: &std::ffi::OsStr,
+    to: &Dir,
+    to_name: &std::ffi::OsStr,
+) -> io::Result<()> {
     from.hard_link(name, to, to_name)?;
     from.remove_file(name)
 }

@@ -158,7 +158,9 @@ impl Workspace {
             return Err(too_long());
         }
         let mut bytes = Vec::new();
-        file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Error::io("reading", path, e))?;
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|e| Error::io("reading", path, e))?;
         if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
     }
 }

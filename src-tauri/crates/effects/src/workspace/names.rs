@@ -13,7 +13,8 @@ pub(crate) fn os_name(bytes: &[u8]) -> std::io::Result<OsString> {
 #[cfg(not(unix))]
 pub(crate) fn os_name(bytes: &[u8]) -> std::io::Result<OsString> {
     let name = String::from_utf8(bytes.to_vec());
-    let name = name.map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8"))?;
+    let name =
+        name.map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8"))?;
     if name.contains(['\\', ':']) {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name holds `\\` or `:`"));
     }

@@ -137,7 +137,13 @@ impl World {
 
     pub fn write(&self, path: &str, bytes: &[u8], prior: Prior) -> ChangeItem {
         let content_sha256 = self.shelf.put(bytes);
-        ChangeItem::Write { path: rel(path), content_sha256, byte_size: bytes.len() as u64, prior, mode: None }
+        ChangeItem::Write {
+            path: rel(path),
+            content_sha256,
+            byte_size: bytes.len() as u64,
+            prior,
+            mode: None,
+        }
     }
 
     pub fn request(&self, action: Action) -> ActionRequest {
@@ -253,7 +259,10 @@ impl World {
                     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777;
                     (format!("file {mode:o}"), std::fs::read(&path).unwrap())
                 } else {
-                    ("other".to_owned(), std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes())
+                    (
+                        "other".to_owned(),
+                        std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+                    )
                 };
                 found.insert(path.strip_prefix(&self.root).unwrap().to_owned(), value);
             }
@@ -281,7 +290,8 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
         if let Found::File { sha256, .. } = &change.before
             && world.shelf.0.lock().unwrap().contains_key(sha256)
         {
-            change.before_image = Some(ArtifactRef { artifact_id: ArtifactId::fresh(clock, entropy), sha256: *sha256 });
+            change.before_image =
+                Some(ArtifactRef { artifact_id: ArtifactId::fresh(clock, entropy), sha256: *sha256 });
         }
     }
     Receipt {
