@@ -3,6 +3,7 @@
 use super::Run;
 use super::notes::Heads;
 use super::report::{Place, Stop};
+use super::scan::{Fields, fields, is_hex};
 use crate::rows::{Hash, Id, count};
 use model::TaskId;
 use seal::Digest;
@@ -19,22 +20,6 @@ struct Task {
     tree: Frontier,
     /// Checkpoints still ahead: size, root, row; the nearest is the last.
     ahead: Vec<(u64, Digest, u64)>,
-}
-
-/// The fields that columns repeat, as the bytes say them.
-#[derive(serde::Deserialize)]
-struct Fields<'a> {
-    #[serde(borrow)]
-    event_id: &'a str,
-    #[serde(borrow)]
-    event_type: std::borrow::Cow<'a, str>,
-    #[serde(borrow)]
-    task_id: &'a str,
-    task_seq: u64,
-    #[serde(borrow)]
-    prev_event_hash: &'a str,
-    #[serde(borrow, default)]
-    idempotency_key: Option<std::borrow::Cow<'a, str>>,
 }
 
 pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(), Stop> {
@@ -62,8 +47,7 @@ pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(),
         if hash != row.get::<_, Hash>(7)?.0 {
             return Err(at("its bytes do not hash to its hash".to_owned()));
         }
-        let fields: Fields<'_> =
-            serde_json::from_slice(bytes).map_err(|e| at(format!("its bytes are no event: {e}")))?;
+        let fields = fields(bytes).map_err(at)?;
         compare(row, &fields, task_id, task_seq).map_err(at)?;
         let task = tasks.entry(task_id).or_insert_with(|| Task::new(heads.of_task(task_id)));
         task.push(task_seq, &fields, hash, bytes)?.map_err(at)?;
@@ -92,13 +76,13 @@ pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(),
 fn compare(row: &rusqlite::Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64) -> Result<(), String> {
     let read = |e: rusqlite::Error| e.to_string();
     let differs = |column: &str| Err(format!("the column `{column}` differs from the bytes"));
-    if fields.task_id != task.to_string() {
+    if !is_hex(&fields.task_id, "task_", task.uuid().as_bytes()) {
         return differs("task_id");
     }
     if fields.task_seq != seq {
         return differs("task_seq");
     }
-    if fields.event_id != row.get::<_, Id>(4).map_err(read)?.event().to_string() {
+    if !is_hex(&fields.event_id, "evt_", row.get_ref(4).map_err(read)?.as_blob().unwrap_or_default()) {
         return differs("event_id");
     }
     let text = |value: rusqlite::types::ValueRef<'_>, said: &str| value.as_str().is_ok_and(|v| v == said);
@@ -130,7 +114,7 @@ impl Task {
         if seq != self.seq + 1 {
             return Ok(Err(format!("the task goes from {} to {seq}", self.seq)));
         }
-        if fields.prev_event_hash != self.head.to_string() {
+        if !is_hex(&fields.prev_event_hash, "", self.head.as_bytes()) {
             return Ok(Err(format!("it points to `{}`, not to the event before it", fields.prev_event_hash)));
         }
         self.seq = seq;

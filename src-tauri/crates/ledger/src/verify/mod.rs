@@ -8,6 +8,7 @@ mod gate;
 mod notes;
 mod others;
 mod report;
+mod scan;
 
 pub use notes::{PinState, check_pin};
 pub use report::{Place, Progress, Report, Verdict};
