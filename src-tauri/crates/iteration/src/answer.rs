@@ -3,7 +3,7 @@
 use crate::tools::{Proposal, typed, usage};
 use model::limits;
 use model::proposal::{Answer, ToolCall};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Why an answer is not used. The words go back to the model with the next prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
@@ -26,12 +26,9 @@ pub fn parse(answer: &Answer) -> Result<Vec<Proposal>, Malformed> {
         return malformed("the answer was cut off by its length limit; do less in one answer");
     }
     let calls = if answer.calls.is_empty() { calls_in(&answer.text)? } else { answer.calls.clone() };
-    if calls.len() > limits::CALLS_MAX {
-        return malformed(format!(
-            "{} calls in one answer; at most {} are taken",
-            calls.len(),
-            limits::CALLS_MAX
-        ));
+    let (count, count_max) = (calls.len(), limits::CALLS_MAX);
+    if count > count_max {
+        return malformed(format!("{count} calls in one answer; at most {count_max} are taken"));
     }
     let summary = without_thoughts(&answer.text).trim();
     if calls.is_empty() && summary.is_empty() {
@@ -93,19 +90,16 @@ fn calls_in(text: &str) -> Result<Vec<ToolCall>, Malformed> {
 
 /// `{"tool": name, "arguments": {…}}`, or `{"action": name, …}` with the arguments beside the name.
 fn call(value: Value) -> Result<ToolCall, Malformed> {
-    let mut members = if let Value::Object(members) = value { members } else { Map::new() };
-    let mut take =
-        |keys: [&str; 3]| -> Vec<Value> { keys.iter().filter_map(|key| members.remove(*key)).collect() };
-    let (names, arguments) = (take(["tool", "action", "name"]), take(["arguments", "args", "parameters"]));
-    match (names.as_slice(), arguments.as_slice()) {
+    let form = "a call is a JSON object that says each thing once: {\"tool\": name, \"arguments\": {…}}";
+    let Value::Object(mut members) = value else { return malformed(form) };
+    let mut take = |keys: [&str; 3]| keys.iter().filter_map(|key| members.remove(*key)).collect::<Vec<_>>();
+    let (names, given) = (take(["tool", "action", "name"]), take(["arguments", "args", "parameters"]));
+    let named = |name: &str, arguments| Ok(ToolCall { name: name.to_owned(), arguments });
+    match (names.as_slice(), given.as_slice()) {
         ([inner @ Value::Object(_)], []) if members.is_empty() => call(inner.clone()),
-        ([Value::String(name)], []) => Ok(ToolCall { name: name.clone(), arguments: Value::Object(members) }),
-        ([Value::String(name)], [one]) if members.is_empty() => {
-            Ok(ToolCall { name: name.clone(), arguments: one.clone() })
-        }
-        _ => malformed(
-            "a call is a JSON object that says each thing once: {\"tool\": name, \"arguments\": {…}}",
-        ),
+        ([Value::String(name)], []) => named(name, Value::Object(members)),
+        ([Value::String(name)], [arguments]) if members.is_empty() => named(name, arguments.clone()),
+        _ => malformed(form),
     }
 }
 

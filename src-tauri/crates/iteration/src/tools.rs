@@ -1,11 +1,8 @@
 //! The tools a model may ask for, and what their arguments become.
 
-use model::action::ReadItem;
-use model::knowledge::WorkingState;
-use model::proposal::ToolSpec;
-use model::{BeliefId, RelPath, limits};
+use model::{BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// One typed thing a model asks for, in the order it asked.
 ///
@@ -159,34 +156,33 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
 }
 
 fn about_files(call: FileCall) -> Proposal {
+    let change = |item| Proposal::Change(vec![item]);
     Proposal::Observe(vec![match call {
         FileCall::List { path, recursive } => ReadItem::List { path, recursive },
         FileCall::Read { path } => ReadItem::Read { path },
         FileCall::Search { path, pattern, glob } => ReadItem::Search { path, pattern, glob },
         FileCall::Hash { path } => ReadItem::Hash { path },
-        FileCall::Write { path, content } => {
-            return Proposal::Change(vec![ProposedChange::Write { path, content }]);
-        }
-        FileCall::Delete { path } => return Proposal::Change(vec![ProposedChange::Delete { path }]),
-        FileCall::Move { from, to } => return Proposal::Change(vec![ProposedChange::Move { from, to }]),
+        FileCall::Write { path, content } => return change(ProposedChange::Write { path, content }),
+        FileCall::Delete { path } => return change(ProposedChange::Delete { path }),
+        FileCall::Move { from, to } => return change(ProposedChange::Move { from, to }),
         FileCall::Change { items } => return Proposal::Change(items),
     }])
 }
 
 /// Refuses numbers and lists beyond their bounds.
 fn bounded(proposal: Proposal) -> Result<Proposal, String> {
-    let unusable = |argv: &[String]| {
-        argv.first().is_none_or(|a| a.trim().is_empty()) || argv.iter().any(|a| a.contains('\0'))
-    };
+    let (items_max, ms_max) = (limits::CHANGE_ITEMS_MAX, limits::COMMAND_MS_MAX);
     match &proposal {
-        Proposal::Change(items) if !(1..=limits::CHANGE_ITEMS_MAX).contains(&items.len()) => {
-            Err(format!("`items` holds 1 to {} changes", limits::CHANGE_ITEMS_MAX))
+        Proposal::Change(items) if !(1..=items_max).contains(&items.len()) => {
+            Err(format!("`items` holds 1 to {items_max} changes"))
         }
-        Proposal::Command { argv, .. } if unusable(argv) => {
-            Err("`argv` begins with a program and holds no NUL; each argument is one string".to_owned())
+        Proposal::Command { argv, .. } if argv.first().is_none_or(|program| program.trim().is_empty()) => {
+            Err("`argv` begins with a program".to_owned())
         }
-        Proposal::Command { timeout_ms, .. } if !(1..=limits::COMMAND_MS_MAX).contains(timeout_ms) => {
-            Err(format!("`timeout_ms` goes from 1 to {}", limits::COMMAND_MS_MAX))
+        Proposal::Command { argv, timeout_ms, .. }
+            if argv.iter().any(|a| a.contains('\0')) || !(1..=ms_max).contains(timeout_ms) =>
+        {
+            Err(format!("`argv` holds no NUL, and `timeout_ms` goes from 1 to {ms_max}"))
         }
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
@@ -199,11 +195,10 @@ const fn longest_ms() -> u64 {
 
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
-    if text.trim().is_empty() {
-        Err(D::Error::custom("an argument is empty that must say something"))
-    } else {
-        Ok(text)
+    if !text.trim().is_empty() {
+        return Ok(text);
     }
+    Err(D::Error::custom("an argument is empty that must say something"))
 }
 
 /// A path as a model writes it: as listings spell it (percent-encoded), or plain; `./a/`, `.` and nothing too.
@@ -219,11 +214,10 @@ fn inside<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Erro
 
 fn file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Error> {
     let path = inside(deserializer)?;
-    if path.is_root() {
-        Err(D::Error::custom("the path names the workspace itself; name a file in it"))
-    } else {
-        Ok(path)
+    if !path.is_root() {
+        return Ok(path);
     }
+    Err(D::Error::custom("the path names the workspace itself; name a file in it"))
 }
 
 /// The tools offered to a model, with JSON Schemas of their arguments: the text of `tools.json`.
@@ -232,13 +226,8 @@ pub fn tools() -> Vec<ToolSpec> {
     serde_json::from_str(include_str!("tools.json")).unwrap_or_default()
 }
 
-/// What a tool takes, in words for a model that got it wrong: a `?` behind what may be left out.
+/// What a tool takes, for a model that got it wrong.
 pub(crate) fn usage(tool: &str) -> String {
-    let Some(spec) = tools().into_iter().find(|spec| spec.name == tool) else { return String::new() };
-    let required = spec.parameters.get("required").and_then(Value::as_array);
-    let optional = |name: &str| !required.is_some_and(|names| names.iter().any(|n| n == name));
-    let names = spec.parameters.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
-    let names: Vec<_> =
-        names.map(|name| if optional(name) { format!("{name}?") } else { name.clone() }).collect();
-    format!("; `{tool}` takes {}", names.join(", "))
+    let spec = tools().into_iter().find(|spec| spec.name == tool);
+    spec.map_or_else(String::new, |spec| format!("; `{tool}` takes {}", spec.parameters))
 }

@@ -20,10 +20,12 @@ fn boot_goes_from_booting_to_idle_with_an_entry_of_the_session() {
     assert_eq!((entry.decision, entry.prev_hash), (GateDecision::Deny, Digest::ZERO));
 }
 
+type Spoil = fn(&mut KernelConfig);
+
 #[conforms::conforms("KS-5.1-2")]
 #[test]
 fn boot_says_what_is_wrong_and_why_it_failed() {
-    let broken: [(&str, fn(&mut KernelConfig)); 5] = [
+    let broken: [(&str, Spoil); 5] = [
         ("kernel_id", |c| c.kernel_id.clear()),
         ("session", |c| c.session = "two words".to_owned()),
         ("actor", |c| c.actor = "somebody".to_owned()),

@@ -1,4 +1,10 @@
 //! The gate from outside, rule by rule.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what a test's own functions expect is part of the test"
+)]
 
 mod api;
 mod determinism;
@@ -15,11 +21,11 @@ use gate::{
 use model::{Digest, UnixMs};
 use serde_json::{Value, json};
 
-pub const ACTOR: &str = "prn_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b";
-pub const SYSTEM: &str = "prn_0190a1b2c3d47e8f9a0b1c2d3e4f5a00";
-pub const APPROVAL: &str = "apr_0190a1b2c3d47e8f9a0b1c2d3e4f5a01";
+pub(crate) const ACTOR: &str = "prn_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b";
+pub(crate) const SYSTEM: &str = "prn_0190a1b2c3d47e8f9a0b1c2d3e4f5a00";
+pub(crate) const APPROVAL: &str = "apr_0190a1b2c3d47e8f9a0b1c2d3e4f5a01";
 
-pub fn config(variant: Variant) -> KernelConfig {
+pub(crate) fn config(variant: Variant) -> KernelConfig {
     KernelConfig {
         kernel_id: "store_one".to_owned(),
         variant,
@@ -31,7 +37,7 @@ pub fn config(variant: Variant) -> KernelConfig {
     }
 }
 
-pub fn request(id: &str) -> KernelRequest {
+pub(crate) fn request(id: &str) -> KernelRequest {
     KernelRequest {
         request_id: id.to_owned(),
         ts_ms: UnixMs(2_000),
@@ -44,7 +50,7 @@ pub fn request(id: &str) -> KernelRequest {
 }
 
 /// Always the same answer, and how often it was asked.
-pub struct Says(pub Ruling, pub std::cell::Cell<u32>);
+pub(crate) struct Says(pub Ruling, pub std::cell::Cell<u32>);
 
 impl Says {
     pub fn new(ruling: Ruling) -> Self {
@@ -60,7 +66,7 @@ impl Jurisdiction for Says {
 }
 
 /// A tool that remembers its calls and answers as told.
-pub struct Hand {
+pub(crate) struct Hand {
     pub calls: Vec<ToolCall>,
     pub answer: Result<Value, String>,
 }
@@ -79,7 +85,7 @@ impl Tools for Hand {
 }
 
 /// A log whose entry number `fails_at`, from 0, does not go in.
-pub struct Failing {
+pub(crate) struct Failing {
     pub entries: Vec<AuditEntry>,
     pub fails_at: usize,
 }
@@ -94,28 +100,28 @@ impl AuditLog for Failing {
     }
 }
 
-pub fn booted(variant: Variant) -> (Gate, Vec<AuditEntry>) {
+pub(crate) fn booted(variant: Variant) -> (Gate, Vec<AuditEntry>) {
     let (mut gate, mut log) = (Gate::new(), Vec::new());
     gate.boot(config(variant), &mut log).expect("a sound configuration boots");
     (gate, log)
 }
 
 /// One request through a permissive gate, and what it left behind.
-pub struct Passed {
+pub(crate) struct Passed {
     pub gate: Gate,
     pub log: Vec<AuditEntry>,
     pub hand: Hand,
     pub receipt: KernelReceipt,
 }
 
-pub fn pass(variant: Variant, request: KernelRequest, ruling: Ruling) -> Passed {
+pub(crate) fn pass(variant: Variant, request: KernelRequest, ruling: Ruling) -> Passed {
     let (mut gate, mut log) = booted(variant);
     let mut hand = Hand::works();
     let receipt = gate.submit(request, &Says::new(ruling), &mut hand, &mut log);
     Passed { gate, log, hand, receipt }
 }
 
-pub fn denied_with(passed: &Passed, code: &str) {
+pub(crate) fn denied_with(passed: &Passed, code: &str) {
     assert_eq!(passed.receipt.decision, GateDecision::Deny, "{:?}", passed.receipt);
     assert_eq!(passed.receipt.error.as_deref(), Some(code));
     assert!(passed.hand.calls.is_empty(), "nothing ran");

@@ -1,4 +1,10 @@
 //! The nouns from outside: what is written down keeps its form and its meaning.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what a test's own functions expect is part of the test"
+)]
 
 mod events;
 mod ids;
