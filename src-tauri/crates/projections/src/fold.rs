@@ -1,0 +1,149 @@
+//! The fold: one event at a time into every table it concerns.
+
+mod act;
+mod knowledge;
+mod search;
+mod talk;
+mod work;
+
+use crate::rebuild::{Flow, Progress, rebuild};
+use crate::{Error, schema};
+use ledger::{Placed, Projector};
+use model::{Body, Event, Sensitive, Slot};
+use rusqlite::{Connection, Params};
+use serde::Serialize;
+use std::fmt::Display;
+
+pub(crate) use search::disclosed;
+
+type OnProgress = Box<dyn FnMut(Progress) -> Flow + Send>;
+
+/// Folds events into the views, within the transaction that records them.
+#[derive(Default)]
+pub struct Fold {
+    progress: Option<OnProgress>,
+    always: bool,
+}
+
+impl std::fmt::Debug for Fold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fold").field("always", &self.always).finish_non_exhaustive()
+    }
+}
+
+impl Fold {
+    /// Folds what comes; on opening it rebuilds when the tables are of another version or behind the log.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Tells how far a rebuild has come, and asks whether to go on.
+    #[must_use]
+    pub fn with_progress(self, progress: impl FnMut(Progress) -> Flow + Send + 'static) -> Self {
+        Self { progress: Some(Box::new(progress)), ..self }
+    }
+
+    /// Rebuilds on opening, whatever the tables say.
+    #[must_use]
+    pub fn rebuilding(self) -> Self {
+        Self { always: true, ..self }
+    }
+
+    fn make_ready(&mut self, conn: &Connection) -> Result<(), Error> {
+        let last = "SELECT coalesce(max(log_seq), 0) FROM events";
+        let last: i64 = conn.query_row(last, [], |row| row.get(0))?;
+        if !self.always && schema::version(conn)? == Some((schema::VERSION, last)) {
+            return Ok(());
+        }
+        let mut go_on = |_| Flow::Continue;
+        match &mut self.progress {
+            Some(progress) => rebuild(conn, progress.as_mut()),
+            None => rebuild(conn, &mut go_on),
+        }?;
+        self.always = false;
+        Ok(())
+    }
+}
+
+impl Projector for Fold {
+    fn prepare(&mut self, conn: &Connection) -> Result<(), String> {
+        self.make_ready(conn).map_err(|e| e.to_string())
+    }
+
+    fn apply(&mut self, tx: &Connection, placed: &[Placed]) -> Result<(), String> {
+        let all = || -> Result<(), Error> {
+            for one in placed {
+                fold(&Seen { conn: tx, seq: int(one.log_seq), event: &one.event })?;
+            }
+            let last = placed.last().map_or(0, |p| int(p.log_seq));
+            tx.prepare_cached("UPDATE view_meta SET log_seq = ?1")?.execute([last])?;
+            Ok(())
+        };
+        all().map_err(|e| e.to_string())
+    }
+}
+
+/// One event in its place, and the tables.
+pub(crate) struct Seen<'a> {
+    pub conn: &'a Connection,
+    pub seq: i64,
+    pub event: &'a Event,
+}
+
+/// Folds one event. Its sensitive leaves stay concealed: rows keep digests, only the index reads text.
+pub(crate) fn fold(seen: &Seen<'_>) -> Result<(), Error> {
+    let unreadable = |e: model::Error| Error::Event { log_seq: u64::try_from(seen.seq).unwrap_or(0), why: e.to_string() };
+    let body: Body = seen.event.body(&|_| None).map_err(unreadable)?;
+    // The first that knows the event takes it; a few concern two.
+    work::fold(seen, &body)?;
+    act::fold(seen, &body)?;
+    knowledge::fold(seen, &body)?;
+    talk::fold(seen, &body)?;
+    search::fold(seen, &body)?;
+    Ok(())
+}
+
+impl Seen<'_> {
+    /// Runs one statement; says how many rows it changed.
+    fn run(&self, text: &str, values: impl Params) -> rusqlite::Result<usize> {
+        self.conn.prepare_cached(text)?.execute(values)
+    }
+
+    fn at(&self) -> i64 {
+        self.event.occurred_at.0
+    }
+}
+
+pub(crate) fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// The text of an identifier, digest or name.
+fn text(value: impl Display) -> String {
+    value.to_string()
+}
+
+fn maybe<T: Display>(value: Option<T>) -> Option<String> {
+    value.map(text)
+}
+
+fn slot<T: Display>(slot: &Slot<T>) -> Option<String> {
+    slot.value().map(text)
+}
+
+/// What a row keeps of a sensitive leaf: the digest of its disclosure.
+fn leaf<T: Serialize>(value: &Sensitive<T>) -> [u8; 32] {
+    match value {
+        Sensitive::Erased(digest) => digest.0,
+        // A stored event never shows a leaf; one that did would be found by its own digest, and read as erased.
+        Sensitive::Shown(plain) => model::Digest::of(json(plain).as_bytes()).0,
+    }
+}
+
+fn maybe_leaf<T: Serialize>(value: Option<&Sensitive<T>>) -> Option<[u8; 32]> {
+    value.map(leaf)
+}
+
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

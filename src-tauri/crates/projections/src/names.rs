@@ -1,0 +1,145 @@
+//! Names that only views have: states that are folded, never stored as truth.
+
+use model::attempt::AttemptStatus;
+use model::task::TaskStatus;
+
+model::names! {
+    /// Run status, table T1 of the reconciliation; a projection of task and attempt.
+    pub enum RunStatus ("run status") {
+        /// Not picked up yet.
+        Queued = "queued",
+        /// At work.
+        Running = "running",
+        /// A person is asked to allow.
+        AwaitingApproval = "awaiting_approval",
+        /// A person is asked a question.
+        AwaitingClarify = "awaiting_clarify",
+        /// A person asked it to wait.
+        Paused = "paused",
+        /// Asked to end, not ended yet.
+        Cancelling = "cancelling",
+        /// Ended by a person.
+        Cancelled = "cancelled",
+        /// Ended badly.
+        Failed = "failed",
+        /// Ended well.
+        Completed = "completed",
+        /// Ended because an approval, grant or deadline ran out.
+        Expired = "expired",
+    }
+}
+
+/// Whether a task was asked to end before it did, and whether it ended because time ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ending {
+    /// A person asked for the end.
+    pub cancel_requested: bool,
+    /// An approval, a grant or the deadline ran out.
+    pub ran_out: bool,
+}
+
+/// Table T1. A task rolled back keeps the status it had (`before`), with a flag beside it.
+pub const fn run_status(
+    task: TaskStatus,
+    attempt: Option<AttemptStatus>,
+    ending: Ending,
+    before: RunStatus,
+) -> RunStatus {
+    match task {
+        TaskStatus::Created | TaskStatus::Ready => RunStatus::Queued,
+        TaskStatus::Paused => RunStatus::Paused,
+        TaskStatus::Running | TaskStatus::Blocked if ending.cancel_requested => RunStatus::Cancelling,
+        TaskStatus::Running => RunStatus::Running,
+        TaskStatus::Blocked => match attempt {
+            Some(AttemptStatus::AwaitingApproval) => RunStatus::AwaitingApproval,
+            Some(AttemptStatus::AwaitingInput) => RunStatus::AwaitingClarify,
+            // Blocked on an outcome that is not known: the run is not over, and nobody is asked by it.
+            _ => RunStatus::Running,
+        },
+        TaskStatus::Failed | TaskStatus::Cancelled if ending.ran_out => RunStatus::Expired,
+        TaskStatus::Failed => RunStatus::Failed,
+        TaskStatus::Cancelled => RunStatus::Cancelled,
+        TaskStatus::Completed => RunStatus::Completed,
+        TaskStatus::RolledBack => before,
+    }
+}
+
+model::names! {
+    /// Where a proposed action stands.
+    pub enum ActionState ("action state") {
+        /// Normalised, not judged.
+        Requested = "requested",
+        /// Policy allows it.
+        Allowed = "allowed",
+        /// A person is asked.
+        AwaitingApproval = "awaiting_approval",
+        /// A person said yes.
+        Approved = "approved",
+        /// Policy or a person said no, or nobody answered.
+        Refused = "refused",
+        /// Policy allows a lesser form only.
+        Downgraded = "downgraded",
+        /// Authority exists.
+        Granted = "granted",
+        /// Under way.
+        Dispatched = "dispatched",
+        /// Its outcome is known.
+        Observed = "observed",
+        /// Its outcome is not known.
+        Uncertain = "uncertain",
+    }
+}
+
+model::names! {
+    /// Where a grant stands; whether it has expired depends on the time of asking.
+    pub enum GrantState ("grant state") {
+        /// May be used.
+        Active = "active",
+        /// Used as often as it may be.
+        Consumed = "consumed",
+        /// Taken back.
+        Revoked = "revoked",
+    }
+}
+
+model::names! {
+    /// Whether an artifact's content is kept.
+    pub enum ArtifactState ("artifact state") {
+        /// Kept.
+        Live = "live",
+        /// Folded into another.
+        Compacted = "compacted",
+        /// No longer kept; its digest is.
+        Expired = "expired",
+    }
+}
+
+model::names! {
+    /// Who speaks in a conversation.
+    pub enum Role ("role") {
+        /// A person, or what acts for one.
+        User = "user",
+        /// The agent.
+        Agent = "agent",
+        /// Hermit itself.
+        System = "system",
+    }
+}
+
+model::names! {
+    /// What a line of a conversation is.
+    pub enum MessageKind ("message kind") {
+        /// A message that came in.
+        Message = "message",
+        /// A question put to a person.
+        Question = "question",
+        /// A request for approval.
+        Approval = "approval",
+        /// An act, with its receipt.
+        Receipt = "receipt",
+        /// How a run of the loop ended.
+        Answer = "answer",
+        /// A task ended.
+        Ended = "ended",
+    }
+}
