@@ -4,7 +4,7 @@
 //! table, or an execution that nobody allowed, so a chain that holds them was not written by one.
 
 use crate::machine::may_follow;
-use crate::{AuditEntry, GateDecision, KernelState};
+use crate::{AuditEntry, GateDecision, KernelState, Variant};
 use model::{Digest, UnixMs};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,21 @@ pub struct EvidenceBundle {
 }
 
 impl EvidenceBundle {
+    /// A bundle of all entries of a store, for an export without a running gate; they must replay.
+    ///
+    /// # Errors
+    /// The first [`Fault`]: a broken or empty log is not exported as if it were whole.
+    pub fn of(
+        ledger_entries: Vec<AuditEntry>,
+        exported_at_ms: UnixMs,
+        kernel_id: &str,
+        variant: Variant,
+    ) -> Result<Self, Fault> {
+        let root_hash = replay(&ledger_entries)?.root;
+        let (kernel_id, variant) = (kernel_id.to_owned(), variant.as_str().to_owned());
+        Ok(Self { ledger_entries, root_hash, exported_at_ms, kernel_id, variant })
+    }
+
     /// The canonical bytes: what is written and handed over.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! The gate itself: one request at a time, one transition at a time (KS-5, KS-6).
 
+use crate::AuditEntry;
 use crate::check::{self, Session};
 use crate::machine::{Machine, Note, Stop};
 use crate::request::{BootError, Code, KernelConfig, KernelReceipt, KernelRequest, ReceiptStatus, Ruling};
-use crate::{AuditEntry, evidence};
 use crate::{AuditLog, EvidenceBundle, Fault, GateDecision, Jurisdiction, KernelState, Tools, variant};
 use model::{Digest, UnixMs};
 use serde_json::Value;
@@ -198,14 +198,9 @@ impl Gate {
         exported_at_ms: UnixMs,
     ) -> Result<EvidenceBundle, Fault> {
         let config = self.config.as_ref().ok_or(Fault::Empty)?;
-        evidence::replay(&entries)?.ends_at(self.machine.head())?;
-        Ok(EvidenceBundle {
-            ledger_entries: entries,
-            root_hash: self.machine.head(),
-            exported_at_ms,
-            kernel_id: config.kernel_id.clone(),
-            variant: config.variant.as_str().to_owned(),
-        })
+        let bundle = EvidenceBundle::of(entries, exported_at_ms, &config.kernel_id, config.variant)?;
+        let (expected, found) = (self.machine.head(), bundle.root_hash);
+        if expected == found { Ok(bundle) } else { Err(Fault::Root { expected, found }) }
     }
 
     fn validate(&self, pass: &mut Pass) -> KernelState {

@@ -40,6 +40,18 @@ fn an_empty_bundle_is_never_valid_whatever_its_root() {
     assert!(Gate::new().export_evidence(Vec::new(), UnixMs(1)).is_err());
 }
 
+#[test]
+fn a_store_is_exported_without_a_running_gate_and_only_when_it_replays() {
+    let bundle = honest();
+    let again =
+        EvidenceBundle::of(bundle.ledger_entries.clone(), UnixMs(9_000), "store_one", Variant::Permissive);
+    assert_eq!(again.as_ref(), Ok(&bundle));
+    let mut broken = bundle.ledger_entries;
+    broken.remove(4);
+    assert!(EvidenceBundle::of(broken, UnixMs(9_000), "store_one", Variant::Permissive).is_err());
+    assert_eq!(EvidenceBundle::of(Vec::new(), UnixMs(1), "store_one", Variant::Strict), Err(Fault::Empty));
+}
+
 /// Every change of one field that leaves an entry readable.
 fn tampered(entry: &AuditEntry) -> Vec<(String, AuditEntry)> {
     let value = serde_json::to_value(entry).expect("it serialises");
