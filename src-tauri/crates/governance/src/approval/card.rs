@@ -93,7 +93,8 @@ fn effects(action: &Action) -> Vec<Line> {
 }
 
 fn support(evidence: &EvidenceRef) -> String {
-    let EvidenceRef { artifact_id, selector, excerpt_hash, capture_method, confidence, trust_tier } = evidence;
+    let EvidenceRef { artifact_id, selector, excerpt_hash, capture_method, confidence, trust_tier } =
+        evidence;
     let part = match selector {
         Selector::Whole => "all of it".to_owned(),
         Selector::Bytes { start, end } => format!("bytes {start} to {end}"),

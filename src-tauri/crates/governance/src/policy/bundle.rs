@@ -6,7 +6,11 @@
 //! else of the engine knows how many layers there are.
 
 use crate::Error;
-use cedar_policy::{Effect, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator};
+use cedar_policy::{
+    ActionConstraint, Effect, Entities, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode,
+    Validator,
+};
+use model::action::ActionClass;
 use model::policy::Profile;
 use seal::{Digest, canon};
 use serde_json::json;
@@ -70,14 +74,16 @@ pub(crate) struct Rule {
 /// The checked rules of one profile.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    pub(crate) set: PolicySet,
+    /// For each class those rules whose scope can hold it: a rule of another class is neither met nor able to
+    /// fail, so leaving it out changes no answer and saves the time of asking it.
+    pub(crate) sets: BTreeMap<ActionClass, PolicySet>,
     pub(crate) rules: BTreeMap<String, Rule>,
     pub(crate) sha256: Digest,
 }
 
 impl Bundle {
     /// Reads, names and strictly validates layers.
-    pub(crate) fn load(schema: &Schema, layers: &[Layer]) -> Result<Self, Error> {
+    pub(crate) fn load(schema: &Schema, actions: &Entities, layers: &[Layer]) -> Result<Self, Error> {
         let mut set = PolicySet::new();
         let mut rules = BTreeMap::new();
         for layer in layers {
@@ -96,8 +102,25 @@ impl Bundle {
             .iter()
             .map(|layer| json!({"layer": layer.name, "sha256": Digest::of(layer.text.as_bytes())}))
             .collect();
-        Ok(Self { set, rules, sha256: Digest::of(&canon::to_canonical(&listed)?) })
+        let mut sets = BTreeMap::new();
+        for class in ActionClass::ALL {
+            let sifted = sift(&set, actions, *class);
+            sets.insert(*class, sifted.map_err(|why| Error::Layer { layer: names.join(" + "), why })?);
+        }
+        Ok(Self { sets, rules, sha256: Digest::of(&canon::to_canonical(&listed)?) })
     }
+}
+
+fn sift(set: &PolicySet, actions: &Entities, class: ActionClass) -> Result<PolicySet, String> {
+    let action = format!("Hermit::Action::\"{class}\"");
+    let action = EntityUid::from_str(&action).map_err(|e| e.to_string())?;
+    let holds = |scope: &EntityUid| *scope == action || actions.is_ancestor_of(scope, &action);
+    let meant = set.policies().filter(|policy| match policy.action_constraint() {
+        ActionConstraint::Any => true,
+        ActionConstraint::Eq(scope) => scope == action,
+        ActionConstraint::In(scopes) => scopes.iter().any(holds),
+    });
+    PolicySet::from_policies(meant.cloned()).map_err(|e| e.to_string())
 }
 
 fn add_layer(layer: &Layer, set: &mut PolicySet, rules: &mut BTreeMap<String, Rule>) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use super::bundle::{Bundle, Softness};
 use super::facts::{Case, FULL, Facts};
-use cedar_policy::{Authorizer, Decision, Entities, EntityUid, Request, Schema};
+use cedar_policy::{Authorizer, Decision, Entities, EntityId, EntityTypeName, EntityUid, Request, Schema};
 use model::Digest;
 use model::action::ActionClass;
 use model::policy::{RiskBand, Verdict};
@@ -71,10 +71,31 @@ struct Assume<'a> {
     approved: Option<Digest>,
 }
 
+/// The schema's kinds of entities, read once.
+#[derive(Debug, Clone)]
+pub(crate) struct Kinds {
+    principal: EntityTypeName,
+    action: EntityTypeName,
+    request: EntityTypeName,
+}
+
+impl Kinds {
+    pub(crate) fn new() -> Result<Self, String> {
+        let kind = |name: &str| EntityTypeName::from_str(name).map_err(|e| e.to_string());
+        let (principal, action) = (kind("Hermit::Principal")?, kind("Hermit::Action")?);
+        Ok(Self { principal, action, request: kind("Hermit::ActionRequest")? })
+    }
+}
+
+fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
+    EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
+}
+
 /// The rules of one profile and what they are asked with.
 pub(crate) struct Judge<'a> {
     pub(crate) schema: &'a Schema,
     pub(crate) entities: &'a Entities,
+    pub(crate) kinds: &'a Kinds,
     pub(crate) bundle: &'a Bundle,
 }
 
@@ -157,14 +178,15 @@ impl Judge<'_> {
 
     fn ask(&self, facts: &Facts, asked: &Asked<'_>, case: &Case<'_>, pass: &mut Pass) -> Result<(), String> {
         let request = Request::new(
-            uid("Principal", asked.proposer)?,
-            uid("Action", case.class.as_str())?,
-            uid("ActionRequest", asked.request)?,
+            uid(&self.kinds.principal, asked.proposer),
+            uid(&self.kinds.action, case.class.as_str()),
+            uid(&self.kinds.request, asked.request),
             facts.context(case)?,
             Some(self.schema),
         );
         let request = request.map_err(|e| e.to_string())?;
-        let response = Authorizer::new().is_authorized(&request, &self.bundle.set, self.entities);
+        let rules = self.bundle.sets.get(&case.class).ok_or("the class has no rules")?;
+        let response = Authorizer::new().is_authorized(&request, rules, self.entities);
         // Cedar leaves out a rule that fails, also one that forbids, so a failing rule may hide a deny.
         pass.errors.extend(response.diagnostics().errors().map(ToString::to_string));
         let reasons: Vec<String> = response.diagnostics().reason().map(ToString::to_string).collect();
@@ -206,9 +228,4 @@ fn denied_by(rule: &str) -> Judgement {
         downgrade: None,
         reasons: BTreeSet::new(),
     }
-}
-
-/// Identifiers hold only letters, digits and `_`, so nothing needs escaping; anything else does not parse.
-fn uid(kind: &str, id: &str) -> Result<EntityUid, String> {
-    EntityUid::from_str(&format!("Hermit::{kind}::\"{id}\"")).map_err(|e| e.to_string())
 }

@@ -9,7 +9,7 @@ use crate::{Error, classify, resources, risk};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
-use judge::{Asked, Judge, Judgement};
+use judge::{Asked, Judge, Judgement, Kinds};
 use model::action::{Action, ActionClass, ActionRequest};
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
@@ -55,6 +55,7 @@ pub struct PolicyEngine {
     schema: Schema,
     schema_sha256: Digest,
     entities: Entities,
+    kinds: Kinds,
     bundles: BTreeMap<Profile, Bundle>,
 }
 
@@ -80,9 +81,10 @@ impl PolicyEngine {
         let mut bundles = BTreeMap::new();
         for profile in Profile::ALL {
             let layers = [bundle::layers(*profile), further].concat();
-            bundles.insert(*profile, Bundle::load(&schema, &layers)?);
+            bundles.insert(*profile, Bundle::load(&schema, &entities, &layers)?);
         }
-        Ok(Self { schema, schema_sha256: Digest::of(schema_text.as_bytes()), entities, bundles })
+        let kinds = Kinds::new().map_err(unreadable)?;
+        Ok(Self { schema, schema_sha256: Digest::of(schema_text.as_bytes()), entities, kinds, bundles })
     }
 
     /// Digest of a profile's rules: its version (HK-16.5-2).
@@ -159,7 +161,8 @@ impl PolicyEngine {
             request_sha256: question.request_sha256,
             risk,
         };
-        Judge { schema: &self.schema, entities: &self.entities, bundle }.judge(facts, &asked)
+        Judge { schema: &self.schema, entities: &self.entities, kinds: &self.kinds, bundle }
+            .judge(facts, &asked)
     }
 }
 
@@ -228,5 +231,6 @@ pub(crate) fn probe(
         risk: model::policy::RiskBand::Low,
     };
     let bundle = &engine.bundles[&profile];
-    Judge { schema: &engine.schema, entities: &engine.entities, bundle }.judge(facts, &asked)
+    Judge { schema: &engine.schema, entities: &engine.entities, kinds: &engine.kinds, bundle }
+        .judge(facts, &asked)
 }

@@ -37,7 +37,8 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
 
 #[test]
 fn no_two_classes_are_equally_grave() {
-    let ranks: std::collections::BTreeSet<u8> = ActionClass::ALL.iter().map(|class| gravity(*class)).collect();
+    let ranks: std::collections::BTreeSet<u8> =
+        ActionClass::ALL.iter().map(|class| gravity(*class)).collect();
     assert_eq!(ranks.len(), ActionClass::ALL.len());
 }
 

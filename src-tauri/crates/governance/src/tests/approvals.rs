@@ -74,7 +74,8 @@ fn machine_surfaces_may_refuse_and_never_allow() {
 fn another_key_a_changed_byte_or_another_type_is_refused() {
     let case = case();
     let check = |envelope: &[u8]| {
-        verify(envelope, &case.approval, &case.packet_bytes(), &key().public(), case.now).map_err(|no| no.code)
+        verify(envelope, &case.approval, &case.packet_bytes(), &key().public(), case.now)
+            .map_err(|no| no.code)
     };
     let stranger = SeedSigner::from_seed([1; 32]);
     assert_eq!(check(&sign(&case.decision, &stranger).expect("it can be signed")), Err("decision_signature"));
@@ -145,16 +146,32 @@ fn a_packet_and_its_approval_hold_what_the_spec_lists() {
     let case = case();
     let packet = canon::to_value(&case.packet).expect("it is JSON");
     for field in [
-        "action_summary", "risk_summary", "rationale", "evidence_refs", "action_request", "impacted_resources",
-        "rollback_availability", "expires_at", "state_witness",
+        "action_summary",
+        "risk_summary",
+        "rationale",
+        "evidence_refs",
+        "action_request",
+        "impacted_resources",
+        "rollback_availability",
+        "expires_at",
+        "state_witness",
     ] {
         assert!(!packet[field].is_null(), "the packet says its `{field}`");
     }
     assert_eq!(packet["action_request"]["expected_effects"][0]["effect"], "replace");
     let approval = canon::to_value(&case.granted()).expect("it is JSON");
     for field in [
-        "approval_id", "task_id", "step_id", "attempt_id", "status", "approval_type", "requested_action_ref",
-        "approval_packet_ref", "requested_at", "resolved_at", "resolved_by",
+        "approval_id",
+        "task_id",
+        "step_id",
+        "attempt_id",
+        "status",
+        "approval_type",
+        "requested_action_ref",
+        "approval_packet_ref",
+        "requested_at",
+        "resolved_at",
+        "resolved_by",
     ] {
         assert!(!approval[field].is_null(), "the approval says its `{field}`");
     }

@@ -63,7 +63,8 @@ fn a_name_that_is_not_utf8_is_shown_byte_by_byte() {
 
 #[test]
 fn what_destroys_comes_first_and_in_words() {
-    let card = card(&packet(change(&[create("new"), delete("gone"), overwrite("kept"), rename("from", "to")])));
+    let card =
+        card(&packet(change(&[create("new"), delete("gone"), overwrite("kept"), rename("from", "to")])));
     let effects: Vec<(LineKind, &str)> = card
         .lines
         .iter()
@@ -112,8 +113,10 @@ fn nothing_of_a_large_change_set_is_cut() {
 
 #[test]
 fn every_field_of_a_packet_shows_on_its_card() {
-    let search = ReadItem::Search { path: path(".ssh"), pattern: "KEY".to_owned(), glob: Some("*".to_owned()) };
-    let look = Action::Observe { items: vec![search, ReadItem::List { path: path(".ssh"), recursive: true }] };
+    let search =
+        ReadItem::Search { path: path(".ssh"), pattern: "KEY".to_owned(), glob: Some("*".to_owned()) };
+    let look =
+        Action::Observe { items: vec![search, ReadItem::List { path: path(".ssh"), recursive: true }] };
     let actions =
         [look, change(&[create("a"), overwrite("b"), delete("c"), rename("d", "e")]), remember("a claim")];
     for action in actions {

@@ -47,10 +47,30 @@ fn walk(pointer: &str, value: &Value, out: &mut Vec<String>) {
     }
 }
 
-const NAMES: [&str; 22] = [
-    "deny", "allow", "require_approval", "low", "critical", "read_local", "delete_local", "payment",
-    "readonly_analysis", "destructive_denied", "reversible", "irreversible", "pending", "granted", "run_api",
-    "terminal", "standing", "path_glob", "absent", "nothing", "lease", "empty_folder",
+const NAMES: [&str; 23] = [
+    "deny",
+    "allow",
+    "require_approval",
+    "low",
+    "critical",
+    "read_local",
+    "delete_local",
+    "payment",
+    "readonly_analysis",
+    "destructive_denied",
+    "reversible",
+    "irreversible",
+    "pending",
+    "granted",
+    "run_api",
+    "terminal",
+    "standing",
+    "path_glob",
+    "absent",
+    "nothing",
+    "lease",
+    "untrusted",
+    "empty_folder",
 ];
 
 fn candidates(value: &Value) -> Vec<Value> {
@@ -90,6 +110,7 @@ fn candidates(value: &Value) -> Vec<Value> {
             out.push(json!(["x"]));
             out.push(json!(["art_01900000000070008000000000000063"]));
             out.push(json!(["host:example.org:443"]));
+            out.push(json!([{"resource": "host:example.org:443", "state": {"found": "absent"}}]));
             out
         }
         Value::Object(_) => Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::Error;
-use crate::policy::{Layer, PolicyEngine, SCHEMA};
+use crate::policy::{Facts, Layer, PolicyEngine, SCHEMA, probe};
 use model::action::{ActionClass, Reversibility};
 use model::policy::{Profile, Verdict};
 use seal::canon;
@@ -77,7 +77,10 @@ fn a_context_that_does_not_fit_the_schema_is_a_deny() {
     for profile in Profile::ALL {
         let request = request(read("notes.txt"));
         let got = engine.evaluate(&question(&request, *profile));
-        assert_eq!((got.verdict, got.determining_rules), (Verdict::Deny, vec!["evaluation_error".to_owned()]));
+        assert_eq!(
+            (got.verdict, got.determining_rules),
+            (Verdict::Deny, vec!["evaluation_error".to_owned()])
+        );
     }
 }
 
@@ -142,7 +145,8 @@ fn a_result_names_the_version_of_its_rules() {
         assert!(!got.risk_summary.is_empty() && !got.reasoning_summary.is_empty());
         assert!(got.witness_required);
     }
-    let rule = "@id(\"extra.x\") @reason(\"x\") forbid (principal, action, resource) when { context.risk > 2 };";
+    let rule =
+        "@id(\"extra.x\") @reason(\"x\") forbid (principal, action, resource) when { context.risk > 2 };";
     let engine = with(rule).expect("a sound rule");
     for profile in Profile::ALL {
         assert!(seen.insert(engine.policy_set_sha256(*profile)), "one more rule is another version");
@@ -156,6 +160,34 @@ fn a_further_layer_can_forbid_what_the_profile_allows() {
     let request = request(read("notes.txt"));
     let got = engine.evaluate(&question(&request, Profile::LocalEditAllowed));
     assert_eq!((got.verdict, got.determining_rules), (Verdict::Deny, vec!["extra.never".to_owned()]));
+}
+
+#[test]
+fn a_rule_is_heard_for_exactly_the_classes_of_its_scope() {
+    let consequential =
+        |class: &ActionClass| !matches!(class, ActionClass::ReadLocal | ActionClass::NetworkRead);
+    type Holds = fn(&ActionClass) -> bool;
+    let cases: [(&str, Holds); 4] = [
+        ("action", |_| true),
+        ("action == Hermit::Action::\"read_local\"", |class| *class == ActionClass::ReadLocal),
+        ("action in Hermit::Action::\"consequential\"", consequential),
+        ("action in [Hermit::Action::\"payment\", Hermit::Action::\"rollback\"]", |class| {
+            matches!(class, ActionClass::Payment | ActionClass::Rollback)
+        }),
+    ];
+    for (scope, holds) in cases {
+        let rule = format!("@id(\"extra.x\") @reason(\"x\") forbid (principal, {scope}, resource);");
+        let engine = with(&rule).expect("a sound rule");
+        for class in ActionClass::ALL {
+            let got = probe(&engine, Profile::ExternalPublishGated, &[*class], &Facts::default());
+            assert_eq!(
+                got.rules.contains("extra.x"),
+                holds(class),
+                "`{class}` and `{scope}`: {:?}",
+                got.rules
+            );
+        }
+    }
 }
 
 #[test]
@@ -181,7 +213,10 @@ fn a_request_that_lies_about_itself_is_denied() {
     lies[3].target_resources.push(file("b.txt"));
     for lie in &lies {
         let got = ENGINE.evaluate(&question(lie, Profile::LocalEditAllowed));
-        assert_eq!((got.verdict, got.determining_rules), (Verdict::Deny, vec!["request_mismatch".to_owned()]));
+        assert_eq!(
+            (got.verdict, got.determining_rules),
+            (Verdict::Deny, vec!["request_mismatch".to_owned()])
+        );
     }
     let mut swapped = question(&honest, Profile::LocalEditAllowed);
     swapped.request_sha256 = sha("another request");

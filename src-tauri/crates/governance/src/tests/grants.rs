@@ -22,7 +22,15 @@ fn code<T>(result: Result<T, crate::Refusal>) -> &'static str {
     result.err().map_or("granted", |refusal| refusal.code)
 }
 
-#[conforms::conforms("HK-16.6-2", "HK-16.6-3", "HK-8.12-1", "HK-8.12-3", "HK-8.12-4", "HK-10.4-5", "HK-25.2-4")]
+#[conforms::conforms(
+    "HK-16.6-2",
+    "HK-16.6-3",
+    "HK-8.12-1",
+    "HK-8.12-3",
+    "HK-8.12-4",
+    "HK-10.4-5",
+    "HK-25.2-4"
+)]
 #[test]
 fn a_grant_is_as_narrow_as_its_request() {
     let case = case();
@@ -210,7 +218,8 @@ fn drift_is_told_in_words_and_only_of_what_is_touched() {
     assert_eq!(witness::compare(&case.observed, &later), []);
     later.fingerprints[0].state = Found::Absent;
     later.fingerprints[1].state = Found::Unreadable { reason: "no permission".to_owned() };
-    let said: Vec<String> = witness::compare(&case.observed, &later).iter().map(ToString::to_string).collect();
+    let said: Vec<String> =
+        witness::compare(&case.observed, &later).iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), 2);
     assert!(said[0].contains("was a file of 3 bytes") && said[0].ends_with("and is absent"), "{said:?}");
     assert!(said[1].ends_with("and is unreadable (no permission)"), "{said:?}");
@@ -252,7 +261,12 @@ fn a_yes_lapses_with_its_packet() {
     assert_eq!(grant.expires_at, case.packet.expires_at, "and the grant has no more");
 }
 
-fn right(grant: &CapabilityGrant, case: &Case, uses: u32, now: UnixMs) -> Result<Authorization, &'static str> {
+fn right(
+    grant: &CapabilityGrant,
+    case: &Case,
+    uses: u32,
+    now: UnixMs,
+) -> Result<Authorization, &'static str> {
     authorize(grant, &case.request, uses, now).map_err(|refusal| refusal.code)
 }
 
@@ -265,7 +279,10 @@ fn an_authorization_is_refused_for_every_reason_there_is() {
     assert_eq!(given.grant_id(), grant.grant_id);
     assert!(given.admits(&case.request).is_ok() && given.covers(&file("b")) && !given.covers(&file("z")));
     assert_eq!(code(right(&grant, &case, 1, case.now).map_err(into)), "grant_spent");
-    assert_eq!(code(right(&grant, &case, 0, grant.not_before.plus_ms(-1)).map_err(into)), "grant_not_yet_valid");
+    assert_eq!(
+        code(right(&grant, &case, 0, grant.not_before.plus_ms(-1)).map_err(into)),
+        "grant_not_yet_valid"
+    );
     assert_eq!(code(right(&grant, &case, 0, grant.expires_at).map_err(into)), "grant_expired");
     let mut narrow = grant.clone();
     narrow.resource_scope.retain(|resource| *resource != file("c").to_string());
@@ -370,8 +387,12 @@ fn a_grant_with_any_other_root_is_no_part_of_another() {
         if free.contains(&pointer.as_str()) {
             assert!(narrower, "{pointer} is the child's own");
         } else {
-            assert!(!(narrower && back) || other.resource_scope.len() > parent.resource_scope.len()
-                || pointer.starts_with("/resource_scope"), "{pointer}: both are part of each other");
+            assert!(
+                !(narrower && back)
+                    || other.resource_scope.len() > parent.resource_scope.len()
+                    || pointer.starts_with("/resource_scope"),
+                "{pointer}: both are part of each other"
+            );
         }
         let bound = ["task_id", "step_id", "attempt_id", "action_class", "sha256", "_ref", "issued_by"];
         if bound.iter().any(|field| pointer.contains(field)) {

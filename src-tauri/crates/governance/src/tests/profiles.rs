@@ -71,8 +71,7 @@ fn rows(table: &'static str) -> Vec<(&'static str, Vec<Verdict>)> {
 
 /// What the plainest request of a class would do.
 fn facts(class: ActionClass) -> Facts {
-    let mut facts =
-        Facts { targets: 1, sandbox: Some(SandboxLevel::NamespacesLandlock), ..Facts::default() };
+    let mut facts = Facts { targets: 1, sandbox: Some(SandboxLevel::NamespacesLandlock), ..Facts::default() };
     match class {
         ActionClass::WriteLocal => facts.creates = 1,
         ActionClass::DeleteLocal => facts.deletes = 1,

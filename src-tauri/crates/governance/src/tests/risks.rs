@@ -77,6 +77,8 @@ fn untrusted_content_in_context_raises_what_changes_something_and_nothing_else()
 }
 
 proptest! {
+    // Each case asks twenty times.
+    #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn a_proposer_can_raise_the_risk_and_never_lower_it(items in any_items(), words in "\\PC{0,12}") {
         let actions = [change(&items), rollback(&items), command(&["make"], false), read("a")];

@@ -4,8 +4,8 @@ use crate::approval::{PacketInput, answer, build_packet, packet_bytes};
 use crate::grant::{Approved, MintInput};
 use crate::{PolicyEngine, Question, Refusal, classify, grant, resources, witness};
 use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior, ReadItem, Reversibility};
-use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus, Choice, Surface};
+use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::grant::CapabilityGrant;
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
@@ -221,8 +221,7 @@ impl Case {
         let approval = pending(&packet);
         let at = T0.plus_ms(1000);
         let bytes = packet_bytes(&packet).expect("it can be sealed");
-        let decision =
-            answer(&bytes, Choice::Once, Surface::Test, PERSON, at, None).expect("it is a packet");
+        let decision = answer(&bytes, Choice::Once, Surface::Test, PERSON, at, None).expect("it is a packet");
         let observed = witness_of(&request, T0.plus_ms(2000));
         let now = T0.plus_ms(3000);
         Self { request, policy, packet, approval, decision, observed, now }
@@ -244,8 +243,7 @@ impl Case {
 
     pub(crate) fn mint(&self) -> Result<CapabilityGrant, Refusal> {
         let approval = self.granted();
-        let approved =
-            Approved { approval: &approval, decision: &self.decision, packet: &self.packet };
+        let approved = Approved { approval: &approval, decision: &self.decision, packet: &self.packet };
         grant::mint(&MintInput { approved: Some(approved), ..self.input() })
     }
 
