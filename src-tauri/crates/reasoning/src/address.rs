@@ -104,9 +104,8 @@ impl FromStr for Address {
                 if url.contains('?') {
                     return Err(wrong("its URL holds a query; give the base URL, which often ends in `/v1`"));
                 }
-                let url = url.trim_end_matches('/');
                 authority(url).map_err(wrong)?;
-                Ok(Self::OpenAi { url: url.to_owned(), model: model.to_owned() })
+                Ok(Self::OpenAi { url: url.trim_end_matches('/').to_owned(), model: model.to_owned() })
             }
             "playbook" | "recorded" if rest.is_empty() => Err(wrong("it names nothing after the `:`")),
             "playbook" => Ok(Self::Playbook(rest.to_owned())),

@@ -69,10 +69,10 @@ fn header(document: &Document, lines: &Lines<'_>) -> Result<(), Error> {
                 "`name: {name}` of a parameter is not a new name of small letters, digits and `_`; taken are {}",
                 FIELDS.join(", ")
             );
-            return Err(wrong(name, why));
+            return Err(wrong(&format!("name: {name}"), why));
         }
         if !choices.is_empty() && !choices.contains(default) {
-            return Err(wrong(name, format!("`default: {default}` of `{name}` is none of its choices: {}", choices.join(", "))));
+            return Err(wrong(&format!("default: {default}"), format!("`default: {default}` of `{name}` is none of its choices: {}", choices.join(", "))));
         }
     }
     Ok(())

@@ -1,0 +1,139 @@
+//! Drives a model through a small task on a real folder, to see what it proposes and how fast.
+//!
+//! `cargo run -p hermit-reasoning --example talk -- ADDRESS FOLDER [MODE] [TRANSCRIPT]`
+//!
+//! It does what is proposed itself, in that folder, without policy or receipts: give it a copy.
+
+#[path = "../tests/all/post.rs"]
+mod post;
+
+use iteration::{Proposal, ProposedChange};
+use model::action::ReadItem;
+use model::artifact::TrustTier;
+use model::context::{ContextItem, ContextPack, Section};
+use model::proposal::ToolSpec;
+use model::{Digest, RelPath};
+use reasoning::{Address, Input, Mode, OpenAi, Reasoner, Recorder, Settings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+type Failure = Box<dyn std::error::Error>;
+
+const GOAL: &str = "Summarise what changed in these notes and write SUMMARY.md";
+const TOOLS: [&str; 4] = ["list", "read", "write", "done"];
+
+fn main() -> Result<(), Failure> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [address, folder, rest @ ..] = words.as_slice() else {
+        return Err("give an address, such as `openai:http://127.0.0.1:8080/v1#qwen`, and a folder".into());
+    };
+    let mode = match rest.first().map(String::as_str) {
+        Some("tools") => Mode::Tools,
+        _ => Mode::JsonSchema,
+    };
+    let settings = Settings { mode, answer_tokens: 512, ..Settings::default() };
+    let server = OpenAi::new(&address.parse::<Address>()?, settings, Arc::new(post::Post))?;
+    let out: Box<dyn std::io::Write + Send> = match rest.get(1) {
+        Some(path) => Box::new(std::fs::File::create(path)?),
+        None => Box::new(std::io::sink()),
+    };
+    let all = rest.get(2).is_some_and(|word| word == "all");
+    talk(&Recorder::new(server, out)?, Path::new(folder), all)
+}
+
+fn talk(reasoner: &dyn Reasoner, folder: &Path, all: bool) -> Result<(), Failure> {
+    let tools: Vec<ToolSpec> =
+        iteration::tools().into_iter().filter(|tool| all || TOOLS.contains(&tool.name.as_str())).collect();
+    let mut pack = empty()?;
+    pack.items.push(item(Section::TaskContract, TrustTier::UserAsserted, "Goal", GOAL));
+    for iteration in 1..=8 {
+        pack.iteration = iteration;
+        let request = reasoner.encode(&pack, &tools)?;
+        let input = Input { request: &request, pack: &pack, observed: &[], iteration };
+        let begun = std::time::Instant::now();
+        let mut first = None;
+        let mut heard = |_: &str| {
+            first.get_or_insert_with(|| begun.elapsed());
+        };
+        let reply = reasoner.propose(&input, &mut heard, &|| false)?;
+        let (took, first) = (begun.elapsed(), first.unwrap_or_default());
+        let usage = reply.answer.usage;
+        let rate = usage.tokens_out as f64 / (took - first).as_secs_f64();
+        println!(
+            "{iteration}: {} tokens in, {} out, first after {first:.1?}, whole {took:.1?}, {rate:.1} tokens/s",
+            usage.tokens_in, usage.tokens_out
+        );
+        match iteration::parse(&reply.answer) {
+            Err(why) => pack.items.push(item(Section::Session, TrustTier::PolicyAsserted, "Refused", &why.reason)),
+            Ok(proposals) => {
+                for proposal in proposals {
+                    println!("   {}", proposal_line(&proposal));
+                    if let Proposal::Done { .. } = proposal {
+                        return Ok(());
+                    }
+                    let (title, text) = perform(&proposal, folder);
+                    pack.items.insert(0, item(Section::Artifacts, TrustTier::Observed, &title, &text));
+                }
+            }
+        }
+    }
+    Err("it did not come to an end in 8 turns".into())
+}
+
+fn perform(proposal: &Proposal, folder: &Path) -> (String, String) {
+    let at = |path: &RelPath| -> PathBuf { folder.join(path.display_lossy()) };
+    match proposal {
+        Proposal::Observe(items) => match items.first() {
+            Some(ReadItem::List { path, .. }) => {
+                let text = std::fs::read_dir(at(path)).map_or_else(
+                    |_| format!("there is no folder `{path}`"),
+                    |names| {
+                        let names = names.flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+                        let mut names: Vec<String> = names.collect();
+                        names.sort();
+                        names.join("\n")
+                    },
+                );
+                (format!("list of `{path}`"), text)
+            }
+            Some(ReadItem::Read { path }) => {
+                let text = std::fs::read_to_string(at(path)).unwrap_or_else(|e| e.to_string());
+                (format!("read `{path}`"), text)
+            }
+            other => (format!("{other:?}"), "not in this example".to_owned()),
+        },
+        Proposal::Change(changes) => match changes.first() {
+            Some(ProposedChange::Write { path, content }) => {
+                println!("--- {path}\n{content}\n---");
+                let written = std::fs::write(at(path), content);
+                (format!("write `{path}`"), written.map_or_else(|e| e.to_string(), |()| "written".to_owned()))
+            }
+            other => (format!("{other:?}"), "not in this example".to_owned()),
+        },
+        other => (other.tool().to_owned(), "not in this example".to_owned()),
+    }
+}
+
+fn item(section: Section, trust_tier: TrustTier, title: &str, text: &str) -> ContextItem {
+    let (title, text) = (title.to_owned(), text.to_owned());
+    ContextItem { section, source: "example".to_owned(), title, text, trust_tier, tokens: 0, cut: false }
+}
+
+fn empty() -> Result<ContextPack, Failure> {
+    Ok(ContextPack {
+        task_id: "task_019000000000700080000000000000aa".parse()?,
+        attempt_id: "att_019000000000700080000000000000aa".parse()?,
+        iteration: 1,
+        tokens_max: 3000,
+        tokens: 0,
+        items: Vec::new(),
+        omissions: Vec::new(),
+        inputs: Vec::new(),
+        input_sha256: Digest::of(b""),
+    })
+}
+
+fn proposal_line(proposal: &Proposal) -> String {
+    let line = format!("{proposal:?}");
+    line.chars().take(200).collect()
+}

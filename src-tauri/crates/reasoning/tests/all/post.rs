@@ -1,0 +1,45 @@
+//! The smallest way out: what a host does with ureq, without keys.
+
+use reasoning::{Egress, EgressError, HttpReply};
+use std::io::Read;
+use std::time::Duration;
+
+pub struct Post;
+
+impl Egress for Post {
+    fn post(
+        &self,
+        url: &str,
+        _secret: Option<&str>,
+        body: &[u8],
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError> {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_millis(timeout_ms)))
+            .build()
+            .into();
+        let wrong = |error: ureq::Error| match error {
+            ureq::Error::Timeout(_) => EgressError::TimedOut(timeout_ms),
+            ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
+                EgressError::Unreachable(e.to_string())
+            }
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => EgressError::Unreachable(error.to_string()),
+            other => EgressError::Cut(other.to_string()),
+        };
+        let reply = agent.post(url).content_type("application/json").send(body).map_err(wrong)?;
+        let status = reply.status().as_u16();
+        let mut reader = reply.into_body().into_reader();
+        let mut piece = [0; 4096];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => return Ok(HttpReply { status, body: Vec::new() }),
+                Ok(n) if on_chunk(piece.get(..n).unwrap_or_default()) => {}
+                Ok(_) => return Err(EgressError::Stopped),
+                Err(e) if e.to_string().contains("timeout") => return Err(EgressError::TimedOut(timeout_ms)),
+                Err(e) => return Err(EgressError::Cut(e.to_string())),
+            }
+        }
+    }
+}
