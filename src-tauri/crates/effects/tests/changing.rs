@@ -1,4 +1,11 @@
 //! Changing: what is written, what is refused, and what is never lost.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
 #![allow(clippy::disallowed_methods, reason = "mounting a small disk takes the system's own program")]
 
 mod support;

@@ -1,4 +1,11 @@
 //! Every boundary, broken before and after: the world has old or new bytes, and settling tells the truth.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
 
 mod support;
 

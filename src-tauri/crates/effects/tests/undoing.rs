@@ -1,4 +1,11 @@
 //! Undo: any change set taken back byte for byte, undo of undo, and no human byte lost in between.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
 
 mod support;
 

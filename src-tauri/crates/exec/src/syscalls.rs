@@ -91,17 +91,17 @@ pub(crate) fn filter(walls: &Walls) -> Result<(), Error> {
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn rules(walls: &Walls) -> Result<Rules, BackendError> {
-    let mut rules: Rules = REFUSED.iter().map(|number| (i64::from(*number), Vec::new())).collect();
+    let mut rules: Rules = REFUSED.iter().map(|number| (*number, Vec::new())).collect();
     if walls.one_group {
-        rules.extend([libc::SYS_setsid, libc::SYS_setpgid].map(|number| (i64::from(number), Vec::new())));
+        rules.extend([libc::SYS_setsid, libc::SYS_setpgid].map(|number| (number, Vec::new())));
     }
     for number in [libc::SYS_clone, libc::SYS_unshare] {
         let made: Result<Vec<_>, _> = NAMESPACES.iter().map(|flag| has_flag(0, *flag)).collect();
-        rules.insert(i64::from(number), made?);
+        rules.insert(number, made?);
     }
     let typing: Result<Vec<_>, _> = TYPING.iter().map(|request| all(vec![is(1, *request)?])).collect();
-    rules.insert(i64::from(libc::SYS_ioctl), typing?);
-    rules.insert(i64::from(libc::SYS_socket), sockets(walls.network)?);
+    rules.insert(libc::SYS_ioctl, typing?);
+    rules.insert(libc::SYS_socket, sockets(walls.network)?);
     Ok(rules)
 }
 

@@ -1,4 +1,11 @@
 //! Commands behind the walls of this machine.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
 #![allow(missing_docs, reason = "a test")]
 #![cfg(target_os = "linux")]
 

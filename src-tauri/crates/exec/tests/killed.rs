@@ -1,4 +1,11 @@
 //! The host of a command is killed: what can be told afterwards.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
 #![allow(missing_docs, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "this test starts itself as the host that will be killed")]
 #![cfg(target_os = "linux")]
@@ -69,7 +76,7 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
     for landlock in [false, true] {
         let world = World::new();
         let word = format!("86397.{}{}", std::process::id(), u8::from(landlock));
-        let case = request(&world, &format!("echo here; exec sleep {word}"));
+        let case = request(&world, &format!("echo more > made; echo here; exec sleep {word}"));
         std::fs::write(
             world.folder.path().join("request.json"),
             serde_json::to_vec(&(world.id, &case.0)).unwrap(),
@@ -97,6 +104,11 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
         assert_eq!(found.state, TranscriptState::Unknown, "{found:?}");
         assert_eq!(found.stdout, b"here\n");
         assert!(!found.state.is_certain());
+        // What it had done by then is told, with what was there before.
+        let settled = world.hands.settle(&case.0, &case.1);
+        assert_eq!(settled.changes.len(), 1, "{settled:?}");
+        assert_eq!(settled.kept.len(), 1);
+        assert_eq!(world.shelf.0.lock().unwrap().get(&settled.kept[0].sha256).unwrap(), b"less");
         let alive = || {
             let lines = std::fs::read_dir("/proc").unwrap().flatten();
             let mut lines = lines.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

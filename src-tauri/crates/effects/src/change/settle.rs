@@ -6,9 +6,9 @@
 
 use super::place::{self, keep_beside, look};
 use super::{Job, paths, temp_name};
-use crate::{Hands, Transcript, command};
+use crate::{Hands, Kept, Transcript, TranscriptState, command};
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
-use model::receipt::ItemOutcome;
+use model::receipt::{Change, ItemOutcome};
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{Digest, RelPath, ResourceId};
 use std::collections::BTreeMap;
@@ -20,6 +20,10 @@ pub struct Settled {
     pub items: Vec<(ChangeItem, ItemOutcome)>,
     /// For a command: how far it came.
     pub transcript: Option<Transcript>,
+    /// For a command that was started: what differs from before it, whoever did it.
+    pub changes: Vec<Change>,
+    /// Earlier bytes of those, durably in [`crate::Contents`] by now.
+    pub kept: Vec<Kept>,
     /// What a person should know: files swept, bytes kept aside.
     pub notes: Vec<String>,
     /// What the witness saw before dispatch.
@@ -47,6 +51,8 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
     let mut settled = Settled {
         items: Vec::new(),
         transcript: None,
+        changes: Vec::new(),
+        kept: Vec::new(),
         notes: Vec::new(),
         before: before.fingerprints.clone(),
         now: Vec::new(),
@@ -67,10 +73,25 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
             settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
             settled.now.dedup();
         }
-        Action::Command { .. } => settled.transcript = Some(command::spool::settle(hands, request)),
+        Action::Command { .. } => settle_command(hands, request, &mut settled),
         Action::Observe { .. } | Action::Remember { .. } => {}
     }
     settled
+}
+
+fn settle_command(hands: &Hands, request: &ActionRequest, settled: &mut Settled) {
+    let transcript = command::spool::settle(hands, request);
+    if matches!(transcript.state, TranscriptState::Exited | TranscriptState::Unknown) {
+        match command::difference_since(hands, request.action_request_id) {
+            Ok(mut difference) => {
+                settled.changes = difference.changes;
+                settled.kept = difference.kept;
+                settled.notes.append(&mut difference.notes);
+            }
+            Err(error) => settled.notes.push(format!("what the command changed cannot be told: {error}")),
+        }
+    }
+    settled.transcript = Some(transcript);
 }
 
 fn known_before(hands: &Hands, settled: &Settled) -> Vec<(RelPath, Found)> {

@@ -12,16 +12,21 @@ use crate::{
 use model::receipt::{Change, ItemOutcome};
 use model::witness::Found;
 use model::{Digest, RelPath, ResourceId, Sensitive};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The lease root at one moment.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Manifest {
     entries: BTreeMap<RelPath, Stat>,
     links: BTreeMap<RelPath, Digest>,
-    aside: BTreeMap<RelPath, PathBuf>,
+    /// Copies by their number in the folder beside the manifest.
+    aside: BTreeMap<RelPath, u64>,
+    #[serde(skip)]
+    folder: PathBuf,
     notes: Vec<String>,
 }
 
@@ -34,8 +39,8 @@ pub(crate) struct Difference {
 }
 
 impl Manifest {
-    /// Before the command: entries, link targets, and copies in `aside`.
-    pub(crate) fn before(workspace: &Workspace, aside: &Path) -> Result<Self, Error> {
+    /// Before the command: entries, link targets, and copies, all kept in `folder` for whoever comes after a crash.
+    pub(crate) fn before(workspace: &Workspace, folder: &Path) -> Result<Self, Error> {
         let mut manifest = Self::now(workspace)?;
         for (path, stat) in &manifest.entries {
             if stat.kind == Kind::Symlink
@@ -44,8 +49,18 @@ impl Manifest {
                 manifest.links.insert(path.clone(), target_sha256);
             }
         }
-        manifest.keep_aside(workspace, aside)?;
+        manifest.folder = folder.to_path_buf();
+        manifest.keep_aside(workspace)?;
+        let fail = |source| Error::Spool { doing: "writing a manifest", source };
+        let bytes = serde_json::to_vec(&manifest).map_err(|e| fail(e.into()))?;
+        fs::write(folder.join("manifest.json"), bytes).map_err(fail)?;
         Ok(manifest)
+    }
+
+    /// What [`Manifest::before`] left in `folder`.
+    pub(crate) fn load(folder: &Path) -> io::Result<Self> {
+        let manifest: Self = serde_json::from_slice(&fs::read(folder.join("manifest.json"))?)?;
+        Ok(Self { folder: folder.to_path_buf(), ..manifest })
     }
 
     fn now(workspace: &Workspace) -> Result<Self, Error> {
@@ -59,11 +74,11 @@ impl Manifest {
         }
         notes.extend(unread.iter().map(|u| format!("changes in `{}` were not seen: {}", u.path, u.reason)));
         let entries = entries.into_iter().map(|entry| (entry.path, entry.stat)).collect();
-        Ok(Self { entries, links: BTreeMap::new(), aside: BTreeMap::new(), notes })
+        Ok(Self { entries, links: BTreeMap::new(), aside: BTreeMap::new(), folder: PathBuf::new(), notes })
     }
 
-    fn keep_aside(&mut self, workspace: &Workspace, aside: &Path) -> Result<(), Error> {
-        fs::create_dir(aside)
+    fn keep_aside(&mut self, workspace: &Workspace) -> Result<(), Error> {
+        fs::create_dir(&self.folder)
             .map_err(|source| Error::Spool { doing: "keeping earlier bytes aside", source })?;
         let mut bytes = 0u64;
         for (path, stat) in self.entries.iter().filter(|(_, stat)| stat.kind == Kind::File) {
@@ -73,11 +88,12 @@ impl Manifest {
             if !fits {
                 continue;
             }
-            let place = aside.join(self.aside.len().to_string());
+            let number = self.aside.len() as u64;
+            let place = self.folder.join(number.to_string());
             // What cannot be copied is treated like what is too large: its change is reported as not undoable.
             if copy(workspace, path, &place).is_ok() {
                 bytes = bytes.saturating_add(stat.byte_size);
-                self.aside.insert(path.clone(), place);
+                self.aside.insert(path.clone(), number);
             }
         }
         Ok(())
@@ -162,7 +178,11 @@ impl Manifest {
                     None,
                 ),
             },
-            Kind::File => match self.aside.get(path).and_then(|place| fs::read(place).ok()) {
+            Kind::File => match self
+                .aside
+                .get(path)
+                .and_then(|number| fs::read(self.folder.join(number.to_string())).ok())
+            {
                 Some(bytes) => {
                     let byte_size = bytes.len() as u64;
                     let found = Found::File { sha256: Digest::of(&bytes), byte_size, mode: stat.mode };

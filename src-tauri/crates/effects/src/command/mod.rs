@@ -1,9 +1,20 @@
 //! Commands: started behind walls, listened to within bounds, ended for certain, and their marks found afterwards.
 
 mod capture;
+mod listen;
 mod manifest;
 mod run;
 pub(crate) mod spool;
 pub(crate) mod view;
 
 pub(crate) use run::run;
+
+use crate::{Error, Hands};
+use manifest::{Difference, Manifest};
+
+/// What differs from before a command whose host did not live to compare.
+pub(crate) fn difference_since(hands: &Hands, request: model::ActionRequestId) -> Result<Difference, Error> {
+    let folder = hands.spool.folder(request).join("before");
+    let before = Manifest::load(&folder);
+    before.map_err(|source| Error::Spool { doing: "reading a manifest", source })?.difference(hands)
+}

@@ -1,6 +1,7 @@
 //! Running one command.
 
 use super::capture::Capture;
+use super::listen::{Listener, end_all};
 use super::manifest::{Difference, Manifest};
 use super::spool::{self, Begun, Ended, Mark};
 use super::view::{View, view};
@@ -16,16 +17,9 @@ use model::receipt::ResultCode;
 use model::{Digest, RelPath, Sensitive, UnixMs};
 use serde_json::json;
 use std::fs::File;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
-
-/// How often a running command's end, its time and a cancellation are looked at while it prints nothing.
-const LOOK: Duration = Duration::from_millis(10);
-/// How long the pipes of an ended command may stay open: longer means a survivor holds them.
-const DRAIN: Duration = Duration::from_secs(2);
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 /// A command as it was asked for.
 struct Asked<'a> {
@@ -54,19 +48,18 @@ pub(crate) fn run(
     cancelled: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Outcome {
-    let mut stage = Stage { hands, request, started, difference: Difference::default(), spawned: false };
-    let folder = hands.spool.folder(request.action_request_id);
-    let outcome = match asked(scope, &request.action) {
-        Ok(asked) => match stage.run(&asked, cancelled, progress) {
-            Ok(ran) => stage.outcome(&asked, ran),
-            Err(error) => stage.failed(&error),
-        },
+    let difference = Difference::default();
+    let mut stage =
+        Stage { hands, request, started, difference, begun: None, spawned: false, compared: false };
+    let ended = asked(scope, &request.action).and_then(|asked| {
+        let ran = stage.run(&asked, cancelled, progress)?;
+        Ok((asked, ran))
+    });
+    stage.clean();
+    match ended {
+        Ok((asked, ran)) => stage.outcome(&asked, ran),
         Err(error) => stage.failed(&error),
-    };
-    // Copies aside are of use only to the comparison that has just been made.
-    let _ = std::fs::remove_dir_all(folder.join("before"));
-    let _ = std::fs::remove_dir_all(folder.join("private"));
-    outcome
+    }
 }
 
 fn asked<'a>(scope: &Scope<'_>, action: &'a Action) -> Result<Asked<'a>, Error> {
@@ -92,7 +85,10 @@ struct Stage<'a> {
     request: &'a ActionRequest,
     started: UnixMs,
     difference: Difference,
+    /// The transcript's folder, once it is ours.
+    begun: Option<PathBuf>,
     spawned: bool,
+    compared: bool,
 }
 
 impl Stage<'_> {
@@ -107,10 +103,12 @@ impl Stage<'_> {
         let begun =
             Begun { argv: asked.argv.to_vec(), cwd: asked.cwd.clone(), network: asked.network, marked };
         let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
+        self.begun = Some(folder.clone());
         let view = view(hands, asked.cwd, &folder)?;
         let before = Manifest::before(&hands.workspace, &folder.join("before"))?;
         let mut ran = self.spawn(asked, &view, &folder, mark, cancelled, progress)?;
         self.difference = before.difference(hands)?;
+        self.compared = true;
         let ended = Ended {
             exit_code: ran.status.and_then(|status| status.code()),
             signal: ran.status.as_ref().and_then(signal),
@@ -124,6 +122,15 @@ impl Stage<'_> {
                 spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
         }
         Ok(ran)
+    }
+
+    /// Copies aside have served their comparison; where it was not made they wait for who settles.
+    fn clean(&self) {
+        let Some(folder) = &self.begun else { return };
+        let _ = std::fs::remove_dir_all(folder.join("private"));
+        if self.compared || !self.spawned {
+            let _ = std::fs::remove_dir_all(folder.join("before"));
+        }
     }
 
     fn spawn(
@@ -269,163 +276,4 @@ fn signal(status: &ExitStatus) -> Option<i32> {
 #[cfg(not(unix))]
 fn signal(_: &ExitStatus) -> Option<i32> {
     None
-}
-
-/// Ends the whole group, and with it the namespace where there is one, and waits for the first process.
-fn end_all(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// Whether the first process has ended. It is left unburied, so that its number still names its group.
-#[cfg(unix)]
-fn has_ended(child: &mut Child) -> bool {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-        return true;
-    };
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
-}
-
-#[cfg(not(unix))]
-fn has_ended(child: &mut Child) -> bool {
-    !matches!(child.try_wait(), Ok(None))
-}
-
-enum Heard {
-    Stdout(Vec<u8>),
-    Stderr(Vec<u8>),
-}
-
-type End = (Option<ExitStatus>, Option<String>, Capture, Capture);
-
-struct Listener {
-    stdout: Capture,
-    stderr: Capture,
-    stdout_file: File,
-    stderr_file: File,
-}
-
-impl Listener {
-    fn new(folder: &Path) -> Result<Self, Error> {
-        let create = |name: &str| {
-            File::create_new(folder.join(name))
-                .map_err(|source| Error::Spool { doing: "creating a transcript", source })
-        };
-        Ok(Self {
-            stdout: Capture::default(),
-            stderr: Capture::default(),
-            stdout_file: create("stdout")?,
-            stderr_file: create("stderr")?,
-        })
-    }
-
-    fn listen(
-        mut self,
-        child: &mut Child,
-        timeout: Duration,
-        cancelled: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<End, Error> {
-        let (send, heard) = sync_channel(64);
-        if let Some(pipe) = child.stdout.take() {
-            forward(pipe, send.clone(), Heard::Stdout);
-        }
-        if let Some(pipe) = child.stderr.take() {
-            forward(pipe, send.clone(), Heard::Stderr);
-        }
-        drop(send);
-        let ended_by = self.until_end(child, &heard, timeout, cancelled, progress)?;
-        let status = child.wait().ok();
-        self.finish().map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
-        Ok((status, ended_by, self.stdout, self.stderr))
-    }
-
-    /// Hears everything until both pipes are closed; why it was ended before its own end, if it was.
-    fn until_end(
-        &mut self,
-        child: &mut Child,
-        heard: &Receiver<Heard>,
-        timeout: Duration,
-        cancelled: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Option<String>, Error> {
-        let begin = Instant::now();
-        let mut ended: Option<Instant> = None;
-        let mut ended_by = None;
-        loop {
-            match heard.recv_timeout(LOOK) {
-                Ok(piece) => {
-                    self.take(&piece)
-                        .map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
-                    progress(match &piece {
-                        Heard::Stdout(bytes) => Progress::Stdout(bytes),
-                        Heard::Stderr(bytes) => Progress::Stderr(bytes),
-                    });
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                // Both pipes are closed; the command may still be at work without them.
-                Err(RecvTimeoutError::Disconnected) if ended.is_some() => return Ok(ended_by),
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
-            }
-            if let Some(at) = ended {
-                if at.elapsed() > DRAIN {
-                    return Ok(ended_by);
-                }
-                continue;
-            }
-            if has_ended(child) {
-                ended = Some(Instant::now());
-                // Whoever it left behind in its group ends with it.
-                end_all(child);
-            } else if begin.elapsed() >= timeout || cancelled() {
-                let by = if begin.elapsed() >= timeout {
-                    format!("it ran longer than {} ms and was ended", timeout.as_millis())
-                } else {
-                    "it was cancelled and ended".to_owned()
-                };
-                ended_by = Some(by);
-                ended = Some(Instant::now());
-                end_all(child);
-            }
-        }
-    }
-
-    fn take(&mut self, piece: &Heard) -> std::io::Result<()> {
-        match piece {
-            Heard::Stdout(bytes) => self.stdout_file.write_all(self.stdout.take(bytes)),
-            Heard::Stderr(bytes) => self.stderr_file.write_all(self.stderr.take(bytes)),
-        }
-    }
-
-    fn finish(&mut self) -> std::io::Result<()> {
-        self.stdout_file.write_all(&self.stdout.rest())?;
-        self.stderr_file.write_all(&self.stderr.rest())?;
-        self.stdout_file.sync_all()?;
-        self.stderr_file.sync_all()
-    }
-}
-
-fn forward(mut pipe: impl Read + Send + 'static, send: SyncSender<Heard>, as_heard: fn(Vec<u8>) -> Heard) {
-    std::thread::spawn(move || {
-        let mut buffer = vec![0u8; 64 * 1024];
-        loop {
-            match pipe.read(&mut buffer) {
-                Ok(0) => return,
-                Ok(n) => {
-                    let bytes = buffer.get(..n).unwrap_or(&[]).to_vec();
-                    if send.send(as_heard(bytes)).is_err() {
-                        return;
-                    }
-                }
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return,
-            }
-        }
-    });
 }

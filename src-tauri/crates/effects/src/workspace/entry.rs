@@ -1,9 +1,10 @@
 //! What an entry of a folder is.
 
 use cap_std::fs::Metadata;
+use serde::{Deserialize, Serialize};
 
 /// Kinds of entries, as a listing names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// A regular file.
     #[default]
@@ -37,12 +38,12 @@ impl Kind {
 }
 
 /// Kind, size, times and identity of an entry. Times in nanoseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Stat {
     pub(crate) kind: Kind,
     pub(crate) byte_size: u64,
-    pub(crate) modified_ns: i128,
-    pub(crate) changed_ns: i128,
+    pub(crate) modified_ns: i64,
+    pub(crate) changed_ns: i64,
     pub(crate) mode: Option<u32>,
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -61,14 +62,14 @@ impl Stat {
     }
 
     pub(crate) fn modified_ms(&self) -> i64 {
-        i64::try_from(self.modified_ns.div_euclid(1_000_000)).unwrap_or(0)
+        self.modified_ns.div_euclid(1_000_000)
     }
 }
 
 #[cfg(unix)]
 fn platform(metadata: &Metadata) -> Stat {
     use cap_std::fs::MetadataExt;
-    let ns = |s: i64, n: i64| i128::from(s) * 1_000_000_000 + i128::from(n);
+    let ns = |s: i64, n: i64| s.saturating_mul(1_000_000_000).saturating_add(n);
     Stat {
         modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
         changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
@@ -84,6 +85,6 @@ fn platform(metadata: &Metadata) -> Stat {
 fn platform(metadata: &Metadata) -> Stat {
     let since = metadata.modified().ok().map(|t| t.into_std());
     let since = since.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified_ns = since.and_then(|d| i128::try_from(d.as_nanos()).ok()).unwrap_or(0);
+    let modified_ns = since.and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0);
     Stat { modified_ns, ..Stat::default() }
 }
