@@ -1,4 +1,142 @@
-//! Names of the files of a bundle.
+//! Names of the files of a bundle, and what none of them may be (proof.md 6).
+
+use model::ReceiptId;
+use seal::Digest;
 
 /// Name and version of the bundle format.
 pub const FORMAT: &str = "hermit-proof/1";
+
+pub(crate) const README: &str = "README.txt";
+pub(crate) const SUMS: &str = "SHA256SUMS";
+pub(crate) const SUMS_ED25519: &str = "SHA256SUMS.ed25519";
+pub(crate) const SUMS_SSHSIG: &str = "SHA256SUMS.sshsig";
+pub(crate) const KEY_RECEIPT: &str = "keys/receipt.pub.pem";
+pub(crate) const KEY_MANIFEST: &str = "keys/manifest.pub.pem";
+pub(crate) const KEY_LOG: &str = "keys/log.pub.pem";
+pub(crate) const KEY_APPROVAL: &str = "keys/approval.pub.pem";
+pub(crate) const KEY_VKEYS: &str = "keys/log.vkey";
+pub(crate) const KEY_ALLOWED: &str = "keys/allowed_signers";
+pub(crate) const LOG_CHECKPOINT: &str = "log/checkpoint";
+pub(crate) const TASK_EVENTS: &str = "task/events.jsonl";
+pub(crate) const TASK_CHECKPOINT: &str = "task/checkpoint";
+pub(crate) const TASK_CHECKPOINT_PROOF: &str = "task/checkpoint.tlog-proof";
+pub(crate) const GATE_ENTRIES: &str = "gate/entries.jsonl";
+pub(crate) const GATE_CHECKPOINT: &str = "gate/checkpoint";
+pub(crate) const GATE_CHECKPOINT_PROOF: &str = "gate/checkpoint.tlog-proof";
+pub(crate) const STATEMENT: &str = "statement.dsse.json";
+/// The statement of a store without keys, which nobody signed.
+pub(crate) const STATEMENT_BARE: &str = "statement.json";
+pub(crate) const PROV: &str = "prov.json";
+
+/// Who signs `SHA256SUMS`, as `allowed_signers` names it.
+pub(crate) const MANIFEST_PRINCIPAL: &str = "manifest";
+
+/// More files than this are refused before any is opened.
+pub(crate) const FILES_MAX: usize = 500_000;
+/// No name of ours is longer.
+pub(crate) const NAME_BYTES_MAX: usize = 128;
+/// A file that must be in memory whole, other than an artifact, is at most this long.
+pub(crate) const WHOLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// A key, a note or a proof is at most this long.
+pub(crate) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
+/// An event, a gate entry or a disclosure is at most this long; a line that is longer is not read on.
+pub(crate) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+const FIXED: [&str; 20] = [
+    README, SUMS, SUMS_ED25519, SUMS_SSHSIG, KEY_RECEIPT, KEY_MANIFEST, KEY_LOG, KEY_APPROVAL, KEY_VKEYS,
+    KEY_ALLOWED, LOG_CHECKPOINT, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES,
+    GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATEMENT, STATEMENT_BARE, PROV,
+];
+
+/// A file whose name carries what it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// `task/events/<seq>.json`.
+    Event(u64),
+    /// `task/proofs.tlog-proof/<seq>`.
+    EventProof(u64),
+    /// `gate/proofs.tlog-proof/<number>`.
+    GateProof(u64),
+    /// `receipts/<id>.dsse.json`.
+    Receipt(ReceiptId),
+    /// `receipts/<id>.json`, of a store without keys.
+    BareReceipt(ReceiptId),
+    /// `disclosures/<digest>.json`.
+    Disclosure(Digest),
+    /// `artifacts/sha256/<aa>/<hex>`.
+    Artifact(Digest),
+}
+
+impl Named {
+    /// The name.
+    pub(crate) fn path(self) -> String {
+        match self {
+            Self::Event(seq) => format!("task/events/{seq}.json"),
+            Self::EventProof(seq) => format!("task/proofs.tlog-proof/{seq}"),
+            Self::GateProof(number) => format!("gate/proofs.tlog-proof/{number}"),
+            Self::Receipt(id) => format!("receipts/{id}.dsse.json"),
+            Self::BareReceipt(id) => format!("receipts/{id}.json"),
+            Self::Disclosure(digest) => format!("disclosures/{digest}.json"),
+            Self::Artifact(digest) => {
+                let hex = digest.to_string();
+                format!("artifacts/sha256/{}/{hex}", hex.get(..2).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Reads a name; only the one spelling of [`Self::path`].
+    pub(crate) fn parse(path: &str) -> Option<Self> {
+        let (folder, name) = path.rsplit_once('/')?;
+        let number = |text: &str| text.parse::<u64>().ok().filter(|n| *n > 0);
+        let json = name.strip_suffix(".json");
+        let read = match folder {
+            "task/events" => json.and_then(number).map(Self::Event),
+            "task/proofs.tlog-proof" => number(name).map(Self::EventProof),
+            "gate/proofs.tlog-proof" => number(name).map(Self::GateProof),
+            "receipts" => json.and_then(|stem| match stem.strip_suffix(".dsse") {
+                Some(id) => id.parse().ok().map(Self::Receipt),
+                None => stem.parse().ok().map(Self::BareReceipt),
+            }),
+            "disclosures" => json.and_then(|hex| hex.parse().ok()).map(Self::Disclosure),
+            _ => folder.starts_with("artifacts/").then(|| name.parse().ok().map(Self::Artifact)).flatten(),
+        };
+        read.filter(|named| named.path() == path)
+    }
+}
+
+/// Whether a bundle may hold a file of this name.
+pub(crate) fn is_known(path: &str) -> bool {
+    !path.is_empty() && (FIXED.contains(&path) || Named::parse(path).is_some())
+}
+
+/// Whether `SHA256SUMS` lists a file of this name: all but itself and its signatures.
+pub(crate) fn is_summed(path: &str) -> bool {
+    !matches!(path, SUMS | SUMS_ED25519 | SUMS_SSHSIG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_spelling_and_leads_nowhere_else() {
+        let digest = Digest::of(b"x");
+        for named in [Named::Event(7), Named::EventProof(1), Named::GateProof(20), Named::Disclosure(digest), Named::Artifact(digest)] {
+            assert_eq!(Named::parse(&named.path()), Some(named));
+            assert!(is_known(&named.path()));
+        }
+        let hex = digest.to_string();
+        let odd = [
+            "", "/", "..", "../README.txt", "/README.txt", "README.TXT", "task/events/07.json", "task/events/0.json",
+            "task/events/+7.json", "task/../README.txt", "task//checkpoint", "gate/proofs.tlog-proof/1.json",
+            "receipts/x.json", "disclosures/x.json", "notes.txt", "C:\\x", "task\\checkpoint", "task/checkpoint/",
+        ];
+        for path in odd.iter().map(|p| (*p).to_owned()).chain([
+            format!("artifacts/sha256/zz/{hex}"),
+            format!("artifacts/{hex}"),
+            format!("disclosures/{}.json", hex.to_uppercase()),
+        ]) {
+            assert!(!is_known(&path), "`{path}` should be unknown");
+        }
+    }
+}

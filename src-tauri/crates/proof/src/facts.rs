@@ -1,0 +1,187 @@
+//! What a task's events say that other files of the bundle must agree with.
+
+use model::action::ActionClass;
+use model::approval::{ApprovalScope, Surface};
+use model::artifact::ArtifactKind;
+use model::body::Body;
+use model::receipt::{ReceiptClass, ResultCode, Verifiability};
+use model::{ApprovalId, ArtifactId, Event, GrantId, PrincipalId, ReceiptId};
+use seal::Digest;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Folded from events; bounded by their number.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Kind by digest of content.
+    pub artifacts: BTreeMap<Digest, ArtifactKind>,
+    /// Digest by artifact.
+    pub artifact_ids: BTreeMap<ArtifactId, Digest>,
+    /// Receipts that were issued.
+    pub receipts: BTreeMap<ReceiptId, ReceiptFact>,
+    /// Answers of a person that carry a signed envelope.
+    pub decisions: BTreeMap<Digest, DecisionFact>,
+    /// Digest of the packet by approval.
+    pub packets: BTreeMap<ApprovalId, Digest>,
+    /// Digests of policy results.
+    pub policies: BTreeSet<Digest>,
+    /// Digests of action requests.
+    pub requests: BTreeSet<Digest>,
+    /// Digest of the record by grant.
+    pub grants: BTreeMap<GrantId, Digest>,
+    /// Digests of witnesses, captured and observed.
+    pub witnesses: BTreeSet<Digest>,
+    /// Gate entries under which something was dispatched, with the event's number.
+    pub dispatched: BTreeMap<Digest, u64>,
+    /// Events of types that this program does not know.
+    pub unknown: u64,
+}
+
+/// What `receipt.issued` says.
+#[derive(Debug, Clone)]
+pub(crate) struct ReceiptFact {
+    pub seq: u64,
+    pub envelope: Digest,
+    pub statement: Digest,
+    pub receipt_class: ReceiptClass,
+    pub action_class: ActionClass,
+    pub result_code: ResultCode,
+    pub verifiability: Verifiability,
+}
+
+/// What `approval.granted` or `approval.denied` says.
+#[derive(Debug, Clone)]
+pub(crate) struct DecisionFact {
+    pub seq: u64,
+    pub approval_id: ApprovalId,
+    pub decided_by: PrincipalId,
+    pub surface: Surface,
+    /// The scope and the key, for a yes.
+    pub granted: Option<(ApprovalScope, Digest)>,
+}
+
+/// Types whose bodies matter here; the others are only chained and counted.
+const TYPES: [&str; 12] = [
+    "artifact.created", "receipt.issued", "approval.requested", "approval.granted", "approval.denied",
+    "policy.evaluated", "action.requested", "grant.issued", "witness.captured", "witness.validated",
+    "effect.dispatched", "effect.resolved",
+];
+
+impl Facts {
+    /// Takes in one event.
+    ///
+    /// # Errors
+    /// In words, when a body of a known type does not have its shape.
+    pub(crate) fn take(&mut self, event: &Event) -> Result<(), String> {
+        if !TYPES.contains(&event.event_type.as_str()) {
+            let known = model::body::REGISTRY.iter().any(|(name, _)| *name == event.event_type);
+            self.unknown += u64::from(!known);
+            return Ok(());
+        }
+        let body = match event.body(&|_| None) {
+            Err(model::Error::UnknownEvent { .. }) => {
+                self.unknown += 1;
+                return Ok(());
+            }
+            other => other.map_err(|e| e.to_string())?,
+        };
+        self.fold(event.task_seq, body);
+        Ok(())
+    }
+
+    fn fold(&mut self, seq: u64, body: Body) {
+        match body {
+            Body::ArtifactCreated(b) => {
+                self.artifacts.insert(b.artifact.content_hash, b.artifact.kind);
+                self.artifact_ids.insert(b.artifact.artifact_id, b.artifact.content_hash);
+            }
+            Body::ReceiptIssued(b) => {
+                let fact = ReceiptFact {
+                    seq,
+                    envelope: b.envelope.sha256,
+                    statement: b.statement_sha256,
+                    receipt_class: b.receipt_class,
+                    action_class: b.action_class,
+                    result_code: b.result_code,
+                    verifiability: b.verifiability,
+                };
+                self.receipts.insert(b.receipt_id, fact);
+            }
+            Body::ApprovalRequested(b) => {
+                self.packets.insert(b.approval.approval_id, b.approval.approval_packet_sha256);
+            }
+            Body::ApprovalGranted(b) => {
+                let fact = DecisionFact {
+                    seq,
+                    approval_id: b.approval_id,
+                    decided_by: b.decided_by,
+                    surface: b.surface,
+                    granted: Some((b.scope, b.keyid)),
+                };
+                self.decisions.insert(b.envelope.sha256, fact);
+            }
+            Body::ApprovalDenied(b) => {
+                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
+                if let Some(envelope) = b.envelope {
+                    let fact = DecisionFact { seq, approval_id, decided_by, surface, granted: None };
+                    self.decisions.insert(envelope.sha256, fact);
+                }
+            }
+            Body::PolicyEvaluated(b) => {
+                self.policies.insert(b.result.sha256);
+            }
+            Body::ActionRequested(b) => {
+                self.requests.insert(b.request.sha256);
+            }
+            Body::GrantIssued(b) => {
+                self.grants.insert(b.grant_id, b.grant.sha256);
+            }
+            Body::WitnessCaptured(b) => {
+                self.witnesses.insert(b.witness.sha256);
+            }
+            Body::WitnessValidated(b) => {
+                self.witnesses.insert(b.observed.sha256);
+            }
+            Body::EffectDispatched(b) => {
+                self.dispatched.insert(b.audit_entry_sha256, seq);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Calls `found` with the digest and the pointer of every concealed leaf below `value`.
+///
+/// # Errors
+/// Whatever `found` says.
+pub(crate) fn concealed<E>(
+    value: &Value,
+    pointer: &mut String,
+    found: &mut dyn FnMut(Digest, &str) -> Result<(), E>,
+) -> Result<(), E> {
+    match value {
+        Value::Object(members) => {
+            let single = if members.len() == 1 { members.get(seal::disclose::CONCEALED) } else { None };
+            if let Some(digest) = single.and_then(Value::as_str).and_then(|hex| hex.parse().ok()) {
+                return found(digest, pointer);
+            }
+            members.iter().try_for_each(|(name, member)| {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                step(pointer, &name, |pointer| concealed(member, pointer, found))
+            })
+        }
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+            step(pointer, &index.to_string(), |pointer| concealed(item, pointer, found))
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn step<T>(pointer: &mut String, token: &str, inner: impl FnOnce(&mut String) -> T) -> T {
+    let length = pointer.len();
+    pointer.push('/');
+    pointer.push_str(token);
+    let result = inner(pointer);
+    pointer.truncate(length);
+    result
+}
