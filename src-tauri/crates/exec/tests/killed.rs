@@ -76,6 +76,7 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
     for landlock in [false, true] {
         let world = World::new();
         let word = format!("86397.{}{}", std::process::id(), u8::from(landlock));
+        world.put("made", "less");
         let case = request(&world, &format!("echo more > made; echo here; exec sleep {word}"));
         std::fs::write(
             world.folder.path().join("request.json"),
@@ -107,7 +108,7 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
         // What it had done by then is told, with what was there before.
         let settled = world.hands.settle(&case.0, &case.1);
         assert_eq!(settled.changes.len(), 1, "{settled:?}");
-        assert_eq!(settled.kept.len(), 1);
+        assert_eq!(settled.kept.len(), 1, "{settled:?}");
         assert_eq!(world.shelf.0.lock().unwrap().get(&settled.kept[0].sha256).unwrap(), b"less");
         let alive = || {
             let lines = std::fs::read_dir("/proc").unwrap().flatten();
