@@ -10,6 +10,9 @@ use seal::{Digest, canon};
 /// The right to perform one request once, now. It is taken by value, cannot be copied, and is made only by
 /// [`authorize`] (HK-6.2-2).
 ///
+/// ```
+/// fn used_up(right: governance::Authorization) -> model::GrantId { right.grant_id() }
+/// ```
 /// ```compile_fail,E0599
 /// fn twice(right: governance::Authorization) { drop(right.clone()); }
 /// ```

@@ -140,7 +140,7 @@ fn add_layer(layer: &Layer, set: &mut PolicySet, rules: &mut BTreeMap<String, Ru
 fn named(layer: &Layer, policy: &Policy) -> Result<(String, Rule), String> {
     let id = policy.annotation("id").ok_or("a rule has no `@id`")?;
     let own = id.strip_prefix(layer.name).and_then(|rest| rest.strip_prefix('.'));
-    if !own.is_some_and(|own| !own.is_empty()) {
+    if own.is_none_or(str::is_empty) {
         return Err(format!("the rule `{id}` must be named `{}.` and a word", layer.name));
     }
     let reason = policy.annotation("reason").ok_or_else(|| format!("the rule `{id}` has no `@reason`"))?;
