@@ -13,6 +13,7 @@ use model::artifact::TrustTier;
 use model::context::{ContextItem, ContextPack, Section};
 use model::proposal::ToolSpec;
 use model::{Digest, RelPath};
+use serde_json::{Value, json};
 use reasoning::{Address, Input, Mode, OpenAi, Reasoner, Recorder, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,37 +81,43 @@ fn talk(reasoner: &dyn Reasoner, folder: &Path, all: bool) -> Result<(), Failure
     Err("it did not come to an end in 8 turns".into())
 }
 
+/// Does it, and gives back what the kernel would: JSON of results, or of what came of a change.
 fn perform(proposal: &Proposal, folder: &Path) -> (String, String) {
     let at = |path: &RelPath| -> PathBuf { folder.join(path.display_lossy()) };
-    match proposal {
-        Proposal::Observe(items) => match items.first() {
-            Some(ReadItem::List { path, .. }) => {
-                let text = std::fs::read_dir(at(path)).map_or_else(
-                    |_| format!("there is no folder `{path}`"),
-                    |names| {
-                        let names = names.flatten().map(|e| e.file_name().to_string_lossy().into_owned());
-                        let mut names: Vec<String> = names.collect();
-                        names.sort();
-                        names.join("\n")
-                    },
-                );
-                (format!("list of `{path}`"), text)
+    let result = match proposal {
+        Proposal::Observe(items) => json!({ "results": items.iter().map(|item| look(item, &at)).collect::<Vec<_>>() }),
+        Proposal::Change(changes) => {
+            let mut rows = Vec::new();
+            for change in changes {
+                if let ProposedChange::Write { path, content } = change {
+                    println!("--- {path}\n{content}\n---");
+                    let outcome = if std::fs::write(at(path), content).is_ok() { "done" } else { "not_done" };
+                    rows.push(json!({ "op": "write", "path": path, "outcome": outcome }));
+                }
             }
-            Some(ReadItem::Read { path }) => {
-                let text = std::fs::read_to_string(at(path)).unwrap_or_else(|e| e.to_string());
-                (format!("read `{path}`"), text)
-            }
-            other => (format!("{other:?}"), "not in this example".to_owned()),
+            json!({ "result_code": "succeeded", "summary": "written", "items": rows })
+        }
+        other => json!({ "error": format!("`{}` is not in this example", other.tool()) }),
+    };
+    (proposal.tool().to_owned(), result.to_string())
+}
+
+fn look(item: &ReadItem, at: &dyn Fn(&RelPath) -> PathBuf) -> Value {
+    match item {
+        ReadItem::List { path, .. } => {
+            let Ok(names) = std::fs::read_dir(at(path)) else {
+                return json!({ "op": "list", "path": path, "error": "there is no such folder" });
+            };
+            let mut names: Vec<String> = names.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            let row = |name: &String| json!({ "path": name, "kind": "file", "byte_size": 100 });
+            json!({ "op": "list", "path": path, "entries": names.iter().map(row).collect::<Vec<_>>() })
+        }
+        ReadItem::Read { path } => match std::fs::read_to_string(at(path)) {
+            Ok(text) => json!({ "op": "read", "path": path, "text": text }),
+            Err(error) => json!({ "op": "read", "path": path, "error": error.to_string() }),
         },
-        Proposal::Change(changes) => match changes.first() {
-            Some(ProposedChange::Write { path, content }) => {
-                println!("--- {path}\n{content}\n---");
-                let written = std::fs::write(at(path), content);
-                (format!("write `{path}`"), written.map_or_else(|e| e.to_string(), |()| "written".to_owned()))
-            }
-            other => (format!("{other:?}"), "not in this example".to_owned()),
-        },
-        other => (other.tool().to_owned(), "not in this example".to_owned()),
+        other => json!({ "error": format!("{other:?} is not in this example") }),
     }
 }
 

@@ -5,6 +5,7 @@ mod ordered;
 mod reply;
 mod request;
 mod sse;
+mod turns;
 
 use crate::{Address, Descriptor, Egress, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;

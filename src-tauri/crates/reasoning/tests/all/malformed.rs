@@ -56,7 +56,7 @@ fn each_mistake_is_told_with_its_line_and_what_is_allowed() {
         ("  - name: rule", "  - name: path", 9, "taken are path, name"),
         ("  - name: rule", "  - name: folder", 6, "not a new name"),
         ("kind: path", "kind: number", 8, "expected `text` or `path`"),
-        ("default: x", "default: z", 12, "none of its choices: x, y"),
+        ("default: x", "default: z", 14, "none of its choices: x, y"),
         ("recursive: true", "recursive: sometimes", 18, "expected a boolean"),
         ("recursive: true", "recursiv: true", 18, "unknown field `recursiv`, expected `path` or `recursive`"),
         ("    list: {", "    lits: {", 18, "unknown field `lits`"),
