@@ -100,7 +100,6 @@ fn broken_at(
     Some((world, request, witness, point, code))
 }
 
-#[conforms::conforms("HK-19.3-1", "HK-12.3-5")]
 #[test]
 fn a_crash_at_any_boundary_is_settled_truthfully_and_rolled_forward_to_the_end() {
     let mut points = BTreeSet::new();
@@ -161,7 +160,7 @@ fn an_error_at_any_boundary_leaves_old_or_new_bytes_and_an_outcome_that_is_true(
     }
 }
 
-#[conforms::conforms("HK-6.4-2", "HK-19.4-1", "HK-27-12")]
+#[conforms::conforms("HK-6.4-2", "HK-27-12")]
 #[test]
 fn what_cannot_be_told_is_unknown_and_is_not_run_again() {
     let world = World::new();

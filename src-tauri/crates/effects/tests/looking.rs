@@ -214,7 +214,7 @@ fn hermits_own_store_inside_the_workspace_is_out_of_reach() {
     assert!(!String::from_utf8_lossy(&outcome.outputs[0].bytes).contains("secret"));
 }
 
-#[conforms::conforms("HK-8.12-5", "HK-6.2-2")]
+#[conforms::conforms("HK-8.12-5", "HK-6.2-2", "HK-25.2-6", "HK-27-9")]
 #[test]
 fn what_the_grant_does_not_name_is_not_read_and_another_request_is_not_performed() {
     let world = World::new();
@@ -267,4 +267,10 @@ fn observing_is_in_the_order_asked_and_never_fails() {
     assert_eq!(found[4].state, Found::Absent);
     assert!(matches!(found[5].state, Found::Unreadable { .. }));
     assert!(matches!(found[6].state, Found::Unreadable { .. }));
+}
+
+#[test]
+fn hands_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<effects::Hands>();
 }

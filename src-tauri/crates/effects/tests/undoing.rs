@@ -153,7 +153,6 @@ proptest! {
     }
 }
 
-#[conforms::conforms("HK-18.6-1", "HK-18.6-2")]
 #[test]
 fn what_cannot_be_undone_is_named_with_both_digests_and_nothing_changes() {
     let world = World::new();

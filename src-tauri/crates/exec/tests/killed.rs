@@ -70,7 +70,7 @@ fn the_host_that_will_be_killed() {
     hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
 }
 
-#[conforms::conforms("HK-19.3-2")]
+#[conforms::conforms("HK-6.4-2")]
 #[test]
 fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
     for landlock in [false, true] {
