@@ -5,7 +5,6 @@ use crate::container::{Crc32, DirectorySink, Sink, ZipSink};
 use crate::{Error, Source};
 use model::TaskId;
 use seal::{Digest, Hasher};
-use std::io::Write;
 use std::path::Path;
 
 /// How many events are asked for at a time.

@@ -1,0 +1,164 @@
+//! Authority: what a receipt says was asked, judged, shown, decided and granted must be one story.
+
+use super::Check;
+use super::manifest::envelope_of;
+use crate::container::Stop;
+use crate::facts::DecisionFact;
+use crate::layout::Named;
+use model::approval::{ApprovalDecision, ApprovalPacket, Choice, DECISION_PAYLOAD_TYPE};
+use model::grant::CapabilityGrant;
+use model::policy::PolicyResult;
+use model::receipt::Receipt;
+use seal::Digest;
+use serde::de::DeserializeOwned;
+
+impl Check<'_> {
+    /// Holds a receipt's digests against the log and against the content that goes along.
+    pub(super) fn authority(&mut self, place: &str, receipt: &Receipt) -> Result<(), Stop> {
+        self.recorded(receipt);
+        let authorized = &receipt.authorized;
+        let request = receipt.action_request_ref.value().map(|artifact| artifact.sha256);
+        let differs = |what: &str| Err(Stop::at(place, format!("{what} is about another request or authority")));
+        if let (Some(named), Some(digest)) = (receipt.policy_result_ref.value(), authorized.policy_result_sha256.value())
+            && named.sha256 != *digest
+        {
+            return differs("its policy result");
+        }
+        if let Some(policy) = self.content::<PolicyResult>(authorized.policy_result_sha256.value())?
+            && request.is_some_and(|request| request != policy.action_request_sha256)
+        {
+            return differs("its policy result");
+        }
+        if let Some(packet) = self.content::<ApprovalPacket>(authorized.approval_packet_sha256.value())? {
+            let shown = seal::canon::to_canonical(&packet.action_request).map_err(|e| Stop::at(place, e))?;
+            let same = receipt.approval_ref.value().is_none_or(|id| *id == packet.approval_id);
+            // The approval's own receipt names no request: there the packet alone speaks.
+            if !same || request.is_some_and(|request| request != Digest::of(&shown)) {
+                return differs("the packet that was shown");
+            }
+        }
+        if let Some(grant) = self.content::<CapabilityGrant>(authorized.capability_grant_sha256.value())? {
+            let same = request.is_none_or(|request| request == grant.action_request_sha256)
+                && receipt.capability_grant_ref.value().is_none_or(|id| *id == grant.grant_id)
+                && grant.attempt_id == receipt.attempt_id
+                && grant.task_id == receipt.task_id
+                && authorized.policy_result_sha256.value() == Some(&grant.policy_result_sha256)
+                && authorized.approval_packet_sha256.value() == grant.approval_packet_sha256.value();
+            if !same {
+                return differs("its grant");
+            }
+        }
+        self.ran(place, receipt, request)
+    }
+
+    fn ran(&mut self, place: &str, receipt: &Receipt, request: Option<Digest>) -> Result<(), Stop> {
+        match (receipt.ran.value(), request) {
+            (Some(ran), Some(request)) if ran.request_sha256 != request => {
+                Err(Stop::at(place, "what ran is not the request that it names"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Digests of authority that the log itself must have recorded; an older program may have recorded fewer.
+    fn recorded(&mut self, receipt: &Receipt) {
+        let authorized = &receipt.authorized;
+        let digests = [
+            &authorized.policy_result_sha256,
+            &authorized.approval_packet_sha256,
+            &authorized.approval_decision_sha256,
+            &authorized.capability_grant_sha256,
+            &authorized.witness_sha256,
+        ];
+        self.named.extend(digests.iter().filter_map(|slot| slot.value().copied()));
+        if self.predicate.as_ref().is_some_and(|p| p.receipt_id.is_some()) {
+            return;
+        }
+        let facts = &self.facts;
+        let known = |digest: &Digest| [
+            ("the policy result", facts.policies.contains(digest)),
+            ("the packet", facts.packets.values().any(|d| d == digest)),
+            ("the decision", facts.decisions.contains_key(digest)),
+            ("the grant", facts.grants.values().any(|d| d == digest)),
+            ("the witness", facts.witnesses.contains(digest)),
+        ];
+        let mut missing = Vec::new();
+        for (at, slot) in digests.iter().enumerate() {
+            let Some(digest) = slot.value() else { continue };
+            if let Some((what, false)) = known(digest).get(at) {
+                missing.push(format!("the event that records {what} of receipt {}", receipt.receipt_id));
+            }
+        }
+        if let Some(entry) = authorized.audit_entry_sha256.value()
+            && !self.entries.contains_key(entry)
+        {
+            missing.push(format!("the gate entry of receipt {}", receipt.receipt_id));
+        }
+        self.missing.extend(missing);
+    }
+
+    /// The decisions of a person: signed by the approval key, for exactly the packet that was asked.
+    pub(super) fn decisions(&mut self) -> Result<(), Stop> {
+        let facts: Vec<(Digest, DecisionFact)> =
+            self.facts.decisions.iter().map(|(digest, fact)| (*digest, fact.clone())).collect();
+        for (digest, fact) in facts {
+            let Some(bytes) = self.artifact(&digest)? else {
+                self.not_shown.push(format!("the signed decision on {}, only its digest", fact.approval_id));
+                continue;
+            };
+            self.named.insert(digest);
+            self.decision(&digest, &fact, &bytes)?;
+        }
+        Ok(())
+    }
+
+    fn decision(&mut self, digest: &Digest, fact: &DecisionFact, bytes: &[u8]) -> Result<(), Stop> {
+        let place = Named::Artifact(*digest).path();
+        let event_key = fact.granted.as_ref().map(|(_, keyid)| *keyid);
+        let key = self.keys.approval.filter(|key| event_key.is_none_or(|id| id == key.keyid()));
+        let Some(key) = key else {
+            let what = format!("the key that signed the decision on {} is not in this bundle", fact.approval_id);
+            self.missing.push(what);
+            return Ok(());
+        };
+        let payload = envelope_of(&place, bytes, DECISION_PAYLOAD_TYPE, &key)?;
+        let decision: ApprovalDecision = seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+        let said = (decision.approval_id, decision.decided_by, decision.surface);
+        if said != (fact.approval_id, fact.decided_by, fact.surface) {
+            return Err(Stop::at(place, format!("it says otherwise than event {}, which records it", fact.seq)));
+        }
+        match (&fact.granted, decision.choice) {
+            (Some((scope, _)), Choice::Once | Choice::Standing) if *scope == decision.scope => {
+                if !decision.surface.may_grant() {
+                    return Err(Stop::at(place, format!("a yes cannot come from `{}`", decision.surface)));
+                }
+            }
+            (None, Choice::Deny) => {}
+            _ => return Err(Stop::at(place, format!("it answers otherwise than event {} says", fact.seq))),
+        }
+        self.answers_the_packet(&place, &decision)?;
+        self.counts.decisions += 1;
+        Ok(())
+    }
+
+    fn answers_the_packet(&mut self, place: &str, decision: &ApprovalDecision) -> Result<(), Stop> {
+        let asked = self.facts.packets.get(&decision.approval_id).copied();
+        if asked.is_some_and(|asked| asked != decision.packet_sha256) {
+            return Err(Stop::at(place, "it answers another packet than the one that was asked"));
+        }
+        let Some(packet) = self.content::<ApprovalPacket>(Some(&decision.packet_sha256))? else { return Ok(()) };
+        let answers = packet.approval_id == decision.approval_id && packet.nonce == decision.nonce;
+        if !answers || decision.decided_at > packet.expires_at {
+            return Err(Stop::at(place, "its nonce, approval or time does not answer the packet it names"));
+        }
+        Ok(())
+    }
+
+    /// A canonical object of an artifact that goes along.
+    fn content<T: DeserializeOwned>(&mut self, digest: Option<&Digest>) -> Result<Option<T>, Stop> {
+        let Some(digest) = digest else { return Ok(None) };
+        let Some(bytes) = self.artifact(digest)? else { return Ok(None) };
+        let read = seal::canon::from_canonical(&bytes);
+        read.map(Some).map_err(|e| Stop::at(Named::Artifact(*digest).path(), e))
+    }
+}
