@@ -118,6 +118,14 @@ impl Hands {
         settle::settle(self, request, before)
     }
 
+    /// Forgets the transcript of a command whose outcome and receipt are stored; one without a transcript is fine.
+    ///
+    /// # Errors
+    /// [`Error::Spool`] when its files cannot be removed.
+    pub fn forget(&self, request: model::ActionRequestId) -> Result<(), Error> {
+        self.spool.forget(request)
+    }
+
     /// Does the items that `settled` found not done and whose prior still holds, in order. An item whose outcome
     /// is unknown stops it: only a person may go past that.
     pub fn roll_forward(

@@ -11,7 +11,7 @@ mod support;
 
 use effects::plan_rollback;
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
-use model::receipt::{Receipt, ResultCode};
+use model::receipt::{ItemOutcome, Receipt, ResultCode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use support::{World, current, receipt, rel, sha};
@@ -114,6 +114,41 @@ proptest! {
         let (_, code) = undo(&world, &third);
         prop_assert_eq!(code, ResultCode::Succeeded);
         prop_assert_eq!(&world.tree(), &before);
+    }
+
+    #[test]
+    fn settling_never_calls_done_what_was_not_or_the_other_way_round(
+        start in prop::collection::btree_map(0..PLACES.len(), prop::collection::vec(any::<u8>(), 0..20), 0..6),
+        ops in prop::collection::vec(op(), 1..10),
+        reached in 0..10usize,
+        edited in prop::option::of(0..PLACES.len()),
+    ) {
+        let world = World::new();
+        for (place, bytes) in &start {
+            world.put(PLACES[*place], bytes);
+        }
+        // Contents that differ from all others, so that one state cannot be taken for another.
+        let ops: Vec<Op> = ops
+            .into_iter()
+            .enumerate()
+            .map(|(n, op)| match op {
+                Op::Write(p, bytes) => Op::Write(p, [bytes, format!("unique {n}").into_bytes()].concat()),
+                other => other,
+            })
+            .collect();
+        let request = world.request(Action::Change { items: fitting(&world, &ops, &start) });
+        let witness = world.witness(&request);
+        let done = std::cell::Cell::new(0);
+        world.perform_with(&request, &|| done.get() >= reached, &mut |_| done.set(done.get() + 1));
+        if let Some(place) = edited {
+            world.put(PLACES[place], "a person was here");
+        }
+        let settled = world.hands.settle(&request, &witness);
+        for (at, (item, outcome)) in settled.items.iter().enumerate() {
+            let wrong = if at < done.get() { ItemOutcome::NotDone } else { ItemOutcome::Done };
+            prop_assert_ne!(*outcome, wrong, "item {} {:?}, {} done", at, item, done.get());
+            prop_assert!(edited.is_some() || *outcome != ItemOutcome::Unknown);
+        }
     }
 
     #[test]
