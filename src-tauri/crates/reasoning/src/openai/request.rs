@@ -212,12 +212,17 @@ fn nudge(pack: &ContextPack, did: &[String], changed: bool, form: &str) -> Strin
     let goal = pack.items.iter().find(|item| item.section == Section::TaskContract);
     let goal = goal.map(|item| first_line(&item.text)).unwrap_or_default();
     let recent: Vec<&str> = did.iter().rev().take(12).rev().map(String::as_str).collect();
-    let then = if changed {
-        "If that reaches the goal, use done now. Otherwise, the next action"
-    } else {
-        "If you have read all you need, write the result now. The next action"
-    };
-    format!("Already done: {}. Do not do these again.\nGoal: {goal}\n{then}{form}:", recent.join(", "))
+    let recent = recent.join(", ");
+    if changed {
+        return format!(
+            "Goal: {goal}\nAlready done: {recent}.\nUse done now if that reaches the goal, with a summary of what was \
+             done. Otherwise, the next action{form}:"
+        );
+    }
+    format!(
+        "Already done: {recent}. Do not do these again.\nGoal: {goal}\nIf you have read all you need, write the result \
+         now. The next action{form}:"
+    )
 }
 
 fn first_line(text: &str) -> String {

@@ -9,4 +9,6 @@ mod others;
 #[cfg(unix)]
 mod playbooks;
 #[cfg(unix)]
+mod post;
+#[cfg(unix)]
 mod server;
