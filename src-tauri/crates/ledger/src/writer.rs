@@ -10,7 +10,7 @@ use model::fault::Faults;
 use model::{Entropy, limits};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -235,10 +235,7 @@ fn work(mut engine: Engine, inbox: &Receiver<Job>) {
 }
 
 fn more(inbox: &Receiver<Job>) -> Option<Job> {
-    match inbox.recv_timeout(GATHER) {
-        Ok(job) => Some(job),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-    }
+    inbox.recv_timeout(GATHER).ok()
 }
 
 fn side_job(engine: &mut Engine, job: Job) {
