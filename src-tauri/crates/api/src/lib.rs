@@ -1,1 +1,23 @@
 //! Command bodies against a Host trait; model to wire conversion; error codes.
+//!
+//! **What this room is for.** One plain function for each command of the wire's table, one file for each noun, run by
+//! whoever implements [`Host`]: the command line, the gateway, the shell.
+//!
+//! **What it must never do.** Grant: the only yes it passes on is an envelope that a person signed elsewhere, and it
+//! holds no key that could. Lock, boot or resume for a command that only reads. Serve two shapes for one noun.
+//!
+//! **Invariants** (tests cite them by number):
+//!
+//! 1. Every command of the table has a body, or this does not compile.
+//! 2. A command of class `read` works in a process without a kernel.
+//! 3. What a parameter names by a part of an identifier is one thing, or an error that names the candidates.
+//! 4. Domain types become wire types here and nowhere else.
+//! 5. An unknown parameter is refused by name, and nothing in the store changes.
+//!
+//! **Where to start reading.** [`Host`], then `call`, then a noun.
+
+mod error;
+mod host;
+
+pub use error::{Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof, usage};
+pub use host::{BundleSigners, Flow, Host};

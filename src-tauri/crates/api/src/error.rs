@@ -1,0 +1,141 @@
+//! Errors of other rooms as the one shape of the wire. Here, and nowhere else.
+
+use serde_json::json;
+use wire::{Code, Error};
+
+/// This process only reads, and the command writes.
+pub fn no_host() -> Error {
+    Error::new(Code::NoHost, "this needs the process that holds the store, and this one only reads")
+        .hint("start one with `hermit serve`, or let the command open the store itself")
+}
+
+/// There is no store.
+pub fn no_store(dir: &str) -> Error {
+    Error::new(Code::NoStore, format!("there is no store in `{dir}`")).hint("make one with `hermit init`")
+}
+
+/// What was given cannot be used.
+pub fn usage(message: impl Into<String>) -> Error {
+    Error::new(Code::Usage, message)
+}
+
+/// Something went wrong that nobody branches on.
+pub fn failed(message: impl ToString) -> Error {
+    Error::new(Code::Failed, message.to_string())
+}
+
+/// Nothing of that name.
+pub fn not_found(kind: &str, id: &str) -> Error {
+    Error::new(Code::NotFound, format!("there is no {kind} `{id}` in this store")).hint("list them to see what there is")
+}
+
+/// What a room said, as the wire says it.
+pub trait Wire<T> {
+    /// The same with the wire's error.
+    ///
+    /// # Errors
+    /// The wire's error.
+    fn wire(self) -> Result<T, Error>;
+}
+
+macro_rules! wired {
+    ($($ty:ty => $convert:expr;)+) => { $(
+        impl<T> Wire<T> for Result<T, $ty> {
+            fn wire(self) -> Result<T, Error> { self.map_err($convert) }
+        }
+    )+ };
+}
+
+wired! {
+    kernel::Error => of_kernel;
+    ledger::Error => of_ledger;
+    projections::Error => of_projections;
+    artifacts::Error => of_artifacts;
+    proof::Error => of_proof;
+    model::Error => |e| usage(e.to_string());
+    seal::Error => |e| failed(e);
+}
+
+/// An error of the kernel.
+pub fn of_kernel(error: kernel::Error) -> Error {
+    use kernel::Error as E;
+    let message = error.to_string();
+    match error {
+        E::Refused(refusal) => Error::new(Code::Refused, message).details(json!({ "code": refusal.code })),
+        E::NotFound { kind, id } => not_found(kind, &id),
+        E::Input(_) | E::Model(_) => Error::new(Code::Usage, message),
+        E::Conflict(_) => Error::new(Code::Conflict, message),
+        E::Halted => Error::new(Code::Halted, "Hermit is halted and executes nothing")
+            .hint("run `hermit boot` to let it work again"),
+        E::KeyLocked(key) => Error::new(Code::KeyLocked, format!("the {key} key is locked or missing"))
+            .hint("open it, or make it with `hermit keys init`")
+            .details(json!({ "key": key })),
+        E::Ledger(error) => of_ledger(error),
+        E::Artifacts(error) => of_artifacts(error),
+        E::Effects(_) | E::Reasoning(_) => Error::new(Code::Unavailable, message),
+        E::Gate(_) | E::Seal(_) => Error::new(Code::Failed, message),
+        E::Broken(_) => Error::new(Code::Damaged, message),
+    }
+}
+
+/// An error of the ledger.
+pub fn of_ledger(error: ledger::Error) -> Error {
+    use ledger::Error as E;
+    let message = error.to_string();
+    match error {
+        E::Held { pid, since, address } => Error::new(Code::Held, format!("the store is in use by process {pid}"))
+            .hint("attach to it, or end it first")
+            .details(json!({ "pid": pid, "since": since.0, "address": address })),
+        E::Moved { .. } | E::GateMoved { .. } | E::Duplicate { .. } => Error::new(Code::Conflict, message),
+        E::GrantSpent { .. } => Error::new(Code::Refused, message).details(json!({ "code": "grant_spent" })),
+        E::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
+        E::Corrupt { .. } => Error::new(Code::Damaged, message),
+        E::NoStore { dir } => no_store(&dir),
+        E::Full => Error::new(Code::DiskFull, message),
+        E::Cancelled => Error::new(Code::Cancelled, message),
+        E::Invalid { .. } => Error::new(Code::Usage, message),
+        _ => Error::new(Code::Failed, message),
+    }
+}
+
+/// An error of the views.
+pub fn of_projections(error: projections::Error) -> Error {
+    use projections::Error as E;
+    let message = error.to_string();
+    match error {
+        E::Ledger(error) => of_ledger(error),
+        E::Asked { .. } => Error::new(Code::Usage, message),
+        E::Cancelled => Error::new(Code::Cancelled, message),
+        E::Version { found, needed } if found > needed => Error::new(Code::NewerVersion, message),
+        E::Row { .. } => Error::new(Code::Failed, message).hint("run `hermit ledger rebuild`"),
+        E::Version { .. } | E::Event { .. } | E::Database(_) => Error::new(Code::Failed, message),
+    }
+}
+
+/// An error of the content store.
+pub fn of_artifacts(error: artifacts::Error) -> Error {
+    use artifacts::Error as E;
+    let message = error.to_string();
+    match error {
+        E::Missing { .. } => Error::new(Code::NotFound, message),
+        E::Corrupt { .. } => Error::new(Code::Damaged, message),
+        E::TooLarge { .. } => Error::new(Code::TooLarge, message),
+        E::Full => Error::new(Code::DiskFull, message),
+        E::Source { .. } => Error::new(Code::Usage, message),
+        _ => Error::new(Code::Failed, message),
+    }
+}
+
+/// An error of proofs.
+pub fn of_proof(error: proof::Error) -> Error {
+    use proof::Error as E;
+    let message = error.to_string();
+    match error {
+        E::Unknown { what, id } => not_found(what, &id),
+        E::Exists { .. } => Error::new(Code::Conflict, message),
+        E::Trust { .. } => Error::new(Code::Usage, message),
+        E::TooLarge { .. } => Error::new(Code::TooLarge, message),
+        E::Inconsistent { .. } => Error::new(Code::Damaged, message),
+        _ => Error::new(Code::Failed, message),
+    }
+}

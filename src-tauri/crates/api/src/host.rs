@@ -1,0 +1,123 @@
+//! The handful of questions a command body may ask of whoever runs it.
+
+use kernel::Kernel;
+use kernel::command::submit::Reasoning;
+use ledger::Reader;
+use model::{TaskId, UnixMs};
+use projections::Query;
+use seal::{PublicKey, Signer};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+/// A store in this process, or none.
+///
+/// A *reading* host opens `ledger.db` read-only and has no kernel: it never locks, boots or resumes. An *owning* host
+/// has the kernel. A host for commands of class `free` may have neither; what it lacks it answers with
+/// [`wire::Code::NoStore`] or [`wire::Code::NoHost`] ([`crate::no_store`], [`crate::no_host`]).
+pub trait Host: Send + Sync {
+    /// The kernel, in the process that holds the store.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoHost`] in a process that only reads.
+    fn kernel(&self) -> Result<&Kernel, wire::Error>;
+
+    /// Reads the ledger.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoStore`] and what opening it says.
+    fn reader(&self) -> Result<Reader, wire::Error>;
+
+    /// Reads the views.
+    ///
+    /// # Errors
+    /// As [`Host::reader`].
+    fn query(&self) -> Result<Query, wire::Error>;
+
+    /// Reads content.
+    ///
+    /// # Errors
+    /// As [`Host::reader`].
+    fn artifacts(&self) -> Result<&artifacts::Store, wire::Error>;
+
+    /// The two keys that sign a proof, when they are open here.
+    fn signers(&self) -> Option<BundleSigners>;
+
+    /// Which of the four keys are open in this process: log, receipt, manifest, approval. None where it cannot know.
+    fn open_keys(&self) -> Option<Vec<model::body::KeyPurpose>>;
+
+    /// Keys of checkpoints that this host trusts from outside the ledger: its own K_log and old ones.
+    fn trusted_log_keys(&self) -> Vec<PublicKey>;
+
+    /// The last global checkpoint kept outside the store, as a note.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error>;
+
+    /// Now.
+    fn now(&self) -> UnixMs;
+
+    /// A text nobody has drawn before: an idempotency key for a request that came without one.
+    fn fresh_key(&self) -> String;
+
+    /// The folder a person names, absolute and canonical; it must be there.
+    ///
+    /// # Errors
+    /// [`wire::Code::NotFound`] or [`wire::Code::Usage`].
+    fn workspace(&self, path: &Path) -> Result<PathBuf, wire::Error>;
+
+    /// The reasoner a person names: the standard one, an address, or a playbook with its text.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] or [`wire::Code::NotFound`], with what there is.
+    fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error>;
+
+    /// Playbooks at hand.
+    fn playbooks(&self) -> Vec<wire::playbooks::Playbook>;
+
+    /// Sees to it that somebody drives the task; returns at once.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoHost`] in a process that only reads.
+    fn drive(&self, task: TaskId) -> Result<(), wire::Error>;
+
+    /// Sees to it that everything that can go on does; returns the tasks taken up.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoHost`] in a process that only reads, and what the kernel says.
+    fn drive_all(&self) -> Result<Vec<TaskId>, wire::Error>;
+
+    /// Folds every view anew from the log; returns how many events that were.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoHost`] in a process that only reads, and what the fold says.
+    fn rebuild(&self) -> Result<u64, wire::Error>;
+
+    /// Long work of this call went on. `Stop` makes it end as cancelled.
+    fn progress(&self, what: &'static str, done: u64, total: u64) -> Flow;
+
+    /// Facts about machine, sandbox, keys and settings, for the doctor.
+    fn facts(&self) -> Vec<wire::host::Fact>;
+
+    /// Listens to what happens in this host; `None` where nothing ever does (a process that only reads).
+    fn listen(&self) -> Option<Receiver<wire::Notice>>;
+}
+
+/// Whether long work goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop, and leave everything as it was.
+    Stop,
+}
+
+/// The keys that sign a proof.
+#[derive(Clone)]
+pub struct BundleSigners {
+    /// K_receipt, for the statement.
+    pub receipt: Arc<dyn Signer>,
+    /// K_manifest, for `SHA256SUMS`.
+    pub manifest: Arc<dyn Signer>,
+}

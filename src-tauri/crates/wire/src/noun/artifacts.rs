@@ -1,0 +1,110 @@
+//! Bytes that came in, were made, or were left behind.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::receipts::Link;
+use crate::table::{answers, params};
+use crate::{Page, Text};
+
+params! {
+    /// A file: by a path that the host can read, or by its bytes.
+    Ingest {
+        /// Absolute.
+        path: Option<String>,
+        /// Base64, for what has no path, such as standard input.
+        bytes: Option<String>,
+        /// The name shown; the path's last part when absent.
+        name: Option<String>,
+        /// Media type; told from the name when absent.
+        media_type: Option<String>,
+        /// `untrusted` (the standard), `observed`, `verified`, `user_asserted`.
+        trust: Option<String>,
+        channel: Option<String>,
+    }
+    /// Which artifacts.
+    List {
+        task: Option<String>,
+        kind: Option<String>,
+        /// Exactly these bytes.
+        sha256: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
+    /// One artifact by identifier, or by its beginning or end.
+    Show { artifact: String }
+    /// A part of the bytes; the whole, as far as one answer carries it, when absent.
+    Content { artifact: String, #[serde(default)] offset: u64, limit: Option<u64> }
+    /// See the table.
+    Lineage { artifact: String }
+}
+
+answers! {
+    /// What was taken in.
+    Ingested { artifact_id: String, sha256: String, byte_size: u64 }
+
+    /// One line of the list, and all there is to say.
+    Artifact {
+        artifact_id: String,
+        task_id: String,
+        class: String,
+        kind: String,
+        uri: Text,
+        name: Option<Text>,
+        sha256: String,
+        media_type: String,
+        byte_size: u64,
+        created_at: i64,
+        trust: String,
+        sensitivity: String,
+        retention: String,
+        /// `live`, `compacted`, `expired`.
+        state: String,
+        produced_by: Option<String>,
+        inputs: Vec<String>,
+        sealed_by: Option<String>,
+        /// Whether the bytes are here.
+        present: Option<bool>,
+    }
+
+    /// Bytes.
+    Bytes {
+        artifact_id: String,
+        sha256: String,
+        media_type: String,
+        byte_size: u64,
+        offset: u64,
+        /// Base64 of this part.
+        bytes: String,
+        /// Where to go on; absent at the end.
+        next_offset: Option<u64>,
+    }
+
+    /// The six questions of HK-14.4, and the ancestry.
+    Lineages {
+        artifact_id: String,
+        /// Which attempt made it.
+        produced_by: Option<Link>,
+        /// Which artifacts went into it.
+        inputs: Vec<Link>,
+        /// Which decisions cite it.
+        cited_by: Vec<Link>,
+        /// Which beliefs refer to it.
+        beliefs: Vec<Link>,
+        /// Which memory came of it.
+        memories: Vec<Link>,
+        /// Which receipts include it.
+        receipts: Vec<Link>,
+        /// Everything it came from, the nearest kinds mixed.
+        ancestors: Vec<Link>,
+        /// Everything that came of it.
+        descendants: Vec<Link>,
+        /// The weakest trust tier behind it.
+        trust: Option<String>,
+        /// Untrusted artifacts behind it.
+        untrusted: Vec<Link>,
+        /// Sources that have been replaced by other content since.
+        stale: Vec<Link>,
+    }
+}
+
+/// A part of the list.
+pub type Artifacts = Page<Artifact>;

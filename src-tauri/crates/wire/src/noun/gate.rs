@@ -1,0 +1,37 @@
+//! The reference monitor: its state, its halt, its evidence.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::table::{answers, params};
+use crate::{Text, Verdict};
+
+params! {
+    /// Nothing to say.
+    State {}
+    /// Why.
+    Halt { reason: Option<String> }
+    /// Nothing to say.
+    Boot {}
+    /// Where to, absolute; must not exist.
+    Export { path: String }
+    /// Which file, absolute.
+    Verify { path: String }
+}
+
+answers! {
+    /// How the gate stands.
+    GateState {
+        /// Nothing executes until a person boots.
+        halted: bool,
+        reason: Option<Text>,
+        session: String,
+        since: Option<i64>,
+        /// Entries of the chain.
+        entries: u64,
+        /// Hash of the last entry.
+        head: String,
+    }
+    /// What was written.
+    Exported { path: String, entries: u64, root: String, byte_size: u64 }
+    /// What a check found.
+    Verified { verdict: Verdict, reason: String, entries: u64, root: Option<String> }
+}

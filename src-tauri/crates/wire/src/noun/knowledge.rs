@@ -1,0 +1,105 @@
+//! What is held true, and why; and the search through everything.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::table::{answers, params};
+use crate::{Page, Text};
+
+params! {
+    /// Which decisions.
+    Decisions { task: Option<String>, after: Option<String>, limit: Option<u32> }
+    /// Which beliefs.
+    Beliefs { task: Option<String>, status: Option<String>, after: Option<String>, limit: Option<u32> }
+    /// Which memory records; without a status those that are held.
+    Memories {
+        /// `active`, `invalidated`, `revoked`, `expired`, or `any`.
+        status: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
+    /// One record by identifier, or by its beginning or end.
+    Invalidate { memory: String, reason: String }
+    /// Words that must all be there; each also finds longer ones that begin with it.
+    Search { text: String, after: Option<String>, limit: Option<u32> }
+}
+
+answers! {
+    /// One decision.
+    Decision {
+        decision_id: String,
+        task_id: String,
+        class: String,
+        summary: Text,
+        rationale: Text,
+        risk: String,
+        decided_by: String,
+        reversible: bool,
+        evidence: Vec<Evidence>,
+        alternatives: Vec<Text>,
+        created_at: i64,
+    }
+    /// One belief, its latest revision.
+    Belief {
+        belief_id: String,
+        task_id: String,
+        claim: Text,
+        scope: Text,
+        /// From 0 to 1000.
+        confidence: u16,
+        trust: String,
+        status: String,
+        revision: u32,
+        evidence: Vec<Evidence>,
+        created_at: i64,
+        updated_at: i64,
+        superseded_by: Option<String>,
+        contradicts: Vec<String>,
+        reason: Option<Text>,
+    }
+    /// One memory record.
+    Memory {
+        memory_id: String,
+        task_id: String,
+        claim: Text,
+        scope: Text,
+        reason: Text,
+        trust: String,
+        status: String,
+        evidence: Vec<Evidence>,
+        promoted_by: String,
+        created_at: i64,
+        ended_at: Option<i64>,
+        end_reason: Option<Text>,
+        superseded_by: Option<String>,
+    }
+    /// What a claim rests on.
+    Evidence {
+        artifact_id: String,
+        /// Which part, in words.
+        part: String,
+        excerpt_sha256: String,
+        trust: String,
+        confidence: u16,
+    }
+    /// It is marked as wrong.
+    Invalidated { memory_id: String, task_id: String }
+    /// One place where the words were found.
+    Hit {
+        /// What it is about: `task`, `artifact`, `belief`, ...
+        kind: String,
+        id: String,
+        task_id: String,
+        /// A JSON pointer into the event, or `/content` of an artifact.
+        part: String,
+        at: i64,
+        excerpt: Text,
+    }
+}
+
+/// A part of the list.
+pub type DecisionList = Page<Decision>;
+/// A part of the list.
+pub type BeliefList = Page<Belief>;
+/// A part of the list.
+pub type MemoryList = Page<Memory>;
+/// A part of the list.
+pub type Hits = Page<Hit>;

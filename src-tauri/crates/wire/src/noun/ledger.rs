@@ -1,0 +1,75 @@
+//! The log itself.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::Verdict;
+use crate::table::{answers, params};
+
+params! {
+    /// Keys trusted beside the host's own: PEM blocks, or verifier keys.
+    Verify {
+        #[serde(default)]
+        keys: Vec<String>,
+    }
+    /// Nothing to say.
+    Rebuild {}
+    /// Of these tasks; of all that have ended or moved when empty, and always of gate and log.
+    Checkpoint {
+        #[serde(default)]
+        tasks: Vec<String>,
+    }
+    /// Nothing to say.
+    Stats {}
+}
+
+answers! {
+    /// What verification found.
+    Report {
+        verdict: Verdict,
+        /// Why it is not valid, or what it rests on, in a sentence.
+        reason: String,
+        /// The first place that does not fit.
+        place: Option<String>,
+        events: u64,
+        tasks: u64,
+        entries: u64,
+        checkpoints: u64,
+        trusted_checkpoints: u64,
+        disclosures: u64,
+        artifacts: u64,
+        /// Chained, and under no trusted checkpoint yet.
+        unsigned_events: u64,
+        /// Whether the checkpoint kept outside the store was compared.
+        pinned: bool,
+    }
+    /// Events folded.
+    Rebuilt { events: u64 }
+    /// Checkpoints made or still good.
+    Checkpoints { checkpoints: Vec<Signed> }
+    /// One signed tree head.
+    Signed {
+        /// `task`, `gate`, `global`.
+        kind: String,
+        task_id: Option<String>,
+        origin: String,
+        size: u64,
+        root: String,
+        made_at: i64,
+        /// The signed note (C2SP checkpoint), as text.
+        note: String,
+    }
+    /// How much there is.
+    Counts {
+        log_id: String,
+        events: u64,
+        tasks: u64,
+        entries: u64,
+        blobs: u64,
+        disclosures: u64,
+        checkpoints: u64,
+        /// Hosts so far.
+        epoch: u64,
+        file_bytes: u64,
+        wal_bytes: u64,
+        schema: u32,
+    }
+}

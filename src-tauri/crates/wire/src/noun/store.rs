@@ -1,0 +1,29 @@
+//! Copies of the store.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::Verdict;
+use crate::table::{answers, params};
+
+params! {
+    /// The folder to make, absolute; must not exist or be empty.
+    Backup { to: String }
+    /// A copy, and the empty folder to put it into; both absolute.
+    Restore { from: String, to: String }
+}
+
+answers! {
+    /// What was copied.
+    BackedUp {
+        to: String,
+        /// SHA-256 of the copy's manifest: names the whole content.
+        manifest_sha256: String,
+        files: u64,
+        byte_size: u64,
+        /// The last place of the log it holds.
+        log_seq: u64,
+        /// Artifacts that the log names and that are not there.
+        missing: Vec<String>,
+    }
+    /// What was put back, and what the ledger's verification says of it.
+    Restored { to: String, files: u64, byte_size: u64, log_seq: u64, verdict: Verdict, reason: String }
+}

@@ -1,0 +1,265 @@
+//! Tasks: what a person asks for, and how it goes.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::table::{answers, params};
+use crate::{Page, Text};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who proposes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reasoner {
+    /// The model that the host is set up with.
+    #[default]
+    Standard,
+    /// An address as a person writes it, such as `openai:http://127.0.0.1:8080/v1#model`.
+    Address {
+        /// The address.
+        address: String,
+    },
+    /// A playbook: a shipped name, or the text of one.
+    Playbook {
+        /// Its name, or the name of its file.
+        name: String,
+        /// The text, when it is not a shipped one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// Parameters by name.
+        #[serde(default)]
+        parameters: BTreeMap<String, String>,
+    },
+}
+
+/// Limits of what a task may spend; what is absent takes the standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Model calls of one attempt.
+    pub iterations_max: Option<u32>,
+    /// Tokens in and out.
+    pub tokens_max: Option<u64>,
+    /// Milliseconds of work.
+    pub wall_ms_max: Option<i64>,
+    /// Cost in micro-units of the provider's currency.
+    pub cost_micros_max: Option<u64>,
+}
+
+params! {
+    /// A goal, or a playbook, with everything it comes with.
+    Submit {
+        /// What is to be done; a playbook may leave it empty.
+        #[serde(default)]
+        goal: String,
+        /// The folder to work in, absolute.
+        workspace: String,
+        /// Who proposes.
+        #[serde(default)]
+        reasoner: Reasoner,
+        /// Policy profile: `readonly_analysis` and others; the careful standard when absent.
+        profile: Option<String>,
+        /// Paths of files to hand over, absolute.
+        #[serde(default)]
+        attachments: Vec<String>,
+        #[serde(default)]
+        budget: Budget,
+        /// What must not happen.
+        #[serde(default)]
+        constraints: Vec<String>,
+        /// One line for lists.
+        title: Option<String>,
+        /// `low`, `normal`, `high`.
+        priority: Option<String>,
+        /// When it expires, ms.
+        deadline_at: Option<i64>,
+        /// The same key twice is the same task.
+        idempotency_key: Option<String>,
+        /// The surface: `cli`, `app`, ...
+        channel: Option<String>,
+    }
+
+    /// Which tasks.
+    List {
+        /// Of any of these statuses; empty is any.
+        #[serde(default)]
+        status: Vec<String>,
+        /// Only tasks in which these words stand.
+        search: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
+
+    /// One task by identifier, or by its beginning or end.
+    Show { task: String }
+    /// See the table.
+    Pause { task: String }
+    /// See the table.
+    Resume { task: String }
+    /// See the table.
+    Cancel { task: String, reason: Option<String> }
+    /// See the table.
+    Retry { task: String, idempotency_key: Option<String> }
+    /// See the table.
+    Note { task: String, text: String, idempotency_key: Option<String>, channel: Option<String> }
+
+    /// An answer; without `question` it is for the only open one.
+    Answer { task: String, question: Option<String>, text: String, channel: Option<String> }
+
+    /// Which questions.
+    Questions {
+        task: Option<String>,
+        /// `pending` and others; any when absent.
+        status: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
+
+    /// What a person found: `succeeded`, `failed` or `partial`.
+    Settle { task: String, result: String, note: String }
+
+    /// Of which task.
+    WorkingState { task: String, after: Option<String>, limit: Option<u32> }
+}
+
+answers! {
+    /// What became of a submission.
+    Submitted {
+        task_id: String,
+        ingress_id: String,
+        /// It had come in before; this is the first result.
+        duplicate: bool,
+    }
+
+    /// Done; the task and where it stands now.
+    Done { task_id: String, status: String }
+
+    /// A note was recorded.
+    Noted { task_id: String, ingress_id: String }
+
+    /// One line of the list.
+    TaskRow {
+        task_id: String,
+        title: Text,
+        status: String,
+        /// As the run API names it: `queued`, `running`, `awaiting_approval`, ...
+        run_status: String,
+        reason: String,
+        priority: String,
+        profile: String,
+        created_at: i64,
+        updated_at: i64,
+        ended_at: Option<i64>,
+        /// Approvals that wait.
+        open_approvals: u32,
+        /// Questions that wait.
+        open_questions: u32,
+        /// Effects whose outcome nobody knows.
+        unknown_effects: u32,
+        receipts: u32,
+        iterations: u32,
+        tokens_used: u64,
+        cost_micros: u64,
+        parent_task_id: Option<String>,
+    }
+
+    /// One task.
+    Task {
+        row: TaskRow,
+        goal: Text,
+        channel: String,
+        /// The folder, unless it was erased.
+        workspace: Option<Text>,
+        /// Who proposes, in a line.
+        reasoner: String,
+        constraints: Vec<String>,
+        tokens_max: u64,
+        cost_micros_max: u64,
+        wall_ms: i64,
+        wall_ms_max: i64,
+        deadline_at: Option<i64>,
+        /// Why its loop ended.
+        termination: Option<String>,
+        /// Its last words.
+        summary: Option<Text>,
+        /// The artifact with its answer.
+        answer_ref: Option<String>,
+        /// What it waits for, if it waits.
+        waits_for: Option<Waits>,
+        /// The last event's place.
+        last_seq: u64,
+        attempts: Vec<Attempt>,
+        actions: Vec<Action>,
+        /// Tasks derived from it.
+        children: Vec<String>,
+    }
+
+    /// What a task waits for.
+    Waits {
+        /// `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`.
+        kind: String,
+        /// The approval or question.
+        id: Option<String>,
+    }
+
+    /// One attempt.
+    Attempt {
+        attempt_id: String,
+        number: u32,
+        status: String,
+        reason: String,
+        started_at: i64,
+        finished_at: Option<i64>,
+        iterations: u32,
+        termination: Option<String>,
+    }
+
+    /// One proposed action and what became of it.
+    Action {
+        action_request_id: String,
+        class: String,
+        tool: String,
+        summary: Text,
+        /// `requested`, `allowed`, `awaiting_approval`, ..., `observed`, `uncertain`.
+        state: String,
+        /// What policy said.
+        verdict: Option<String>,
+        risk: Option<String>,
+        approval_id: Option<String>,
+        grant_id: Option<String>,
+        receipt_id: Option<String>,
+        result: Option<String>,
+        sandbox: Option<String>,
+        requested_at: i64,
+        observed_at: Option<i64>,
+        trouble: Option<Text>,
+    }
+
+    /// One question put to a person.
+    Question {
+        question_id: String,
+        task_id: String,
+        question: Text,
+        choices: Vec<Text>,
+        status: String,
+        requested_at: i64,
+        expires_at: i64,
+    }
+
+    /// The latest working state of one attempt.
+    WorkingStateRow {
+        holder: String,
+        artifact_id: String,
+        sha256: String,
+        revision: u32,
+        updated_at: i64,
+        /// The state itself; `null` when its bytes are gone.
+        state: serde_json::Value,
+    }
+}
+
+/// A part of the list of tasks.
+pub type Tasks = Page<TaskRow>;
+/// A part of the list of questions.
+pub type QuestionList = Page<Question>;
+/// A part of the list of working states.
+pub type WorkingStates = Page<WorkingStateRow>;

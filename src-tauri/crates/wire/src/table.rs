@@ -1,0 +1,152 @@
+//! The table. Every command stands here once; whoever needs something of all of them hands a macro to
+//! [`with_commands!`](crate::with_commands).
+//!
+//! A row reads: `noun.verb (Params) -> Answer, access [topics];` where both structs live in the module of the noun.
+//! TypeScript bindings will be made from this table by the desktop issue.
+
+use crate::Topic;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What a command needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(non_camel_case_types, reason = "the table spells classes as it reads")]
+pub enum Access {
+    /// A store, open for reading: it never locks, boots or resumes.
+    read,
+    /// The process that holds the store, this one or another one reached over the gateway.
+    write,
+    /// The process that holds the store, and no machine surface: the gateway refuses it.
+    owner,
+    /// No open store at all.
+    free,
+}
+
+/// A parameter struct, which is the request itself.
+pub trait Command: Serialize + DeserializeOwned {
+    /// `noun.verb`.
+    const NAME: &'static str;
+    /// What it needs.
+    const ACCESS: Access;
+    /// What comes back.
+    type Answer: Serialize + DeserializeOwned;
+}
+
+/// A row of the table, for listings.
+#[derive(Debug, Clone, Copy)]
+pub struct Info {
+    /// `noun.verb`.
+    pub name: &'static str,
+    /// What it needs.
+    pub access: Access,
+    /// The topics that make its answer stale.
+    pub topics: &'static [Topic],
+    /// What it does, in a sentence.
+    pub about: &'static str,
+}
+
+/// The row of a command.
+pub fn find(name: &str) -> Option<&'static Info> {
+    COMMANDS.iter().find(|info| info.name == name)
+}
+
+/// Hands the whole table to the macro `$then`, which must be in scope as a name.
+#[macro_export]
+macro_rules! with_commands {
+    ($then:ident) => { $then! {
+        "takes a goal or playbook in and makes its task" task.submit(Submit) -> Submitted, write [];
+        "lists tasks" task.list(List) -> Tasks, read [tasks];
+        "shows one task with its steps, attempts, actions and what it waits for" task.show(Show) -> Task, read [tasks];
+        "asks a task to pause" task.pause(Pause) -> Done, write [];
+        "lets a paused task go on" task.resume(Resume) -> Done, write [];
+        "asks a task to end" task.cancel(Cancel) -> Done, write [];
+        "tries again: a new attempt, or a follow-up of an ended task" task.retry(Retry) -> Submitted, write [];
+        "adds words to a task" task.note(Note) -> Noted, write [];
+        "answers a question of a task" task.answer(Answer) -> Done, write [];
+        "lists questions that were put to a person" task.questions(Questions) -> QuestionList, read [tasks];
+        "settles an outcome that nobody knows" task.settle(Settle) -> Done, write [];
+        "shows working state" task.working_state(WorkingState) -> WorkingStates, read [knowledge];
+        "reads the events of a task in order" task_events.list(List) -> Events, read [tasks];
+        "lists approvals" approvals.list(List) -> Approvals, read [approvals];
+        "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals];
+        "hands in a decision that a person signed" approvals.decide(Decide) -> Decided, write [];
+        "refuses, which any surface may" approvals.deny(Deny) -> Decided, write [];
+        "lists receipts" receipts.list(List) -> Receipts, read [receipts];
+        "shows a receipt and whether its signature holds" receipts.show(Show) -> Receipt, read [receipts];
+        "tells the chain behind a receipt, from goal to change" receipts.explain(Explain) -> Explanation, read [receipts];
+        "makes the task that undoes a receipt" receipts.rollback(Rollback) -> Submitted, write [];
+        "takes a file in" artifacts.ingest(Ingest) -> Ingested, write [];
+        "lists artifacts" artifacts.list(List) -> Artifacts, read [artifacts];
+        "shows an artifact" artifacts.show(Show) -> Artifact, read [artifacts];
+        "reads the bytes of an artifact" artifacts.content(Content) -> Bytes, read [artifacts];
+        "answers where an artifact came from and what came of it" artifacts.lineage(Lineage) -> Lineages, read [artifacts];
+        "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
+        "lists grants" grants.list(List) -> Grants, read [grants];
+        "takes an unused grant back" grants.revoke(Revoke) -> Revoked, write [];
+        "lists decisions" knowledge.decisions(Decisions) -> DecisionList, read [knowledge];
+        "lists beliefs" knowledge.beliefs(Beliefs) -> BeliefList, read [knowledge];
+        "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];
+        "marks a memory record as wrong" knowledge.invalidate(Invalidate) -> Invalidated, write [];
+        "searches everything that was said and done" knowledge.search(Search) -> Hits, read [store];
+        "checks the whole ledger" ledger.verify(Verify) -> Report, read [store];
+        "folds every list anew from the log" ledger.rebuild(Rebuild) -> Rebuilt, owner [];
+        "signs the trees of tasks, gate and log" ledger.checkpoint(Checkpoint) -> Checkpoints, write [];
+        "counts what is there" ledger.stats(Stats) -> Counts, read [store];
+        "tells whether the gate works or is halted" gate.state(State) -> GateState, read [gate];
+        "stops everything until a person boots" gate.halt(Halt) -> GateState, write [];
+        "lets Hermit work again" gate.boot(Boot) -> GateState, write [];
+        "writes the gate's evidence bundle" gate.export(Export) -> Exported, read [gate];
+        "checks an evidence bundle" gate.verify(Verify) -> Verified, free [];
+        "writes the proof of a task or receipt" proof.export(Export) -> Exported, write [];
+        "checks a proof" proof.verify(Verify) -> Report, free [];
+        "lists the public keys in force" keys.list(List) -> Keys, read [keys];
+        "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
+        "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
+        "copies the store while it is in use" store.backup(Backup) -> BackedUp, read [];
+        "puts a copy back into an empty folder" store.restore(Restore) -> Restored, free [];
+        "tells who holds the store and what waits for a person" host.status(Status) -> HostStatus, read [tasks, approvals, gate, store];
+        "tells facts about machine, store and keys" host.doctor(Doctor) -> Facts, read [store];
+        "goes on with everything that can go on" host.resume(Resume) -> Resumed, write [];
+    } };
+}
+
+macro_rules! rows {
+    ($($about:literal $noun:ident . $verb:ident ( $params:ident ) -> $answer:ident , $access:ident [ $($topic:ident),* ];)+) => {
+        /// Every command, in the order of the table.
+        pub const COMMANDS: &[Info] = &[$(Info {
+            name: concat!(stringify!($noun), ".", stringify!($verb)),
+            access: Access::$access,
+            topics: &[$(Topic::$topic),*],
+            about: $about,
+        }),+];
+
+        $(impl Command for crate::$noun::$params {
+            const NAME: &'static str = concat!(stringify!($noun), ".", stringify!($verb));
+            const ACCESS: Access = Access::$access;
+            type Answer = crate::$noun::$answer;
+        })+
+    };
+}
+
+with_commands!(rows);
+
+/// Declares parameter structs: unknown fields are refused, absent optional fields are left out.
+macro_rules! params {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ty),* $(,)? })+) => { $(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $($(#[$fmeta])* pub $field: $ty,)* }
+    )+ };
+}
+
+/// Declares answer structs.
+macro_rules! answers {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ty),* $(,)? })+) => { $(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct $name { $($(#[$fmeta])* pub $field: $ty,)* }
+    )+ };
+}
+
+pub(crate) use {answers, params};
