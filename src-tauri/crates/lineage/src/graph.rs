@@ -81,13 +81,19 @@ impl Graph {
         reach(&self.down, id.into(), EdgeKind::carries)
     }
 
-    /// The part of the graph around some nodes: they, everything before them and everything after them.
+    /// The part of the graph around some nodes: they, all that content flowed from or into, and whatever is joined
+    /// directly to any of these. An attempt is joined to all it did: what else it did stays out.
     pub fn around(&self, ids: &[NodeId]) -> Self {
         let mut keep: BTreeSet<NodeId> = ids.iter().copied().collect();
         for id in ids {
-            keep.extend(self.ancestors(*id));
-            keep.extend(self.descendants(*id));
+            keep.extend(self.sources(*id));
+            keep.extend(self.carried_into(*id));
         }
+        let joined = |map: &BTreeMap<NodeId, BTreeSet<(EdgeKind, NodeId)>>| -> Vec<NodeId> {
+            keep.iter().filter_map(|id| map.get(id)).flatten().map(|(_, id)| *id).collect()
+        };
+        let near = [joined(&self.up), joined(&self.down)].concat();
+        keep.extend(near);
         let among = |map: &BTreeMap<NodeId, BTreeSet<(EdgeKind, NodeId)>>| {
             let part = map.iter().filter(|(id, _)| keep.contains(id));
             part.map(|(id, to)| (*id, to.iter().filter(|(_, to)| keep.contains(to)).copied().collect())).collect()

@@ -3,7 +3,7 @@
 //! Deterministic: the same graph gives the same drawing, so that a screen does not dance.
 
 use crate::graph::Graph;
-use crate::node::NodeId;
+use crate::node::{EdgeKind, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sweeps down and up; more change little.
@@ -55,15 +55,29 @@ impl Graph {
         Layout { nodes: drawn.collect(), layers: count(depth), rows: count(rows) }
     }
 
+    /// Whether an edge pushes its end into a later layer. What feeds an attempt was often made by that attempt, and
+    /// what cites an artifact may be what it records: such edges lead back, and are drawn so.
+    fn leads(&self, from: NodeId, kind: EdgeKind, to: NodeId) -> bool {
+        let may_turn =
+            matches!(kind, EdgeKind::Informed | EdgeKind::Binds | EdgeKind::Cited | EdgeKind::Contradicts);
+        let order = |id: NodeId| self.nodes.get(&id).map(|n| n.order);
+        !may_turn || order(from) < order(to)
+    }
+
     /// The longest path from a beginning to each node. Nodes of a loop, which events do not make, come last.
     fn layers(&self) -> BTreeMap<NodeId, usize> {
-        let ends = |id: &NodeId| self.up.get(id).map_or(0, |up| up.iter().map(|(_, f)| f).collect::<BTreeSet<_>>().len());
+        let ends = |to: &NodeId| {
+            let up = self.up.get(to).into_iter().flatten();
+            up.filter(|(kind, from)| self.leads(*from, *kind, *to)).map(|(_, from)| from).collect::<BTreeSet<_>>().len()
+        };
         let mut waits: BTreeMap<NodeId, usize> = self.nodes.keys().map(|id| (*id, ends(id))).collect();
         let mut layer: BTreeMap<NodeId, usize> = BTreeMap::new();
         let mut open: Vec<NodeId> = waits.iter().filter(|(_, n)| **n == 0).map(|(id, _)| *id).collect();
         while let Some(id) = open.pop() {
             let here = *layer.entry(id).or_insert(0);
-            let next: BTreeSet<NodeId> = self.down.get(&id).into_iter().flatten().map(|(_, to)| *to).collect();
+            let next = self.down.get(&id).into_iter().flatten();
+            let next: BTreeSet<NodeId> =
+                next.filter(|(kind, to)| self.leads(id, *kind, *to)).map(|(_, to)| *to).collect();
             for to in next {
                 let at = layer.entry(to).or_insert(0);
                 *at = (*at).max(here + 1);
