@@ -22,7 +22,7 @@ mod cell;
 mod digest;
 mod error;
 mod fold;
-mod names;
+pub mod names;
 pub mod query;
 pub mod rebuild;
 pub mod rows;

@@ -12,25 +12,26 @@ use serde_json::Value;
 /// tables number alike.
 const DOCS_MAX: i64 = 256;
 
+/// The number of an artifact's own text, behind all leaves.
+const CONTENT: i64 = DOCS_MAX - 1;
+
 /// Bytes of an artifact's text that are indexed: enough to find it again.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
-    let mut number = 0;
     let mut leaves = Vec::new();
     collect(&seen.event.payload, &mut String::new(), &mut leaves);
-    for (part, digest) in leaves {
+    // Every leaf has its number, erased or not: an erasure must not renumber the others.
+    for (number, (part, digest)) in (0..CONTENT).zip(leaves) {
         // The text as it came is enough; its tidied copy would only be found twice.
-        if number < DOCS_MAX - 1
-            && !part.ends_with("/normalized_text")
+        if !part.ends_with("/normalized_text")
             && let Some(words) = disclosed(seen.conn, &digest)?
         {
             index(seen, number, &part, Source::Leaf(digest), &words)?;
-            number += 1;
         }
     }
     match body {
-        Body::ArtifactCreated(b) => content(seen, number, &b.artifact),
+        Body::ArtifactCreated(b) => content(seen, &b.artifact),
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
         _ => Ok(()),
     }
@@ -135,7 +136,7 @@ const fn is_looked_for(kind: ArtifactKind) -> bool {
 }
 
 /// The text of a small artifact, which is committed together with the event that makes it.
-fn content(seen: &Seen<'_>, number: i64, artifact: &Artifact) -> rusqlite::Result<()> {
+fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
     let small = usize::try_from(artifact.byte_size).is_ok_and(|n| n <= INLINE_ARTIFACT_BYTES_MAX);
     let media = artifact.media_type.as_str();
     let is_text = media.starts_with("text/") || media.starts_with("application/json");
@@ -150,7 +151,7 @@ fn content(seen: &Seen<'_>, number: i64, artifact: &Artifact) -> rusqlite::Resul
         return Ok(());
     };
     let head = bytes.get(..bytes.len().min(TEXT_BYTES_MAX)).unwrap_or_default();
-    index(seen, number, "/content", Source::Content(digest), &String::from_utf8_lossy(head))
+    index(seen, CONTENT, "/content", Source::Content(digest), &String::from_utf8_lossy(head))
 }
 
 /// Takes erased leaves out of the index, and their words out of its pages.
