@@ -4,10 +4,10 @@ use super::Run;
 use super::notes::Heads;
 use super::report::{Place, Stop};
 use super::scan::{Fields, fields, is_hex};
+use super::trees::{self, Grow};
 use crate::rows::{Hash, Id, count};
 use model::TaskId;
 use seal::Digest;
-use seal::merkle::{Frontier, leaf_hash};
 use std::collections::{BTreeSet, HashMap};
 
 /// Rows between two words about the progress.
@@ -17,12 +17,15 @@ pub(super) const TELL_EVERY: u64 = 4_096;
 struct Task {
     seq: u64,
     head: Digest,
-    tree: Frontier,
-    /// Checkpoints still ahead: size, root, row; the nearest is the last.
-    ahead: Vec<(u64, Digest, u64)>,
+    /// How many of its events are signed for.
+    signed: u64,
 }
 
 pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(), Stop> {
+    trees::beside(heads.of_tasks(), |leaves| chains(run, heads, epochs, leaves))
+}
+
+fn chains(run: &mut Run<'_>, heads: &Heads, epochs: u64, leaves: &mut Grow) -> Result<(), Stop> {
     let conn = run.conn;
     let of: i64 = conn.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0))?;
     let text = "SELECT log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes \
@@ -49,8 +52,11 @@ pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(),
         }
         let fields = fields(bytes).map_err(at)?;
         compare(row, &fields, task_id, task_seq).map_err(at)?;
-        let task = tasks.entry(task_id).or_insert_with(|| Task::new(heads.of_task(task_id)));
-        task.push(task_seq, &fields, hash, bytes)?.map_err(at)?;
+        let task = tasks.entry(task_id).or_insert_with(|| Task::new(heads.signed(task_id)));
+        task.push(task_seq, &fields, hash).map_err(at)?;
+        if task_seq <= task.signed {
+            leaves.leaf(task_id, bytes);
+        }
         run.report.events += 1;
         if run.report.events.is_multiple_of(TELL_EVERY) {
             run.tell("events", run.report.events, count(of))?;
@@ -59,13 +65,11 @@ pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(),
     run.report.tasks = tasks.len() as u64;
     let seen: BTreeSet<TaskId> = tasks.keys().copied().collect();
     for (id, task) in &tasks {
-        if let Some((size, ..)) = task.ahead.first() {
-            return Err(Stop::Missing(format!(
-                "task `{id}` has {} events, and {size} were signed for",
-                task.seq
-            )));
+        let (seq, signed) = (task.seq, task.signed);
+        if seq < signed {
+            return Err(Stop::Missing(format!("task `{id}` has {seq} events, and {signed} were signed for")));
         }
-        run.report.unsigned_events += task.seq - heads.signed(*id).min(task.seq);
+        run.report.unsigned_events += seq - signed;
     }
     if let Some((id, size)) = heads.tasks().find(|(id, _)| !seen.contains(id)) {
         return Err(Stop::Missing(format!("task `{id}` has no events, and {size} were signed for")));
@@ -98,40 +102,20 @@ fn compare(row: &rusqlite::Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64)
 }
 
 impl Task {
-    const fn new(ahead: Vec<(u64, Digest, u64)>) -> Self {
-        Self { seq: 0, head: Digest::ZERO, tree: Frontier::new(), ahead }
+    const fn new(signed: u64) -> Self {
+        Self { seq: 0, head: Digest::ZERO, signed }
     }
 
-    /// The next event of the task: its link, and the tree wherever a checkpoint signed it.
-    #[allow(clippy::type_complexity, reason = "a stop of its own, or what is wrong with this event")]
-    fn push(
-        &mut self,
-        seq: u64,
-        fields: &Fields<'_>,
-        hash: Digest,
-        bytes: &[u8],
-    ) -> Result<Result<(), String>, Stop> {
+    /// The next event of the task: its number and its link.
+    fn push(&mut self, seq: u64, fields: &Fields<'_>, hash: Digest) -> Result<(), String> {
         if seq != self.seq + 1 {
-            return Ok(Err(format!("the task goes from {} to {seq}", self.seq)));
+            return Err(format!("the task goes from {} to {seq}", self.seq));
         }
         if !is_hex(&fields.prev_event_hash, "", self.head.as_bytes()) {
-            return Ok(Err(format!("it points to `{}`, not to the event before it", fields.prev_event_hash)));
+            return Err(format!("it points to `{}`, not to the event before it", fields.prev_event_hash));
         }
         self.seq = seq;
         self.head = hash;
-        if !self.ahead.is_empty() {
-            self.tree.push(leaf_hash(bytes));
-        }
-        while let Some((size, root, number)) = self.ahead.last().copied().filter(|(size, ..)| *size <= seq) {
-            if self.tree.root() != root {
-                let place = Place::Checkpoint { number, kind: crate::CheckpointKind::Task };
-                return Err(Stop::At(
-                    place,
-                    format!("the first {size} events of its task have another root"),
-                ));
-            }
-            self.ahead.pop();
-        }
-        Ok(Ok(()))
+        Ok(())
     }
 }

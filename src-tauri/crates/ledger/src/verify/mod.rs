@@ -9,6 +9,7 @@ mod notes;
 mod others;
 mod report;
 mod scan;
+mod trees;
 
 pub use notes::{PinState, check_pin};
 pub use report::{Place, Progress, Report, Verdict};

@@ -38,8 +38,8 @@ impl Heads {
         Ok(heads)
     }
 
-    pub fn of_task(&self, task: TaskId) -> Ahead {
-        self.tasks.get(&task).cloned().unwrap_or_default()
+    pub fn of_tasks(&self) -> BTreeMap<TaskId, Ahead> {
+        self.tasks.clone()
     }
 
     pub fn of_gate(&self) -> Ahead {
