@@ -14,8 +14,6 @@ params! {
         bytes: Option<String>,
         /// The name shown; the path's last part when absent.
         name: Option<String>,
-        /// Media type; told from the name when absent.
-        media_type: Option<String>,
         /// `untrusted` (the standard), `observed`, `verified`, `user_asserted`.
         trust: Option<String>,
         channel: Option<String>,
@@ -81,6 +79,9 @@ answers! {
     /// The six questions of HK-14.4, and the ancestry.
     Lineages {
         artifact_id: String,
+        /// How far was looked: `store`, or `family` (the task, those it derives from and those derived from it) where
+        /// the log is too long to fold whole.
+        scope: String,
         /// Which attempt made it.
         produced_by: Option<Link>,
         /// Which artifacts went into it.

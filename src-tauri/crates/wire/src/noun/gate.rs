@@ -13,8 +13,8 @@ params! {
     Boot {}
     /// Where to, absolute; must not exist.
     Export { path: String }
-    /// Which file, absolute.
-    Verify { path: String }
+    /// Which file, absolute; and the hash of the last entry, when it is known from elsewhere.
+    Verify { path: String, root: Option<String> }
 }
 
 answers! {
