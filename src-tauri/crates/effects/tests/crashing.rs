@@ -200,7 +200,23 @@ fn an_edit_after_the_crash_is_told_from_the_act_by_the_order_of_items() {
     // The third was done and the second shows the state before it: that cannot be from these hands alone.
     world.put("b", "b");
     world.put("c", "3");
-    assert_eq!(outcomes(&world), [ItemOutcome::Done, ItemOutcome::Unknown, ItemOutcome::Done]);
+    assert_eq!(outcomes(&world), [ItemOutcome::Unknown, ItemOutcome::Unknown, ItemOutcome::Done]);
+}
+
+#[test]
+fn a_place_that_returns_to_what_it_was_proves_nothing() {
+    let world = World::new();
+    world.put("a", "a");
+    let items = vec![
+        world.write("a", b"1", sha(b"a")),
+        world.write("b", b"2", Prior::Absent),
+        ChangeItem::Delete { path: rel("b"), prior: sha(b"2") },
+    ];
+    let request = world.request(Action::Change { items });
+    let witness = world.witness(&request);
+    world.put("a", "a person's");
+    let settled = world.hands.settle(&request, &witness);
+    assert!(settled.items.iter().all(|(_, o)| *o == ItemOutcome::Unknown), "{settled:?}");
 }
 
 #[test]

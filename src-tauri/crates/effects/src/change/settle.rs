@@ -1,8 +1,8 @@
 //! After a crash: what became of it? By looking, never by running (HK-19.3).
 //!
 //! Items run strictly in order and stop at the first failure, so what a crash leaves is the state after some number
-//! of items. Where the world is exactly that, every item is settled. Where somebody else was at work too, each item
-//! is judged by what is seen at its own places and by its neighbours; what stays open is `unknown`.
+//! of items. Every place says after how many items it would be as it is; what all of them have in common is how far
+//! the hands came. A place where somebody else has been says nothing, and what stays open is `unknown`.
 
 use super::place::{self, keep_beside, look};
 use super::{Job, paths, temp_name};
@@ -171,64 +171,93 @@ fn start(items: &[ChangeItem], known: &[(RelPath, Found)]) -> World {
     world
 }
 
-/// The outcome of every item, from what was there before and what is there now.
-pub(crate) fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &World) -> Vec<ItemOutcome> {
-    let first = start(items, known);
-    let matches = |world: &World| now.iter().all(|(path, state)| world.get(path) == Some(state));
-    let mut world = first.clone();
-    let mut reached = matches(&world).then_some(0);
+/// For one path: after how many items it is as it is now. Ranges of counts, ends included; empty when somebody
+/// else has been there.
+fn counts_of(history: &[(usize, State)], now: State, items: usize) -> Vec<(usize, usize)> {
+    let ends = history.iter().skip(1).map(|(from, _)| from.saturating_sub(1)).chain([items]);
+    history
+        .iter()
+        .zip(ends)
+        .filter(|((_, state), _)| *state == now)
+        .map(|((from, _), to)| (*from, to))
+        .collect()
+}
+
+/// Every state a path goes through, with the count of items from which on it has it.
+fn histories(items: &[ChangeItem], mut world: World) -> BTreeMap<RelPath, Vec<(usize, State)>> {
+    let mut found: BTreeMap<_, _> =
+        world.iter().map(|(path, state)| (path.clone(), vec![(0, *state)])).collect();
     for (at, item) in items.iter().enumerate() {
         apply(&mut world, item);
-        if matches(&world) {
-            reached = Some(at + 1);
+        for path in paths(item) {
+            if let (Some(history), Some(state)) = (found.get_mut(path), world.get(path)) {
+                history.push((at + 1, *state));
+            }
         }
     }
-    let outcome = |at, count| if at < count { ItemOutcome::Done } else { ItemOutcome::NotDone };
-    match reached {
-        Some(count) => (0..items.len()).map(|at| outcome(at, count)).collect(),
-        None => one_by_one(items, first, now),
+    found
+}
+
+/// The outcome of every item, from what was there before and what is there now.
+pub(crate) fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &World) -> Vec<ItemOutcome> {
+    let histories = histories(items, start(items, known));
+    let counts: BTreeMap<&RelPath, Vec<(usize, usize)>> = now
+        .iter()
+        .filter_map(|(path, state)| Some((path, counts_of(histories.get(path)?, *state, items.len()))))
+        .collect();
+    let untouched: Vec<_> = counts.values().filter(|ranges| !ranges.is_empty()).collect();
+    let possible = common(&untouched, items.len());
+    let undisturbed = untouched.len() == counts.len();
+    match (possible.first(), possible.last()) {
+        // Nobody else was at work: where several counts fit, the world is the same after each of them.
+        (Some(_), Some(most)) if undisturbed => {
+            (0..items.len()).map(|at| by_count(at, *most, *most)).collect()
+        }
+        (Some(least), Some(most)) => (0..items.len()).map(|at| by_count(at, *least, *most)).collect(),
+        // What is seen cannot be from these hands alone: only what an item's own places say beyond doubt is taken.
+        _ => items.iter().enumerate().map(|(at, item)| by_itself(at, item, &counts, items.len())).collect(),
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    After,
-    Before,
-    Unclear,
+/// Counts of items that all the ranges have in common.
+fn common(ranges: &[&Vec<(usize, usize)>], items: usize) -> Vec<usize> {
+    let mut steps = vec![0i64; items + 2];
+    for (from, to) in ranges.iter().flat_map(|ranges| ranges.iter()) {
+        if let Some(step) = steps.get_mut(*from) {
+            *step += 1;
+        }
+        if let Some(step) = steps.get_mut(to + 1) {
+            *step -= 1;
+        }
+    }
+    let mut sum = 0;
+    let all = ranges.len() as i64;
+    let fits = |(count, step): (usize, i64)| {
+        sum += step;
+        (sum == all).then_some(count)
+    };
+    steps.into_iter().take(items + 1).enumerate().filter_map(fits).collect()
 }
 
-fn one_by_one(items: &[ChangeItem], mut world: World, now: &World) -> Vec<ItemOutcome> {
-    let mut signs = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
-        let before = world.clone();
-        apply(&mut world, item);
-        let later = items.get(at + 1..).unwrap_or(&[]);
-        let earlier = items.get(..at).unwrap_or(&[]);
-        let touches = |others: &[ChangeItem]| others.iter().flat_map(paths).any(|p| paths(item).contains(&p));
-        let all = |world: &World| paths(item).into_iter().all(|p| world.get(p) == now.get(p));
-        let changed = paths(item).into_iter().any(|p| world.get(p) != before.get(p));
-        signs.push(match (all(&world), all(&before)) {
-            (true, _) if changed && !touches(later) => Sign::After,
-            (_, true) if changed && !touches(earlier) => Sign::Before,
-            _ => Sign::Unclear,
-        });
+fn by_count(at: usize, least: usize, most: usize) -> ItemOutcome {
+    match (at < least, at < most) {
+        (true, _) => ItemOutcome::Done,
+        (_, false) => ItemOutcome::NotDone,
+        _ => ItemOutcome::Unknown,
     }
-    let last_after = signs.iter().rposition(|sign| *sign == Sign::After);
-    let first_before = signs
-        .iter()
-        .enumerate()
-        .position(|(at, sign)| *sign == Sign::Before && last_after.is_none_or(|last| at > last));
-    signs
-        .iter()
-        .enumerate()
-        .map(|(at, sign)| match (sign, last_after.is_some_and(|last| at <= last)) {
-            // A later item was done, so this one was: the order says so even where somebody changed it since.
-            (Sign::After | Sign::Unclear, true) => ItemOutcome::Done,
-            (Sign::Before, true) => ItemOutcome::Unknown,
-            _ if first_before.is_some_and(|first| at >= first) => ItemOutcome::NotDone,
-            _ => ItemOutcome::Unknown,
-        })
-        .collect()
+}
+
+fn by_itself(
+    at: usize,
+    item: &ChangeItem,
+    counts: &BTreeMap<&RelPath, Vec<(usize, usize)>>,
+    items: usize,
+) -> ItemOutcome {
+    let own: Vec<_> = paths(item).into_iter().filter_map(|path| counts.get(path)).collect();
+    match common(&own, items).first() {
+        Some(least) if at < *least => ItemOutcome::Done,
+        _ => ItemOutcome::Unknown,
+    }
 }
 
 /// Whether what is seen at an item's places is what it should leave.
