@@ -33,46 +33,57 @@ pub(super) fn epochs(conn: &Connection) -> Result<u64, Stop> {
     Ok(last)
 }
 
-/// Every disclosure hashes to its digest and has the shape of one.
+const OF_EVENT: &str = "(SELECT e.bytes FROM events e WHERE e.log_seq = disclosures.log_seq)";
+
+/// Every disclosure hashes to its digest, has the shape of one, and is named by the event it was recorded with.
 pub(super) fn disclosures(run: &mut Run<'_>) -> Result<(), Stop> {
-    let wrong = |bytes: &[u8], digest: Digest| match seal::disclose::verify_disclosure(bytes) {
-        Ok((found, ..)) if found == digest => None,
-        Ok(_) => Some("its bytes do not hash to its digest".to_owned()),
-        Err(e) => Some(e.to_string()),
+    let named = |event: &[u8], digest: Digest| {
+        std::str::from_utf8(event).is_ok_and(|text| text.contains(&digest.to_string()))
     };
-    let found = content(run, "disclosures", "disclosures", Place::Disclosure, &wrong)?;
+    let wrong =
+        |bytes: &[u8], event: Option<&[u8]>, digest: Digest| match seal::disclose::verify_disclosure(bytes) {
+            Ok(_) if event.is_some_and(|event| !named(event, digest)) => {
+                Some("the event it is recorded with does not name it".to_owned())
+            }
+            Ok((found, ..)) if found == digest => None,
+            Ok(_) => Some("its bytes do not hash to its digest".to_owned()),
+            Err(e) => Some(e.to_string()),
+        };
+    let found = content(run, "disclosures", "disclosures", OF_EVENT, Place::Disclosure, &wrong)?;
     run.report.disclosures = found;
     Ok(())
 }
 
 /// Every small artifact hashes to its digest.
 pub(super) fn blobs(run: &mut Run<'_>) -> Result<(), Stop> {
-    let wrong = |bytes: &[u8], digest: Digest| {
+    let wrong = |bytes: &[u8], _: Option<&[u8]>, digest: Digest| {
         (Digest::of(bytes) != digest).then(|| "its bytes do not hash to its digest".to_owned())
     };
-    let found = content(run, "artifacts", "blobs", Place::Blob, &wrong)?;
+    let found = content(run, "artifacts", "blobs", "NULL", Place::Blob, &wrong)?;
     run.report.blobs = found;
     Ok(())
 }
 
-type Wrong<'a> = &'a dyn Fn(&[u8], Digest) -> Option<String>;
+/// What is wrong with content, given the event it was recorded with and its digest.
+type Wrong<'a> = &'a dyn Fn(&[u8], Option<&[u8]>, Digest) -> Option<String>;
 
 fn content(
     run: &mut Run<'_>,
     stage: &'static str,
     table: &str,
+    event: &str,
     place: fn(Digest) -> Place,
     wrong: Wrong<'_>,
 ) -> Result<u64, Stop> {
     let conn = run.conn;
     let of = count(conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?);
-    let mut found = conn.prepare(&format!("SELECT digest, bytes FROM {table} ORDER BY rowid"))?;
+    let mut found = conn.prepare(&format!("SELECT digest, bytes, {event} FROM {table} ORDER BY rowid"))?;
     let mut rows = found.query([])?;
     let mut done = 0_u64;
     while let Some(row) = rows.next()? {
         let digest = row.get::<_, Hash>(0)?.0;
         let bytes = row.get_ref(1)?.as_blob().map_err(|e| Stop::At(place(digest), e.to_string()))?;
-        if let Some(why) = wrong(bytes, digest) {
+        if let Some(why) = wrong(bytes, row.get_ref(2)?.as_blob_or_null().ok().flatten(), digest) {
             return Err(Stop::At(place(digest), why));
         }
         done += 1;

@@ -217,6 +217,10 @@ fn changed_checkpoints_disclosures_content_and_uses_are_found() {
     assert!(matches!(invalid("UPDATE disclosures SET bytes = x'5b5d'"), Place::Disclosure(_)));
     let flipped = "UPDATE disclosures SET bytes = CAST(replace(CAST(bytes AS TEXT), 'text', 'texT') AS BLOB)";
     assert!(matches!(invalid(flipped), Place::Disclosure(_)));
+    assert!(
+        matches!(invalid("UPDATE disclosures SET log_seq = 1"), Place::Disclosure(_)),
+        "it is of another event"
+    );
     assert_eq!(invalid("UPDATE blobs SET bytes = x'00'"), Place::Blob(Digest::of(b"content")));
     assert!(matches!(invalid("UPDATE grant_uses SET use_no = 2"), Place::GrantUse(_)));
     assert!(matches!(invalid("INSERT INTO epochs VALUES (5, 'x', 1, 'x')"), Place::Epoch(5)));
