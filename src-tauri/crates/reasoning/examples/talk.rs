@@ -1,8 +1,10 @@
 //! Drives a model through a small task on a real folder, to see what it proposes and how fast.
 //!
-//! `cargo run -p hermit-reasoning --example talk -- ADDRESS FOLDER [MODE] [TRANSCRIPT]`
+//! `cargo run -p hermit-reasoning --example talk -- ADDRESS FOLDER [json|tools] [TRANSCRIPT] [all]`
 //!
 //! It does what is proposed itself, in that folder, without policy or receipts: give it a copy.
+
+#![allow(clippy::disallowed_methods, reason = "it measures, outside of any run")]
 
 #[path = "../tests/all/post.rs"]
 mod post;
@@ -11,17 +13,15 @@ use iteration::{Proposal, ProposedChange};
 use model::action::ReadItem;
 use model::artifact::TrustTier;
 use model::context::{ContextItem, ContextPack, Section};
-use model::proposal::ToolSpec;
 use model::{Digest, RelPath};
-use serde_json::{Value, json};
 use reasoning::{Address, Input, Mode, OpenAi, Reasoner, Recorder, Settings};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 type Failure = Box<dyn std::error::Error>;
 
 const GOAL: &str = "Summarise what changed in these notes and write SUMMARY.md";
-const TOOLS: [&str; 4] = ["list", "read", "write", "done"];
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -32,19 +32,19 @@ fn main() -> Result<(), Failure> {
         Some("tools") => Mode::Tools,
         _ => Mode::JsonSchema,
     };
-    let settings = Settings { mode, answer_tokens: 512, ..Settings::default() };
+    let all = rest.get(2).is_some_and(|word| word == "all");
+    let context_tokens = if all { 8192 } else { 4096 };
+    let settings = Settings { mode, context_tokens, answer_tokens: 512, ..Settings::default() };
     let server = OpenAi::new(&address.parse::<Address>()?, settings, Arc::new(post::Post))?;
     let out: Box<dyn std::io::Write + Send> = match rest.get(1) {
         Some(path) => Box::new(std::fs::File::create(path)?),
         None => Box::new(std::io::sink()),
     };
-    let all = rest.get(2).is_some_and(|word| word == "all");
-    talk(&Recorder::new(server, out)?, Path::new(folder), all)
+    talk(&Recorder::new(server, out)?, Path::new(folder))
 }
 
-fn talk(reasoner: &dyn Reasoner, folder: &Path, all: bool) -> Result<(), Failure> {
-    let tools: Vec<ToolSpec> =
-        iteration::tools().into_iter().filter(|tool| all || TOOLS.contains(&tool.name.as_str())).collect();
+fn talk(reasoner: &dyn Reasoner, folder: &Path) -> Result<(), Failure> {
+    let tools = iteration::tools();
     let mut pack = empty()?;
     pack.items.push(item(Section::TaskContract, TrustTier::UserAsserted, "Goal", GOAL));
     for iteration in 1..=8 {
@@ -65,7 +65,9 @@ fn talk(reasoner: &dyn Reasoner, folder: &Path, all: bool) -> Result<(), Failure
             usage.tokens_in, usage.tokens_out
         );
         match iteration::parse(&reply.answer) {
-            Err(why) => pack.items.push(item(Section::Session, TrustTier::PolicyAsserted, "Refused", &why.reason)),
+            Err(why) => {
+                pack.items.push(item(Section::Session, TrustTier::PolicyAsserted, "Refused", &why.reason))
+            }
             Ok(proposals) => {
                 for proposal in proposals {
                     println!("   {}", proposal_line(&proposal));
@@ -85,7 +87,9 @@ fn talk(reasoner: &dyn Reasoner, folder: &Path, all: bool) -> Result<(), Failure
 fn perform(proposal: &Proposal, folder: &Path) -> (String, String) {
     let at = |path: &RelPath| -> PathBuf { folder.join(path.display_lossy()) };
     let result = match proposal {
-        Proposal::Observe(items) => json!({ "results": items.iter().map(|item| look(item, &at)).collect::<Vec<_>>() }),
+        Proposal::Observe(items) => {
+            json!({ "results": items.iter().map(|item| look(item, &at)).collect::<Vec<_>>() })
+        }
         Proposal::Change(changes) => {
             let mut rows = Vec::new();
             for change in changes {
@@ -108,7 +112,8 @@ fn look(item: &ReadItem, at: &dyn Fn(&RelPath) -> PathBuf) -> Value {
             let Ok(names) = std::fs::read_dir(at(path)) else {
                 return json!({ "op": "list", "path": path, "error": "there is no such folder" });
             };
-            let mut names: Vec<String> = names.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+            let mut names: Vec<String> =
+                names.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
             names.sort();
             let row = |name: &String| json!({ "path": name, "kind": "file", "byte_size": 100 });
             json!({ "op": "list", "path": path, "entries": names.iter().map(row).collect::<Vec<_>>() })

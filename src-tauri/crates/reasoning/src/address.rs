@@ -90,7 +90,8 @@ impl FromStr for Address {
         if text == "scripted" {
             return Ok(Self::Scripted);
         }
-        let (provider, rest) = text.split_once(':').ok_or_else(|| wrong("it names no provider before a `:`"))?;
+        let (provider, rest) =
+            text.split_once(':').ok_or_else(|| wrong("it names no provider before a `:`"))?;
         if text.chars().any(|c| c.is_control() || (c.is_whitespace() && provider == "openai")) {
             return Err(wrong("it holds a space or a control character"));
         }

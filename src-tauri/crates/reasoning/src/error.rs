@@ -36,7 +36,9 @@ pub enum Error {
         advice: String,
     },
     /// The answer passed [`model::limits::MODEL_ANSWER_BYTES_MAX`]; it was stopped there.
-    #[error("the model's answer passed {bytes_max} bytes and was stopped; ask for less at once, or for several files one by one")]
+    #[error(
+        "the model's answer passed {bytes_max} bytes and was stopped; ask for less at once, or for several files one by one"
+    )]
     TooLong {
         /// The limit.
         bytes_max: usize,
@@ -59,7 +61,9 @@ pub enum Error {
         why: String,
     },
     /// The text is not the address of a model.
-    #[error("`{text}` is not a model address: {why}; it looks like `openai:http://127.0.0.1:8080/v1#qwen` or `playbook:tidy`")]
+    #[error(
+        "`{text}` is not a model address: {why}; it looks like `openai:http://127.0.0.1:8080/v1#qwen` or `playbook:tidy`"
+    )]
     Address {
         /// What was given.
         text: String,

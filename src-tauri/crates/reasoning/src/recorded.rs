@@ -53,11 +53,12 @@ impl Transcript {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut transcript = Self { descriptor: None, exchanges: Vec::new() };
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            if transcript.exchanges.is_empty() && transcript.descriptor.is_none() {
-                if let Ok(head) = serde_json::from_str::<Head>(line) {
-                    transcript.descriptor = Some(head.descriptor);
-                    continue;
-                }
+            if transcript.exchanges.is_empty()
+                && transcript.descriptor.is_none()
+                && let Ok(head) = serde_json::from_str::<Head>(line)
+            {
+                transcript.descriptor = Some(head.descriptor);
+                continue;
             }
             let exchange: Exchange =
                 serde_json::from_str(line).map_err(|e| misfit(format!("line {}: {e}", index + 1)))?;

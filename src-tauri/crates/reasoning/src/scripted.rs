@@ -60,7 +60,12 @@ impl Scripted {
 
     /// An answer of text alone.
     pub fn text(text: &str) -> Answer {
-        Answer { text: text.to_owned(), calls: Vec::new(), usage: Usage::default(), finish_reason: "stop".to_owned() }
+        Answer {
+            text: text.to_owned(),
+            calls: Vec::new(),
+            usage: Usage::default(),
+            finish_reason: "stop".to_owned(),
+        }
     }
 }
 

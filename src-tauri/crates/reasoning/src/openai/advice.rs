@@ -13,7 +13,8 @@ pub fn unreached(url: &str, error: EgressError) -> Error {
         ),
         EgressError::TimedOut(ms) => (
             format!("no answer within {} s", ms.div_ceil(1000)),
-            "give it more time in the model's settings, or use a smaller model or a smaller context".to_owned(),
+            "give it more time in the model's settings, or use a smaller model or a smaller context"
+                .to_owned(),
         ),
         EgressError::Cut(why) => (format!("the connection was cut: {why}"), CUT_ADVICE.to_owned()),
         EgressError::Stopped => return Error::Cancelled,
@@ -22,7 +23,8 @@ pub fn unreached(url: &str, error: EgressError) -> Error {
     Error::Unavailable { why, advice }
 }
 
-const CUT_ADVICE: &str = "try again; if it happens again, look at the server's log, it may have run out of memory";
+const CUT_ADVICE: &str =
+    "try again; if it happens again, look at the server's log, it may have run out of memory";
 
 /// The stream ended before the server said that it was finished.
 pub fn cut() -> Error {

@@ -26,12 +26,21 @@ pub enum Mode {
     JsonSchema,
 }
 
+/// Contexts up to this many tokens are those of small local models.
+pub const SMALL_CONTEXT_TOKENS: u32 = 4096;
+/// What a small local model is offered: with these Qwen2.5-Coder-1.5B lists, reads, writes and ends; with all tools
+/// it loses its way.
+pub const FEW_TOOLS: [&str; 4] = ["list", "read", "write", "done"];
+
 /// How a server is asked.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// How tools are offered.
     pub mode: Mode,
+    /// Names of the tools that are offered to the model; empty leaves the choice: all of them where the context has
+    /// more than [`SMALL_CONTEXT_TOKENS`], else [`FEW_TOOLS`].
+    pub offer: Vec<String>,
     /// Handle of the key in the keychain; the host resolves it.
     pub secret: Option<String>,
     /// Tokens that prompt and answer together may have.
@@ -54,6 +63,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             mode: Mode::Auto,
+            offer: Vec::new(),
             secret: None,
             context_tokens: 4096,
             answer_tokens: 1024,
@@ -84,7 +94,10 @@ impl OpenAi {
     /// [`Error::Address`] when the address is not of such a server.
     pub fn new(address: &Address, settings: Settings, egress: Arc<dyn Egress>) -> Result<Self, Error> {
         let Address::OpenAi { url, model } = address else {
-            return Err(Error::Address { text: address.to_string(), why: "its provider is not `openai`".to_owned() });
+            return Err(Error::Address {
+                text: address.to_string(),
+                why: "its provider is not `openai`".to_owned(),
+            });
         };
         let (url, model) = (format!("{url}/chat/completions"), model.clone());
         Ok(Self { url, model, remote: address.is_remote(), settings, egress })
@@ -96,6 +109,14 @@ impl OpenAi {
 const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 impl OpenAi {
+    fn offers(&self, tool: &str) -> bool {
+        match (self.settings.offer.as_slice(), self.settings.context_tokens) {
+            ([], tokens) if tokens > SMALL_CONTEXT_TOKENS => true,
+            ([], _) => FEW_TOOLS.contains(&tool),
+            (chosen, _) => chosen.iter().any(|name| name == tool),
+        }
+    }
+
     fn mode(&self) -> Mode {
         match self.settings.mode {
             Mode::Auto if self.remote => Mode::Tools,
@@ -115,8 +136,7 @@ impl OpenAi {
         let mut broken = None;
         let outcome = {
             let mut on_chunk = |bytes: &[u8]| {
-                let result =
-                    if cancelled() { Err(Error::Cancelled) } else { heard.take(bytes, on_delta) };
+                let result = if cancelled() { Err(Error::Cancelled) } else { heard.take(bytes, on_delta) };
                 broken = broken.take().or(result.err());
                 broken.is_none()
             };
@@ -133,7 +153,9 @@ impl OpenAi {
         }
         let reply = outcome.map_err(|error| advice::unreached(&self.url, error))?;
         if heard.raw.is_empty() {
-            heard.take(&reply.body, on_delta).or_else(|error| if status < 400 { Err(error) } else { Ok(()) })?;
+            heard
+                .take(&reply.body, on_delta)
+                .or_else(|error| if status < 400 { Err(error) } else { Ok(()) })?;
         }
         match status {
             200..=299 => Ok(heard),
@@ -195,7 +217,8 @@ impl Reasoner for OpenAi {
     }
 
     fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
-        request::encode(&self.model, &self.url, self.mode(), &self.settings, pack, tools)
+        let offered: Vec<ToolSpec> = tools.iter().filter(|tool| self.offers(&tool.name)).cloned().collect();
+        request::encode(&self.model, &self.url, self.mode(), &self.settings, pack, &offered)
     }
 
     fn propose(

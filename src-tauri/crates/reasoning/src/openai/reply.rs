@@ -85,7 +85,8 @@ impl Draft {
             self.ended = true;
             return Ok(());
         }
-        let chunk: Chunk = serde_json::from_str(data).map_err(|e| garbage(format!("{e} in `{}`", shorten(data))))?;
+        let chunk: Chunk =
+            serde_json::from_str(data).map_err(|e| garbage(format!("{e} in `{}`", shorten(data))))?;
         if let Some(error) = chunk.error {
             return Err(garbage(format!("it reports `{}`", shorten(&said(&error)))));
         }
@@ -153,19 +154,20 @@ impl Draft {
     /// The answer, priced.
     pub fn finish(self, mode: Mode, cost_in_micros: u64, cost_out_micros: u64) -> Answer {
         let calls = self.calls.into_iter().filter(|(name, _)| !name.is_empty());
-        let mut calls: Vec<ToolCall> = calls
-            .map(|(name, arguments)| ToolCall { name, arguments: arguments_of(&arguments) })
-            .collect();
+        let mut calls: Vec<ToolCall> =
+            calls.map(|(name, arguments)| ToolCall { name, arguments: arguments_of(&arguments) }).collect();
         let mut text = self.text;
-        if calls.is_empty() && mode == Mode::JsonSchema {
-            if let Some(call) = action_of(&text) {
-                calls.push(call);
-                text = String::new();
-            }
+        if calls.is_empty()
+            && mode == Mode::JsonSchema
+            && let Some(call) = action_of(&text)
+        {
+            calls.push(call);
+            text = String::new();
         }
         let price = |tokens: u64, micros: u64| tokens.saturating_mul(micros).div_ceil(1_000_000);
         let mut usage = self.usage;
-        usage.cost_micros = price(usage.tokens_in, cost_in_micros).saturating_add(price(usage.tokens_out, cost_out_micros));
+        usage.cost_micros =
+            price(usage.tokens_in, cost_in_micros).saturating_add(price(usage.tokens_out, cost_out_micros));
         let finish_reason = self.finish_reason.unwrap_or_else(|| "stop".to_owned());
         Answer { text, calls, usage, finish_reason }
     }
@@ -209,6 +211,8 @@ pub fn shorten(text: &str) -> String {
 pub fn garbage(why: String) -> Error {
     Error::Garbage {
         why,
-        advice: "check that the address is the base URL of an OpenAI-compatible server, which often ends in `/v1`".to_owned(),
+        advice:
+            "check that the address is the base URL of an OpenAI-compatible server, which often ends in `/v1`"
+                .to_owned(),
     }
 }

@@ -142,7 +142,12 @@ fn system(pack: &ContextPack, tools: &[ToolSpec], by_schema: bool) -> String {
     if by_schema {
         text.push_str("\nAnswer with one JSON object {\"tool\": NAME, \"arguments\": {...}}. Tools:");
         for tool in tools {
-            text.push_str(&format!("\n- {} {}: {}", tool.name, signature(&tool.parameters), tool.description));
+            text.push_str(&format!(
+                "\n- {} {}: {}",
+                tool.name,
+                signature(&tool.parameters),
+                tool.description
+            ));
         }
     }
     text
@@ -150,12 +155,20 @@ fn system(pack: &ContextPack, tools: &[ToolSpec], by_schema: bool) -> String {
 
 /// The argument names of a tool, optional ones with a question mark: the grammar enforces the rest.
 fn signature(parameters: &Value) -> String {
-    let required: Vec<&str> =
-        parameters.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = parameters
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let optional = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
     let optional = optional.map(|(name, _)| name.as_str()).filter(|name| !required.contains(name));
-    let words: Vec<String> =
-        required.iter().map(|name| (*name).to_owned()).chain(optional.map(|name| format!("{name}?"))).collect();
+    let words: Vec<String> = required
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(optional.map(|name| format!("{name}?")))
+        .collect();
     format!("{{{}}}", words.join(", "))
 }
 

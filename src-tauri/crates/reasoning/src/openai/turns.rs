@@ -71,11 +71,24 @@ fn entries(result: &Value) -> String {
 }
 
 fn change(value: &Value) -> Turn {
-    let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let items: Vec<String> = value.get("items").and_then(Value::as_array).into_iter().flatten()
-        .map(|item| format!("{} {}: {}", word(item, "op"), word(item, "path"), word(item, "outcome").replace('_', " ")))
+    let word =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let items: Vec<String> = value
+        .get("items")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|item| {
+            format!(
+                "{} {}: {}",
+                word(item, "op"),
+                word(item, "path"),
+                word(item, "outcome").replace('_', " ")
+            )
+        })
         .collect();
-    let (code, summary, feedback) = (word(value, "result_code"), word(value, "summary"), word(value, "feedback"));
+    let (code, summary, feedback) =
+        (word(value, "result_code"), word(value, "summary"), word(value, "feedback"));
     let changed = code == "succeeded";
     let feedback = if feedback.is_empty() { feedback } else { format!("\nthe person says: {feedback}") };
     let text = format!("{code}: {summary}\n{}{feedback}", items.join("\n"));

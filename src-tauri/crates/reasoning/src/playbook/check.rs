@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 /// The version of the language.
 const VERSION: u32 = 1;
 /// The acts of a step, as messages list them.
-const ACTS: &str = "list, read, search, hash, select, table, write, delete, move, change, note, believe, ask, done";
+const ACTS: &str =
+    "list, read, search, hash, select, table, write, delete, move, change, note, believe, ask, done";
 
 /// Reads and checks.
 ///
@@ -20,7 +21,10 @@ const ACTS: &str = "list, read, search, hash, select, table, write, delete, move
 /// [`Error::Playbook`] with line, key and what is allowed.
 pub fn read(text: &str) -> Result<Document, Error> {
     if text.len() > PLAYBOOK_BYTES_MAX {
-        return Err(Error::Playbook { line: 1, why: format!("it is longer than {PLAYBOOK_BYTES_MAX} bytes") });
+        return Err(Error::Playbook {
+            line: 1,
+            why: format!("it is longer than {PLAYBOOK_BYTES_MAX} bytes"),
+        });
     }
     let document: Document = serde_norway::from_str(text).map_err(|e| {
         let line = e.location().map_or(1, |at| u32::try_from(at.line()).unwrap_or(u32::MAX));
@@ -35,10 +39,10 @@ pub fn read(text: &str) -> Result<Document, Error> {
         act(step).map_err(|(needle, why)| wrong(needle, why))?;
         known.check(&uses).map_err(|(needle, why)| wrong(&needle, why))?;
         uses.patterns().map_err(|(needle, why)| wrong(&needle, why))?;
-        if let Some(id) = &step.id {
-            if !is_name(id) || !known.ids.insert(id.clone()) {
-                return Err(wrong(id, format!("`id: {id}` is not a new name of small letters, digits and `_`")));
-            }
+        if let Some(id) = &step.id
+            && (!is_name(id) || !known.ids.insert(id.clone()))
+        {
+            return Err(wrong(id, format!("`id: {id}` is not a new name of small letters, digits and `_`")));
         }
     }
     Ok(document)
@@ -52,12 +56,18 @@ fn without_place(message: &str) -> String {
 fn header(document: &Document, lines: &Lines<'_>) -> Result<(), Error> {
     let wrong = |key: &str, why: String| Error::Playbook { line: lines.head(key), why };
     if document.playbook != VERSION {
-        let why = format!("`playbook: {}` is a version this program does not know; it knows {VERSION}", document.playbook);
+        let why = format!(
+            "`playbook: {}` is a version this program does not know; it knows {VERSION}",
+            document.playbook
+        );
         return Err(wrong("playbook:", why));
     }
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if document.name.is_empty() || document.name.len() > 64 || !document.name.chars().all(plain) {
-        return Err(wrong("name:", format!("`name: {}` is not 1 to 64 small letters, digits and `-`", document.name)));
+        return Err(wrong(
+            "name:",
+            format!("`name: {}` is not 1 to 64 small letters, digits and `-`", document.name),
+        ));
     }
     if document.steps.is_empty() {
         return Err(wrong("steps:", "`steps` is empty; a playbook has at least one step".to_owned()));
@@ -72,7 +82,10 @@ fn header(document: &Document, lines: &Lines<'_>) -> Result<(), Error> {
             return Err(wrong(&format!("name: {name}"), why));
         }
         if !choices.is_empty() && !choices.contains(default) {
-            return Err(wrong(&format!("default: {default}"), format!("`default: {default}` of `{name}` is none of its choices: {}", choices.join(", "))));
+            return Err(wrong(
+                &format!("default: {default}"),
+                format!("`default: {default}` of `{name}` is none of its choices: {}", choices.join(", ")),
+            ));
         }
     }
     Ok(())
@@ -136,7 +149,8 @@ impl Known {
             let uses = Uses::of(step);
             names.extend(uses.made.iter().cloned());
             for prefix in &uses.prefixes {
-                let columns = document.steps.iter().filter_map(|s| s.table.as_ref()).flat_map(|t| t.columns.iter());
+                let columns =
+                    document.steps.iter().filter_map(|s| s.table.as_ref()).flat_map(|t| t.columns.iter());
                 let fields = FIELDS.iter().map(|f| (*f).to_owned()).chain(columns.cloned());
                 names.extend(fields.map(|field| format!("{prefix}.{field}")));
             }
@@ -149,11 +163,14 @@ impl Known {
             if !self.ids.contains(*id) {
                 let there: Vec<&str> = self.ids.iter().map(String::as_str).collect();
                 let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-                return Err(((*id).to_owned(), format!("`{id}` is not the id of an earlier step; there are {there}")));
+                return Err((
+                    (*id).to_owned(),
+                    format!("`{id}` is not the id of an earlier step; there are {there}"),
+                ));
             }
         }
         for template in &uses.templates {
-            for name in template.names().filter(|name| !self.is_known(name)) {
+            if let Some(name) = template.names().find(|name| !self.is_known(name)) {
                 let there: Vec<&str> = self.names.iter().chain(&self.ids).map(String::as_str).collect();
                 let why = format!(
                     "`{{{name}}}` in `{}` is not known here; there are {}, and with an id: {}",
@@ -168,7 +185,8 @@ impl Known {
     }
 
     fn is_known(&self, name: &str) -> bool {
-        let total = || name.split_once('.').is_some_and(|(id, what)| self.ids.contains(id) && TOTALS.contains(&what));
+        let total =
+            || name.split_once('.').is_some_and(|(id, what)| self.ids.contains(id) && TOTALS.contains(&what));
         self.names.contains(name) || self.ids.contains(name) || total()
     }
 }
@@ -210,7 +228,13 @@ impl<'a> Uses<'a> {
             uses.part(part);
         }
         if let Some(note) = &step.note {
-            uses.templates.extend(note.plan.iter().chain(&note.objectives).chain(&note.expected_outputs).chain(&note.uncertainties));
+            uses.templates.extend(
+                note.plan
+                    .iter()
+                    .chain(&note.objectives)
+                    .chain(&note.expected_outputs)
+                    .chain(&note.uncertainties),
+            );
         }
         if let Some(believe) = &step.believe {
             uses.templates.push(&believe.claim);
@@ -339,7 +363,8 @@ impl<'a> Lines<'a> {
         let start = lines.iter().position(|line| line.starts_with("steps:")).unwrap_or(lines.len());
         let indent = |line: &str| line.len() - line.trim_start().len();
         let items = lines.iter().enumerate().skip(start + 1);
-        let first = items.clone().find(|(_, line)| line.trim_start().starts_with("- ")).map(|(_, line)| indent(line));
+        let first =
+            items.clone().find(|(_, line)| line.trim_start().starts_with("- ")).map(|(_, line)| indent(line));
         let begins = |line: &str| line.trim_start().starts_with("- ") && Some(indent(line)) == first;
         let steps = items.filter(|(_, line)| begins(line)).map(|(at, _)| at).collect();
         Self { lines, steps }

@@ -27,8 +27,22 @@ pub struct Entry {
 
 /// Fields that every entry may have; the schema check and its messages use the same list.
 pub const FIELDS: [&str; 16] = [
-    "path", "name", "stem", "extension", "parent", "category", "kind", "size", "modified", "date", "year", "month",
-    "sha256", "group", "suffix", "dotted",
+    "path",
+    "name",
+    "stem",
+    "extension",
+    "parent",
+    "category",
+    "kind",
+    "size",
+    "modified",
+    "date",
+    "year",
+    "month",
+    "sha256",
+    "group",
+    "suffix",
+    "dotted",
 ];
 
 impl Entry {

@@ -124,18 +124,26 @@ impl Playbook {
         let declared = self.parameters();
         if let Some(name) = parameters.keys().find(|name| !declared.iter().any(|p| p.name == **name)) {
             let names: Vec<&str> = declared.iter().map(|p| p.name.as_str()).collect();
-            return Err(wrong(format!("`{}` has no parameter `{name}`; it has {}", self.name(), names.join(", "))));
+            return Err(wrong(format!(
+                "`{}` has no parameter `{name}`; it has {}",
+                self.name(),
+                names.join(", ")
+            )));
         }
         let mut values = BTreeMap::new();
         for Parameter { name, default, choices, kind, .. } in declared {
             let value = parameters.get(name).unwrap_or(default);
             if !choices.is_empty() && !choices.contains(value) {
-                return Err(wrong(format!("`{value}` is not a value of `{name}`; it is one of {}", choices.join(", "))));
+                return Err(wrong(format!(
+                    "`{value}` is not a value of `{name}`; it is one of {}",
+                    choices.join(", ")
+                )));
             }
             let value = match kind {
                 ParameterKind::Text => value.clone(),
                 ParameterKind::Path => {
-                    let path = pattern::path(value.trim().as_bytes()).map_err(|why| wrong(format!("`{name}`: {why}")))?;
+                    let path = pattern::path(value.trim().as_bytes())
+                        .map_err(|why| wrong(format!("`{name}`: {why}")))?;
                     String::from_utf8_lossy(path.as_bytes()).into_owned()
                 }
             };
@@ -148,7 +156,8 @@ impl Playbook {
     /// Expressions that consist of parameters are checked before anything is looked at.
     fn check_patterns(&self, values: &BTreeMap<String, String>) -> Result<(), String> {
         let bound = BTreeMap::new();
-        let scope = scope::Scope { parameters: values, bound: &bound, categories: &self.categories, entry: None };
+        let scope =
+            scope::Scope { parameters: values, bound: &bound, categories: &self.categories, entry: None };
         for step in &self.document.steps {
             for template in check::Uses::of(step).regexes {
                 if template.names().all(|name| values.contains_key(name)) {
@@ -188,7 +197,8 @@ impl PlaybookReasoner {
 }
 
 fn described(call: &ToolCall) -> String {
-    let argument = |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+    let argument =
+        |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
     match call.name.as_str() {
         "change" => {
             let count = call.arguments.get("items").and_then(serde_json::Value::as_array).map_or(0, Vec::len);

@@ -13,7 +13,10 @@ pub fn regex(text: &str) -> Result<Regex, String> {
     // The engine draws an arrow under the place over several lines; its last line says what is wrong.
     built.map_err(|e| {
         let words = e.to_string();
-        format!("`{text}` is not a regular expression: {}", words.lines().last().unwrap_or("it is too large").trim())
+        format!(
+            "`{text}` is not a regular expression: {}",
+            words.lines().last().unwrap_or("it is too large").trim()
+        )
     })
 }
 
@@ -41,8 +44,12 @@ impl Glob {
 /// A path as a person writes it: `./`, doubled and trailing slashes do no harm, `..` and `/` in front do.
 pub fn path(bytes: &[u8]) -> Result<RelPath, String> {
     if bytes.starts_with(b"/") {
-        return Err(format!("`{}` is not a path inside the folder; give it without the `/` in front", super::value::readable(bytes)));
+        return Err(format!(
+            "`{}` is not a path inside the folder; give it without the `/` in front",
+            super::value::readable(bytes)
+        ));
     }
-    let parts: Vec<&[u8]> = bytes.split(|b| *b == b'/').filter(|part| !part.is_empty() && *part != b".").collect();
+    let parts: Vec<&[u8]> =
+        bytes.split(|b| *b == b'/').filter(|part| !part.is_empty() && *part != b".").collect();
     RelPath::from_bytes(&parts.join(&b'/')).map_err(|e| e.to_string())
 }

@@ -95,18 +95,24 @@ impl Plan {
         let from = pattern::path(by.from.value(scope).bytes())?;
         let wanted = match pattern::path(by.to.value(scope).bytes()) {
             Ok(path) => path,
-            Err(why) => return Ok(self.leave(&from, why)),
+            Err(why) => {
+                self.leave(&from, why);
+                return Ok(());
+            }
         };
         if wanted == from || !self.is_there(&from, world) {
             return Ok(());
         }
         if wanted.is_root() || wanted.file_name().is_empty() {
-            return Ok(self.leave(&from, "its new name would be empty".to_owned()));
+            self.leave(&from, "its new name would be empty".to_owned());
+            return Ok(());
         }
-        let rule = each.filter(|_| by.settled).map(|(selection, entry)| Rule { by, sets: &selection.set, entry });
+        let rule =
+            each.filter(|_| by.settled).map(|(selection, entry)| Rule { by, sets: &selection.set, entry });
         let fits = |path: &RelPath| rule.as_ref().is_none_or(|rule| rule.is_settled(path, scope));
         if !fits(&wanted) {
-            return Ok(self.leave(&from, "the rule would change its own result again".to_owned()));
+            self.leave(&from, "the rule would change its own result again".to_owned());
+            return Ok(());
         }
         match self.place(&wanted, Some(&from), world) {
             Place::Already => {}
@@ -142,32 +148,47 @@ impl Plan {
         let digest = Digest::of(content.as_bytes()).to_string();
         let prefix = by.replaces.as_ref().map(|t| t.text(scope));
         for number in 1..=NUMBERS_MAX {
-            let path = RelPath::from_bytes(&numbered(wanted.as_bytes(), number)).map_err(|e| e.to_string())?;
+            let path =
+                RelPath::from_bytes(&numbered(wanted.as_bytes(), number)).map_err(|e| e.to_string())?;
             if self.taken.contains(&lower(path.as_bytes())) {
                 continue;
             }
             match world.state(&path) {
                 State::Absent if number == 1 && world.has_like(&path) => continue,
-                State::Absent => return Ok(self.write_item(&path, &content)),
-                State::Need(look) => return Ok(self.needs.push(look)),
-                State::Blocked(why) => return Ok(self.leave(&path, why)),
+                State::Absent => {
+                    self.write_item(&path, &content);
+                    return Ok(());
+                }
+                State::Need(look) => {
+                    self.needs.push(look);
+                    return Ok(());
+                }
+                State::Blocked(why) => {
+                    self.leave(&path, why);
+                    return Ok(());
+                }
                 State::Folder | State::Other => continue,
                 State::File => {}
             }
             let look = if prefix.is_some() { Look::Read(path.clone()) } else { Look::Hash(path.clone()) };
-            let unseen = if prefix.is_some() { world.text(&path).is_none() } else { world.digest(&path).is_none() };
+            let unseen =
+                if prefix.is_some() { world.text(&path).is_none() } else { world.digest(&path).is_none() };
             if unseen && world.failure(&look).is_none() {
-                return Ok(self.needs.push(look));
+                self.needs.push(look);
+                return Ok(());
             }
             if world.digest(&path) == Some(digest.as_str()) {
                 return Ok(());
             }
-            let own = |prefix: &String| world.text(&path).is_some_and(|text| text.starts_with(prefix.as_bytes()));
+            let own =
+                |prefix: &String| world.text(&path).is_some_and(|text| text.starts_with(prefix.as_bytes()));
             if prefix.as_ref().is_some_and(own) {
-                return Ok(self.write_item(&path, &content));
+                self.write_item(&path, &content);
+                return Ok(());
             }
         }
-        Ok(self.leave(&wanted, format!("{NUMBERS_MAX} names like it are taken")))
+        self.leave(&wanted, format!("{NUMBERS_MAX} names like it are taken"));
+        Ok(())
     }
 
     fn write_item(&mut self, path: &RelPath, content: &str) {
@@ -239,7 +260,8 @@ struct Rule<'a> {
 
 impl Rule<'_> {
     fn is_settled(&self, path: &RelPath, scope: &Scope<'_>) -> bool {
-        let mut again = Entry { path: path.as_bytes().to_vec(), extra: Default::default(), ..self.entry.clone() };
+        let mut again =
+            Entry { path: path.as_bytes().to_vec(), extra: Default::default(), ..self.entry.clone() };
         if apply_sets(self.sets, &mut again, scope).is_err() {
             return false;
         }

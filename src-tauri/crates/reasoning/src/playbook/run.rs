@@ -147,7 +147,9 @@ impl Run<'_> {
     /// Notes and beliefs change no world and give nothing back: they go out with what comes next.
     fn remark(&mut self, step: &Step) {
         let scope = self.scope();
-        let texts = |list: &[super::template::Template]| -> Vec<String> { list.iter().map(|t| t.text(&scope)).collect() };
+        let texts = |list: &[super::template::Template]| -> Vec<String> {
+            list.iter().map(|t| t.text(&scope)).collect()
+        };
         let call = if let Some(note) = &step.note {
             let arguments = json!({
                 "plan": note.plan.as_ref().map(|t| t.text(&scope)),
@@ -259,7 +261,8 @@ impl Run<'_> {
 
     /// The results of looks in the stretch at hand; when some are missing, what to do about it.
     fn found(&mut self, looks: &[Look]) -> Step2<Vec<Fact>> {
-        let facts = self.history.stretches.get(self.at).map(|stretch| stretch.facts.as_slice()).unwrap_or_default();
+        let facts =
+            self.history.stretches.get(self.at).map(|stretch| stretch.facts.as_slice()).unwrap_or_default();
         let mut found = Vec::with_capacity(looks.len());
         let mut missing = Vec::new();
         let mut taken = self.searched.clone();
@@ -350,7 +353,14 @@ impl Run<'_> {
     }
 
     /// A change came back.
-    fn after(&mut self, index: usize, step: &Step, planned: usize, more: bool, outcome: &Outcome) -> Result<Flow, String> {
+    fn after(
+        &mut self,
+        index: usize,
+        step: &Step,
+        planned: usize,
+        more: bool,
+        outcome: &Outcome,
+    ) -> Result<Flow, String> {
         self.at += 1;
         self.pending.clear();
         let whole = outcome.code == "succeeded";
@@ -366,14 +376,18 @@ impl Run<'_> {
             return Ok(Flow::Next);
         }
         if outcome.code == "denied" {
-            let said = outcome.feedback.as_ref().map(|words| format!(" You said: {words}")).unwrap_or_default();
+            let said =
+                outcome.feedback.as_ref().map(|words| format!(" You said: {words}")).unwrap_or_default();
             return Err(format!("the change of {} was not allowed.{said}", items(planned)));
         }
         if done == 0 && std::mem::replace(&mut self.fruitless, true) {
             let why = if outcome.summary.is_empty() { outcome.code.clone() } else { outcome.summary.clone() };
             let which: Vec<&str> = outcome.not_done.iter().take(NAMED_MAX).map(String::as_str).collect();
             let which = if which.is_empty() { String::new() } else { format!(" (`{}`)", which.join("`, `")) };
-            return Err(format!("the change of {} did not happen, tried twice: {why}{which}", items(planned)));
+            return Err(format!(
+                "the change of {} did not happen, tried twice: {why}{which}",
+                items(planned)
+            ));
         }
         if done > 0 {
             self.fruitless = false;
@@ -442,4 +456,3 @@ const fn verb(look: &Look) -> &'static str {
 fn shown(path: &RelPath) -> String {
     if path.is_root() { "the folder".to_owned() } else { value::readable(path.as_bytes()) }
 }
-

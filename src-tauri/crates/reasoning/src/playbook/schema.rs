@@ -2,8 +2,10 @@
 
 use super::Parameter;
 use super::template::Template;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer, value::SeqAccessDeserializer};
 use serde::Deserialize;
+use serde::de::{
+    Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer, value::SeqAccessDeserializer,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;

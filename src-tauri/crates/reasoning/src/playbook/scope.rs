@@ -102,10 +102,10 @@ impl<'a> Scope<'a> {
         if !plain {
             return Ok(false);
         }
-        if let Some([text, regex]) = &c.matches {
-            if !pattern::regex(&regex.text(self))?.is_match(text.value(self).bytes()) {
-                return Ok(false);
-            }
+        if let Some([text, regex]) = &c.matches
+            && !pattern::regex(&regex.text(self))?.is_match(text.value(self).bytes())
+        {
+            return Ok(false);
         }
         if let Some(seen) = &c.seen {
             let path = pattern::path(seen.path.value(self).bytes())?;
@@ -114,15 +114,16 @@ impl<'a> Scope<'a> {
                 return Ok(false);
             }
         }
-        if let Some(inner) = &c.not {
-            if self.holds(Some(inner))? {
-                return Ok(false);
-            }
+        if let Some(inner) = &c.not
+            && self.holds(Some(inner))?
+        {
+            return Ok(false);
         }
         match &c.any {
             None => Ok(true),
             Some(list) => {
-                let results: Result<Vec<bool>, String> = list.iter().map(|one| self.holds(Some(one))).collect();
+                let results: Result<Vec<bool>, String> =
+                    list.iter().map(|one| self.holds(Some(one))).collect();
                 Ok(results?.contains(&true))
             }
         }

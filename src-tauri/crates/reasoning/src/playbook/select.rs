@@ -49,7 +49,8 @@ fn observed(by: &Selection, scope: &Scope<'_>) -> Result<Vec<Entry>, String> {
     let paths = |list: &[Template]| -> Result<Vec<model::RelPath>, String> {
         list.iter().map(|t| path(t.value(scope).bytes())).collect()
     };
-    let globs = |list: &[Template]| -> Result<Vec<_>, String> { list.iter().map(|t| glob(&t.text(scope))).collect() };
+    let globs =
+        |list: &[Template]| -> Result<Vec<_>, String> { list.iter().map(|t| glob(&t.text(scope))).collect() };
     let (inside, outside) = (paths(&by.inside.0)?, paths(&by.outside.0)?);
     let (wanted, unwanted) = (globs(&by.glob.0)?, globs(&by.not_glob.0)?);
     let within = |entry: &Entry, list: &[model::RelPath]| {
@@ -82,7 +83,8 @@ fn by_age(entries: Vec<Entry>, by: &Selection, scope: &Scope<'_>) -> Result<Vec<
     let (newer, older) = (days(&by.newer_than_days)?, days(&by.older_than_days)?);
     let newest = entries.iter().filter_map(|e| e.modified_ms).max().unwrap_or(0);
     let age = |entry: &Entry| entry.modified_ms.map_or(i64::MAX, |ms| newest.saturating_sub(ms));
-    let keep = |entry: &Entry| newer.is_none_or(|ms| age(entry) <= ms) && older.is_none_or(|ms| age(entry) > ms);
+    let keep =
+        |entry: &Entry| newer.is_none_or(|ms| age(entry) <= ms) && older.is_none_or(|ms| age(entry) > ms);
     Ok(entries.into_iter().filter(keep).collect())
 }
 
@@ -144,7 +146,8 @@ pub fn apply_sets(sets: &[Set], entry: &mut Entry, scope: &Scope<'_>) -> Result<
             (None, Some(replace)) => {
                 let text = replace.text.value(&here);
                 let with = replace.with.value(&here);
-                let out = regex(&replace.pattern.text(&here))?.replace_all(text.bytes(), with.bytes()).into_owned();
+                let out =
+                    regex(&replace.pattern.text(&here))?.replace_all(text.bytes(), with.bytes()).into_owned();
                 like(&text, out)
             }
             (None, None) => continue,
@@ -183,10 +186,11 @@ fn sort(entries: &mut [Entry], by: Option<Sort>) {
         Some(Sort::Path) => entries.sort_by(|a, b| a.path.cmp(&b.path)),
         Some(Sort::Size) => entries.sort_by(|a, b| (a.size, &a.path).cmp(&(b.size, &b.path))),
         Some(Sort::Largest) => entries.sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.path.cmp(&b.path))),
-        Some(Sort::Modified) => entries.sort_by(|a, b| (a.modified_ms, &a.path).cmp(&(b.modified_ms, &b.path))),
+        Some(Sort::Modified) => {
+            entries.sort_by(|a, b| (a.modified_ms, &a.path).cmp(&(b.modified_ms, &b.path)))
+        }
         Some(Sort::Newest) => {
             entries.sort_by(|a, b| b.modified_ms.cmp(&a.modified_ms).then_with(|| a.path.cmp(&b.path)));
         }
     }
 }
-

@@ -51,11 +51,17 @@ impl Template {
                     rest.next();
                     words.push(c);
                 }
-                '}' => return Err(format!("`{source}` has a `}}` without its `{{`; write `}}}}` for the brace itself")),
+                '}' => {
+                    return Err(format!(
+                        "`{source}` has a `}}` without its `{{`; write `}}}}` for the brace itself"
+                    ));
+                }
                 '{' => {
                     let inner: String = rest.by_ref().take_while(|c| *c != '}').collect();
                     if source.ends_with(&format!("{{{inner}")) {
-                        return Err(format!("`{source}` has a `{{` without its `}}`; write `{{{{` for the brace itself"));
+                        return Err(format!(
+                            "`{source}` has a `{{` without its `}}`; write `{{{{` for the brace itself"
+                        ));
                     }
                     // A regular expression's `{4}` and `{2,}` are no places: names begin with a letter.
                     if inner.starts_with(|c: char| c.is_ascii_digit() || c == ',') {
@@ -189,6 +195,6 @@ impl<'de> Deserialize<'de> for Template {
                 self.visit_str(&value.to_string())
             }
         }
-        deserializer.deserialize_any(Words).map_err(|e| D::Error::custom(e))
+        deserializer.deserialize_any(Words).map_err(D::Error::custom)
     }
 }

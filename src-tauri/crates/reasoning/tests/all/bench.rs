@@ -129,7 +129,9 @@ impl Bench {
                 t if t.is_file() => "file",
                 _ => "special",
             };
-            rows.push(json!({"path": path, "kind": kind, "byte_size": stat.len(), "modified_ms": modified as i64}));
+            rows.push(
+                json!({"path": path, "kind": kind, "byte_size": stat.len(), "modified_ms": modified as i64}),
+            );
             if deep && kind == "folder" {
                 self.walk(&path, deep, rows, unreadable);
             }
@@ -152,8 +154,9 @@ impl Bench {
         for row in rows.iter().filter(|row| row["kind"] == "file") {
             let path: RelPath = row["path"].as_str().unwrap().parse().unwrap();
             match fs::read(self.at(&path)) {
-                Ok(bytes) => entries
-                    .push(json!({"path": path, "sha256": Digest::of(&bytes).to_string(), "byte_size": bytes.len()})),
+                Ok(bytes) => entries.push(
+                    json!({"path": path, "sha256": Digest::of(&bytes).to_string(), "byte_size": bytes.len()}),
+                ),
                 Err(_) => unreadable.push(json!({"path": path, "reason": "permission denied"})),
             }
         }
@@ -206,14 +209,21 @@ impl Bench {
         let bytes = serde_json::to_vec(value).unwrap();
         let n = u8::try_from(self.observed.len() % 200).unwrap();
         let sha256 = Digest::of(&bytes);
-        self.observed.push(Observed { artifact_id: artifact(n), tool: tool.to_owned(), about: String::new(), sha256, bytes });
+        self.observed.push(Observed {
+            artifact_id: artifact(n),
+            tool: tool.to_owned(),
+            about: String::new(),
+            sha256,
+            bytes,
+        });
     }
 
     /// Does one item the way effects do: nothing is overwritten that was not observed.
     fn perform(&self, item: &ProposedChange) {
         let seen = |path: &RelPath| {
             let digest = Digest::of(&fs::read(self.at(path)).unwrap()).to_string();
-            let text = String::from_utf8(self.observed.iter().flat_map(|o| o.bytes.clone()).collect()).unwrap();
+            let text =
+                String::from_utf8(self.observed.iter().flat_map(|o| o.bytes.clone()).collect()).unwrap();
             assert!(text.contains(&digest), "the bytes of {path} were never observed");
         };
         match item {
@@ -308,5 +318,8 @@ impl Bench {
 }
 
 pub fn shipped(name: &str) -> Playbook {
-    Playbook::shipped().into_iter().find(|p| p.name() == name).unwrap_or_else(|| panic!("no playbook `{name}`"))
+    Playbook::shipped()
+        .into_iter()
+        .find(|p| p.name() == name)
+        .unwrap_or_else(|| panic!("no playbook `{name}`"))
 }

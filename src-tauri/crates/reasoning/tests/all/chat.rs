@@ -31,7 +31,7 @@ impl Egress for Pieces {
 
 fn server(mode: Mode, egress: Arc<dyn Egress>) -> OpenAi {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
-    OpenAi::new(&address, Settings { mode, ..Settings::default() }, egress).unwrap()
+    OpenAi::new(&address, Settings { mode, context_tokens: 32_768, ..Settings::default() }, egress).unwrap()
 }
 
 fn sent(mode: Mode, items: Vec<ContextItem>) -> Value {
@@ -80,11 +80,14 @@ proptest! {
 
 #[test]
 fn by_schema_each_tool_is_an_alternative_that_names_itself_first() {
-    let body = sent(Mode::JsonSchema, vec![item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "tidy up")]);
+    let body =
+        sent(Mode::JsonSchema, vec![item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "tidy up")]);
     let any = body["response_format"]["json_schema"]["schema"]["anyOf"].as_array().unwrap();
     assert_eq!(any.len(), iteration::tools().len());
     assert!(body.get("tools").is_none());
-    let bytes = server(Mode::Auto, Arc::new(Pieces(Vec::new()))).encode(&pack(Vec::new()), &iteration::tools()).unwrap();
+    let bytes = server(Mode::Auto, Arc::new(Pieces(Vec::new())))
+        .encode(&pack(Vec::new()), &iteration::tools())
+        .unwrap();
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.contains("\"properties\":{\"tool\":{\"const\":\"write\"},\"arguments\":"), "{text}");
     let (_, write) = text.split_once("{\"const\":\"write\"}").unwrap();
@@ -95,7 +98,10 @@ fn by_schema_each_tool_is_an_alternative_that_names_itself_first() {
 fn natively_tools_are_offered_as_functions() {
     let body = sent(Mode::Tools, Vec::new());
     assert_eq!(body["tools"][0]["function"]["name"], "list");
-    assert_eq!((&body["stream"], &body["stream_options"]["include_usage"]), (&Value::Bool(true), &Value::Bool(true)));
+    assert_eq!(
+        (&body["stream"], &body["stream_options"]["include_usage"]),
+        (&Value::Bool(true), &Value::Bool(true))
+    );
     assert!(body.get("response_format").is_none());
 }
 
@@ -142,4 +148,25 @@ fn what_was_done_becomes_turns_and_the_newest_is_last() {
     assert!(last.contains("a.md (5 bytes)\nsub/"), "{last}");
     assert!(last.contains("write S.md: not done\nthe person says: shorter"), "{last}");
     assert!(last.contains("Already done: list .. Do not"), "{last}");
+}
+
+#[test]
+fn a_small_context_is_offered_few_tools_and_a_choice_is_kept_to() {
+    let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+    for (offer, names) in
+        [(&[][..], &["list", "read", "write", "done"][..]), (&["done", "ask"], &["ask", "done"])]
+    {
+        let offer = offer.iter().map(|name: &&str| (*name).to_owned()).collect();
+        let settings = Settings { mode: Mode::Tools, offer, ..Settings::default() };
+        let server = OpenAi::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
+        let bytes = server.encode(&pack(Vec::new()), &iteration::tools()).unwrap();
+        let body: Value = serde_json::from_slice(&bytes).unwrap();
+        let found: Vec<&str> = body["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t["function"]["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, names);
+    }
 }

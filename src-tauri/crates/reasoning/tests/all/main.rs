@@ -1,5 +1,14 @@
 //! The room's tests, in one binary: playbooks on real folders, servers on real sockets, transcripts, addresses.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "the functions that tests share may fail like tests"
+)]
+
 #[cfg(unix)]
 mod bench;
 #[cfg(unix)]

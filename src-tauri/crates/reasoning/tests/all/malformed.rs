@@ -71,8 +71,18 @@ fn each_mistake_is_told_with_its_line_and_what_is_allowed() {
         ("with: b", "with: \"name}\"", 26, "without its `{`"),
         ("with: b", "with: \"{name|shout}\"", 26, "`shout` is no filter; there are lower"),
         ("with: b", "with: \"{na me}\"", 26, "does not begin with a name"),
-        ("    move: {", "    read: { path: x }\n    move: {", 27, "exactly one act and this has read and move"),
-        ("  - done:\n      summary: \"{moves.count} moved\"", "  - id: nothing", 30, "this has none; acts are list"),
+        (
+            "    move: {",
+            "    read: { path: x }\n    move: {",
+            27,
+            "exactly one act and this has read and move",
+        ),
+        (
+            "  - done:\n      summary: \"{moves.count} moved\"",
+            "  - id: nothing",
+            30,
+            "this has none; acts are list",
+        ),
         ("    select:", "    for_each: { from: all }\n    select:", 21, "goes with list, read"),
     ] {
         assert!(SOUND.contains(was), "{was}");

@@ -95,7 +95,8 @@ fn only_loopback_stays_on_this_machine() {
 
 #[test]
 fn a_script_says_its_answers_and_then_nothing() {
-    let script = Scripted::new(vec![Scripted::call("list", json!({"path": "."})), Scripted::text("finished")]);
+    let script =
+        Scripted::new(vec![Scripted::call("list", json!({"path": "."})), Scripted::text("finished")]);
     assert_eq!(ask(&script, b"").unwrap().0.calls.len(), 1);
     let (answer, _, heard) = ask(&script, b"").unwrap();
     assert_eq!((answer.text.as_str(), heard.as_str()), ("finished", "finished"));

@@ -25,7 +25,9 @@ impl Egress for Post {
             ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
                 EgressError::Unreachable(e.to_string())
             }
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => EgressError::Unreachable(error.to_string()),
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
+                EgressError::Unreachable(error.to_string())
+            }
             other => EgressError::Cut(other.to_string()),
         };
         let reply = agent.post(url).content_type("application/json").send(body).map_err(wrong)?;

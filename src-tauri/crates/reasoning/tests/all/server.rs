@@ -21,7 +21,9 @@ fn once(response: Vec<u8>) -> (String, std::thread::JoinHandle<Vec<u8>>) {
             seen.extend_from_slice(&piece[..n]);
             let text = String::from_utf8_lossy(&seen).into_owned();
             let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-            let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let length = head
+                .lines()
+                .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
             if body.len() >= length.unwrap_or(0) {
                 break;
             }
@@ -37,7 +39,8 @@ fn stream(body: &str) -> Vec<u8> {
 }
 
 fn http(status: &str, kind: &str, body: &[u8]) -> Vec<u8> {
-    let mut bytes = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n").into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n").into_bytes();
     bytes.extend_from_slice(body);
     bytes
 }
@@ -88,8 +91,12 @@ fn native_calls_are_put_together_from_their_pieces() {
         data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\" \\\"a\\\"}\"}}]}}]}\n\n\
         data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
     let answer = ask(stream(body), Mode::Tools).0.unwrap().answer;
-    let calls: Vec<(String, String)> = answer.calls.iter().map(|c| (c.name.clone(), c.arguments.to_string())).collect();
-    assert_eq!(calls, [("read".into(), "{\"path\":\"a\"}".into()), ("list".into(), "{\"path\":\"b\"}".into())]);
+    let calls: Vec<(String, String)> =
+        answer.calls.iter().map(|c| (c.name.clone(), c.arguments.to_string())).collect();
+    assert_eq!(
+        calls,
+        [("read".into(), "{\"path\":\"a\"}".into()), ("list".into(), "{\"path\":\"b\"}".into())]
+    );
 }
 
 #[test]
@@ -102,7 +109,8 @@ fn a_server_that_does_not_stream_is_understood_too() {
 #[test]
 fn each_failure_is_its_own_error_with_advice() {
     let cut = WHOLE.split("data: {\"choices\":[{\"delta\":{},\"fin").next().unwrap();
-    let huge = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(1_100_000));
+    let huge =
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "x".repeat(1_100_000));
     let mut not_utf8 = stream("data: {\"choices\":[{\"delta\":{\"content\":\"");
     not_utf8.extend_from_slice(b"\xff\xfe\"}}]}\n\ndata: [DONE]\n\n");
     let error = |status: &str, body: &str| http(status, "application/json", body.as_bytes());
@@ -118,11 +126,23 @@ fn each_failure_is_its_own_error_with_advice() {
         (stream(&huge), "passed 1048576 bytes", false),
         (stream("data: {\"error\":{\"message\":\"out of memory\"}}\n\n"), "out of memory", false),
         (error("500 Internal Server Error", "boom"), "status 500: boom; try again", true),
-        (error("503 Service Unavailable", "{\"error\":{\"message\":\"Loading model\"}}"), "wait until the model is loaded", true),
+        (
+            error("503 Service Unavailable", "{\"error\":{\"message\":\"Loading model\"}}"),
+            "wait until the model is loaded",
+            true,
+        ),
         (error("401 Unauthorized", "{\"error\":{\"message\":\"bad key\"}}"), "bad key; check the key", false),
         (error("404 Not Found", ""), "gave no reason; check the base URL", false),
-        (error("400 Bad Request", "{\"error\":\"the request exceeds the available context size\"}"), "more context", false),
-        (error("400 Bad Request", "{\"error\":{\"message\":\"response_format is not supported\"}}"), "set `mode` to `tools`", false),
+        (
+            error("400 Bad Request", "{\"error\":\"the request exceeds the available context size\"}"),
+            "more context",
+            false,
+        ),
+        (
+            error("400 Bad Request", "{\"error\":{\"message\":\"response_format is not supported\"}}"),
+            "set `mode` to `tools`",
+            false,
+        ),
         (error("429 Too Many Requests", "{\"detail\":\"slow down\"}"), "slow down; wait", true),
     ] {
         let error = ask(response, Mode::JsonSchema).0.unwrap_err();
@@ -134,12 +154,14 @@ fn each_failure_is_its_own_error_with_advice() {
 #[test]
 fn a_server_that_is_down_or_slow_is_unavailable() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let error = ask_at(&format!("openai:http://{closed}/v1#m"), Settings::default(), &|| false).0.unwrap_err();
+    let error =
+        ask_at(&format!("openai:http://{closed}/v1#m"), Settings::default(), &|| false).0.unwrap_err();
     assert!(error.may_retry() && error.to_string().contains("start the model's server"), "{error}");
     // It accepts connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("openai:http://{}/v1#m", silent.local_addr().unwrap());
-    let error = ask_at(&address, Settings { timeout_ms: 50, ..Settings::default() }, &|| false).0.unwrap_err();
+    let error =
+        ask_at(&address, Settings { timeout_ms: 50, ..Settings::default() }, &|| false).0.unwrap_err();
     assert!(error.may_retry() && error.to_string().contains("give it more time"), "{error}");
 }
 
