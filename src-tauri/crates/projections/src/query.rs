@@ -1,8 +1,10 @@
 //! What can be asked: lists with cursors, single rows, counts, search, lineage. Nothing here writes or locks.
 
+mod ids;
 mod lists;
 mod search;
 
+pub use ids::Named;
 pub use lists::{ArtifactFilter, GateState, TaskFilter, Waiting};
 pub use search::Hit;
 
