@@ -45,7 +45,6 @@ fn a_note_of_a_living_process_is_believed_even_where_the_file_system_does_not_lo
     assert!(matches!(world.open(), Err(Error::Held { pid: 1, .. })));
 }
 
-#[conforms::conforms("HK-20.3-2")]
 #[test]
 fn a_host_whose_epoch_was_taken_over_writes_nothing_more() {
     let world = World::new();
