@@ -109,11 +109,11 @@ mod tests {
             let tail = tail_within(&text, tokens);
             prop_assert!(text.starts_with(head) && text.ends_with(tail));
             prop_assert!(count_tokens(head) <= tokens && count_tokens(tail) <= tokens);
-            if let Some(c) = text[head.len()..].chars().next() {
+            if let Some(c) = text.strip_prefix(head).and_then(|rest| rest.chars().next()) {
                 let longer = format!("{head}{c}");
                 prop_assert!(count_tokens(&longer) > tokens);
             }
-            if let Some(c) = text[..text.len() - tail.len()].chars().last() {
+            if let Some(c) = text.strip_suffix(tail).and_then(|rest| rest.chars().next_back()) {
                 let longer = format!("{c}{tail}");
                 prop_assert!(count_tokens(&longer) > tokens);
             }
