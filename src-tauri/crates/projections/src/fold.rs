@@ -16,6 +16,9 @@ use std::fmt::Display;
 
 pub(crate) use search::disclosed;
 
+/// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
+pub(crate) const STATEMENTS: usize = 256;
+
 type OnProgress = Box<dyn FnMut(Progress) -> Flow + Send>;
 
 /// Folds events into the views, within the transaction that records them.
@@ -67,6 +70,7 @@ impl Fold {
 
 impl Projector for Fold {
     fn prepare(&mut self, conn: &Connection) -> Result<(), String> {
+        conn.set_prepared_statement_cache_capacity(STATEMENTS);
         self.make_ready(conn).map_err(|e| e.to_string())
     }
 

@@ -33,6 +33,7 @@ pub enum Flow {
 /// [`Error::Cancelled`] when `progress` says so, [`Error::Event`] for an event this program cannot read; the tables
 /// are then as they were.
 pub fn rebuild(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Result<u64, Error> {
+    conn.set_prepared_statement_cache_capacity(fold::STATEMENTS);
     conn.execute_batch("SAVEPOINT rebuild")?;
     match refold(conn, progress) {
         Ok(done) => {

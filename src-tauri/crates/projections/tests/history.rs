@@ -168,7 +168,7 @@ impl History {
             1 => GateHalted { session: "s".into(), reason: words("fire", 1), by_person: true }.into(),
             2 => GateBooted { session: "t".into() }.into(),
             3 => {
-                let focus_task_id = self.works.first().map(|w| w.task).filter(|_| at % 2 == 0);
+                let focus_task_id = self.works.first().map(|w| w.task).filter(|_| at.is_multiple_of(2));
                 FocusChanged { conversation_id, focus_task_id, reason: "switched".into() }.into()
             }
             4 => {
