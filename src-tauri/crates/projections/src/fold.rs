@@ -97,7 +97,9 @@ pub(crate) struct Seen<'a> {
 /// Folds one event. Its sensitive leaves stay concealed: rows keep digests, only the index reads text.
 pub(crate) fn fold(seen: &Seen<'_>) -> Result<(), Error> {
     let unreadable = |e: model::Error| Error::Event { log_seq: u64::try_from(seen.seq).unwrap_or(0), why: e.to_string() };
-    let body: Body = seen.event.body(&|_| None).map_err(unreadable)?;
+    let event = seen.event;
+    let body =
+        Body::from_value(&event.event_type, event.schema_version, event.payload.clone()).map_err(unreadable)?;
     // The first that knows the event takes it; a few concern two.
     work::fold(seen, &body)?;
     act::fold(seen, &body)?;
