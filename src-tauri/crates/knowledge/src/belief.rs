@@ -91,7 +91,7 @@ pub fn assert(claim: &Claim, holding: &Holding, held: &[Belief]) -> Result<Body,
 /// The next revision of a belief: another confidence, other evidence. One that was contradicted is held again.
 ///
 /// # Errors
-/// [`Refusal`] `not_live` for a belief that has ended, `erased` for one whose claim is gone, and as [`assert`].
+/// [`Refusal`] `not_live` for a belief that has ended, `erased` for one whose claim is gone, and as [`assert()`].
 pub fn revise(belief: &Belief, confidence: u16, evidence: &[EvidenceRef], reason: &str) -> Result<Body, Refusal> {
     live(belief)?;
     let (Some(claim), Some(scope)) = (belief.claim.shown(), belief.scope.shown()) else {

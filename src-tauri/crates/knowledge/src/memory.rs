@@ -58,7 +58,7 @@ pub struct Degraded {
 ///
 /// # Errors
 /// [`Degraded`] with `scope_missing`, `reason_missing`, `untrusted_evidence`, `source_not_held`, `already_known`,
-/// or the codes of [`crate::belief::assert`].
+/// or the codes of [`crate::belief::assert()`].
 pub fn promote(promotion: &Promotion, source: Option<&Belief>, known: &[MemoryRecord]) -> Result<MemoryRecord, Degraded> {
     let p = promotion;
     let as_scratch = |refusal| Degraded { refusal, keep_as: Layer::Scratchpad };
