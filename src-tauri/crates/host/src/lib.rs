@@ -1,1 +1,56 @@
 //! The one place that composes a kernel with real adapters, takes the lock, or attaches to whoever holds it.
+//!
+//! **What this room is for.** A store's folder becomes a running Hermit: the system's clock and chance, hands behind
+//! the walls of this machine, models over the network, keys out of the vault that was chosen, logs, and threads that
+//! drive tasks. Whoever wants something of a store gets a [`Session`]: it owns the store, is attached to the process
+//! that does, or only reads.
+//!
+//! **What it must never do.** Choose a vault by itself; write a secret, a passphrase or a goal into a log or an error;
+//! lock a store for a command that only reads; hold the approval key longer than governance allows; let an injected
+//! fault into a program that is not a debug build.
+//!
+//! **Invariants** (tests cite them by number):
+//!
+//! 1. The store's folder belongs to its owner alone (0700), and no workspace shows it.
+//! 2. A command of class `read` takes no lock, boots no gate and resumes nothing.
+//! 3. Two processes on one store: one owns it, the other is attached to it or told who has it.
+//! 4. A secret leaves the vault for one request to the server it was asked for; redirects do not carry it on.
+//! 5. A new owner first binds what came in and was not bound, then goes on with everything that can, unless a halt
+//!    is in force.
+//! 6. High and critical risk open the approval key for one decision; no key stays open beyond
+//!    [`model::limits::APPROVAL_KEY_OPEN_MS_MAX`].
+//! 7. Locked keys stop nothing but what they sign: receipts wait and say so.
+//!
+//! **Where to start reading.** [`Session`], then [`Local`], then [`Home`].
+#![allow(clippy::disallowed_methods, reason = "this room is where clock, chance, environment and disk enter the house")]
+
+mod approving;
+mod blobs;
+mod chance;
+mod config;
+mod drives;
+mod egress;
+mod error;
+mod facts;
+mod faults;
+mod hands;
+mod home;
+mod interrupt;
+mod keys;
+mod local;
+mod logs;
+mod notices;
+mod pin;
+mod reasoners;
+mod session;
+
+pub use approving::ApprovalSeat;
+pub use chance::{OsEntropy, SystemClock};
+pub use config::Config;
+pub use egress::Outbound;
+pub use error::Error;
+pub use home::Home;
+pub use interrupt::Interrupts;
+pub use keys::{HostKeys, NewKeys, Unlock, VaultChoice};
+pub use local::Local;
+pub use session::{Need, Session, Stands};

@@ -1,0 +1,99 @@
+//! Where a person's yes is signed. The key is opened for a decision and let go; for low and moderate risk it may stay
+//! open in this process for as long as governance allows.
+
+use crate::chance::SystemClock;
+use crate::keys::APPROVAL_FILE;
+use crate::{Error, Home};
+use keychain::ApprovalKey;
+use model::approval::{ApprovalPacket, Choice, Surface};
+use model::policy::RiskBand;
+use model::{Clock as _, PrincipalId};
+use seal::SeedSigner;
+use std::time::{Duration, Instant};
+
+/// Signs for one person on one surface.
+pub struct ApprovalSeat {
+    home: Home,
+    surface: Surface,
+    open: Option<(SeedSigner, Instant)>,
+}
+
+impl ApprovalSeat {
+    /// A seat over the store's approval key; nothing is opened yet.
+    pub fn new(home: Home, surface: Surface) -> Self {
+        Self { home, surface, open: None }
+    }
+
+    /// Whether there is a key at all.
+    pub fn has_key(&self) -> bool {
+        self.home.path(APPROVAL_FILE).exists()
+    }
+
+    /// Whether this decision needs the passphrase: always at high and critical risk, else when the key is not open.
+    ///
+    /// # Errors
+    /// [`Error::Signing`] when the bytes are no packet.
+    pub fn needs_passphrase(&mut self, packet: &[u8]) -> Result<bool, Error> {
+        let packet = read(packet)?;
+        self.forget_old();
+        Ok(is_grave(packet.risk_band) || self.open.is_none())
+    }
+
+    /// Opens the key. At high and critical risk it is closed again by the next [`Self::sign`].
+    ///
+    /// # Errors
+    /// [`Error::Keys`], among them a wrong passphrase.
+    pub fn unlock(&mut self, passphrase: &[u8]) -> Result<(), Error> {
+        let signer = ApprovalKey::open(&self.home.path(APPROVAL_FILE), passphrase)?;
+        self.open = Some((signer, Instant::now()));
+        Ok(())
+    }
+
+    /// The signed envelope of an answer to exactly these packet bytes.
+    ///
+    /// # Errors
+    /// [`Error::Signing`] when the key is not open or the bytes are no packet.
+    pub fn sign(
+        &mut self,
+        packet: &[u8],
+        allow: bool,
+        person: &str,
+        feedback: Option<String>,
+    ) -> Result<Vec<u8>, Error> {
+        self.forget_old();
+        let signing = |why: String| Error::Signing(why);
+        let grave = is_grave(read(packet)?.risk_band);
+        let person: PrincipalId = person.parse().map_err(|e: model::Error| signing(e.to_string()))?;
+        let choice = if allow { Choice::Once } else { Choice::Deny };
+        let decision =
+            governance::approval::answer(packet, choice, self.surface, person, SystemClock.now(), feedback)
+                .map_err(|refusal| signing(refusal.reason))?;
+        let (signer, _) = self.open.as_ref().ok_or_else(|| signing("the approval key is not open".to_owned()))?;
+        let envelope = governance::approval::sign(&decision, signer).map_err(|e| signing(e.to_string()))?;
+        if grave {
+            self.open = None;
+        }
+        Ok(envelope)
+    }
+
+    /// Lets go of the key.
+    pub fn close(&mut self) {
+        self.open = None;
+    }
+
+    fn forget_old(&mut self) {
+        let longest = Duration::from_millis(u64::try_from(model::limits::APPROVAL_KEY_OPEN_MS_MAX).unwrap_or(0));
+        if self.open.as_ref().is_some_and(|(_, since)| since.elapsed() >= longest) {
+            self.open = None;
+        }
+    }
+}
+
+/// Whether a decision opens the key for itself alone and wants a typed word.
+fn is_grave(risk: RiskBand) -> bool {
+    matches!(risk, RiskBand::High | RiskBand::Critical)
+}
+
+fn read(packet: &[u8]) -> Result<ApprovalPacket, Error> {
+    serde_json::from_slice(packet).map_err(|e| Error::Signing(format!("this is no approval packet: {e}")))
+}

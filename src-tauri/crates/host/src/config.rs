@@ -1,0 +1,61 @@
+//! `config.json`: the few settings that a store's owner may set. Unknown names are refused, so that a slip is seen.
+
+use crate::{Error, Home};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Its name in the store's folder.
+pub const FILE: &str = "config.json";
+
+/// Settings. What is absent takes the standard.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// `error`, `warn`, `info` (the standard), `debug`, `trace`, or `off`. `HERMIT_LOG` goes before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_level: Option<String>,
+    /// PEM file of the authorities that servers are checked against, instead of those that come with Hermit.
+    /// `HERMIT_CA_FILE` goes before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// Who proposes when a task names nobody, such as `openai:http://127.0.0.1:8080/v1#qwen`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_model: Option<String>,
+    /// Handle of the secret for `default_model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_secret: Option<String>,
+    /// Tokens that prompt and answer of a model may have together; 4096 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u32>,
+    /// Further folders that commands may read behind their walls, such as a toolchain's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<PathBuf>,
+}
+
+impl Config {
+    /// The settings of a store; the standard ones when there is no file.
+    ///
+    /// # Errors
+    /// [`Error::Config`] when the file is not JSON of this shape.
+    pub fn load(home: &Home) -> Result<Self, Error> {
+        let path = home.path(FILE);
+        let bytes = match std::fs::read(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            other => other.map_err(|e| Error::io("read", &path, &e))?,
+        };
+        let config: Self = serde_json::from_slice(&bytes)
+            .map_err(|e| Error::Config { path: path.display().to_string(), why: e.to_string() })?;
+        match config.log_level.as_deref() {
+            None | Some("off" | "error" | "warn" | "info" | "debug" | "trace") => Ok(config),
+            Some(other) => Err(Error::Config {
+                path: path.display().to_string(),
+                why: format!("`log_level` is `{other}`; it is one of off, error, warn, info, debug, trace"),
+            }),
+        }
+    }
+
+    /// The authorities' file in force.
+    pub fn authorities(&self) -> Option<PathBuf> {
+        std::env::var_os("HERMIT_CA_FILE").map(PathBuf::from).filter(|p| !p.as_os_str().is_empty()).or_else(|| self.ca_file.clone())
+    }
+}

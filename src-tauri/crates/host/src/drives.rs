@@ -1,0 +1,144 @@
+//! Threads that drive tasks: one for each task at work, several at once.
+
+use kernel::{Kernel, Standing};
+use model::TaskId;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tasks driven at the same time; others wait for a free thread.
+const AT_ONCE_MAX: usize = 8;
+
+/// How a drive ended, for whoever waits for it.
+#[derive(Debug, Clone)]
+pub enum Ended {
+    /// It stands there.
+    Stands(Standing),
+    /// It broke off; the log holds everything up to there.
+    Failed(wire::Error),
+}
+
+#[derive(Default)]
+struct Board {
+    /// At work; true when somebody asked again meanwhile.
+    at_work: BTreeMap<TaskId, bool>,
+    queue: VecDeque<TaskId>,
+    ended: BTreeMap<TaskId, Ended>,
+    closing: bool,
+}
+
+/// The drives of one owner.
+pub struct Drives {
+    kernel: Arc<Kernel>,
+    board: Mutex<Board>,
+    changed: Condvar,
+}
+
+impl Drives {
+    /// No drives yet.
+    pub fn new(kernel: Arc<Kernel>) -> Arc<Self> {
+        Arc::new(Self { kernel, board: Mutex::default(), changed: Condvar::new() })
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sees to it that the task is driven, from where it stands when this returns.
+    pub fn wake(self: &Arc<Self>, task: TaskId) {
+        let mut board = self.board();
+        if board.closing {
+            return;
+        }
+        board.ended.remove(&task);
+        if let Some(again) = board.at_work.get_mut(&task) {
+            *again = true;
+            return;
+        }
+        if !board.queue.contains(&task) {
+            board.queue.push_back(task);
+        }
+        self.fill(&mut board);
+    }
+
+    /// Starts threads for what waits, as far as there may be more.
+    fn fill(self: &Arc<Self>, board: &mut Board) {
+        while board.at_work.len() < AT_ONCE_MAX && !board.closing {
+            let Some(task) = board.queue.pop_front() else { return };
+            board.at_work.insert(task, false);
+            let drives = Arc::clone(self);
+            let spawned = std::thread::Builder::new().name(format!("drive {task}")).spawn(move || drives.run(task));
+            if let Err(error) = spawned {
+                board.at_work.remove(&task);
+                let why = wire::Error::new(wire::Code::Failed, format!("no thread to work with: {error}"));
+                board.ended.insert(task, Ended::Failed(why));
+                self.changed.notify_all();
+            }
+        }
+    }
+
+    fn run(self: &Arc<Self>, task: TaskId) {
+        loop {
+            let result = match self.kernel.drive(task) {
+                Ok(standing) => Ended::Stands(standing),
+                Err(error) => {
+                    tracing::error!(%task, %error, "a drive broke off");
+                    Ended::Failed(api::of_kernel(error))
+                }
+            };
+            let mut board = self.board();
+            match board.at_work.get_mut(&task) {
+                Some(again) if *again && matches!(result, Ended::Stands(_)) => *again = false,
+                _ => {
+                    board.at_work.remove(&task);
+                    board.ended.insert(task, result);
+                    self.fill(&mut board);
+                    self.changed.notify_all();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits until the task is not driven any more, at most `patience`; how it stands then, if it was driven.
+    pub fn wait(&self, task: TaskId, patience: Duration) -> Option<Ended> {
+        let until = Instant::now() + patience;
+        let mut board = self.board();
+        while board.at_work.contains_key(&task) || board.queue.contains(&task) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        board.ended.get(&task).cloned()
+    }
+
+    /// Tasks at work now.
+    pub fn at_work(&self) -> Vec<TaskId> {
+        self.board().at_work.keys().copied().collect()
+    }
+
+    /// Starts nothing new, asks what is at work to pause, and waits for it, at most `patience`.
+    pub fn stop(&self, patience: Duration) {
+        self.board().closing = true;
+        for task in self.at_work() {
+            // A task that has just ended or waits already needs no pause.
+            let _ = self.kernel.pause(task);
+        }
+        self.settle(patience);
+    }
+
+    /// Waits until nothing is at work, at most `patience`.
+    pub fn settle(&self, patience: Duration) {
+        let until = Instant::now() + patience;
+        let mut board = self.board();
+        while !board.at_work.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}

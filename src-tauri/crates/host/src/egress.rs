@@ -1,0 +1,189 @@
+//! The way out to the network: one POST at a time, streamed, with the proxy and the authorities that the owner set.
+
+use crate::Config;
+use reasoning::{Egress, EgressError, HttpReply};
+use seal::SecretSource;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use zeroize::Zeroizing;
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How often a caller that waits is asked whether it still does.
+const TICK: Duration = Duration::from_millis(200);
+/// Bytes read at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// Where secret values come from, once a vault is open.
+pub type SecretSlot = Arc<RwLock<Option<Arc<dyn SecretSource>>>>;
+
+/// Posts over HTTP and HTTPS.
+pub struct Outbound {
+    authorities: Option<PathBuf>,
+    secrets: SecretSlot,
+}
+
+impl Outbound {
+    /// A way out with these settings; secrets come out of the slot at the moment of sending.
+    pub fn new(config: &Config, secrets: SecretSlot) -> Self {
+        Self { authorities: config.authorities(), secrets }
+    }
+
+    fn agent(&self, url: &str, timeout_ms: u64) -> Result<ureq::Agent, EgressError> {
+        let mut config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            // A redirect could carry the request, and with it what it says, to somebody else.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(Duration::from_millis(timeout_ms)))
+            .user_agent(concat!("hermit/", env!("CARGO_PKG_VERSION")));
+        // A proxy has no business between a program and a server on the same machine.
+        config = config.proxy(if is_loopback(url) { None } else { ureq::Proxy::try_from_env() });
+        if let Some(path) = &self.authorities {
+            let roots = RootCerts::from(certificates(path)?);
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        Ok(config.build().into())
+    }
+
+    /// The value of `Authorization`, wiped when dropped.
+    fn bearer(&self, handle: &str) -> Result<Zeroizing<String>, EgressError> {
+        let denied = |why: String| EgressError::Denied(why);
+        let source = self.secrets.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let source = source.ok_or_else(|| denied(format!("the vault with secret `{handle}` is locked")))?;
+        let value = source.secret(handle).map_err(|e| denied(e.to_string()))?;
+        let text = std::str::from_utf8(&value).map_err(|_| denied(format!("secret `{handle}` is not text")))?;
+        Ok(Zeroizing::new(format!("Bearer {}", text.trim())))
+    }
+}
+
+fn is_loopback(url: &str) -> bool {
+    let address = reasoning::Address::OpenAi { url: url.to_owned(), model: String::new() };
+    address.host().is_some() && !address.is_remote()
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, EgressError> {
+    let denied = |why: String| EgressError::Denied(format!("the authorities in `{}`: {why}", path.display()));
+    let pem = std::fs::read(path).map_err(|e| denied(e.to_string()))?;
+    let mut found = Vec::new();
+    for item in parse_pem(&pem) {
+        if let PemItem::Certificate(certificate) = item.map_err(|e| denied(e.to_string()))? {
+            found.push(certificate);
+        }
+    }
+    if found.is_empty() { Err(denied("there is none in it".to_owned())) } else { Ok(found) }
+}
+
+/// What comes from the thread that talks.
+enum Piece {
+    Status(u16),
+    Bytes(Vec<u8>),
+    End,
+    Failed(EgressError),
+}
+
+impl Egress for Outbound {
+    fn post(
+        &self,
+        url: &str,
+        secret: Option<&str>,
+        body: &[u8],
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError> {
+        let agent = self.agent(url, timeout_ms)?;
+        let bearer = secret.map(|handle| self.bearer(handle)).transpose()?;
+        let (send, receive) = sync_channel::<Piece>(16);
+        let (url, body) = (url.to_owned(), body.to_vec());
+        // ureq waits without a word; a thread of its own lets the caller be asked meanwhile. When the caller stops,
+        // the channel closes, and the thread ends with the next piece or its timeout.
+        std::thread::Builder::new()
+            .name("egress".to_owned())
+            .spawn(move || talk(&agent, &url, bearer.as_ref(), &body, timeout_ms, &send))
+            .map_err(|e| EgressError::Unreachable(e.to_string()))?;
+        let until = Instant::now() + Duration::from_millis(timeout_ms) + CONNECT;
+        let mut status = 0;
+        loop {
+            match receive.recv_timeout(TICK) {
+                Ok(Piece::Status(code)) => status = code,
+                Ok(Piece::Bytes(bytes)) if on_chunk(&bytes) => {}
+                Ok(Piece::Bytes(_)) => return Err(EgressError::Stopped),
+                Ok(Piece::End) => return Ok(HttpReply { status, body: Vec::new() }),
+                Ok(Piece::Failed(error)) => return Err(error),
+                Err(RecvTimeoutError::Timeout) if Instant::now() > until => return Err(EgressError::TimedOut(timeout_ms)),
+                Err(RecvTimeoutError::Timeout) if on_chunk(&[]) => {}
+                Err(RecvTimeoutError::Timeout) => return Err(EgressError::Stopped),
+                Err(RecvTimeoutError::Disconnected) => return Err(EgressError::Cut("the exchange broke off".to_owned())),
+            }
+        }
+    }
+}
+
+fn talk(
+    agent: &ureq::Agent,
+    url: &str,
+    bearer: Option<&Zeroizing<String>>,
+    body: &[u8],
+    timeout_ms: u64,
+    out: &SyncSender<Piece>,
+) {
+    let mut request = agent.post(url).header("Content-Type", "application/json").header("Accept-Encoding", "identity");
+    if let Some(bearer) = bearer {
+        request = request.header("Authorization", bearer.as_str());
+    }
+    // Nobody may be listening any more; then there is nobody to tell.
+    let mut reply = match request.send(body) {
+        Ok(reply) => reply,
+        Err(error) => return drop(out.send(Piece::Failed(of_ureq(&error, timeout_ms, false)))),
+    };
+    if out.send(Piece::Status(reply.status().as_u16())).is_err() {
+        return;
+    }
+    let mut stream = reply.body_mut().as_reader();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let piece = match stream.read(&mut buffer) {
+            Ok(0) => Piece::End,
+            Ok(n) => Piece::Bytes(buffer.get(..n).unwrap_or_default().to_vec()),
+            Err(error) => Piece::Failed(of_stream(error, timeout_ms)),
+        };
+        let last = !matches!(piece, Piece::Bytes(_));
+        if out.send(piece).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn of_stream(error: std::io::Error, timeout_ms: u64) -> EgressError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
+        Some(inner) => of_ureq(inner, timeout_ms, true),
+        None if error.kind() == std::io::ErrorKind::TimedOut => EgressError::TimedOut(timeout_ms),
+        None => EgressError::Cut(error.to_string()),
+    }
+}
+
+fn of_ureq(error: &ureq::Error, timeout_ms: u64, begun: bool) -> EgressError {
+    use ureq::Error as E;
+    match error {
+        E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
+            EgressError::Unreachable(format!("no connection within {} s", CONNECT.as_secs()))
+        }
+        E::Timeout(_) => EgressError::TimedOut(timeout_ms),
+        E::HostNotFound => EgressError::Unreachable("no such host".to_owned()),
+        E::Io(io) if begun || is_cut(io) => EgressError::Cut(io.to_string()),
+        E::Io(io) => EgressError::Unreachable(io.to_string()),
+        E::Protocol(why) => EgressError::Cut(why.to_string()),
+        other if begun => EgressError::Cut(other.to_string()),
+        other => EgressError::Unreachable(other.to_string()),
+    }
+}
+
+fn is_cut(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
+}

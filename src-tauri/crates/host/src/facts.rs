@@ -1,0 +1,103 @@
+//! What the doctor tells of machine, walls, keys and settings.
+
+use crate::hands::{LocalHands, kernel_release};
+use crate::{Config, Home, HostKeys};
+use keychain::Marker;
+use model::receipt::SandboxLevel;
+use wire::host::{Fact, Level};
+
+/// Facts in the order a person reads them.
+pub fn gather(home: &Home, config: &Config, keys: &HostKeys, hands: &LocalHands) -> Vec<Fact> {
+    vec![
+        machine(),
+        folder(home),
+        walls(hands),
+        vault(home, keys),
+        approval(home),
+        model(config),
+        authorities(config),
+        fact("proxy", Level::Fine, proxy(), ""),
+    ]
+}
+
+fn fact(name: &str, level: Level, value: impl Into<String>, advice: &str) -> Fact {
+    Fact { name: name.to_owned(), level, value: value.into(), advice: advice.to_owned() }
+}
+
+fn machine() -> Fact {
+    let text = format!("{} {} {}", std::env::consts::OS, std::env::consts::ARCH, kernel_release());
+    fact("machine", Level::Fine, text.trim(), "")
+}
+
+fn folder(home: &Home) -> Fact {
+    let shown = home.dir().display().to_string();
+    let probe = home.path(".probe");
+    match std::fs::write(&probe, b"") {
+        Ok(()) => {
+            let _ = std::fs::remove_file(&probe);
+            fact("store", Level::Fine, shown, "")
+        }
+        Err(error) => {
+            let text = format!("{shown}: {error}");
+            fact("store", Level::Trouble, text, "see that the folder is yours and its disk is not full or read-only")
+        }
+    }
+}
+
+fn walls(hands: &LocalHands) -> Fact {
+    let walls = hands.walls();
+    let text = format!("{} ({})", walls.level(), walls.why());
+    match walls.level() {
+        SandboxLevel::Unconfined => {
+            fact("walls around commands", Level::Note, text, "commands are refused here; install `bubblewrap`, or use a newer kernel")
+        }
+        _ => fact("walls around commands", Level::Fine, text, ""),
+    }
+}
+
+fn vault(home: &Home, keys: &HostKeys) -> Fact {
+    match Marker::read(home.dir()) {
+        Ok(None) => fact("keys", Level::Trouble, "none", "make them with `hermit keys init --store keychain` or `--store file`"),
+        Ok(Some(marker)) if keys.keys().is_some() => fact("keys", Level::Fine, format!("open, in the {} vault", marker.vault), ""),
+        Ok(Some(marker)) => {
+            let text = format!("locked, in the {} vault: {}", marker.vault, keys.why_locked());
+            fact("keys", Level::Note, text, "set `HERMIT_PASSPHRASE_FILE`, or work at a terminal that can ask")
+        }
+        Err(error) => fact("keys", Level::Trouble, error.to_string(), "keep the files as they are; a backup has the right ones"),
+    }
+}
+
+fn approval(home: &Home) -> Fact {
+    if home.path(crate::keys::APPROVAL_FILE).exists() {
+        fact("approval key", Level::Fine, "there, under a passphrase of its own", "")
+    } else {
+        fact("approval key", Level::Trouble, "none; nothing can be approved", "make it with `hermit keys init`")
+    }
+}
+
+fn model(config: &Config) -> Fact {
+    match &config.default_model {
+        Some(address) => fact("standard model", Level::Fine, address.clone(), ""),
+        None => fact("standard model", Level::Note, "none; playbooks need none", "set `default_model` in config.json, or name one with `--model`"),
+    }
+}
+
+fn authorities(config: &Config) -> Fact {
+    match config.authorities() {
+        None => fact("certificate authorities", Level::Fine, "those that come with Hermit", ""),
+        Some(path) if path.is_file() => fact("certificate authorities", Level::Fine, path.display().to_string(), ""),
+        Some(path) => {
+            let text = format!("`{}` is not there", path.display());
+            fact("certificate authorities", Level::Trouble, text, "correct `HERMIT_CA_FILE` or `ca_file`")
+        }
+    }
+}
+
+/// Which proxy is set, without what may stand in its address to open it.
+fn proxy() -> String {
+    let set = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"];
+    match set.iter().find(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty())) {
+        Some(name) => format!("as `{name}` says; never for this machine itself"),
+        None => "none".to_owned(),
+    }
+}

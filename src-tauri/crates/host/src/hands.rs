@@ -1,0 +1,120 @@
+//! Hands for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
+
+use effects::{BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Workspace};
+use governance::Authorization;
+use kernel::ports::{Hands, HandsSource};
+use model::action::{ActionRequest, ChangeItem};
+use model::fault::Faults;
+use model::receipt::SandboxLevel;
+use model::witness::{Fingerprint, StateWitness};
+use model::{Clock, ResourceId, WorkspaceId};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Names of variables whose values are told in an environment snapshot; all others may hold secrets.
+const VARIABLES: [&str; 8] = ["LANG", "LC_ALL", "TERM", "SHELL", "TZ", "PATH", "NO_COLOR", "CI"];
+
+/// Opens hands.
+pub struct LocalHands {
+    dir: PathBuf,
+    faults: Arc<dyn Faults>,
+    clock: Arc<dyn Clock>,
+    readable: Vec<PathBuf>,
+    sandbox: OnceLock<Sandbox>,
+}
+
+impl LocalHands {
+    /// Hands of the store in `dir`. The walls are tried when they are first asked for, and only once.
+    pub fn new(dir: PathBuf, faults: Arc<dyn Faults>, clock: Arc<dyn Clock>, readable: Vec<PathBuf>) -> Self {
+        Self { dir, faults, clock, readable, sandbox: OnceLock::new() }
+    }
+
+    /// The walls of this machine.
+    pub fn walls(&self) -> &Sandbox {
+        self.sandbox.get_or_init(|| match executor() {
+            Ok(path) => Sandbox::probe(&path).with_readable(self.readable.clone()),
+            Err(why) => Sandbox::none(why),
+        })
+    }
+}
+
+/// `hermit-exec` beside the running program; beside its folder for the programs that cargo puts into `deps`.
+fn executor() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|e| format!("the running program is not known: {e}"))?;
+    let name = if cfg!(windows) { "hermit-exec.exe" } else { "hermit-exec" };
+    let folders = program.ancestors().skip(1).take(2);
+    let found = folders.map(|folder| folder.join(name)).find(|path| path.is_file());
+    found.ok_or_else(|| format!("`{name}` is not beside `{}`", program.display()))
+}
+
+impl HandsSource for LocalHands {
+    fn open(
+        &self,
+        root: &Path,
+        workspace: WorkspaceId,
+        contents: Arc<dyn Contents>,
+    ) -> Result<Arc<dyn Hands>, String> {
+        let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?.without(&self.dir);
+        let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
+        let spool = Spool::new(self.dir.join("spool"));
+        Ok(Arc::new(Adapter(Real::new(workspace, contents, faults, clock, spool, self.walls().clone()))))
+    }
+
+    fn sandbox(&self) -> SandboxLevel {
+        self.walls().level()
+    }
+
+    fn environment(&self, root: &Path) -> serde_json::Value {
+        let walls = self.walls();
+        let variables: serde_json::Map<String, serde_json::Value> = VARIABLES
+            .iter()
+            .filter_map(|name| std::env::var(name).ok().map(|value| ((*name).to_owned(), value.into())))
+            .collect();
+        serde_json::json!({
+            "os": std::env::consts::OS,
+            "arch": std::env::consts::ARCH,
+            "kernel": kernel_release(),
+            "shell": std::env::var("SHELL").unwrap_or_default(),
+            "cwd": root.to_string_lossy(),
+            "environment": variables,
+            "sandbox_level": walls.level().as_str(),
+            "sandbox_why": walls.why(),
+            "hermit_version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+/// The operating system's own version, as far as it says so in a file.
+pub fn kernel_release() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+struct Adapter(Real);
+
+impl Hands for Adapter {
+    fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
+        self.0.observe(resources)
+    }
+
+    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
+        self.0.before_images(items).map_err(|e| e.to_string())
+    }
+
+    fn perform(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Outcome {
+        self.0.perform(authorization, request, cancelled, progress)
+    }
+
+    fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
+        self.0.settle(request, before)
+    }
+
+    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome {
+        self.0.roll_forward(authorization, request, settled)
+    }
+}

@@ -1,0 +1,91 @@
+//! Where a store lives.
+
+use crate::Error;
+use std::path::{Path, PathBuf};
+
+/// The folder of one store, its owner's alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+impl Home {
+    /// The folder that was named, or `HERMIT_HOME`, or the platform's place for data. Makes nothing.
+    ///
+    /// # Errors
+    /// [`Error::NoHome`] when none of them says anything.
+    pub fn find(named: Option<&Path>) -> Result<Self, Error> {
+        if let Some(path) = named {
+            return absolute(path).map(Self);
+        }
+        match std::env::var_os("HERMIT_HOME") {
+            Some(path) if !path.is_empty() => absolute(Path::new(&path)).map(Self),
+            _ => platform().map(Self),
+        }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.0
+    }
+
+    /// A file or folder in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Whether a ledger is there.
+    pub fn has_store(&self) -> bool {
+        self.path("ledger.db").exists()
+    }
+
+    /// Makes the folder, readable by its owner alone, and takes from others what they might see of one that is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn make(&self) -> Result<(), Error> {
+        std::fs::create_dir_all(&self.0).map_err(|e| Error::io("make", &self.0, &e))?;
+        private(&self.0)
+    }
+}
+
+#[cfg(unix)]
+fn private(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let failed = |e: std::io::Error| Error::io("close to others", path, &e);
+    let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(failed)
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path) -> Result<(), Error> {
+    Ok(())
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|e| Error::NoHome(e.to_string()))
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+#[cfg(target_os = "macos")]
+fn platform() -> Result<PathBuf, Error> {
+    let home = variable("HOME").ok_or_else(|| Error::NoHome("`HOME` is not set".to_owned()))?;
+    Ok(home.join("Library/Application Support/Hermit"))
+}
+
+#[cfg(windows)]
+fn platform() -> Result<PathBuf, Error> {
+    let data = variable("APPDATA").ok_or_else(|| Error::NoHome("`APPDATA` is not set".to_owned()))?;
+    Ok(data.join("Hermit"))
+}
+
+#[cfg(not(any(target_os = "macos", windows)))]
+fn platform() -> Result<PathBuf, Error> {
+    let data = variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")));
+    data.map(|data| data.join("hermit"))
+        .ok_or_else(|| Error::NoHome("neither `XDG_DATA_HOME` nor `HOME` is set to a full path".to_owned()))
+}

@@ -1,0 +1,37 @@
+//! Ctrl-C: the first one asks for a clean pause, the second one ends the process. Everything is durable anyway.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How often the person pressed Ctrl-C.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupts(Arc<AtomicU32>);
+
+/// The exit code shells expect of a program ended by Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+impl Interrupts {
+    /// Begins to listen, on a thread of its own. The second one ends this process at once.
+    pub fn watch() -> Self {
+        let watched = Self::default();
+        let count = Arc::clone(&watched.0);
+        let listen = move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+            runtime.block_on(async {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    if count.fetch_add(1, Ordering::SeqCst) > 0 {
+                        std::process::exit(INTERRUPTED);
+                    }
+                }
+            });
+        };
+        // Without the thread Ctrl-C ends the process as usual, which the store survives.
+        let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(listen);
+        watched
+    }
+
+    /// Whether it was pressed.
+    pub fn pressed(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 0
+    }
+}

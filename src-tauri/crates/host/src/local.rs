@@ -1,0 +1,319 @@
+//! A store in this process: with the kernel when it owns the store, without when it only reads.
+
+use crate::blobs::Blobs;
+use crate::drives::{Drives, Ended};
+use crate::hands::LocalHands;
+use crate::notices::Notices;
+use crate::reasoners::{LocalReasoners, chosen, playbooks};
+use crate::{Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs, pin};
+use api::{BundleSigners, Flow};
+use governance::PolicyEngine;
+use kernel::command::submit::Reasoning;
+use kernel::{Kernel, Ports};
+use ledger::Reader;
+use model::body::KeyPurpose;
+use model::fault::NoFaults;
+use model::{Clock as _, Entropy as _, TaskId, UnixMs};
+use projections::Query;
+use seal::{PublicKey, Signer as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A pause may take as long as a model or command takes to notice that it is to stop.
+const CLOSE: Duration = Duration::from_secs(10);
+
+/// Whoever watches long work: told what, how much, of how much; answers whether it goes on.
+pub type Watch = Box<dyn Fn(&str, u64, u64) -> bool + Send + Sync>;
+
+/// The kernel and what drives it.
+struct Owned {
+    kernel: Arc<Kernel>,
+    drives: Arc<Drives>,
+}
+
+/// A store in this process.
+pub struct Local {
+    home: Home,
+    config: Config,
+    keys: Arc<HostKeys>,
+    hands: Arc<LocalHands>,
+    notices: Arc<Notices>,
+    owned: Option<Owned>,
+    reader: OnceLock<Reader>,
+    artifacts: OnceLock<artifacts::Store>,
+    watch: OnceLock<Watch>,
+    /// Events that were folded anew when the store was opened.
+    rebuilt: Option<u64>,
+}
+
+impl Local {
+    /// A process that only reads, or that does what needs no store. Opens nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn reading(home: Home) -> Result<Self, Error> {
+        Ok(Self::bare(home.clone(), Config::load(&home)?, Arc::new(NoFaults)))
+    }
+
+    fn bare(home: Home, config: Config, faults: Arc<dyn model::fault::Faults>) -> Self {
+        let clock = Arc::new(SystemClock);
+        let hands = Arc::new(LocalHands::new(home.dir().to_owned(), faults, clock, config.readable.clone()));
+        Self {
+            home,
+            config,
+            keys: Arc::default(),
+            hands,
+            notices: Arc::default(),
+            owned: None,
+            reader: OnceLock::new(),
+            artifacts: OnceLock::new(),
+            watch: OnceLock::new(),
+            rebuilt: None,
+        }
+    }
+
+    /// Takes the store, makes it if it is new, opens the keys as far as they can be, binds what came in and was not
+    /// bound. Nothing is driven yet: see [`Self::go_on`].
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] with [`ledger::Error::Held`] when another process has it; [`Error::Keys`] for a wrong
+    /// passphrase; what the store says.
+    pub fn owning(home: Home, unlock: &Unlock) -> Result<Self, Error> {
+        Self::take(home, unlock, false)
+    }
+
+    /// As [`Self::owning`], with every list folded anew from the log.
+    ///
+    /// # Errors
+    /// As [`Self::owning`].
+    pub fn rebuilding(home: Home, unlock: &Unlock) -> Result<Self, Error> {
+        Self::take(home, unlock, true)
+    }
+
+    fn take(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
+        home.make()?;
+        let config = Config::load(&home)?;
+        logs::begin(&home, &config);
+        let faults = faults::from_environment()?;
+        let mut local = Self::bare(home, config, Arc::clone(&faults));
+        let policy = PolicyEngine::shipped().map_err(|e| Error::Policy(e.to_string()))?;
+        let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets()));
+        let ports = Ports {
+            hands: Arc::clone(&local.hands) as _,
+            reasoners: Arc::new(LocalReasoners::new(local.config.clone(), egress)),
+            keys: Arc::clone(&local.keys) as _,
+            observer: Arc::clone(&local.notices) as _,
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy),
+            faults,
+            policy: Arc::new(policy),
+            projector: Arc::new(move || {
+                let fold = projections::Fold::new();
+                Box::new(if rebuild { fold.rebuilding() } else { fold })
+            }),
+        };
+        let kernel = Arc::new(Kernel::open(local.home.dir(), ports)?);
+        if rebuild {
+            local.rebuilt = Some(kernel.reader().log_head().map_err(kernel::Error::from)?);
+        }
+        local.keys.unlock(&local.home, kernel.reader().log_id(), unlock)?;
+        kernel.bind_unbound()?;
+        tracing::info!(dir = %local.home.dir().display(), "this process owns the store");
+        local.owned = Some(Owned { drives: Drives::new(Arc::clone(&kernel)), kernel });
+        Ok(local)
+    }
+
+    /// The store's folder.
+    pub const fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Settings in force.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The keys of this process.
+    pub fn keys(&self) -> &HostKeys {
+        &self.keys
+    }
+
+    /// Tells whoever watches of long work; the first one stays.
+    pub fn watch(&self, watch: Watch) {
+        let _ = self.watch.set(watch);
+    }
+
+    /// Makes keys and registers their public halves in the ledger.
+    ///
+    /// # Errors
+    /// [`Error::Keys`], [`Error::Kernel`].
+    pub fn make_keys(&self, new: &NewKeys<'_>) -> Result<(), Error> {
+        let owned = self.owned.as_ref().ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))?;
+        let (public, kept_in) = self.keys.create(&self.home, owned.kernel.reader().log_id(), new)?;
+        owned.kernel.register_keys(&public, kept_in)?;
+        Ok(())
+    }
+
+    /// Goes on with everything that can, unless a halt is in force; the tasks taken up.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
+        let owned = self.owned()?;
+        if owned.kernel.halted().is_some() {
+            return Ok(Vec::new());
+        }
+        let tasks = owned.kernel.resumable().map_err(api::of_kernel)?;
+        tasks.iter().for_each(|task| owned.drives.wake(*task));
+        Ok(tasks)
+    }
+
+    /// Waits until the task is not driven any more, at most `patience`; how it stands then, if this process drove it.
+    pub fn wait(&self, task: TaskId, patience: Duration) -> Option<Ended> {
+        self.owned.as_ref().and_then(|owned| owned.drives.wait(task, patience))
+    }
+
+    /// Asks what is at work to pause, waits for it, keeps the newest head outside the store, and lets go of it.
+    pub fn close(&self) {
+        let Some(owned) = &self.owned else { return };
+        owned.drives.stop(CLOSE);
+        pin::keep(&self.home, owned.kernel.reader());
+        if let Err(error) = owned.kernel.close() {
+            tracing::warn!(%error, "the store was not closed; the next host recovers it");
+        }
+    }
+
+    fn owned(&self) -> Result<&Owned, wire::Error> {
+        self.owned.as_ref().ok_or_else(api::no_host)
+    }
+
+    fn reading_reader(&self) -> Result<&Reader, wire::Error> {
+        if let Some(reader) = self.reader.get() {
+            return Ok(reader);
+        }
+        let opened = Reader::open(self.home.dir()).map_err(api::of_ledger)?;
+        Ok(self.reader.get_or_init(|| opened))
+    }
+}
+
+impl api::Host for Local {
+    fn kernel(&self) -> Result<&Kernel, wire::Error> {
+        Ok(&self.owned()?.kernel)
+    }
+
+    fn reader(&self) -> Result<Reader, wire::Error> {
+        match &self.owned {
+            Some(owned) => Ok(owned.kernel.reader().clone()),
+            None => self.reading_reader().cloned(),
+        }
+    }
+
+    fn query(&self) -> Result<Query, wire::Error> {
+        Query::over(self.reader()?).map_err(api::of_projections)
+    }
+
+    fn artifacts(&self) -> Result<&artifacts::Store, wire::Error> {
+        if let Some(owned) = &self.owned {
+            return Ok(owned.kernel.artifacts());
+        }
+        let blobs = Arc::new(Blobs(self.reading_reader()?.clone()));
+        Ok(self
+            .artifacts
+            .get_or_init(|| artifacts::Store::open_for_reading(self.home.dir(), blobs, Arc::new(NoFaults))))
+    }
+
+    fn signers(&self) -> Option<BundleSigners> {
+        self.keys.keys().map(|keys| BundleSigners { receipt: keys.receipt(), manifest: keys.manifest() })
+    }
+
+    fn open_keys(&self) -> Option<Vec<KeyPurpose>> {
+        self.owned.as_ref().map(|_| self.keys.purposes())
+    }
+
+    fn trusted_log_keys(&self) -> Vec<PublicKey> {
+        if let Some(keys) = self.keys.keys() {
+            return vec![keys.log().public()];
+        }
+        // `keys.json` stands outside the ledger and names the key that the vault will be held to.
+        match keychain::Marker::read(self.home.dir()) {
+            Ok(Some(marker)) => vec![marker.log.public_key],
+            _ => Vec::new(),
+        }
+    }
+
+    fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
+        pin::read(&self.home)
+    }
+
+    fn now(&self) -> UnixMs {
+        SystemClock.now()
+    }
+
+    fn fresh_key(&self) -> String {
+        let mut bytes = [0; 16];
+        OsEntropy.fill(&mut bytes);
+        bytes.iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    fn workspace(&self, path: &Path) -> Result<PathBuf, wire::Error> {
+        let shown = path.display();
+        let missing = |why: String| {
+            wire::Error::new(wire::Code::NotFound, format!("cannot work in `{shown}`: {why}"))
+                .hint("name a folder that is there and that you may read")
+        };
+        let root = path.canonicalize().map_err(|e| missing(e.to_string()))?;
+        if !root.is_dir() {
+            return Err(missing("it is no folder".to_owned()));
+        }
+        std::fs::read_dir(&root).map_err(|e| missing(e.to_string()))?;
+        let store = self.home.dir().canonicalize().unwrap_or_else(|_| self.home.dir().to_owned());
+        if root.starts_with(&store) {
+            return Err(wire::Error::new(wire::Code::Refused, format!("`{shown}` is Hermit's own store"))
+                .hint("name another folder"));
+        }
+        Ok(root)
+    }
+
+    fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {
+        chosen(choice, &self.config)
+    }
+
+    fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
+        playbooks()
+    }
+
+    fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
+        self.owned()?.drives.wake(task);
+        Ok(())
+    }
+
+    fn drive_all(&self) -> Result<Vec<TaskId>, wire::Error> {
+        self.go_on()
+    }
+
+    fn rebuild(&self) -> Result<u64, wire::Error> {
+        self.owned()?;
+        self.rebuilt.ok_or_else(|| {
+            wire::Error::new(wire::Code::Conflict, "lists are folded anew only while the store is opened")
+                .hint("end the process that owns the store, and run `hermit ledger rebuild`")
+        })
+    }
+
+    fn progress(&self, what: &'static str, done: u64, total: u64) -> Flow {
+        self.notices.tell(&wire::Notice::Progress { task_id: None, what: what.to_owned(), done, total });
+        match self.watch.get() {
+            Some(watch) if !watch(what, done, total) => Flow::Stop,
+            _ => Flow::Continue,
+        }
+    }
+
+    fn facts(&self) -> Vec<wire::host::Fact> {
+        facts::gather(&self.home, &self.config, &self.keys, &self.hands)
+    }
+
+    fn listen(&self) -> Option<Receiver<wire::Notice>> {
+        self.owned.as_ref().map(|_| self.notices.listen())
+    }
+}

@@ -1,0 +1,142 @@
+//! Who proposes: a playbook, a server, a transcript.
+
+use crate::Config;
+use kernel::command::submit::Reasoning;
+use kernel::ports::ReasonerSource;
+use model::task::ModelChoice;
+use reasoning::{Address, Egress, Mode, OpenAi, Playbook, Reasoner, Recorded, Settings, Transcript, recorded::Matching};
+use std::path::Path;
+use std::sync::Arc;
+use wire::task::Reasoner as Asked;
+use wire::{Code, Error};
+
+/// Makes reasoners for the kernel.
+pub struct LocalReasoners {
+    config: Config,
+    egress: Arc<dyn Egress>,
+}
+
+impl LocalReasoners {
+    /// Reasoners that go out through `egress`.
+    pub fn new(config: Config, egress: Arc<dyn Egress>) -> Self {
+        Self { config, egress }
+    }
+}
+
+impl ReasonerSource for LocalReasoners {
+    fn reasoner(&self, choice: &ModelChoice, text: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String> {
+        let text = || String::from_utf8(text.unwrap_or_default().to_vec()).map_err(|_| "its text is not UTF-8".to_owned());
+        match choice {
+            ModelChoice::Playbook { parameters, .. } => {
+                let playbook = Playbook::parse(&text()?).map_err(|e| e.to_string())?;
+                Ok(Arc::new(playbook.to_reasoner(parameters).map_err(|e| e.to_string())?))
+            }
+            ModelChoice::Openai { base_url, model, secret } => {
+                let address = Address::OpenAi { url: base_url.clone(), model: model.clone() };
+                let standard = Settings::default();
+                let settings = Settings {
+                    mode: Mode::Auto,
+                    secret: secret.clone(),
+                    context_tokens: self.config.context_tokens.unwrap_or(standard.context_tokens),
+                    ..standard
+                };
+                let made = OpenAi::new(&address, settings, Arc::clone(&self.egress));
+                Ok(Arc::new(made.map_err(|e| e.to_string())?))
+            }
+            ModelChoice::Recorded { .. } => {
+                let transcript = Transcript::parse(&text()?).map_err(|e| e.to_string())?;
+                Ok(Arc::new(Recorded::new(transcript, Matching::Strict)))
+            }
+            ModelChoice::Scripted { name } => {
+                Err(format!("script `{name}` exists in tests only; choose a playbook or a model"))
+            }
+            other => Err(format!("{other:?} needs no model")),
+        }
+    }
+}
+
+/// The reasoner a person names, checked before anything is recorded.
+///
+/// # Errors
+/// [`Code::Usage`], [`Code::NotFound`], with what there is.
+pub fn chosen(asked: &Asked, config: &Config) -> Result<Reasoning, Error> {
+    match asked {
+        Asked::Standard => match &config.default_model {
+            Some(address) => addressed(address, config.default_secret.clone()),
+            None => Err(Error::new(Code::Usage, "no model is named, and none is set as the standard").hint(
+                "name one with `--model openai:http://127.0.0.1:8080/v1#NAME`, run `--playbook tidy`, or set \
+                 `default_model` in config.json",
+            )),
+        },
+        Asked::Address { address } => addressed(address, None),
+        Asked::Playbook { name, text, parameters } => {
+            let playbook = match text {
+                Some(text) => Playbook::parse(text).map_err(|e| {
+                    Error::new(Code::Usage, format!("playbook `{name}` cannot be used: {e}"))
+                        .hint("correct the file; `hermit run --help` shows a playbook")
+                })?,
+                None => shipped(name)?,
+            };
+            // Wrong parameters are found out here, and not after a task was made.
+            playbook.to_reasoner(parameters).map_err(|e| {
+                Error::new(Code::Usage, e.to_string()).hint("give parameters as `--param name=value`")
+            })?;
+            Ok(Reasoning::Playbook {
+                name: playbook.name().to_owned(),
+                text: playbook.text().to_owned(),
+                parameters: parameters.clone(),
+            })
+        }
+    }
+}
+
+fn shipped(name: &str) -> Result<Playbook, Error> {
+    let all = Playbook::shipped();
+    let names: Vec<String> = all.iter().map(|p| format!("`{}`", p.name())).collect();
+    all.into_iter().find(|p| p.name() == name).ok_or_else(|| {
+        Error::new(Code::NotFound, format!("there is no playbook `{name}`"))
+            .hint(format!("Hermit comes with {}; or give the path of a file", names.join(", ")))
+    })
+}
+
+fn addressed(text: &str, secret: Option<String>) -> Result<Reasoning, Error> {
+    let address: Address = text.parse().map_err(|e: reasoning::Error| {
+        Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL` or `playbook:NAME`")
+    })?;
+    match address {
+        Address::OpenAi { url, model } => Ok(Reasoning::Openai { base_url: url, model, secret }),
+        Address::Playbook(name) => {
+            let playbook = shipped(&name)?;
+            let text = playbook.text().to_owned();
+            Ok(Reasoning::Playbook { name, text, parameters: std::collections::BTreeMap::new() })
+        }
+        Address::Recorded(path) => {
+            let text = std::fs::read_to_string(Path::new(&path))
+                .map_err(|e| Error::new(Code::NotFound, format!("cannot read the transcript `{path}`: {e}")))?;
+            Transcript::parse(&text).map_err(|e| Error::new(Code::Usage, e.to_string()))?;
+            Ok(Reasoning::Recorded { text })
+        }
+        Address::Scripted => Err(Error::new(Code::Usage, "scripts exist in tests only")
+            .hint("choose a playbook or a model; `hermit run --help` shows both")),
+    }
+}
+
+/// The playbooks that come with Hermit, as the wire lists them.
+pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
+    Playbook::shipped()
+        .iter()
+        .map(|playbook| wire::playbooks::Playbook {
+            name: playbook.name().to_owned(),
+            about: playbook.title().to_owned(),
+            parameters: playbook
+                .parameters()
+                .iter()
+                .map(|p| wire::playbooks::Parameter {
+                    name: p.name.clone(),
+                    about: p.help.clone(),
+                    standard: Some(p.default.clone()),
+                })
+                .collect(),
+        })
+        .collect()
+}
