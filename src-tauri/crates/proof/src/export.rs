@@ -120,14 +120,14 @@ fn plan(
     let mut collected = Collected::of(source, signers.is_some(), task, options)?;
     if let Some(signers) = signers {
         check_signers(&collected, signers)?;
-        key_files(&mut collected)?;
     }
+    key_files(&mut collected)?;
     let predicate = predicate(&collected, task, options);
     collected.text(layout::README, readme::text(&predicate, signers.is_some()));
     let subjects: Vec<(String, Digest)> = collected
         .files
         .iter()
-        .filter(|(name, _)| is_subject(name))
+        .filter(|(name, _)| is_subject(name, options.scope != Scope::Task))
         .map(|(name, planned)| (name.clone(), planned.sha256))
         .collect();
     let statement = seal::canon::to_canonical(&Statement::new(subjects, predicate)).map_err(Error::inconsistent)?;
@@ -224,7 +224,7 @@ fn predicate(collected: &Collected, task_id: TaskId, options: &Options) -> Predi
         task_size: collected.size,
         task_root: collected.root,
         exported_at_ms: collected.exported_at.0,
-        keys: if collected.signed { keyids(collected.keys) } else { BTreeMap::new() },
+        keys: keyids(collected.keys),
         disclosures: options.disclosures,
         artifacts,
     }

@@ -21,12 +21,13 @@ pub(crate) fn text(predicate: &Predicate, signed: bool) -> String {
         "  hermit-verify THIS-FILE --trust KEY\n\nKEY is one you already have from its owner: a PEM file, a verifier key\n\
          or a fingerprint. A key that came with the bundle only shows that the bundle is of one piece.\n\n",
     );
-    text.push_str("WHAT IS WHERE\n\n");
-    text.push_str(WHERE);
-    if signed {
-        text.push_str(KEYS);
+    // One receipt is meant to be small, and its files are few.
+    if predicate.receipt_id.is_none() {
+        text.push_str("WHAT IS WHERE\n\n");
+        text.push_str(WHERE);
+        text.push_str(if signed { KEYS } else { "\n" });
     }
-    text.push_str("\nWHAT THIS CANNOT SHOW\n\n");
+    text.push_str("WHAT THIS CANNOT SHOW\n\n");
     if !signed {
         text.push_str("- Nobody signed this: the store has no keys. Digests and links show only that it is of one piece.\n");
     }
@@ -49,6 +50,7 @@ statement          what this bundle is about; prov.json is derived from the even
 const KEYS: &str = "*/checkpoint       signed tree heads (C2SP signed-note, tlog-checkpoint); the size says that nothing was left out
 *.tlog-proof       a place in a tree (C2SP tlog-proof)
 keys/              key id = SHA-256 of the SPKI DER
+
 ";
 
 const LIMITS: &str = "- It shows integrity, order and authority. It does not show that a claim in it is true.

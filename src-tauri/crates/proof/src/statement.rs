@@ -82,9 +82,11 @@ impl Statement {
     }
 }
 
-/// Whether a file is a subject: what is proven, not what proves or explains it.
-pub(crate) fn is_subject(path: &str) -> bool {
+/// Whether a file is a subject: what is proven, not what proves or explains it. With one receipt alone, events and
+/// entries are bound by the two heads and need no second line.
+pub(crate) fn is_subject(path: &str, single: bool) -> bool {
     use crate::layout as l;
-    matches!(path, l::LOG_CHECKPOINT | l::TASK_CHECKPOINT | l::TASK_EVENTS | l::GATE_CHECKPOINT | l::GATE_ENTRIES)
-        || ["task/events/", "receipts/", "artifacts/"].iter().any(|folder| path.starts_with(folder))
+    let head = matches!(path, l::LOG_CHECKPOINT | l::TASK_CHECKPOINT);
+    let body = matches!(path, l::TASK_EVENTS | l::GATE_CHECKPOINT | l::GATE_ENTRIES);
+    head || (body && !single) || ["receipts/", "artifacts/"].iter().any(|folder| path.starts_with(folder))
 }

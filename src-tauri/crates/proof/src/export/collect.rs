@@ -5,6 +5,7 @@ use crate::facts::{Facts, concealed};
 use crate::layout::{self, Named};
 use crate::prov::Prov;
 use crate::{Error, Head, Options, PublicKeys, Scope, Source};
+use model::artifact::ArtifactKind;
 use model::audit::AuditEntry;
 use model::receipt::{Receipt, Statement};
 use model::{ApprovalId, Event, ReceiptId, TaskId, UnixMs};
@@ -44,6 +45,8 @@ impl Collected {
         if !signed && keys.log.is_some() {
             return Err(Error::Signing(seal::Error::KeyLocked { key: "receipt".to_owned() }));
         }
+        // Without keys of its own a store may still know the key of a person who decides.
+        let keys = if signed { keys } else { PublicKeys { approval: keys.approval, ..PublicKeys::default() } };
         let mut collected = Self {
             task_id: task,
             log_id: source.log_id(),
@@ -63,7 +66,7 @@ impl Collected {
         }
         let receipt = collected.receipts(source, options)?;
         if let Some(receipt) = &receipt {
-            collected.chosen_events(&walk, receipt, heads.as_ref())?;
+            collected.chosen_events(&walk, options, receipt, heads.as_ref())?;
         }
         collected.gate(source, receipt.as_ref(), heads.as_ref())?;
         collected.artifacts(source, options, receipt.as_ref())?;
@@ -177,10 +180,21 @@ impl Collected {
     }
 
     /// For one receipt: the events that bind it to the log, each with its place in the task's tree.
-    fn chosen_events(&mut self, walk: &Walk, receipt: &Receipt, heads: Option<&Heads>) -> Result<(), Error> {
+    fn chosen_events(
+        &mut self,
+        walk: &Walk,
+        options: &Options,
+        receipt: &Receipt,
+        heads: Option<&Heads>,
+    ) -> Result<(), Error> {
         let mut chosen = Vec::new();
         chosen.extend(walk.receipts.get(&receipt.receipt_id));
-        chosen.extend(receipt.approval_ref.value().and_then(|id| walk.approvals.get(id)));
+        // The event that names the person's key is of use where the signed decision goes along.
+        if options.artifacts.takes(Some(ArtifactKind::ApprovalDecision)) {
+            chosen.extend(receipt.approval_ref.value().and_then(|id| walk.approvals.get(id)));
+        } else {
+            self.keys.approval = None;
+        }
         let tree = Tree::from_leaves(&walk.leaves);
         for (seq, bytes) in chosen {
             self.bytes(&Named::Event(*seq).path(), bytes.clone());

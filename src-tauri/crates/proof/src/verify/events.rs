@@ -1,6 +1,7 @@
 //! The task's events: all of them in one chain and one tree, or a few with their places in it.
 
 use super::Check;
+use super::heads::stands_in;
 use crate::container::Stop;
 use crate::layout::{self as l, Named};
 use crate::lines::Lines;
@@ -70,15 +71,13 @@ impl Check<'_> {
             return Err(Stop::at(name, format!("it is event {} of its task, not {seq}", event.task_seq)));
         }
         let proof_name = Named::EventProof(seq).path();
-        let head = self.heads.as_ref().map(|h| (h.task_note.clone(), h.task_key.clone()));
-        if let Some((note, key)) = head {
+        let head = self.heads.as_ref().map(|h| (h.task_note.clone(), h.task.clone()));
+        if let Some((note, head)) = head {
             let proof = self.proof(&proof_name, &note)?;
             if proof.index != seq - 1 {
-                return Err(Stop::at(proof_name, format!("it proves the place of event {}", proof.index + 1)));
+                return Err(Stop::at(proof_name, format!("it proves the place of leaf {}, counted from 0", proof.index)));
             }
-            proof
-                .verify(&leaf_hash(&bytes), key.name(), std::slice::from_ref(&key))
-                .map_err(|e| Stop::at(&proof_name, e))?;
+            stands_in(&proof_name, &proof, &leaf_hash(&bytes), &head)?;
         } else if self.has(&proof_name) {
             return Err(Stop::at(proof_name, "a store without keys proves no places"));
         }

@@ -1,6 +1,7 @@
 //! The gate's entries: each hashes to what it says and stands in the gate's tree, without the others being shown.
 
 use super::Check;
+use super::heads::stands_in;
 use crate::container::Stop;
 use crate::layout::{self as l, Named};
 use crate::lines::Lines;
@@ -72,18 +73,12 @@ impl Check<'_> {
         let name = Named::GateProof(number).path();
         let gate = self.heads.as_ref().and_then(|heads| heads.gate.as_ref());
         let gate = gate.ok_or_else(|| Stop::at(l::GATE_CHECKPOINT, "it is missing"))?;
-        let (note, key) = (gate.note.clone(), gate.key.clone());
+        let (note, head) = (gate.note.clone(), gate.head.clone());
         let proof = self.proof(&name, &note)?;
-        if proof.index + 1 != number {
-            return Err(Stop::at(name, format!("it proves the place of entry {}", proof.index + 1)));
+        if proof.index.checked_add(1) != Some(number) {
+            return Err(Stop::at(name, format!("it proves the place of leaf {}, counted from 0", proof.index)));
         }
-        let size = gate_size(self);
-        if number > size {
-            return Err(Stop::at(name, format!("the gate has only {size} entries")));
-        }
-        proof
-            .verify(&leaf_hash(line), key.name(), std::slice::from_ref(&key))
-            .map_err(|e| Stop::at(&name, e))?;
+        stands_in(&name, &proof, &leaf_hash(line), &head)?;
         Ok(number)
     }
 
@@ -111,8 +106,4 @@ impl Check<'_> {
             None => Ok(()),
         }
     }
-}
-
-fn gate_size(check: &Check<'_>) -> u64 {
-    check.heads.as_ref().and_then(|heads| heads.gate.as_ref()).map_or(0, |gate| gate.head.size)
 }

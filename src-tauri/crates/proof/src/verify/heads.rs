@@ -4,7 +4,8 @@ use super::Check;
 use crate::container::Stop;
 use crate::layout as l;
 use crate::statement::Predicate;
-use seal::merkle::leaf_hash;
+use seal::Digest;
+use seal::merkle::{leaf_hash, verify_inclusion};
 use seal::note::{Checkpoint, Note, VerifierKey};
 use seal::tlog_proof::TlogProof;
 
@@ -12,7 +13,6 @@ use seal::tlog_proof::TlogProof;
 pub(super) struct Heads {
     pub(super) global: Checkpoint,
     pub(super) task: Checkpoint,
-    pub(super) task_key: VerifierKey,
     /// The task's note, exact bytes.
     pub(super) task_note: Vec<u8>,
     /// Where the task's note stands in the global log.
@@ -25,7 +25,6 @@ pub(super) struct Heads {
 /// The gate's head.
 pub(super) struct Gate {
     pub(super) head: Checkpoint,
-    pub(super) key: VerifierKey,
     pub(super) note: Vec<u8>,
 }
 
@@ -44,17 +43,16 @@ impl Check<'_> {
         if (task.size, task.root) != (predicate.task_size, predicate.task_root) {
             return Err(Stop::at(l::TASK_CHECKPOINT, "its size or root is not the statement's"));
         }
-        let task_index =
-            self.in_log(l::TASK_CHECKPOINT_PROOF, &task_note, &global_note, &log_key)?;
+        let task_index = self.in_log(l::TASK_CHECKPOINT_PROOF, &task_note, &global_note, &global)?;
         let gate = if self.has(l::GATE_CHECKPOINT) {
             let (note, head) = self.signed_head(l::GATE_CHECKPOINT, &gate_key)?;
-            self.in_log(l::GATE_CHECKPOINT_PROOF, &note, &global_note, &log_key)?;
-            Some(Gate { head, key: gate_key, note })
+            self.in_log(l::GATE_CHECKPOINT_PROOF, &note, &global_note, &global)?;
+            Some(Gate { head, note })
         } else {
             None
         };
         let cosigned = Note::parse(&global_note).is_ok_and(|note| note.signatures.len() > 1);
-        Ok(Heads { global, task, task_key, task_note, task_index, gate, cosigned })
+        Ok(Heads { global, task, task_note, task_index, gate, cosigned })
     }
 
     fn signed_head(&mut self, name: &str, key: &VerifierKey) -> Result<(Vec<u8>, Checkpoint), Stop> {
@@ -67,12 +65,10 @@ impl Check<'_> {
     }
 
     /// Checks that a note stands in the global log, under the very checkpoint that is in the bundle.
-    fn in_log(&mut self, name: &str, note: &[u8], global: &[u8], key: &VerifierKey) -> Result<u64, Stop> {
+    fn in_log(&mut self, name: &str, note: &[u8], global_note: &[u8], global: &Checkpoint) -> Result<u64, Stop> {
         let text = Note::parse(note).map_err(|e| Stop::at(name, e))?.text;
-        let proof = self.proof(name, global)?;
-        proof
-            .verify(&leaf_hash(text.as_bytes()), key.name(), std::slice::from_ref(key))
-            .map_err(|e| Stop::at(name, e))?;
+        let proof = self.proof(name, global_note)?;
+        stands_in(name, &proof, &leaf_hash(text.as_bytes()), global)?;
         Ok(proof.index)
     }
 
@@ -88,4 +84,9 @@ impl Check<'_> {
         }
         Ok(proof)
     }
+}
+
+/// Checks a proof against a head whose signature was checked already.
+pub(super) fn stands_in(name: &str, proof: &TlogProof, leaf: &Digest, head: &Checkpoint) -> Result<(), Stop> {
+    verify_inclusion(leaf, proof.index, head.size, &proof.hashes, &head.root).map_err(|e| Stop::at(name, e))
 }

@@ -28,11 +28,13 @@ impl Check<'_> {
         let found: Vec<&str> = SIGNED_FILES.into_iter().filter(|name| there.contains_key(name)).collect();
         self.signed = !found.is_empty();
         if !self.signed {
-            let stray = [l::KEY_APPROVAL, l::GATE_CHECKPOINT, l::GATE_CHECKPOINT_PROOF];
-            return match stray.into_iter().find(|name| self.has(name)) {
-                Some(name) => Err(Stop::at(name, "the bundle of a store without keys has no such file")),
-                None => Ok(()),
-            };
+            let stray = [l::GATE_CHECKPOINT, l::GATE_CHECKPOINT_PROOF];
+            if let Some(name) = stray.into_iter().find(|name| self.has(name)) {
+                return Err(Stop::at(name, "the bundle of a store without keys has no such file"));
+            }
+            // A person's key is not one of the store's; there may be one where the store has none.
+            self.keys.approval = if self.has(l::KEY_APPROVAL) { Some(self.key(l::KEY_APPROVAL)?) } else { None };
+            return Ok(());
         }
         if let Some(name) = SIGNED_FILES.into_iter().find(|name| !found.contains(name)) {
             return Err(Stop::at(name, "it is missing: a signed bundle always has it"));
@@ -95,8 +97,9 @@ impl Check<'_> {
         }
         let subjects: Vec<(&str, Digest)> =
             statement.subject.iter().map(|s| (s.name.as_str(), s.digest.sha256)).collect();
+        let single = statement.predicate.receipt_id.is_some();
         let files: Vec<(&str, Digest)> =
-            self.sums.iter().filter(|(n, _)| is_subject(n)).map(|(n, d)| (n.as_str(), *d)).collect();
+            self.sums.iter().filter(|(n, _)| is_subject(n, single)).map(|(n, d)| (n.as_str(), *d)).collect();
         if subjects != files {
             return Err(Stop::at(name, "its subjects are not the files of this bundle"));
         }

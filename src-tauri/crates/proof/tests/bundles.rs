@@ -1,0 +1,187 @@
+//! Bundles of a whole world: made, checked, made again, and what the verdict rests on.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on stops where it stands")]
+
+mod world;
+
+use proof::{Include, Options, Scope, Trust, Verdict, export, export_to, verify};
+use seal::Signer as _;
+use std::path::{Path, PathBuf};
+use world::World;
+
+fn made(world: &World, options: &Options, name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    export_to(world, world.signers(), world.task, options, &path).unwrap();
+    (folder, path)
+}
+
+fn trusted(world: &World) -> Vec<Trust> {
+    vec![Trust::from(world.keys.log.public())]
+}
+
+fn check(path: &Path, trust: &[Trust]) -> proof::Report {
+    verify(path, trust).unwrap()
+}
+
+#[conforms::conforms("HK-10.6-3", "HK-25.3-2", "HK-25.3-5")]
+#[test]
+fn a_whole_task_is_proven_to_whoever_trusts_one_of_its_keys_as_zip_and_as_directory() {
+    let world = World::new(3, 20);
+    for name in ["a.zip", "a"] {
+        let (_folder, path) = made(&world, &World::everything(), name);
+        for key in [world.keys.log.public(), world.keys.receipt.public(), world.keys.manifest.public()] {
+            let report = check(&path, &[Trust::from(key)]);
+            assert_eq!(report.verdict, Verdict::Valid, "{name}: {report}");
+            assert_eq!((report.counts.receipts, report.counts.decisions), (3, 3));
+            assert_eq!(report.counts.events, world.events.len() as u64);
+            assert_eq!(report.counts.gate_entries, world.ours.len() as u64);
+            assert_eq!((report.counts.redacted, report.counts.artifacts_left_out), (0, 3), "{report}");
+            assert_eq!(report.exit_code(), 0);
+        }
+    }
+}
+
+#[test]
+fn without_a_trusted_key_the_best_verdict_says_who_signed() {
+    let world = World::new(1, 2);
+    let (_folder, path) = made(&world, &Options::default(), "a.zip");
+    let stranger = seal::SeedSigner::from_seed([99; 32]).public();
+    for trust in [vec![], vec![Trust::from(stranger)], vec![Trust::from(world.keys.approval.public())]] {
+        let report = check(&path, &trust);
+        let Verdict::Unverifiable { why } = &report.verdict else { panic!("{report}") };
+        assert!(why.contains(&world.keys.manifest.public().keyid().to_string()), "{why}");
+        assert!(why.starts_with("consistent, signed by"), "{why}");
+        assert_eq!(report.exit_code(), 6);
+        assert!(!report.proven.is_empty() && !report.asserted.is_empty());
+    }
+}
+
+#[test]
+fn a_key_is_recognised_in_every_spelling_a_person_holds_it_in() {
+    let world = World::new(1, 0);
+    let (_folder, path) = made(&world, &Options::default(), "a");
+    let key = world.keys.manifest.public();
+    let vkeys = std::fs::read_to_string(path.join("keys/log.vkey")).unwrap();
+    for text in [key.to_pem(), key.keyid().to_string(), seal::sshsig::fingerprint(&key), vkeys] {
+        let report = check(&path, &[Trust::parse(&text).unwrap()]);
+        assert_eq!(report.verdict, Verdict::Valid, "{text}");
+    }
+    for text in ["", "abc", "-----BEGIN RSA-----", "a+b+c"] {
+        assert!(Trust::parse(text).is_err(), "`{text}` is no key");
+    }
+}
+
+#[test]
+fn the_same_store_gives_the_same_bytes() {
+    let world = World::new(2, 5);
+    let mut zips = Vec::new();
+    for _ in 0..2 {
+        let mut bytes = Vec::new();
+        export(&world, world.signers(), world.task, &World::everything(), &mut bytes).unwrap();
+        zips.push(bytes);
+    }
+    assert_eq!(zips[0], zips[1]);
+    let again = World::new(2, 5);
+    let mut bytes = Vec::new();
+    let exported = export(&again, again.signers(), again.task, &World::everything(), &mut bytes).unwrap();
+    assert_eq!(zips[0], bytes);
+    assert_eq!(exported.bytes, bytes.len() as u64);
+}
+
+#[conforms::conforms("HK-18.4-1")]
+#[test]
+fn one_receipt_is_a_small_bundle_that_is_bound_to_the_log() {
+    let world = World::new(3, 40);
+    let scope = Scope::Receipt(world.receipts[1]);
+    let slim = Options { scope, artifacts: Include::None, ..Options::default() };
+    let (_folder, path) = made(&world, &slim, "one.zip");
+    let size = std::fs::metadata(&path).unwrap().len();
+    let lean = Options { disclosures: false, ..slim.clone() };
+    let (_lean, lean) = made(&world, &lean, "lean.zip");
+    let lean = std::fs::metadata(&lean).unwrap().len();
+    println!("a single-receipt bundle without artifacts has {size} bytes, {lean} without disclosures");
+    assert!(size <= 20 * 1024, "{size} bytes");
+    let report = check(&path, &trusted(&world));
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    assert_eq!((report.counts.receipts, report.counts.events, report.counts.gate_entries), (1, 1, 1));
+    assert!(report.not_shown.iter().any(|s| s.contains("other")), "{report}");
+
+    let rich = Options { scope, ..Options::default() };
+    let (_folder, path) = made(&world, &rich, "one");
+    let report = check(&path, &trusted(&world));
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    assert_eq!(report.counts.decisions, 1);
+    assert!(report.counts.artifacts >= 6, "{report}");
+}
+
+#[conforms::conforms("HK-18.3-2", "HK-25.3-3")]
+#[test]
+fn a_store_without_keys_is_never_valid_and_says_what_it_has() {
+    let world = World::without_keys(2);
+    for (scope, events) in [(Scope::Task, world.events.len() as u64), (Scope::Receipt(world.receipts[0]), 2)] {
+        let (_folder, path) = made(&world, &Options { scope, ..Options::default() }, "a.zip");
+        let report = check(&path, &trusted(&world));
+        let Verdict::Unverifiable { why } = &report.verdict else { panic!("{report}") };
+        assert!(why.contains("hash_chained"), "{why}");
+        assert_eq!(report.counts.events, events);
+        assert!(report.counts.decisions > 0, "a person's key is not the store's: {report}");
+    }
+}
+
+#[test]
+fn values_can_be_withheld_or_erased_and_everything_still_verifies() {
+    let mut world = World::new(1, 4);
+    let (_folder, path) = made(&world, &Options { disclosures: false, ..Options::default() }, "a.zip");
+    let report = check(&path, &trusted(&world));
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    assert_eq!((report.counts.disclosed, report.counts.redacted), (0, world.disclosures.len() as u64));
+
+    let erased = *world.disclosures.keys().next().unwrap();
+    world.disclosures.remove(&erased);
+    let (_folder, path) = made(&world, &Options::default(), "a");
+    let report = check(&path, &trusted(&world));
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    assert_eq!(report.counts.redacted, 1);
+}
+
+#[test]
+fn what_is_missing_from_the_store_is_told_and_the_bundle_is_incomplete() {
+    let mut world = World::new(2, 0);
+    let executing = world.entries.iter().position(|e| e.state_from == gate::KernelState::Executing).unwrap() as u64 + 1;
+    world.ours.retain(|number| *number != executing);
+    let (_folder, path) = made(&world, &Options::default(), "a.zip");
+    let report = check(&path, &trusted(&world));
+    assert_eq!(report.exit_code(), 7, "{report}");
+
+    let mut world = World::new(2, 0);
+    let receipt = world.artifacts.iter().find(|(_, b)| b.starts_with(b"{\"payload\"") && b.windows(8).any(|w| w == b"in-toto+")).map(|(d, _)| *d).unwrap();
+    world.artifacts.remove(&receipt);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    let exported = export_to(&world, world.signers(), world.task, &Options::default(), &path).unwrap();
+    assert_eq!(exported.left_out.len(), 1, "{:?}", exported.left_out);
+    let report = check(&path, &trusted(&world));
+    let Verdict::Incomplete { missing } = &report.verdict else { panic!("{report}") };
+    assert!(missing[0].contains("receipt"), "{missing:?}");
+}
+
+#[test]
+fn an_export_refuses_what_it_cannot_prove() {
+    let world = World::new(1, 0);
+    let other = World::new(1, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.zip");
+    let nobody = model::TaskId::fresh(&world.clock, &world.dice);
+    assert!(export_to(&world, world.signers(), nobody, &Options::default(), &path).is_err());
+    let unknown = Scope::Receipt(model::ReceiptId::fresh(&world.clock, &world.dice));
+    let options = Options { scope: unknown, ..Options::default() };
+    assert!(matches!(export_to(&world, world.signers(), world.task, &options, &path), Err(proof::Error::Unknown { .. })));
+    assert!(matches!(export_to(&world, None, world.task, &Options::default(), &path), Err(proof::Error::Signing(_))));
+    let foreign = proof::Signers { receipt: &other.keys.approval, manifest: &other.keys.manifest };
+    assert!(export_to(&world, Some(foreign), world.task, &Options::default(), &path).is_err());
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing half-made stays");
+    std::fs::write(&path, b"mine").unwrap();
+    let taken = export_to(&world, world.signers(), world.task, &Options::default(), &path);
+    assert!(matches!(taken, Err(proof::Error::Exists { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+}
