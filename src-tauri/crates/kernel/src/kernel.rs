@@ -54,7 +54,7 @@ pub struct Kernel {
     pub(crate) dir: PathBuf,
     pub(crate) writer: Writer,
     pub(crate) reader: Reader,
-    pub(crate) artifacts: artifacts::Store,
+    pub(crate) artifacts: Arc<artifacts::Store>,
     pub(crate) ports: Ports,
     pub(crate) store: Mutex<StoreState>,
     pub(crate) gate: Mutex<Option<Gate>>,
@@ -82,7 +82,7 @@ impl Kernel {
     }
 
     /// The content store.
-    pub const fn artifacts(&self) -> &artifacts::Store {
+    pub fn artifacts(&self) -> &artifacts::Store {
         &self.artifacts
     }
 

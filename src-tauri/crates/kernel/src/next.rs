@@ -108,7 +108,7 @@ fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
     }
     match status {
         AttemptStatus::Created => Next::Lease,
-        AttemptStatus::Leased | AttemptStatus::CompilingContext => thinking(state, attempt),
+        AttemptStatus::Leased | AttemptStatus::CompilingContext => thinking(attempt),
         AttemptStatus::Reasoning if attempt.answer.is_some() => Next::Handle,
         AttemptStatus::Reasoning => Next::Ask,
         AttemptStatus::AwaitingPolicy => Next::Rejudge,
@@ -139,10 +139,16 @@ fn established(attempt: &AttemptState) -> Next {
     if outcome.is_none() && resolved.is_none() {
         return if *uncertain { Next::Wait(Waiting::UnknownOutcome) } else { Next::Settle };
     }
-    if receipt.is_none() && action_class.is_important() { Next::Receipt } else { Next::Close }
+    if receipt.is_none() && action_class.is_important() {
+        Next::Receipt
+    } else if attempt.terminated.is_some() {
+        Next::Finish
+    } else {
+        Next::Close
+    }
 }
 
-fn thinking(state: &TaskState, attempt: &AttemptState) -> Next {
+fn thinking(attempt: &AttemptState) -> Next {
     if let Some(reason) = attempt.loop_state.termination {
         return Next::Terminate(reason);
     }
@@ -150,7 +156,6 @@ fn thinking(state: &TaskState, attempt: &AttemptState) -> Next {
     if iterations >= limits::ITERATIONS_MAX {
         return Next::Terminate(TerminationReason::MaxIterations);
     }
-    let _ = state;
     Next::Compile
 }
 

@@ -28,6 +28,19 @@ impl InlineBlobs for LedgerBlobs {
     }
 }
 
+/// The kernel's content store, as hands see it.
+pub(crate) struct Shelf(pub(crate) Arc<artifacts::Store>);
+
+impl effects::Contents for Shelf {
+    fn read(&self, digest: &Digest) -> Result<Vec<u8>, String> {
+        self.0.read(digest).map_err(|e| e.to_string())
+    }
+
+    fn keep(&self, bytes: &[u8]) -> Result<Digest, String> {
+        self.0.put_file(bytes).map_err(|e| e.to_string())
+    }
+}
+
 pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
     let writer = Writer::open(
         dir,
@@ -40,13 +53,13 @@ pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
     )?;
     let reader = writer.reader();
     let blobs = Arc::new(LedgerBlobs(reader.clone()));
-    let artifacts = artifacts::Store::open(&dir.join("artifacts"), blobs, Arc::clone(&ports.faults))?;
+    let artifacts = artifacts::Store::open(dir, blobs, Arc::clone(&ports.faults))?;
     let session = writer.session().to_owned();
     let kernel = Kernel {
         dir: dir.to_owned(),
         writer,
         reader,
-        artifacts,
+        artifacts: Arc::new(artifacts),
         ports,
         store: Mutex::new(StoreState::default()),
         gate: Mutex::new(None),

@@ -41,11 +41,16 @@ pub trait Hands: Send + Sync {
 
 /// Opens hands.
 pub trait HandsSource: Send + Sync {
-    /// Hands below a root.
+    /// Hands below a root; `contents` is the kernel's own content store.
     ///
     /// # Errors
     /// In words, when the folder cannot be worked in.
-    fn open(&self, root: &Path, workspace: WorkspaceId) -> Result<Arc<dyn Hands>, String>;
+    fn open(
+        &self,
+        root: &Path,
+        workspace: WorkspaceId,
+        contents: Arc<dyn effects::Contents>,
+    ) -> Result<Arc<dyn Hands>, String>;
 
     /// The walls that a command would get here.
     fn sandbox(&self) -> SandboxLevel;

@@ -1,1 +1,28 @@
-//! Fake clock, seeded ids, crash points, scripted reasoner, a person of its own; dev-dependency only.
+//! Fake clock, seeded chance, crash points, scripted reasoners, a person of its own. Only ever a dev-dependency.
+//!
+//! **What this room is for.** Everything a test needs to run the real kernel in a small world it controls.
+//!
+//! **What it must never do.** Be linked into a program, or make a fake so kind that a real fault stays unseen: the
+//! ledger, the artifacts, the hands and the policy in here are the real ones.
+//!
+//! **Invariants.**
+//! 1. The same seed gives the same identifiers, salts and times.
+//! 2. Whatever the person of this kit signs says so: its surface is `test`.
+//!
+//! **Where to start reading.** [`World`].
+
+mod chance;
+mod faults;
+mod hands;
+mod keys;
+mod person;
+mod reasoners;
+mod world;
+
+pub use chance::{FakeClock, SeededEntropy};
+pub use faults::{Crash, Edge, Mode, Script};
+pub use hands::RealHands;
+pub use keys::TestKeys;
+pub use person::Person;
+pub use reasoners::Reasoners;
+pub use world::{Listener, World, change, command, done, look, say, write};

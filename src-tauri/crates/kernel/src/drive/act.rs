@@ -50,25 +50,27 @@ impl Kernel {
         let policy: PolicyResult = self.read_object(state, policy_at.artifact.artifact_id)?;
         let yes = self.yes(state)?;
         let actor = self.actor(PrincipalType::System)?;
-        let w = self.writeup(Point::EffectDispatch, state, actor);
+        let mut w = self.writeup(Point::EffectDispatch, state, actor);
         let track = Track::of(state);
         // Another policy set may judge otherwise: re-entry, not the old yes (HK-19.6-1).
         let in_force = self.ports.policy.policy_set_sha256(state.task.policy_profile_ref);
         if in_force != policy.policy_set_sha256 {
-            return self.reenter(guard, w, track, "the policy set has changed", &[]);
+            return self.reenter(guard, w, track, "the policy set has changed");
         }
-        let witness = match &act.witness {
-            Some(at) => Some((self.read_object::<StateWitness>(state, at.artifact.artifact_id)?, at.artifact.clone())),
-            None => None,
-        };
-        if let Some((approved, _)) = &witness {
+        let mut witness = None;
+        if let Some(at) = &act.witness {
+            let approved: StateWitness = self.read_object(state, at.artifact.artifact_id)?;
             let resources = governance::witness::observable(&request.target_resources);
-            let now = self.witness_of(&request, hands.observe(&resources), w.now)?;
+            let observed = self.witness_of(&request, hands.observe(&resources), w.now)?;
+            let observed = StateWitness { witness_id: approved.witness_id, ..observed };
             let drifts: Vec<String> =
-                governance::witness::compare(approved, &now).iter().map(ToString::to_string).collect();
+                governance::witness::compare(&approved, &observed).iter().map(ToString::to_string).collect();
             if !drifts.is_empty() || w.now > approved.expires_at {
-                return self.drifted(guard, w, track, approved, &drifts);
+                return self.drifted(guard, w, track, &approved, &drifts);
             }
+            let new = NewArtifact::audit(ArtifactKind::StateWitness).from([at.artifact.artifact_id]);
+            let at = w.object(&observed, new)?;
+            witness = Some((observed, at));
         }
         let judged = Judged { request, request_ref: act.request, policy, policy_ref: policy_at.artifact.clone(), witness };
         self.dispatch_now(cell, guard, w, track, &*hands, judged, yes)
@@ -139,7 +141,6 @@ impl Kernel {
         mut w: Writeup<'_>,
         mut track: Track,
         reason: &str,
-        _differences: &[String],
     ) -> Result<(), Error> {
         let state = &mut *guard;
         w.batch.point = Point::WitnessDrift;

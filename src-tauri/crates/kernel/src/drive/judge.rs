@@ -46,7 +46,8 @@ impl Kernel {
     /// Hands in the task's folder.
     pub(crate) fn hands(&self, state: &TaskState) -> Result<Arc<dyn Hands>, Error> {
         let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        self.ports.hands.open(&self.workspace_root(state)?, workspace).map_err(Error::Effects)
+        let contents = Arc::new(crate::open::Shelf(Arc::clone(&self.artifacts)));
+        self.ports.hands.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
     }
 
     /// The stored answer, parsed again: the same bytes always give the same proposals.

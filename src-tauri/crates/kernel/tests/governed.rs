@@ -1,0 +1,137 @@
+//! The governed path, link by link.
+
+use kernel::{Standing, Waiting};
+use model::attempt::TerminationReason;
+use model::task::TaskStatus;
+use serde_json::json;
+use testkit::{World, change, done, look, say, write};
+
+fn ended(status: TaskStatus, reason: TerminationReason) -> Standing {
+    Standing::Ended { status, reason: Some(reason) }
+}
+
+#[test]
+fn a_write_waits_for_a_person_and_then_happens_once() {
+    let world = World::new(1);
+    let task = world.script("write a note", vec![write("note.txt", "hello\n"), done("written")]);
+    let approval = world.drive_to_approval(task);
+    assert!(world.files().is_empty(), "nothing happens before the yes");
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(world.files()["note.txt"], b"hello\n");
+    let state = world.kernel().task(task).unwrap();
+    assert_eq!(state.receipts.len(), 2, "one for the answer, one for the effect");
+    assert_eq!(state.attempts.len(), 1, "the same attempt goes on after the pause");
+}
+
+#[test]
+fn a_no_reaches_the_model_and_nothing_is_done() {
+    let world = World::new(2);
+    let task = world.script("write a note", vec![write("note.txt", "hello\n"), done("not written")]);
+    let approval = world.drive_to_approval(task);
+    world.person.deny(world.kernel(), task, approval, "not in this folder").unwrap();
+    assert_eq!(world.drive(task), ended(TaskStatus::Failed, TerminationReason::ApprovalDenied));
+    assert!(world.files().is_empty());
+}
+
+#[test]
+fn a_file_changed_after_the_yes_makes_it_ask_again() {
+    let world = World::new(3);
+    world.file("a.txt", "one");
+    let replace = || change(json!([{ "op": "move", "from": "a.txt", "to": "b/a.txt" }]));
+    let task = world.script("move it", vec![replace(), replace(), done("moved")]);
+    let approval = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    world.file("a.txt", "two");
+    let again = world.drive_to_approval(task);
+    assert_ne!(approval, again);
+    assert_eq!(world.files()["a.txt"], b"two", "nothing ran on the old yes");
+    world.person.allow(world.kernel(), task, again).unwrap();
+    assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(world.files()["b/a.txt"], b"two");
+}
+
+#[test]
+fn a_write_onto_a_file_that_was_not_read_is_sent_back() {
+    let world = World::new(4);
+    world.file("a.txt", "theirs");
+    let task = world.script("replace it", vec![
+        write("a.txt", "mine"),
+        look("a.txt"),
+        write("a.txt", "mine"),
+        done("replaced"),
+    ]);
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!(standing, ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(asked, 1);
+    assert_eq!(world.files()["a.txt"], b"mine");
+}
+
+#[test]
+fn a_change_set_is_undone_and_the_undo_is_undone() {
+    let world = World::new(5);
+    world.file("a.txt", "one");
+    world.file("c.txt", "old");
+    let before = world.files();
+    let items = json!([
+        { "op": "move", "from": "a.txt", "to": "b/a.txt" },
+        { "op": "delete", "path": "c.txt" },
+        { "op": "write", "path": "d.txt", "content": "new" },
+    ]);
+    let task = world.script("change", vec![change(items), done("changed")]);
+    world.drive_allowing(task);
+    let after = world.files();
+    assert_ne!(before, after);
+    let receipt = world.kernel().task(task).unwrap().receipts.last().unwrap().receipt_id;
+    let undo = world.kernel().rollback(receipt, model::ingress::Channel::Cli, "undo".into()).unwrap().task_id;
+    let (standing, asked) = world.drive_allowing(undo);
+    assert_eq!(standing, ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(asked, 1);
+    assert_eq!(world.files(), before);
+    assert_eq!(world.kernel().task(task).unwrap().task.status, TaskStatus::RolledBack);
+    let receipt = world.kernel().task(undo).unwrap().receipts.last().unwrap().receipt_id;
+    let redo = world.kernel().rollback(receipt, model::ingress::Channel::Cli, "redo".into()).unwrap().task_id;
+    world.drive_allowing(redo);
+    assert_eq!(world.files(), after);
+}
+
+#[test]
+fn an_undo_never_loses_a_later_edit() {
+    let world = World::new(6);
+    let task = world.script("write", vec![write("a.txt", "agent"), done("written")]);
+    world.drive_allowing(task);
+    world.file("a.txt", "person");
+    let receipt = world.kernel().task(task).unwrap().receipts.last().unwrap().receipt_id;
+    let undo = world.kernel().rollback(receipt, model::ingress::Channel::Cli, "undo".into()).unwrap().task_id;
+    let (standing, _) = world.drive_allowing(undo);
+    assert_eq!(standing, ended(TaskStatus::Failed, TerminationReason::FatalToolError));
+    assert_eq!(world.files()["a.txt"], b"person");
+}
+
+#[test]
+fn the_tidy_playbook_waits_across_a_restart_and_finishes_once() {
+    let mut world = World::new(7);
+    for (name, text) in [("photo.jpg", "jpg"), ("notes.txt", "txt"), ("song.mp3", "mp3"), ("keep/inner.txt", "inner")] {
+        world.file(name, text);
+    }
+    let task = world.playbook("tidy");
+    let approval = world.drive_to_approval(task);
+    world.reopen();
+    assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    world.reopen();
+    assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
+    let files = world.files();
+    assert_eq!(files.len(), 4);
+    assert!(files.contains_key("keep/inner.txt"));
+    assert!(!files.contains_key("photo.jpg"));
+}
+
+#[test]
+fn a_question_waits_and_its_answer_goes_on() {
+    let world = World::new(8);
+    let task = world.script("ask", vec![say("ask", json!({ "question": "which?", "choices": ["a", "b"] })), done("a")]);
+    let Standing::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
+    world.kernel().answer(task, question, "a", model::ingress::Channel::Cli).unwrap();
+    assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
+}

@@ -1,0 +1,276 @@
+//! A store, a folder, a kernel over both, and the means to kill it and open it again.
+
+use crate::{FakeClock, Person, RealHands, Reasoners, Script, SeededEntropy, TestKeys};
+use effects::Sandbox;
+use governance::PolicyEngine;
+use kernel::command::submit::{Reasoning, Submission};
+use kernel::ports::{Notice, Observer};
+use kernel::{Kernel, Ports, Standing, Waiting};
+use model::body::KeyPurpose;
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::proposal::{Answer, ToolCall, Usage};
+use model::task::{Budget, Priority};
+use model::{ApprovalId, TaskId};
+use seal::Signer as _;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use tempfile::TempDir;
+
+/// Keeps what it was told.
+#[derive(Default)]
+pub struct Listener(pub Mutex<Vec<Notice>>);
+
+impl Observer for Listener {
+    fn notice(&self, notice: Notice) {
+        self.0.lock().expect("no poison").push(notice);
+    }
+}
+
+/// A small world under a test's control.
+pub struct World {
+    /// The store's folder.
+    pub store: TempDir,
+    /// The folder worked in.
+    pub folder: TempDir,
+    /// Tells the time.
+    pub clock: Arc<FakeClock>,
+    /// Draws chance; goes on across reopening.
+    pub entropy: Arc<SeededEntropy>,
+    /// Stops the world.
+    pub faults: Arc<Script>,
+    /// Keys.
+    pub keys: Arc<TestKeys>,
+    /// Reasoners.
+    pub reasoners: Arc<Reasoners>,
+    /// Somebody who listens.
+    pub listener: Arc<Listener>,
+    /// The person.
+    pub person: Person,
+    /// The walls commands get.
+    pub sandbox: Sandbox,
+    kernel: Option<Kernel>,
+}
+
+/// The shipped policy, loaded once.
+fn policy() -> Arc<PolicyEngine> {
+    static POLICY: OnceLock<Arc<PolicyEngine>> = OnceLock::new();
+    Arc::clone(POLICY.get_or_init(|| Arc::new(PolicyEngine::shipped().expect("the shipped policies load"))))
+}
+
+impl World {
+    /// A new store with keys registered, and an empty folder.
+    pub fn new(seed: u64) -> Self {
+        let mut world = Self::bare(seed);
+        let kernel = world.open();
+        let keys = [
+            (KeyPurpose::Log, world.keys.log_signer().public()),
+            (KeyPurpose::Receipt, world.keys.receipt_signer().public()),
+            (KeyPurpose::Manifest, world.keys.manifest_signer().public()),
+            (KeyPurpose::Approval, world.person.public()),
+        ];
+        kernel.register_keys(&keys, "test").expect("keys are registered");
+        world.kernel = Some(kernel);
+        world
+    }
+
+    /// As [`World::new`], nothing opened yet and no keys.
+    pub fn bare(seed: u64) -> Self {
+        Self {
+            store: TempDir::new().expect("a folder"),
+            folder: TempDir::new().expect("a folder"),
+            clock: Arc::new(FakeClock::new()),
+            entropy: Arc::new(SeededEntropy::new(seed)),
+            faults: Arc::new(Script::default()),
+            keys: Arc::new(TestKeys::new(0x40)),
+            reasoners: Arc::new(Reasoners::default()),
+            listener: Arc::new(Listener::default()),
+            person: Person::new(0x77),
+            sandbox: Sandbox::none("a test without commands".to_owned()),
+            kernel: None,
+        }
+    }
+
+    /// What the kernel of this world is given.
+    pub fn ports(&self) -> Ports {
+        Ports {
+            hands: Arc::new(RealHands {
+                spool: self.store.path().join("spool"),
+                faults: Arc::clone(&self.faults) as _,
+                clock: Arc::clone(&self.clock) as _,
+                sandbox: self.sandbox.clone(),
+            }),
+            reasoners: Arc::clone(&self.reasoners) as _,
+            keys: Arc::clone(&self.keys) as _,
+            observer: Arc::clone(&self.listener) as _,
+            clock: Arc::clone(&self.clock) as _,
+            entropy: Arc::clone(&self.entropy) as _,
+            faults: Arc::clone(&self.faults) as _,
+            policy: policy(),
+            projector: Arc::new(|| Box::new(projections::Fold::new())),
+        }
+    }
+
+    /// A kernel over the store, which the caller keeps.
+    pub fn open(&self) -> Kernel {
+        self.try_open().expect("the store opens")
+    }
+
+    /// As [`World::open`], with its error.
+    pub fn try_open(&self) -> Result<Kernel, kernel::Error> {
+        Kernel::open(self.store.path(), self.ports())
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        self.kernel.as_ref().expect("the kernel is open")
+    }
+
+    /// Drops the kernel as a dying process would, without a word to the store.
+    pub fn crash(&mut self) {
+        drop(self.kernel.take());
+    }
+
+    /// Drops the kernel and opens the store again, as the next host would.
+    pub fn reopen(&mut self) {
+        self.crash();
+        self.kernel = Some(self.open());
+    }
+
+    /// A path in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file into the folder.
+    pub fn file(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+
+    /// Every file below the folder with its bytes.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        gather(self.folder.path(), self.folder.path(), &mut found);
+        found
+    }
+
+    /// A submission in this world's folder.
+    pub fn submission(&self, goal: &str, reasoning: Reasoning) -> Submission {
+        let root = self.folder.path().canonicalize().expect("the folder exists");
+        Submission {
+            goal: goal.to_owned(),
+            title: String::new(),
+            workspace_id: self.kernel().workspace(&root).expect("the folder is known"),
+            profile: Profile::LocalEditAllowed,
+            reasoning,
+            budget: Budget::default(),
+            priority: Priority::Normal,
+            constraints: Vec::new(),
+            deadline_at: None,
+            channel: Channel::Cli,
+            conversation_id: None,
+            parent_task_id: None,
+            continuation_anchor: None,
+            attachments: Vec::new(),
+            idempotency_key: format!("test:{goal}"),
+        }
+    }
+
+    /// Submits a shipped playbook.
+    pub fn playbook(&self, name: &str) -> TaskId {
+        let playbook = reasoning::Playbook::shipped().into_iter().find(|p| p.name() == name).expect("shipped");
+        let reasoning = Reasoning::Playbook {
+            name: name.to_owned(),
+            text: playbook.text().to_owned(),
+            parameters: BTreeMap::new(),
+        };
+        let submission = self.submission(playbook.title(), reasoning);
+        self.kernel().submit(&submission).expect("submitted").task_id
+    }
+
+    /// Submits a goal whose reasoner gives these answers.
+    pub fn script(&self, goal: &str, answers: Vec<Answer>) -> TaskId {
+        self.reasoners.script(goal, answers);
+        let submission = self.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+        self.kernel().submit(&submission).expect("submitted").task_id
+    }
+
+    /// Drives a task.
+    pub fn drive(&self, task_id: TaskId) -> Standing {
+        self.kernel().drive(task_id).expect("driven")
+    }
+
+    /// Drives a task to its approval.
+    pub fn drive_to_approval(&self, task_id: TaskId) -> ApprovalId {
+        match self.drive(task_id) {
+            Standing::Waiting(Waiting::Approval(id)) => id,
+            other => panic!("expected a question, got {other:?}"),
+        }
+    }
+
+    /// Drives a task to its end, allowing whatever is asked; returns how often it was asked.
+    pub fn drive_allowing(&self, task_id: TaskId) -> (Standing, u32) {
+        let mut asked = 0;
+        loop {
+            match self.drive(task_id) {
+                Standing::Waiting(Waiting::Approval(id)) => {
+                    asked += 1;
+                    assert!(asked < 20, "asked again and again: {:?}", self.kernel().task(task_id).map(|s| s.decisions.len()));
+                    self.person.allow(self.kernel(), task_id, id).expect("allowed");
+                }
+                other => return (other, asked),
+            }
+        }
+    }
+}
+
+fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            gather(root, &path, found);
+        } else {
+            let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+            found.insert(name, std::fs::read(&path).unwrap_or_default());
+        }
+    }
+}
+
+/// An answer with one call.
+pub fn say(tool: &str, arguments: Value) -> Answer {
+    Answer {
+        text: String::new(),
+        calls: vec![ToolCall { name: tool.to_owned(), arguments }],
+        usage: Usage { tokens_in: 10, tokens_out: 5, cost_micros: 0 },
+        finish_reason: "tool_calls".to_owned(),
+    }
+}
+
+/// A look at a file.
+pub fn look(path: &str) -> Answer {
+    say("read", json!({ "path": path }))
+}
+
+/// A write.
+pub fn write(path: &str, content: &str) -> Answer {
+    say("write", json!({ "path": path, "content": content }))
+}
+
+/// A change set.
+pub fn change(items: Value) -> Answer {
+    say("change", json!({ "items": items }))
+}
+
+/// A command.
+pub fn command(argv: &[&str]) -> Answer {
+    say("command", json!({ "argv": argv }))
+}
+
+/// The end.
+pub fn done(summary: &str) -> Answer {
+    say("done", json!({ "summary": summary }))
+}
