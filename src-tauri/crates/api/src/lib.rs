@@ -14,10 +14,23 @@
 //! 4. Domain types become wire types here and nowhere else.
 //! 5. An unknown parameter is refused by name, and nothing in the store changes.
 //!
-//! **Where to start reading.** [`Host`], then `call`, then a noun.
+//! **Where to start reading.** [`Host`], then [`call()`], then a noun in `body`.
 
+mod body;
+mod call;
+mod convert;
 mod error;
+mod files;
+mod fold;
 mod host;
+mod ids;
+mod lineages;
+mod notice;
+mod source;
 
-pub use error::{Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof, usage};
+pub use call::call;
+pub use error::{
+    Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof, usage,
+};
 pub use host::{BundleSigners, Flow, Host};
+pub use notice::notice;

@@ -1,0 +1,88 @@
+//! The process that holds the store, and what waits for a person.
+
+use crate::convert::{all, opt_text};
+use crate::{Host, Wire as _, fold};
+use wire::host::{Doctor, Fact, Facts, Holder, HostStatus, Level, Resume, Resumed, Status, Waiting};
+use wire::{Code, Error};
+
+pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
+    let reader = host.reader()?;
+    let query = host.query()?;
+    let waiting = query.waiting(host.now()).wire()?;
+    let gate = query.gate().wire()?;
+    let held_by = ledger::holder(reader.dir()).wire()?;
+    Ok(HostStatus {
+        role: if host.kernel().is_ok() { "owner" } else { "reader" }.to_owned(),
+        held_by: held_by.map(|h| Holder { pid: h.pid, since: h.since.0, address: h.address }),
+        store_id: reader.log_id().to_owned(),
+        dir: reader.dir().display().to_string(),
+        version: kernel::VERSION.to_owned(),
+        epoch: reader.stats().wire()?.epoch,
+        halted: gate.as_ref().is_some_and(|gate| gate.halted),
+        halt_reason: gate.and_then(|gate| opt_text(gate.reason.as_ref())),
+        waiting: Waiting {
+            approvals: waiting.approvals,
+            questions: waiting.questions,
+            unknown_effects: waiting.unknown_effects,
+            undecided_messages: waiting.undecided_messages,
+            running: waiting.running,
+        },
+    })
+}
+
+/// Facts of the store, where it can be read, and the host's own.
+pub(crate) fn doctor(host: &dyn Host, _: Doctor) -> Result<Facts, Error> {
+    let mut facts = match of_store(host) {
+        Ok(facts) => facts,
+        Err(error) => {
+            let level = if error.code == Code::NoStore { Level::Note } else { Level::Trouble };
+            vec![fact("store", level, error.message, error.hint)]
+        }
+    };
+    facts.extend(host.facts());
+    Ok(Facts { facts })
+}
+
+fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
+    let reader = host.reader()?;
+    let stats = reader.stats().wire()?;
+    let store = fold::store_state(&reader)?;
+    let mut facts = vec![
+        fact("version", Level::Fine, kernel::VERSION.to_owned(), String::new()),
+        fact("store", Level::Fine, format!("{}, log {}", reader.dir().display(), reader.log_id()), String::new()),
+        fact(
+            "ledger",
+            Level::Fine,
+            format!("{} events of {} tasks, {} gate entries, schema {}", stats.events, stats.tasks, stats.entries, stats.schema),
+            String::new(),
+        ),
+    ];
+    facts.push(match host.query() {
+        Ok(query) => {
+            let behind = stats.events.saturating_sub(query.head().wire()?);
+            let level = if behind == 0 { Level::Fine } else { Level::Note };
+            fact("lists", level, format!("{behind} events behind the log"), String::new())
+        }
+        Err(error) => fact("lists", Level::Trouble, error.message, "run `hermit ledger rebuild`".to_owned()),
+    });
+    let (level, advice) = match store.keys.len() {
+        4 => (Level::Fine, String::new()),
+        _ => (Level::Note, "make them with `hermit keys init`: receipts are signed and proofs verify only with keys".to_owned()),
+    };
+    let known = all(store.keys.keys());
+    let known = if known.is_empty() { "none is registered".to_owned() } else { known.join(", ") };
+    facts.push(fact("keys", level, known, advice));
+    facts.push(match store.halted {
+        Some(reason) => fact("gate", Level::Note, format!("halted: {reason}"), "run `hermit boot`".to_owned()),
+        None => fact("gate", Level::Fine, "not halted".to_owned(), String::new()),
+    });
+    Ok(facts)
+}
+
+fn fact(name: &str, level: Level, value: String, advice: String) -> Fact {
+    Fact { name: name.to_owned(), level, value, advice }
+}
+
+pub(crate) fn resume(host: &dyn Host, _: Resume) -> Result<Resumed, Error> {
+    Ok(Resumed { tasks: all(host.drive_all()?) })
+}

@@ -1,0 +1,118 @@
+//! What is held true, and why; and the search through everything.
+
+use crate::convert::{all, ask, opt, opt_text, opt_word, page, text, word};
+use crate::ids::{find, find_opt};
+use crate::{Host, Wire as _};
+use model::MemoryId;
+use model::artifact::{EvidenceRef, Selector};
+use model::knowledge::MemoryStatus;
+use wire::Error;
+use wire::knowledge::{
+    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate, Invalidated,
+    Memories, Memory, MemoryList, Search,
+};
+
+pub(crate) fn decisions(host: &dyn Host, p: Decisions) -> Result<DecisionList, Error> {
+    let task = find_opt(host, p.task.as_deref())?;
+    let found = host.query()?.decisions(task, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, |r| Decision {
+        decision_id: r.decision_id.to_string(),
+        task_id: r.task_id.to_string(),
+        class: r.class.to_string(),
+        summary: text(&r.summary),
+        rationale: text(&r.rationale),
+        risk: r.risk.to_string(),
+        decided_by: r.decided_by.to_string(),
+        reversible: r.reversible,
+        evidence: r.evidence.iter().map(evidence).collect(),
+        alternatives: r.alternatives.iter().map(text).collect(),
+        created_at: r.created_at.0,
+    }))
+}
+
+pub(crate) fn beliefs(host: &dyn Host, p: Beliefs) -> Result<BeliefList, Error> {
+    let task = find_opt(host, p.task.as_deref())?;
+    let status = opt_word(p.status.as_deref())?;
+    let found = host.query()?.beliefs(task, status, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, |r| Belief {
+        belief_id: r.belief_id.to_string(),
+        task_id: r.task_id.to_string(),
+        claim: text(&r.claim),
+        scope: text(&r.scope),
+        confidence: r.confidence,
+        trust: r.trust_tier.to_string(),
+        status: r.status.to_string(),
+        revision: r.revision,
+        evidence: r.evidence.iter().map(evidence).collect(),
+        created_at: r.created_at.0,
+        updated_at: r.updated_at.0,
+        superseded_by: opt(r.superseded_by),
+        contradicts: all(&r.contradicts),
+        reason: opt_text(r.reason.as_ref()),
+    }))
+}
+
+pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error> {
+    let status = match p.status.as_deref() {
+        None => Some(MemoryStatus::Active),
+        Some("any") => None,
+        Some(status) => Some(word(status)?),
+    };
+    let found = host.query()?.memories(status, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, |r| Memory {
+        memory_id: r.memory_id.to_string(),
+        task_id: r.task_id.to_string(),
+        claim: text(&r.claim),
+        scope: text(&r.scope),
+        reason: text(&r.reason),
+        trust: r.trust_tier.to_string(),
+        status: r.status.to_string(),
+        evidence: r.evidence.iter().map(evidence).collect(),
+        promoted_by: r.promoted_by.to_string(),
+        created_at: r.created_at.0,
+        ended_at: r.ended_at.map(|at| at.0),
+        end_reason: opt_text(r.end_reason.as_ref()),
+        superseded_by: opt(r.superseded_by),
+    }))
+}
+
+fn evidence(e: &EvidenceRef) -> Evidence {
+    Evidence {
+        artifact_id: e.artifact_id.to_string(),
+        part: part(&e.selector),
+        excerpt_sha256: e.excerpt_hash.to_string(),
+        trust: e.trust_tier.to_string(),
+        confidence: e.confidence,
+    }
+}
+
+fn part(selector: &Selector) -> String {
+    match selector {
+        Selector::Whole => "all of it".to_owned(),
+        Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
+        Selector::Lines { start, end } => format!("lines {start} to {end}"),
+        Selector::JsonPath { pointer } => format!("the value at {pointer}"),
+        Selector::Dom { selector } => format!("the element {selector}"),
+        Selector::TimeSpan { start_ms, end_ms } => format!("milliseconds {start_ms} to {end_ms}"),
+        Selector::Record { id } => format!("the record {id}"),
+    }
+}
+
+pub(crate) fn invalidate(host: &dyn Host, p: Invalidate) -> Result<Invalidated, Error> {
+    let kernel = host.kernel()?;
+    let id: MemoryId = find(host, &p.memory)?;
+    let task = kernel.invalidate_memory(id, &p.reason).wire()?;
+    Ok(Invalidated { memory_id: id.to_string(), task_id: task.to_string() })
+}
+
+pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
+    let found = host.query()?.search(&p.text, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, |hit| Hit {
+        kind: hit.kind.to_string(),
+        id: hit.id.clone(),
+        task_id: hit.task_id.to_string(),
+        part: hit.part.clone(),
+        at: hit.at.0,
+        excerpt: text(&hit.excerpt),
+    }))
+}

@@ -1,0 +1,114 @@
+//! The log itself.
+
+use crate::host::Flow;
+use crate::ids::find;
+use crate::{Host, Wire as _, usage};
+use ledger::{Checkpoint as Made, CheckpointKind};
+use model::TaskId;
+use seal::PublicKey;
+use seal::note::VerifierKey;
+use wire::ledger::{Checkpoint, Checkpoints, Counts, Rebuild, Rebuilt, Report, Signed, Stats, Verify};
+use wire::{Error, Verdict};
+
+pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
+    let reader = host.reader()?;
+    let mut keys = host.trusted_log_keys();
+    for text in &p.keys {
+        keys.push(key(text)?);
+    }
+    let pin = host.pin()?;
+    let mut progress = |p: ledger::verify::Progress| host.progress(p.stage, p.done, p.of) == Flow::Continue;
+    let found = ledger::verify(&reader, &keys, pin.as_deref(), &mut progress).wire()?;
+    Ok(report(found))
+}
+
+pub(crate) fn report(found: ledger::Report) -> Report {
+    let (verdict, place) = match found.verdict {
+        ledger::Verdict::Valid => (Verdict::Valid, None),
+        ledger::Verdict::Invalid { place, .. } => (Verdict::Invalid, Some(place.to_string())),
+        ledger::Verdict::Incomplete => (Verdict::Incomplete, None),
+        ledger::Verdict::Unverifiable => (Verdict::Unverifiable, None),
+    };
+    Report {
+        verdict,
+        reason: found.reason,
+        place,
+        events: found.events,
+        tasks: found.tasks,
+        entries: found.entries,
+        checkpoints: found.checkpoints,
+        trusted_checkpoints: found.trusted_checkpoints,
+        disclosures: found.disclosures,
+        artifacts: found.blobs,
+        unsigned_events: found.unsigned_events,
+        pinned: found.pinned,
+    }
+}
+
+/// A key as a PEM block or a verifier key.
+fn key(text: &str) -> Result<PublicKey, Error> {
+    let text = text.trim();
+    let wrong = |e: seal::Error| usage(format!("`{text}` is no public key: {e}"));
+    if text.starts_with("-----BEGIN") {
+        return PublicKey::from_pem(&format!("{text}\n")).map_err(wrong);
+    }
+    text.parse::<VerifierKey>().map(|key| *key.key()).map_err(wrong)
+}
+
+pub(crate) fn rebuild(host: &dyn Host, _: Rebuild) -> Result<Rebuilt, Error> {
+    Ok(Rebuilt { events: host.rebuild()? })
+}
+
+pub(crate) fn checkpoint(host: &dyn Host, p: Checkpoint) -> Result<Checkpoints, Error> {
+    let kernel = host.kernel()?;
+    let tasks = match p.tasks.as_slice() {
+        [] => moved(host)?,
+        named => named.iter().map(|task| find(host, task)).collect::<Result<Vec<TaskId>, Error>>()?,
+    };
+    let made = kernel.checkpoint(&tasks).wire()?;
+    Ok(Checkpoints { checkpoints: made.iter().map(signed).collect() })
+}
+
+/// Tasks that have events behind their last checkpoint.
+fn moved(host: &dyn Host) -> Result<Vec<TaskId>, Error> {
+    let reader = host.reader()?;
+    let mut moved = Vec::new();
+    for task in reader.task_ids().wire()? {
+        let size = reader.task_head(task).wire()?.map_or(0, |(seq, _)| seq);
+        let signed = reader.last_checkpoint(CheckpointKind::Task, Some(task)).wire()?.map_or(0, |c| c.size);
+        if signed < size {
+            moved.push(task);
+        }
+    }
+    Ok(moved)
+}
+
+fn signed(made: &Made) -> Signed {
+    Signed {
+        kind: made.kind.to_string(),
+        task_id: made.task_id.map(|id| id.to_string()),
+        origin: made.origin.clone(),
+        size: made.size,
+        root: made.root.to_string(),
+        made_at: made.made_at.0,
+        note: String::from_utf8_lossy(&made.note).into_owned(),
+    }
+}
+
+pub(crate) fn stats(host: &dyn Host, _: Stats) -> Result<Counts, Error> {
+    let reader = host.reader()?;
+    let stats = reader.stats().wire()?;
+    Ok(Counts {
+        log_id: reader.log_id().to_owned(),
+        events: stats.events,
+        tasks: stats.tasks,
+        entries: stats.entries,
+        blobs: stats.blobs,
+        disclosures: stats.disclosures,
+        checkpoints: stats.checkpoints,
+        epoch: stats.epoch,
+        file_bytes: stats.file_bytes,
+        wal_bytes: stats.wal_bytes,
+        schema: stats.schema,
+    })
+}

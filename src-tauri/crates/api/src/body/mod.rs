@@ -1,0 +1,19 @@
+//! One function for each command, one file for each noun; names are the table's.
+
+pub(crate) mod approvals;
+pub(crate) mod artifacts;
+pub(crate) mod context;
+pub(crate) mod gate;
+pub(crate) mod grants;
+pub(crate) mod host;
+pub(crate) mod keys;
+pub(crate) mod knowledge;
+pub(crate) mod ledger;
+pub(crate) mod playbooks;
+pub(crate) mod proof;
+pub(crate) mod receipts;
+pub(crate) mod store;
+pub(crate) mod task;
+mod task_control;
+pub(crate) mod task_events;
+mod task_show;

@@ -1,0 +1,101 @@
+//! Proofs that a stranger can check.
+
+use super::receipts;
+use crate::convert::word;
+use crate::files::absolute;
+use crate::ids::find;
+use crate::source::StoreSource;
+use crate::{BundleSigners, Host, Wire as _, fold, usage};
+use model::TaskId;
+use model::artifact::ArtifactKind;
+use model::body::KeyPurpose;
+use proof::{Include, Options, Scope, Signers, Trust};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use wire::proof::{Export, Exported, Report, Verify};
+use wire::{Code, Error, Verdict};
+
+pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
+    let path = absolute("path", &p.path)?;
+    let artifacts = include(&p.artifacts)?;
+    let (task, scope) = match (&p.task, &p.receipt) {
+        (Some(task), None) => (find::<TaskId>(host, task)?, Scope::Task),
+        (None, Some(receipt)) => {
+            let found = receipts::found(host, receipt)?;
+            (found.task_id, Scope::Receipt(found.receipt_id))
+        }
+        _ => return Err(usage("give either `task` or `receipt`")),
+    };
+    let reader = host.reader()?;
+    let store = fold::store_state(&reader)?;
+    // The heads of task, gate and log are made in one commit, and everything is then as of that commit.
+    let (made, signers) = if store.keys.contains_key(&KeyPurpose::Log) {
+        let signers = host.signers().ok_or_else(|| {
+            Error::new(Code::KeyLocked, "the keys that sign a proof are locked").hint("open them and try again")
+        })?;
+        (host.kernel()?.checkpoint(&[task]).wire()?, Some(signers))
+    } else {
+        (Vec::new(), None)
+    };
+    let source = StoreSource::of(reader, host.artifacts()?, &store, made);
+    let options = Options { scope, artifacts, disclosures: !p.redact };
+    let made = proof::export_to(&source, signers.as_ref().map(lent), task, &options, &path).wire()?;
+    Ok(Exported {
+        path: p.path,
+        files: made.files,
+        byte_size: made.bytes,
+        sums_sha256: made.sums_sha256.to_string(),
+        exported_at: made.exported_at.0,
+        left_out: made.left_out,
+    })
+}
+
+fn lent(signers: &BundleSigners) -> Signers<'_> {
+    Signers { receipt: &*signers.receipt, manifest: &*signers.manifest }
+}
+
+fn include(named: &[String]) -> Result<Include, Error> {
+    match named {
+        [] => Ok(Include::records()),
+        [one] if one == "records" => Ok(Include::records()),
+        [one] if one == "all" => Ok(Include::All),
+        [one] if one == "none" => Ok(Include::None),
+        kinds => Ok(Include::Kinds(kinds.iter().map(|kind| word(kind)).collect::<Result<BTreeSet<ArtifactKind>, _>>()?)),
+    }
+}
+
+pub(crate) fn verify(_: &dyn Host, p: Verify) -> Result<Report, Error> {
+    let trust = p.trust.iter().map(|key| Trust::parse(key)).collect::<Result<Vec<_>, _>>().wire()?;
+    let found = proof::verify(&absolute("path", &p.path)?, &trust).wire()?;
+    let (verdict, reason) = said(&found.verdict);
+    let counts = match serde_json::to_value(found.counts) {
+        Ok(Value::Object(counts)) => counts.into_iter().filter_map(|(name, n)| Some((name, n.as_u64()?))).collect(),
+        _ => BTreeMap::new(),
+    };
+    Ok(Report {
+        verdict,
+        reason,
+        task_id: found.task_id.map(|id| id.to_string()),
+        log_id: found.log_id,
+        task_size: found.task_size,
+        task_root: found.task_root.map(|root| root.to_string()),
+        exported_at: found.exported_at_ms,
+        keys: found.keys.into_iter().map(|(purpose, keyid)| (purpose, keyid.to_string())).collect(),
+        trusted: found.trusted,
+        counts,
+        proven: found.proven,
+        asserted: found.asserted,
+        not_shown: found.not_shown,
+    })
+}
+
+/// A verdict and its sentence.
+pub(crate) fn said(verdict: &proof::Verdict) -> (Verdict, String) {
+    let word = match verdict {
+        proof::Verdict::Valid => Verdict::Valid,
+        proof::Verdict::Invalid { .. } => Verdict::Invalid,
+        proof::Verdict::Incomplete { .. } => Verdict::Incomplete,
+        proof::Verdict::Unverifiable { .. } => Verdict::Unverifiable,
+    };
+    (word, verdict.to_string())
+}

@@ -1,0 +1,111 @@
+//! What was done, as proven.
+
+use super::task::{channel, of_submitted};
+use crate::convert::{ask, opt, page, plain, text};
+use crate::ids::{find, find_opt};
+use crate::lineages::{link, links, of_family};
+use crate::{Host, Wire as _, fold, not_found};
+use model::ReceiptId;
+use model::body::KeyPurpose;
+use projections::rows;
+use seal::dsse::{self, Envelope};
+use serde_json::Value;
+use wire::receipts::{Explain, Explanation, List, Receipt, ReceiptRow, Receipts, Rollback, Show, Signature};
+use wire::task::Submitted;
+use wire::{Code, Error};
+
+pub(crate) fn list(host: &dyn Host, p: List) -> Result<Receipts, Error> {
+    let task = find_opt(host, p.task.as_deref())?;
+    let found = host.query()?.receipts(task, None, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, row))
+}
+
+fn row(r: &rows::ReceiptRow) -> ReceiptRow {
+    ReceiptRow {
+        receipt_id: r.receipt_id.to_string(),
+        task_id: r.task_id.to_string(),
+        class: r.class.to_string(),
+        action_class: r.action_class.to_string(),
+        result: r.result_code.to_string(),
+        resolved: opt(r.resolved_code),
+        reversibility: r.reversibility.to_string(),
+        rolls_back: opt(r.rolls_back),
+        undone_by: opt(r.undone_by),
+        summary: text(&r.summary),
+        issued_at: r.issued_at.0,
+    }
+}
+
+pub(crate) fn found(host: &dyn Host, named: &str) -> Result<rows::ReceiptRow, Error> {
+    let id: ReceiptId = find(host, named)?;
+    host.query()?.receipt(id).wire()?.ok_or_else(|| not_found("receipt", named))
+}
+
+pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
+    let found = found(host, &p.receipt)?;
+    let artifact = host.query()?.artifact(found.envelope_ref).wire()?;
+    let artifact = artifact.ok_or_else(|| not_found("artifact", &found.envelope_ref.to_string()))?;
+    let bytes = host.artifacts()?.read(&artifact.content_hash).wire()?;
+    let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
+    if seal::Digest::of(&payload) != found.statement_sha256 {
+        return Err(Error::new(Code::Damaged, format!("receipt `{}` is not the one that was recorded", found.receipt_id)));
+    }
+    let reader = host.reader()?;
+    let statement = seal::canon::parse_canonical(&payload).wire()?;
+    let statement = seal::disclose::reveal(statement, &fold::lookup(&reader)).wire()?;
+    let (signed_by, signature) = signature(host, &bytes)?;
+    Ok(Receipt {
+        row: row(&found),
+        receipt: statement.get("predicate").cloned().map(plain).unwrap_or(Value::Null),
+        statement_sha256: found.statement_sha256.to_string(),
+        envelope_ref: found.envelope_ref.to_string(),
+        signed_by,
+        signature,
+    })
+}
+
+/// Who signed, and whether the key in force verifies it.
+fn signature(host: &dyn Host, bytes: &[u8]) -> Result<(Vec<String>, Signature), Error> {
+    let Ok(envelope) = Envelope::parse(bytes) else { return Ok((Vec::new(), Signature::None)) };
+    let signed_by = envelope.signatures.iter().map(|signature| signature.keyid.to_string()).collect();
+    let store = fold::store_state(&host.reader()?)?;
+    let signature = match store.keys.get(&KeyPurpose::Receipt) {
+        None => Signature::UnknownKey,
+        Some((_, key)) if dsse::verify(&envelope, key).is_ok() => Signature::Holds,
+        Some(_) => Signature::Fails,
+    };
+    Ok((signed_by, signature))
+}
+
+pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explanation, Error> {
+    let found = found(host, &p.receipt)?;
+    let query = host.query()?;
+    let graph = of_family(&query, found.task_id)?;
+    let told = graph.explain(found.receipt_id).ok_or_else(|| not_found("receipt", &p.receipt))?;
+    Ok(Explanation {
+        receipt_id: told.receipt.to_string(),
+        goal: links(&graph, told.goal),
+        context: links(&graph, told.context),
+        evidence: links(&graph, told.evidence),
+        action: told.action.map(|id| link(&graph, id)),
+        policy: links(&graph, told.policy),
+        decisions: links(&graph, told.decisions),
+        approvals: links(&graph, told.approvals),
+        witnesses: links(&graph, told.witnesses),
+        grants: links(&graph, told.grants),
+        effect: told.effect.map(|id| link(&graph, id)),
+        changes: links(&graph, told.changes),
+        undone_by: links(&graph, told.undone_by),
+        trust: opt(told.taint.tier),
+        untrusted: links(&graph, told.taint.untrusted),
+    })
+}
+
+pub(crate) fn rollback(host: &dyn Host, p: Rollback) -> Result<Submitted, Error> {
+    let kernel = host.kernel()?;
+    let receipt = found(host, &p.receipt)?.receipt_id;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let submitted = kernel.rollback(receipt, channel(p.channel.as_deref())?, key).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}

@@ -1,0 +1,168 @@
+//! Copies of the store: made while it is in use, put back only where nothing is.
+
+use super::ledger::report;
+use crate::convert::every;
+use crate::files::{absolute, empty_folder, make, open};
+use crate::host::Flow;
+use crate::{Host, Wire as _, failed};
+use artifacts::{NoInline, Store};
+use model::Digest;
+use model::fault::NoFaults;
+use model::limits::INLINE_ARTIFACT_BYTES_MAX;
+use projections::query::ArtifactFilter;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use wire::store::{BackedUp, Backup, Restore, Restored};
+use wire::{Code, Error};
+
+/// The copy's own list, canonical JSON.
+const MANIFEST: &str = "manifest.json";
+/// Which kind of copy.
+const FORMAT: &str = "hermit-backup/1";
+/// Bytes of a manifest at most.
+const MANIFEST_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Folder of the artifacts, in a store and in a copy.
+const ARTIFACTS: &str = "artifacts";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    format: String,
+    log_id: String,
+    log_seq: u64,
+    made_at_ms: i64,
+    ledger_sha256: Digest,
+    ledger_bytes: u64,
+    artifacts: Vec<Kept>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    sha256: Digest,
+    byte_size: u64,
+}
+
+pub(crate) fn backup(host: &dyn Host, p: Backup) -> Result<BackedUp, Error> {
+    let to = absolute("to", &p.to)?;
+    let reader = host.reader()?;
+    let from = host.artifacts()?;
+    empty_folder(&to)?;
+    let copied = ledger::backup(&reader, &to).wire()?;
+    let copy = Store::open(&to.join(ARTIFACTS), Arc::new(NoInline), Arc::new(NoFaults)).wire()?;
+    let query = host.query()?;
+    let rows = every(|ask| query.artifacts(&ArtifactFilter::default(), ask))?;
+    let total = rows.len() as u64;
+    let (mut seen, mut kept, mut missing) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for (done, row) in rows.iter().enumerate() {
+        if host.progress("artifacts", done as u64, total) == Flow::Stop {
+            return Err(Error::new(Code::Cancelled, "stopped, as asked; the copy is not whole"));
+        }
+        // Small ones are rows of the ledger and are in its copy.
+        if !seen.insert(row.content_hash) || reader.blob(&row.content_hash).wire()?.is_some() {
+            continue;
+        }
+        match carry(from, &copy, &row.content_hash) {
+            Ok(byte_size) => kept.push(Kept { sha256: row.content_hash, byte_size }),
+            Err(artifacts::Error::Missing { .. }) => missing.push(row.content_hash.to_string()),
+            Err(error) => return Err(crate::of_artifacts(error)),
+        }
+    }
+    let (files, bytes) = (kept.len() as u64 + 2, kept.iter().map(|k| k.byte_size).sum::<u64>());
+    let manifest = Manifest {
+        format: FORMAT.to_owned(),
+        log_id: reader.log_id().to_owned(),
+        log_seq: copied.log_seq,
+        made_at_ms: host.now().0,
+        ledger_sha256: copied.sha256,
+        ledger_bytes: copied.byte_size,
+        artifacts: kept,
+    };
+    let text = seal::canon::to_canonical(&manifest).wire()?;
+    let write = |out: &mut dyn Write| out.write_all(&text).map_err(|e| failed(format!("the manifest: {e}")));
+    make(&to.join(MANIFEST), write)?;
+    Ok(BackedUp {
+        to: p.to,
+        manifest_sha256: Digest::of(&text).to_string(),
+        files,
+        byte_size: bytes + copied.byte_size + text.len() as u64,
+        log_seq: copied.log_seq,
+        missing,
+    })
+}
+
+/// Copies one artifact that is a file; both stores check its digest.
+fn carry(from: &Store, to: &Store, digest: &Digest) -> Result<u64, artifacts::Error> {
+    let mut content = from.content(digest)?;
+    let byte_size = content.byte_size();
+    if byte_size <= INLINE_ARTIFACT_BYTES_MAX as u64 {
+        to.put_file(&from.read(digest)?)?;
+    } else {
+        // Larger than what is ever handed back to be committed, so this one is a file.
+        let _stored = to.put_reader(&mut content)?;
+    }
+    // What was read is what was meant, or the source is damaged.
+    if to.contains(digest)? { Ok(byte_size) } else { Err(artifacts::Error::Missing { digest: *digest }) }
+}
+
+pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
+    let (from, to) = (absolute("from", &p.from)?, absolute("to", &p.to)?);
+    let manifest = read_manifest(&from)?;
+    let ledger_path = from.join(ledger::FILE);
+    let (digest, _) = digest_of(&ledger_path)?;
+    if digest != manifest.ledger_sha256 {
+        let why = format!("`{}` is not the file its manifest names", ledger_path.display());
+        return Err(Error::new(Code::Damaged, why).hint("take another copy"));
+    }
+    let copy = Store::open_for_reading(&from.join(ARTIFACTS), Arc::new(NoInline), Arc::new(NoFaults));
+    empty_folder(&to)?;
+    let into = Store::open(&to.join(ARTIFACTS), Arc::new(NoInline), Arc::new(NoFaults)).wire()?;
+    let total = manifest.artifacts.len() as u64;
+    for (done, kept) in manifest.artifacts.iter().enumerate() {
+        if host.progress("artifacts", done as u64, total) == Flow::Stop {
+            return Err(Error::new(Code::Cancelled, "stopped, as asked; the folder holds no store yet"));
+        }
+        carry(&copy, &into, &kept.sha256).wire()?;
+    }
+    // The ledger last: without it there is no store, so that a broken-off restore is none.
+    let reader = ledger::restore(&ledger_path, &to).wire()?;
+    let mut progress = |p: ledger::verify::Progress| host.progress(p.stage, p.done, p.of) == Flow::Continue;
+    let pin = host.pin()?;
+    let found = report(ledger::verify(&reader, &host.trusted_log_keys(), pin.as_deref(), &mut progress).wire()?);
+    Ok(Restored {
+        to: p.to,
+        files: total + 1,
+        byte_size: manifest.artifacts.iter().map(|k| k.byte_size).sum::<u64>() + manifest.ledger_bytes,
+        log_seq: manifest.log_seq,
+        verdict: found.verdict,
+        reason: found.reason,
+    })
+}
+
+fn read_manifest(from: &Path) -> Result<Manifest, Error> {
+    let path = from.join(MANIFEST);
+    let mut bytes = Vec::new();
+    let read = open(&path)?.take(MANIFEST_BYTES_MAX).read_to_end(&mut bytes);
+    read.map_err(|e| failed(format!("`{}` cannot be read: {e}", path.display())))?;
+    let damaged = |why: String| Error::new(Code::Damaged, format!("`{}` is no manifest of a copy: {why}", path.display()));
+    let value = seal::canon::parse_canonical(&bytes).map_err(|e| damaged(e.to_string()))?;
+    let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
+    if manifest.format == FORMAT { Ok(manifest) } else { Err(damaged(format!("it is of format `{}`", manifest.format))) }
+}
+
+fn digest_of(path: &Path) -> Result<(Digest, u64), Error> {
+    let mut file = open(path)?;
+    let unreadable = |e: std::io::Error| failed(format!("`{}` cannot be read: {e}", path.display()));
+    let (mut hasher, mut length, mut buffer) = (seal::Hasher::new(), 0_u64, vec![0_u8; 64 * 1024]);
+    loop {
+        let read = file.read(&mut buffer).map_err(unreadable)?;
+        if read == 0 {
+            return Ok((hasher.finish(), length));
+        }
+        hasher.update(buffer.get(..read).unwrap_or_default());
+        length += read as u64;
+    }
+}

@@ -1,0 +1,265 @@
+//! Tasks: how they begin, and lists of them.
+
+pub(crate) use super::task_control::{answer, cancel, note, pause, resume, retry, settle};
+pub(crate) use super::task_show::show;
+
+use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};
+use crate::files::{absolute, open};
+use crate::ids::{find, find_opt};
+use crate::{Host, Wire as _, usage};
+use kernel::Kernel;
+use kernel::command::ingest::Incoming;
+use kernel::command::submit::{Attachment, Reasoning, Submission};
+use model::artifact::TrustTier;
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::task::{Budget, Priority, TaskStatus};
+use model::{TaskId, UnixMs, limits};
+use projections::Ask;
+use projections::query::TaskFilter;
+use projections::rows::{QuestionRow, TaskRow};
+use std::path::Path;
+use wire::Error;
+use wire::task::{List, Question, QuestionList, Questions, Submit, Submitted, Tasks, WorkingState, WorkingStateRow, WorkingStates};
+
+/// Pages of hits that a search for tasks goes through: ten thousand hits name tasks enough.
+const SEARCH_PAGES_MAX: usize = 20;
+
+/// The channel a request names, or the command line.
+pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
+    Ok(opt_word(named)?.unwrap_or(Channel::Cli))
+}
+
+pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
+    let kernel = host.kernel()?;
+    let channel = channel(p.channel.as_deref())?;
+    let profile = opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed);
+    let priority = opt_word(p.priority.as_deref())?.unwrap_or(Priority::Normal);
+    let budget = budget(p.budget)?;
+    let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
+    let reasoning = host.reasoning(&p.reasoner)?;
+    let goal = match (&reasoning, p.goal.trim()) {
+        (Reasoning::Playbook { name, .. }, "") => format!("Run the playbook {name}"),
+        (_, goal) => goal.to_owned(),
+    };
+    let attachments = p.attachments.iter().map(|path| attach(kernel, path, channel));
+    let attachments = attachments.collect::<Result<Vec<_>, Error>>()?;
+    let submission = Submission {
+        goal,
+        title: p.title.unwrap_or_default(),
+        workspace_id: kernel.workspace(&root).wire()?,
+        profile,
+        reasoning,
+        budget,
+        priority,
+        constraints: p.constraints,
+        deadline_at: p.deadline_at.map(UnixMs),
+        channel,
+        conversation_id: None,
+        parent_task_id: None,
+        continuation_anchor: None,
+        attachments,
+        idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
+    };
+    let submitted = kernel.submit(&submission).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn of_submitted(submitted: &kernel::command::submit::Submitted) -> Submitted {
+    Submitted {
+        task_id: submitted.task_id.to_string(),
+        ingress_id: submitted.ingress_id.to_string(),
+        duplicate: submitted.duplicate,
+    }
+}
+
+fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {
+    let usual = Budget::default();
+    let iterations_max = asked.iterations_max.unwrap_or(usual.iterations_max);
+    if iterations_max == 0 || iterations_max > limits::ITERATIONS_MAX {
+        return Err(usage(format!("`budget.iterations_max` is 1 to {}", limits::ITERATIONS_MAX)));
+    }
+    let wall_ms_max = asked.wall_ms_max.unwrap_or(usual.wall_ms_max);
+    if wall_ms_max <= 0 {
+        return Err(usage("`budget.wall_ms_max` is at least 1 ms"));
+    }
+    Ok(Budget {
+        iterations_max,
+        tokens_max: asked.tokens_max.unwrap_or(usual.tokens_max),
+        wall_ms_max,
+        cost_micros_max: asked.cost_micros_max.unwrap_or(usual.cost_micros_max),
+    })
+}
+
+/// A file handed over with a goal is an artifact first.
+fn attach(kernel: &Kernel, path: &str, channel: Channel) -> Result<Attachment, Error> {
+    let path = absolute("attachments", path)?;
+    let (at, byte_size, name) = take_in(kernel, &path, None, TrustTier::Untrusted, channel)?;
+    Ok(Attachment { name, sha256: at.sha256, byte_size, trust_tier: TrustTier::Untrusted })
+}
+
+/// Takes a file in; its name is the path's last part unless another is given.
+pub(crate) fn take_in(
+    kernel: &Kernel,
+    path: &Path,
+    name: Option<String>,
+    trust_tier: TrustTier,
+    channel: Channel,
+) -> Result<(model::artifact::ArtifactRef, u64, String), Error> {
+    let mut file = open(path)?;
+    let last = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.or(last).unwrap_or_else(|| "file".to_owned());
+    let incoming = Incoming {
+        name: name.clone(),
+        uri: kernel::workspace::encode_root(path),
+        media_type: media_type(&name),
+        bytes: &mut file,
+        trust_tier,
+    };
+    let (at, byte_size) = kernel.ingest(incoming, channel).wire()?;
+    Ok((at, byte_size, name))
+}
+
+/// What a name's ending says of its content.
+pub(crate) fn media_type(name: &str) -> &'static str {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+    match ending.as_str() {
+        "txt" | "log" | "toml" | "yaml" | "yml" | "rs" | "py" | "ts" | "js" | "sh" | "c" | "h" => {
+            "text/plain; charset=utf-8"
+        }
+        "md" => "text/markdown; charset=utf-8",
+        "csv" => "text/csv; charset=utf-8",
+        "html" | "htm" => "text/html; charset=utf-8",
+        "json" => "application/json",
+        "xml" => "application/xml",
+        "pdf" => "application/pdf",
+        "zip" => "application/zip",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "svg" => "image/svg+xml",
+        "webp" => "image/webp",
+        _ => "application/octet-stream",
+    }
+}
+
+pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
+    let query = host.query()?;
+    let statuses = p.status.iter().map(|status| word(status)).collect::<Result<Vec<TaskStatus>, Error>>()?;
+    if let Some(words) = &p.search {
+        return search(host, words, &statuses, p.after.as_deref(), rows(p.limit)?);
+    }
+    let filter = TaskFilter { statuses, ..TaskFilter::default() };
+    Ok(page(query.tasks(&filter, ask(p.after.as_deref(), p.limit)?).wire()?, row))
+}
+
+/// Tasks in which the words stand, the one with the newest hit first; the cursor is the last task given.
+fn search(host: &dyn Host, words: &str, of: &[TaskStatus], after: Option<&str>, limit: u32) -> Result<Tasks, Error> {
+    let query = host.query()?;
+    let mut after = after.map(word::<TaskId>).transpose()?;
+    let (mut seen, mut rows) = (Vec::new(), Vec::new());
+    let mut ask = Ask::ALL;
+    for _ in 0..SEARCH_PAGES_MAX {
+        let hits = query.search(words, ask).wire()?;
+        for hit in &hits.rows {
+            if seen.contains(&hit.task_id) {
+                continue;
+            }
+            seen.push(hit.task_id);
+            if let Some(last) = after {
+                after = (last != hit.task_id).then_some(last);
+                continue;
+            }
+            let Some(found) = query.task(hit.task_id).wire()? else { continue };
+            if !of.is_empty() && !of.contains(&found.status) {
+                continue;
+            }
+            if rows.len() as u64 == u64::from(limit) {
+                let next = rows.last().map(|row: &wire::task::TaskRow| row.task_id.clone());
+                return Ok(wire::Page { rows, next });
+            }
+            rows.push(row(&found));
+        }
+        let Some(next) = hits.next else { break };
+        ask = ask.after(Some(next));
+    }
+    Ok(wire::Page { rows, next: None })
+}
+
+pub(crate) fn row(r: &TaskRow) -> wire::task::TaskRow {
+    wire::task::TaskRow {
+        task_id: r.task_id.to_string(),
+        title: text(&r.title),
+        status: r.status.to_string(),
+        run_status: r.run_status.to_string(),
+        reason: r.reason.clone(),
+        priority: r.priority.to_string(),
+        profile: r.profile.to_string(),
+        created_at: r.created_at.0,
+        updated_at: r.updated_at.0,
+        ended_at: r.ended_at.map(|at| at.0),
+        open_approvals: r.open_approvals,
+        open_questions: r.open_questions,
+        unknown_effects: r.unknown_effects,
+        receipts: r.receipts,
+        iterations: r.iterations,
+        tokens_used: r.tokens_used,
+        cost_micros: r.cost_used,
+        parent_task_id: opt(r.parent_task_id),
+    }
+}
+
+pub(crate) fn questions(host: &dyn Host, p: Questions) -> Result<QuestionList, Error> {
+    let task = find_opt(host, p.task.as_deref())?;
+    let status = opt_word(p.status.as_deref())?;
+    let found = host.query()?.questions(task, status, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, question))
+}
+
+fn question(r: &QuestionRow) -> Question {
+    Question {
+        question_id: r.clarification_id.to_string(),
+        task_id: r.task_id.to_string(),
+        question: text(&r.question),
+        choices: r.choices.iter().map(text).collect(),
+        status: r.status.to_string(),
+        requested_at: r.requested_at.0,
+        expires_at: r.expires_at.0,
+    }
+}
+
+pub(crate) fn working_state(host: &dyn Host, p: WorkingState) -> Result<WorkingStates, Error> {
+    let task: TaskId = find(host, &p.task)?;
+    let query = host.query()?;
+    if query.task(task).wire()?.is_none() {
+        return Err(crate::not_found("task", &p.task));
+    }
+    let store = host.artifacts()?;
+    let found = query.working_states(task, ask(p.after.as_deref(), p.limit)?).wire()?;
+    Ok(page(found, |r| WorkingStateRow {
+        holder: r.holder.clone(),
+        artifact_id: r.artifact_id.to_string(),
+        sha256: r.sha256.to_string(),
+        revision: r.revision,
+        updated_at: r.updated_at.0,
+        state: store.read(&r.sha256).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default(),
+    }))
+}
+
+/// The only open question of a task, where none is named.
+pub(crate) fn only_question(host: &dyn Host, task: TaskId) -> Result<model::ClarificationId, Error> {
+    let pending = Some(model::ingress::ClarificationStatus::Pending);
+    let query = host.query()?;
+    let open = every(|ask| query.questions(Some(task), pending, ask))?;
+    match open.as_slice() {
+        [] => Err(Error::new(wire::Code::Conflict, format!("no question of `{task}` is open"))),
+        [one] => Ok(one.clarification_id),
+        several => {
+            let ids: Vec<String> = several.iter().map(|q| q.clarification_id.to_string()).collect();
+            Err(Error::new(wire::Code::Ambiguous, format!("`{task}` has {} open questions", ids.len()))
+                .hint("name the one you answer")
+                .details(serde_json::json!({ "candidates": ids })))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a person does to a task. The kernel records the wish; a driver takes it up.
+
+use super::task::{channel, of_submitted, only_question};
+use crate::convert::word;
+use crate::ids::{find, find_opt};
+use crate::{Host, Wire as _};
+use model::TaskId;
+use wire::Error;
+use wire::task::{Answer, Cancel, Done, Note, Noted, Pause, Resume, Retry, Settle, Submitted};
+
+/// Somebody drives it from here, and this is where it stands.
+fn driven(host: &dyn Host, task: TaskId) -> Result<Done, Error> {
+    host.drive(task)?;
+    let status = host.kernel()?.task(task).wire()?.task.status.to_string();
+    Ok(Done { task_id: task.to_string(), status })
+}
+
+pub(crate) fn pause(host: &dyn Host, p: Pause) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task = find(host, &p.task)?;
+    kernel.pause(task).wire()?;
+    driven(host, task)
+}
+
+pub(crate) fn resume(host: &dyn Host, p: Resume) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task = find(host, &p.task)?;
+    kernel.resume(task).wire()?;
+    driven(host, task)
+}
+
+pub(crate) fn cancel(host: &dyn Host, p: Cancel) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task = find(host, &p.task)?;
+    kernel.cancel(task, p.reason.as_deref().unwrap_or("cancelled by a person")).wire()?;
+    driven(host, task)
+}
+
+pub(crate) fn retry(host: &dyn Host, p: Retry) -> Result<Submitted, Error> {
+    let kernel = host.kernel()?;
+    let task = find(host, &p.task)?;
+    let submitted = kernel.retry(task, p.idempotency_key.unwrap_or_else(|| host.fresh_key())).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
+    let kernel = host.kernel()?;
+    let task: TaskId = find(host, &p.task)?;
+    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    let ingress = kernel.append_note(task, &p.text, channel(p.channel.as_deref())?, &key).wire()?;
+    host.drive(task)?;
+    Ok(Noted { task_id: task.to_string(), ingress_id: ingress.to_string() })
+}
+
+pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task = find(host, &p.task)?;
+    let question = match find_opt(host, p.question.as_deref())? {
+        Some(question) => question,
+        None => only_question(host, task)?,
+    };
+    kernel.answer(task, question, &p.text, channel(p.channel.as_deref())?).wire()?;
+    driven(host, task)
+}
+
+pub(crate) fn settle(host: &dyn Host, p: Settle) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task = find(host, &p.task)?;
+    kernel.resolve_outcome(task, word(&p.result)?, &p.note).wire()?;
+    driven(host, task)
+}

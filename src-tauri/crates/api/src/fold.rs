@@ -1,0 +1,60 @@
+//! The store and its tasks folded from events by a process that only reads.
+
+use crate::Wire as _;
+use kernel::StoreState;
+use kernel::state::TaskState;
+use ledger::{Reader, Stored};
+use model::{Body, Digest, Event, TaskId};
+use wire::Error;
+
+/// Events read at once.
+const STRIDE: usize = 1_000;
+
+/// Hands every event of a task to `each`, in order.
+pub(crate) fn walk(
+    reader: &Reader,
+    task: TaskId,
+    each: &mut dyn FnMut(&Stored, &Event, &Body) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut after = 0;
+    loop {
+        let events = reader.events(task, after, STRIDE).wire()?;
+        let Some(last) = events.last() else { return Ok(()) };
+        after = last.task_seq;
+        for stored in &events {
+            let event = stored.event().wire()?;
+            let body = event.body(&lookup(reader)).wire()?;
+            each(stored, &event, &body)?;
+        }
+    }
+}
+
+/// Reveals what is still disclosed.
+pub(crate) fn lookup(reader: &Reader) -> impl Fn(&Digest) -> Option<Vec<u8>> + '_ {
+    |digest| reader.disclosure(digest).ok().flatten()
+}
+
+/// The store as its own stream says; the first task of every store is the reserved one.
+pub(crate) fn store_state(reader: &Reader) -> Result<StoreState, Error> {
+    let mut state = StoreState::default();
+    if let Some(system) = reader.task_ids().wire()?.into_iter().next() {
+        walk(reader, system, &mut |stored, _, body| {
+            state.apply(stored.task_seq, body);
+            Ok(())
+        })?;
+    }
+    Ok(state)
+}
+
+/// A task as its events say.
+pub(crate) fn task_state(reader: &Reader, task: TaskId) -> Result<TaskState, Error> {
+    let mut state: Option<TaskState> = None;
+    walk(reader, task, &mut |_, event, body| {
+        match state.as_mut() {
+            None => state = Some(TaskState::begin(event, body).wire()?),
+            Some(state) => state.apply(event, body).wire()?,
+        }
+        Ok(())
+    })?;
+    state.ok_or_else(|| crate::not_found("task", &task.to_string()))
+}

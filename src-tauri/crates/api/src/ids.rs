@@ -1,0 +1,72 @@
+//! What a person means by a part of an identifier.
+
+use crate::{Host, Wire as _, usage};
+use model::{ApprovalId, ArtifactId, ClarificationId, GrantId, MemoryId, ReceiptId, TaskId};
+use projections::query::Named;
+use serde_json::json;
+use std::str::FromStr;
+use wire::{Code, Error};
+
+/// Fewer digits of an identifier name too much by accident.
+const DIGITS_MIN: usize = 4;
+/// Candidates named in an error.
+const CANDIDATES_MAX: u32 = 10;
+
+/// An identifier that may be shortened.
+pub(crate) trait Short: FromStr<Err = model::Error> {
+    const NAMED: Named;
+    const KIND: &'static str;
+    const START: &'static str;
+}
+
+macro_rules! short {
+    ($($id:ident $named:ident $kind:literal;)+) => { $(
+        impl Short for $id {
+            const NAMED: Named = Named::$named;
+            const KIND: &'static str = $kind;
+            const START: &'static str = $id::PREFIX;
+        }
+    )+ };
+}
+
+short! {
+    TaskId Task "task";
+    ApprovalId Approval "approval";
+    ReceiptId Receipt "receipt";
+    ArtifactId Artifact "artifact";
+    GrantId Grant "grant";
+    MemoryId Memory "memory record";
+    ClarificationId Question "question";
+}
+
+/// The identifier meant: itself, or the one that begins or ends so.
+pub(crate) fn find<T: Short>(host: &dyn Host, text: &str) -> Result<T, Error> {
+    let text = text.trim();
+    if let Ok(id) = text.parse() {
+        return Ok(id);
+    }
+    let lower = text.to_ascii_lowercase();
+    let start = format!("{}_", T::START);
+    let digits = lower.strip_prefix(&start).unwrap_or(&lower);
+    if digits.len() < DIGITS_MIN || digits.len() > 32 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(usage(format!(
+            "`{text}` names no {}; give its identifier `{start}…`, or {DIGITS_MIN} or more digits from its beginning or end",
+            T::KIND
+        )));
+    }
+    let end = if digits.len() == lower.len() { digits } else { "" };
+    let begin = format!("{start}{digits}");
+    let found = host.query()?.ids_like(T::NAMED, &begin, end, CANDIDATES_MAX).wire()?;
+    match found.as_slice() {
+        [] => Err(crate::not_found(T::KIND, text)),
+        [one] => one.parse::<T>().wire(),
+        several => Err(Error::new(Code::Ambiguous, format!("`{text}` fits more than one {}", T::KIND))
+            .hint(format!("give more digits; there are `{}`", several.join("`, `")))
+            .details(json!({ "candidates": several }))),
+    }
+}
+
+/// As [`find()`], where nothing may be named.
+pub(crate) fn find_opt<T: Short>(host: &dyn Host, text: Option<&str>) -> Result<Option<T>, Error> {
+    text.map(|text| find(host, text)).transpose()
+}

@@ -1,0 +1,141 @@
+//! What a proof is made of, handed over from ledger and artifacts byte for byte.
+
+use crate::fold;
+use kernel::StoreState;
+use ledger::{Checkpoint, CheckpointKind, Reader};
+use model::audit::AuditEntry;
+use model::body::KeyPurpose;
+use model::{Body, Digest, TaskId};
+use proof::{Head, PublicKeys, Source};
+use seal::PublicKey;
+use std::collections::BTreeSet;
+
+/// Entries of the gate read at once.
+const STRIDE: usize = 1_000;
+
+/// One store as of checkpoints that were made in one commit; without any it is a store without keys.
+pub(crate) struct StoreSource<'a> {
+    reader: Reader,
+    artifacts: &'a artifacts::Store,
+    keys: PublicKeys,
+    made: Vec<Checkpoint>,
+}
+
+impl<'a> StoreSource<'a> {
+    pub(crate) fn of(
+        reader: Reader,
+        artifacts: &'a artifacts::Store,
+        store: &StoreState,
+        made: Vec<Checkpoint>,
+    ) -> Self {
+        let key = |purpose| -> Option<PublicKey> { store.keys.get(&purpose).map(|(_, key)| *key) };
+        let keys = PublicKeys {
+            log: key(KeyPurpose::Log),
+            receipt: key(KeyPurpose::Receipt),
+            manifest: key(KeyPurpose::Manifest),
+            approval: key(KeyPurpose::Approval),
+        };
+        Self { reader, artifacts, keys, made }
+    }
+
+    fn head(&self, kind: CheckpointKind, task: Option<TaskId>) -> Option<&Checkpoint> {
+        self.made.iter().find(|c| c.kind == kind && c.task_id == task)
+    }
+
+    /// The gate's requests that were about actions of the task: an entry names the digest of its parameters, and the
+    /// parameters name the action.
+    fn requests(&self, task: TaskId) -> Result<BTreeSet<String>, String> {
+        let mut params = BTreeSet::new();
+        fold::walk(&self.reader, task, &mut |_, _, body| {
+            if let Body::ActionRequested(asked) = body {
+                let named = serde_json::json!({
+                    "action_request_id": asked.request.artifact_id.to_string(),
+                    "action_request_sha256": asked.request.sha256.to_string(),
+                });
+                params.insert(Digest::of(&seal::canon::canonical_value(&named).map_err(crate::failed)?));
+            }
+            Ok(())
+        })
+        .map_err(|e| e.to_string())?;
+        let mut requests = BTreeSet::new();
+        if params.is_empty() {
+            return Ok(requests);
+        }
+        let mut from = 1;
+        loop {
+            let entries = self.reader.gate_entries(from, STRIDE).map_err(|e| e.to_string())?;
+            let Some((last, _)) = entries.last() else { return Ok(requests) };
+            from = last + 1;
+            for (number, bytes) in &entries {
+                let entry: AuditEntry = serde_json::from_slice(bytes).map_err(|e| format!("entry {number}: {e}"))?;
+                if entry.params_hash.is_some_and(|hash| params.contains(&hash)) {
+                    requests.insert(entry.request_id);
+                }
+            }
+        }
+    }
+}
+
+fn of_checkpoint(made: &Checkpoint) -> Head {
+    Head { note: made.note.clone(), leaf_index: made.leaf_index, made_at: made.made_at }
+}
+
+impl Source for StoreSource<'_> {
+    fn log_id(&self) -> String {
+        self.reader.log_id().to_owned()
+    }
+
+    fn public_keys(&self) -> PublicKeys {
+        self.keys
+    }
+
+    fn task_head(&self, task: TaskId) -> Result<Option<Head>, String> {
+        Ok(self.head(CheckpointKind::Task, Some(task)).map(of_checkpoint))
+    }
+
+    fn gate_head(&self) -> Result<Option<Head>, String> {
+        Ok(self.head(CheckpointKind::Gate, None).map(of_checkpoint))
+    }
+
+    fn global_head(&self) -> Result<Option<Head>, String> {
+        Ok(self.head(CheckpointKind::Global, None).map(of_checkpoint))
+    }
+
+    fn events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Vec<u8>>, String> {
+        let signed = self.head(CheckpointKind::Task, Some(task)).map_or(u64::MAX, |made| made.size);
+        let events = self.reader.events(task, after_seq, max).map_err(|e| e.to_string())?;
+        Ok(events.into_iter().filter(|stored| stored.task_seq <= signed).map(|stored| stored.bytes).collect())
+    }
+
+    fn disclosure(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        self.reader.disclosure(digest).map_err(|e| e.to_string())
+    }
+
+    fn artifact(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        match self.artifacts.read(digest) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(artifacts::Error::Missing { .. }) => Ok(None),
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    fn gate_entries(&self, task: TaskId) -> Result<Vec<(u64, Vec<u8>)>, String> {
+        let signed = self.head(CheckpointKind::Gate, None).map_or(u64::MAX, |made| made.size);
+        let mut entries = Vec::new();
+        for request in self.requests(task)? {
+            let of_request = self.reader.gate_entries_of(&request).map_err(|e| e.to_string())?;
+            entries.extend(of_request.into_iter().filter(|(number, _)| *number <= signed));
+        }
+        entries.sort_by_key(|(number, _)| *number);
+        Ok(entries)
+    }
+
+    fn gate_proof(&self, number: u64, size: u64) -> Result<Vec<Digest>, String> {
+        self.reader.gate_proof(number, size).map_err(|e| e.to_string())
+    }
+
+    fn global_proof(&self, leaf_index: u64, size: u64) -> Result<Vec<Digest>, String> {
+        let leaves = self.reader.global_leaves(size).map_err(|e| e.to_string())?;
+        seal::merkle::inclusion_proof(leaf_index, &leaves).map_err(|e| e.to_string())
+    }
+}
