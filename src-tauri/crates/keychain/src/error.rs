@@ -47,8 +47,8 @@ pub enum Error {
         /// `log`, `receipt` or `manifest`.
         purpose: &'static str,
     },
-    /// The keychain is there and waits for a person.
-    #[error("the keychain is locked; unlock it and try again ({why})")]
+    /// The keychain is there and waits for a person, or has no collection to keep anything in.
+    #[error("the keychain does not open ({why}); unlock it and try again, or choose `--store file` when the keys are made")]
     Locked {
         /// What it said.
         why: String,
