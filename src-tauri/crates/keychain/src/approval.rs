@@ -27,7 +27,12 @@ impl ApprovalKey {
     ///
     /// # Errors
     /// As [`Self::create`].
-    pub fn create_from(path: &Path, passphrase: &[u8], seed: [u8; 32], cost: Cost) -> Result<SeedSigner, Error> {
+    pub fn create_from(
+        path: &Path,
+        passphrase: &[u8],
+        seed: [u8; 32],
+        cost: Cost,
+    ) -> Result<SeedSigner, Error> {
         let seed = Zeroizing::new(seed);
         if std::fs::symlink_metadata(path).is_ok() {
             return Err(Error::Exists { what: path.display().to_string() });

@@ -48,7 +48,9 @@ pub enum Error {
         purpose: &'static str,
     },
     /// The keychain is there and waits for a person, or has no collection to keep anything in.
-    #[error("the keychain does not open ({why}); unlock it and try again, or choose `--store file` when the keys are made")]
+    #[error(
+        "the keychain does not open ({why}); unlock it and try again, or choose `--store file` when the keys are made"
+    )]
     Locked {
         /// What it said.
         why: String,

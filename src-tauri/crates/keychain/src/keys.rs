@@ -56,7 +56,8 @@ impl Keys {
             return Err(Error::OtherVault { chosen: marker.vault, given: vault.kind() });
         }
         let seed = vault.get(ROOT)?;
-        let seed = seed.ok_or_else(|| Error::Missing { what: format!("{ROOT} in the {} vault", vault.kind()) })?;
+        let seed =
+            seed.ok_or_else(|| Error::Missing { what: format!("{ROOT} in the {} vault", vault.kind()) })?;
         let keys = Self::derive(vault, &*seed_of(&seed)?)?;
         let pairs = [
             ("log", keys.marker.log, marker.log),
@@ -112,7 +113,8 @@ impl fmt::Debug for Keys {
 }
 
 fn seed_of(bytes: &[u8]) -> Result<Zeroizing<[u8; 32]>, Error> {
-    let damaged = || Error::Damaged { path: ROOT.to_owned(), why: format!("it has {} bytes, not 32", bytes.len()) };
+    let damaged =
+        || Error::Damaged { path: ROOT.to_owned(), why: format!("it has {} bytes, not 32", bytes.len()) };
     bytes.try_into().map(Zeroizing::new).map_err(|_| damaged())
 }
 

@@ -64,8 +64,10 @@ impl Marker {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|e| Error::io("read", &path, &e))?,
         };
-        let marker: Self = serde_json::from_slice(&bytes).map_err(|e| Error::damaged(&path, e.to_string()))?;
-        let whole = [marker.log, marker.receipt, marker.manifest].iter().all(|k| k.public_key.keyid() == k.keyid);
+        let marker: Self =
+            serde_json::from_slice(&bytes).map_err(|e| Error::damaged(&path, e.to_string()))?;
+        let whole =
+            [marker.log, marker.receipt, marker.manifest].iter().all(|k| k.public_key.keyid() == k.keyid);
         if marker.format != FORMAT || !whole {
             return Err(Error::damaged(&path, "its format or a key id is not ours"));
         }
@@ -74,8 +76,7 @@ impl Marker {
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
         let path = place(folder);
-        let mut bytes =
-            serde_json::to_vec_pretty(self).map_err(|e| Error::damaged(&path, e.to_string()))?;
+        let mut bytes = serde_json::to_vec_pretty(self).map_err(|e| Error::damaged(&path, e.to_string()))?;
         bytes.push(b'\n');
         write_private(&path, &bytes)
     }

@@ -118,7 +118,8 @@ impl Vault for OsVault {
     fn get(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
         let found = self.entry(name, |entry| entry.get_secret().map(Zeroizing::new))?;
         let Some(found) = found else { return Ok(None) };
-        let damaged = |why: &str| Error::Damaged { path: format!("{}: {name}", self.service), why: why.to_owned() };
+        let damaged =
+            |why: &str| Error::Damaged { path: format!("{}: {name}", self.service), why: why.to_owned() };
         let text = found.strip_prefix(MARK.as_bytes()).ok_or_else(|| damaged("Hermit did not write it"))?;
         let bytes = STANDARD.decode(text).map_err(|_| damaged("its text is not base64"))?;
         Ok(Some(Zeroizing::new(bytes)))

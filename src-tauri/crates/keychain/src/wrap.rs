@@ -41,7 +41,9 @@ impl Cost {
     const MAX: Self = Self { memory_kib: 1024 * 1024, passes: 64, lanes: 16 };
 
     fn within(self) -> bool {
-        self.memory_kib <= Self::MAX.memory_kib && self.passes <= Self::MAX.passes && self.lanes <= Self::MAX.lanes
+        self.memory_kib <= Self::MAX.memory_kib
+            && self.passes <= Self::MAX.passes
+            && self.lanes <= Self::MAX.lanes
     }
 }
 
@@ -120,7 +122,11 @@ impl Opened {
     }
 
     /// The key of an existing file, and what the file holds.
-    pub(crate) fn open(path: &Path, format: &str, passphrase: &[u8]) -> Result<(Self, Zeroizing<Vec<u8>>), Error> {
+    pub(crate) fn open(
+        path: &Path,
+        format: &str,
+        passphrase: &[u8],
+    ) -> Result<(Self, Zeroizing<Vec<u8>>), Error> {
         let wrapped = read(path, format)?;
         let salt: [u8; 16] = fixed(path, "salt", &wrapped.header.salt)?;
         let key = stretch(path, passphrase, &salt, wrapped.header.cost)?;
@@ -154,7 +160,8 @@ impl Opened {
             nonce: hex::encode(nonce),
             ciphertext: STANDARD.encode(sealed),
         };
-        let mut bytes = seal::canon::to_canonical(&wrapped).map_err(|e| Error::damaged(path, e.to_string()))?;
+        let mut bytes =
+            seal::canon::to_canonical(&wrapped).map_err(|e| Error::damaged(path, e.to_string()))?;
         bytes.push(b'\n');
         write_private(path, &bytes)
     }
@@ -187,7 +194,8 @@ pub(crate) fn header(path: &Path, format: &str) -> Result<Header, Error> {
 
 fn read(path: &Path, format: &str) -> Result<Wrapped, Error> {
     let bytes = read_private(path)?;
-    let text = bytes.strip_suffix(b"\n").ok_or_else(|| Error::damaged(path, "its final newline is missing"))?;
+    let text =
+        bytes.strip_suffix(b"\n").ok_or_else(|| Error::damaged(path, "its final newline is missing"))?;
     let wrapped: Wrapped =
         seal::canon::from_canonical(text).map_err(|e| Error::damaged(path, e.to_string()))?;
     if wrapped.header.format != format || wrapped.header.kdf != "argon2id" {
@@ -199,7 +207,12 @@ fn read(path: &Path, format: &str) -> Result<Wrapped, Error> {
     Ok(wrapped)
 }
 
-fn stretch(path: &Path, passphrase: &[u8], salt: &[u8; 16], cost: Cost) -> Result<Zeroizing<[u8; 32]>, Error> {
+fn stretch(
+    path: &Path,
+    passphrase: &[u8],
+    salt: &[u8; 16],
+    cost: Cost,
+) -> Result<Zeroizing<[u8; 32]>, Error> {
     let bad = |e: argon2::Error| Error::damaged(path, format!("its argon2 parameters are refused: {e}"));
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(32)).map_err(bad)?;
     let mut key = Zeroizing::new([0; 32]);

@@ -1,7 +1,14 @@
 //! Three keys from one seed, a fourth from its own, and the choice that is written down.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on stops where it stands")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on stops where it stands"
+)]
 
-use keychain::{ApprovalKey, Cost, Error, FileVault, Keys, MARKER_FILE, Marker, MemoryVault, Vault, VaultKind};
+use keychain::{
+    ApprovalKey, Cost, Error, FileVault, Keys, MARKER_FILE, Marker, MemoryVault, Vault, VaultKind,
+};
 use seal::{SeedSigner, Signer};
 use std::fs;
 
@@ -87,8 +94,16 @@ fn a_marker_that_was_changed_is_refused() {
     let path = folder.path().join(MARKER_FILE);
     let text = fs::read_to_string(&path).unwrap();
     let other = SeedSigner::from_seed([5; 32]).public();
-    let exchanged = text.replace(&Keys::open(folder.path(), &vault).unwrap().receipt().public().to_string(), &other.to_string());
-    for bad in [exchanged, text.replace("hermit-keys/1", "hermit-keys/2"), text.replace("memory", "cloud"), String::new()] {
+    let exchanged = text.replace(
+        &Keys::open(folder.path(), &vault).unwrap().receipt().public().to_string(),
+        &other.to_string(),
+    );
+    for bad in [
+        exchanged,
+        text.replace("hermit-keys/1", "hermit-keys/2"),
+        text.replace("memory", "cloud"),
+        String::new(),
+    ] {
         assert_ne!(bad, text);
         fs::write(&path, bad).unwrap();
         assert!(matches!(Marker::read(folder.path()), Err(Error::Damaged { .. })));
@@ -105,13 +120,19 @@ fn the_approval_key_has_a_seed_a_file_and_a_passphrase_of_its_own() {
     assert_eq!(ApprovalKey::open(&path, PASSPHRASE).unwrap().public(), made.public());
     assert!(matches!(ApprovalKey::open(&path, b"only a persom"), Err(Error::WrongPassphrase { .. })));
     assert!(matches!(ApprovalKey::create(&path, PASSPHRASE, Cost::TEST), Err(Error::Exists { .. })));
-    assert!(matches!(ApprovalKey::create(&folder.path().join("x"), b"short", Cost::TEST), Err(Error::WeakPassphrase { .. })));
+    assert!(matches!(
+        ApprovalKey::create(&folder.path().join("x"), b"short", Cost::TEST),
+        Err(Error::WeakPassphrase { .. })
+    ));
     let other = ApprovalKey::create(&folder.path().join("other.key"), PASSPHRASE, Cost::TEST).unwrap();
     assert_ne!(other.public(), made.public(), "another key each time, from nothing but chance");
     ApprovalKey::change_passphrase(&path, PASSPHRASE, b"another passphrase", Cost::TEST).unwrap();
     assert!(matches!(ApprovalKey::open(&path, PASSPHRASE), Err(Error::WrongPassphrase { .. })));
     assert_eq!(ApprovalKey::open(&path, b"another passphrase").unwrap().public(), made.public());
-    assert!(matches!(ApprovalKey::change_passphrase(&path, PASSPHRASE, b"a third one", Cost::TEST), Err(Error::WrongPassphrase { .. })));
+    assert!(matches!(
+        ApprovalKey::change_passphrase(&path, PASSPHRASE, b"a third one", Cost::TEST),
+        Err(Error::WrongPassphrase { .. })
+    ));
 }
 
 #[test]
@@ -124,7 +145,10 @@ fn a_public_key_written_into_the_approval_file_by_somebody_else_is_refused() {
     fs::write(&path, text.replace(&made.public().to_string(), &other.to_string())).unwrap();
     assert!(matches!(ApprovalKey::open(&path, PASSPHRASE), Err(Error::Damaged { .. })));
     let vault = FileVault::create(&folder.path().join("v"), PASSPHRASE, Cost::TEST).unwrap();
-    assert!(matches!(ApprovalKey::open(vault.path(), PASSPHRASE), Err(Error::Damaged { .. })), "a vault is no key");
+    assert!(
+        matches!(ApprovalKey::open(vault.path(), PASSPHRASE), Err(Error::Damaged { .. })),
+        "a vault is no key"
+    );
 }
 
 #[test]

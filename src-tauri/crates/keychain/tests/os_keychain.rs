@@ -1,6 +1,11 @@
 //! The operating system's keychain: a real Secret Service where there is one to start, and the words said where
 //! there is none. The test program starts itself again inside a session bus of its own.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "this test starts a session bus and a keyring of its own")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "this test starts a session bus and a keyring of its own"
+)]
 
 use keychain::{Error, Keys, OsVault, Vault};
 use seal::Signer as _;
@@ -44,7 +49,11 @@ fn a_real_secret_service_keeps_the_keys_or_the_suite_says_that_there_was_none() 
         return;
     }
     let unlock = "printf 'test' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1";
-    let said = inside("a_real_secret_service_keeps_the_keys_or_the_suite_says_that_there_was_none", "keyring", unlock);
+    let said = inside(
+        "a_real_secret_service_keeps_the_keys_or_the_suite_says_that_there_was_none",
+        "keyring",
+        unlock,
+    );
     assert!(said.contains("path: a real Secret Service"), "{said}");
     println!("path: a real Secret Service, gnome-keyring in a session bus of its own");
 }
@@ -73,12 +82,14 @@ fn where_there_is_no_keychain_the_error_names_the_passphrase_file_and_nothing_is
     match std::env::var(INSIDE).as_deref() {
         Ok("nobody") => {
             // The bus is there and nobody offers secrets on it.
-            let refused = OsVault::open("hermit test").and_then(|vault| {
-                vault.with_patience(Duration::from_secs(20)).put("root-seed", b"x")
-            });
+            let refused = OsVault::open("hermit test")
+                .and_then(|vault| vault.with_patience(Duration::from_secs(20)).put("root-seed", b"x"));
             let Err(error) = refused else { panic!("a keychain out of nowhere") };
             println!("refused: {error}");
-            assert!(matches!(error, Error::NoKeychain { .. } | Error::Keychain { .. } | Error::Locked { .. }));
+            assert!(matches!(
+                error,
+                Error::NoKeychain { .. } | Error::Keychain { .. } | Error::Locked { .. }
+            ));
             return;
         }
         Ok(_) => return,
@@ -89,6 +100,10 @@ fn where_there_is_no_keychain_the_error_names_the_passphrase_file_and_nothing_is
         return;
     }
     let alone = "unset XDG_DATA_DIRS";
-    let said = inside("where_there_is_no_keychain_the_error_names_the_passphrase_file_and_nothing_is_tried", "nobody", alone);
+    let said = inside(
+        "where_there_is_no_keychain_the_error_names_the_passphrase_file_and_nothing_is_tried",
+        "nobody",
+        alone,
+    );
     println!("path: a session bus; {}", said.lines().find(|l| l.starts_with("refused")).unwrap_or("no word"));
 }

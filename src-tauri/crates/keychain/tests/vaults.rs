@@ -1,5 +1,10 @@
 //! What every vault promises, and what the passphrase file promises beside it.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on stops where it stands")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on stops where it stands"
+)]
 
 use keychain::{Cost, Error, FileVault, MemoryVault, Secrets, Vault, VaultKind};
 use seal::SecretSource as _;
@@ -91,7 +96,9 @@ fn a_file_that_asks_for_absurd_memory_is_refused_before_it_gets_any() {
     let (_folder, path) = place();
     FileVault::create(&path, PASSPHRASE, Cost::TEST).unwrap();
     let text = fs::read_to_string(&path).unwrap();
-    for (from, to) in [("\"memory_kib\":8", "\"memory_kib\":4000000000"), ("\"passes\":1", "\"passes\":1000000")] {
+    for (from, to) in
+        [("\"memory_kib\":8", "\"memory_kib\":4000000000"), ("\"passes\":1", "\"passes\":1000000")]
+    {
         assert!(text.contains(from));
         fs::write(&path, text.replace(from, to)).unwrap();
         assert!(matches!(FileVault::open(&path, PASSPHRASE), Err(Error::Damaged { .. })), "{to}");
@@ -138,7 +145,9 @@ fn the_file_is_the_owners_alone_and_is_refused_when_it_is_not() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     for mode in [0o644, 0o660, 0o604] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        assert!(matches!(FileVault::open(&path, PASSPHRASE), Err(Error::Exposed { mode: m, .. }) if m == mode));
+        assert!(
+            matches!(FileVault::open(&path, PASSPHRASE), Err(Error::Exposed { mode: m, .. }) if m == mode)
+        );
         assert!(matches!(vault.get("root-seed"), Err(Error::Exposed { .. })));
     }
     let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();

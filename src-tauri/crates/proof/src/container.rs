@@ -89,7 +89,10 @@ impl Container {
     pub(crate) fn read(&self, name: &str, max: u64) -> Result<Vec<u8>, Stop> {
         let size = self.size(name).ok_or_else(|| Stop::at(name, "it is missing"))?;
         if size > max {
-            return Err(Stop::at(name, format!("it has {size} bytes, more than the {max} such a file may have")));
+            return Err(Stop::at(
+                name,
+                format!("it has {size} bytes, more than the {max} such a file may have"),
+            ));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         self.reader(name)?.take(size + 1).read_to_end(&mut bytes).map_err(|e| unread(name, &e))?;

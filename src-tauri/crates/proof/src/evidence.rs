@@ -82,10 +82,16 @@ pub fn verify(path: &Path, root: Option<Digest>) -> Result<Report, Error> {
             why: format!("it ends at `{}`, not at `{root}`", verified.root),
         },
         None => Verdict::Unverifiable {
-            why: format!("consistent, {} entries end at {}; compare that with a checkpoint", verified.entries, verified.root),
+            why: format!(
+                "consistent, {} entries end at {}; compare that with a checkpoint",
+                verified.entries, verified.root
+            ),
         },
     };
-    report.proven.push(format!("{} entries replay from genesis, and nothing executed without an explicit ALLOW", verified.entries));
+    report.proven.push(format!(
+        "{} entries replay from genesis, and nothing executed without an explicit ALLOW",
+        verified.entries
+    ));
     report.asserted.push("that these are all entries there ever were: nobody signs this file".to_owned());
     Ok(report)
 }

@@ -96,7 +96,12 @@ struct Plan {
 }
 
 impl Plan {
-    fn write(&self, source: &dyn Source, task: TaskId, sink: &mut dyn crate::container::Sink) -> Result<(), Error> {
+    fn write(
+        &self,
+        source: &dyn Source,
+        task: TaskId,
+        sink: &mut dyn crate::container::Sink,
+    ) -> Result<(), Error> {
         self.files.iter().try_for_each(|(name, planned)| write::file(source, task, name, planned, sink))
     }
 
@@ -130,7 +135,8 @@ fn plan(
         .filter(|(name, _)| is_subject(name, options.scope != Scope::Task))
         .map(|(name, planned)| (name.clone(), planned.sha256))
         .collect();
-    let statement = seal::canon::to_canonical(&Statement::new(subjects, predicate)).map_err(Error::inconsistent)?;
+    let statement =
+        seal::canon::to_canonical(&Statement::new(subjects, predicate)).map_err(Error::inconsistent)?;
     match signers {
         Some(signers) => {
             let envelope = dsse::sign(dsse::IN_TOTO, &statement, signers.receipt).map_err(Error::Signing)?;

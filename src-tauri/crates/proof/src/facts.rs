@@ -62,9 +62,18 @@ pub(crate) struct DecisionFact {
 
 /// Types whose bodies matter here; the others are only chained and counted.
 const TYPES: [&str; 12] = [
-    "artifact.created", "receipt.issued", "approval.requested", "approval.granted", "approval.denied",
-    "policy.evaluated", "action.requested", "grant.issued", "witness.captured", "witness.validated",
-    "effect.dispatched", "effect.resolved",
+    "artifact.created",
+    "receipt.issued",
+    "approval.requested",
+    "approval.granted",
+    "approval.denied",
+    "policy.evaluated",
+    "action.requested",
+    "grant.issued",
+    "witness.captured",
+    "witness.validated",
+    "effect.dispatched",
+    "effect.resolved",
 ];
 
 impl Facts {

@@ -43,9 +43,26 @@ pub(crate) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 pub(crate) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 const FIXED: [&str; 20] = [
-    README, SUMS, SUMS_ED25519, SUMS_SSHSIG, KEY_RECEIPT, KEY_MANIFEST, KEY_LOG, KEY_APPROVAL, KEY_VKEYS,
-    KEY_ALLOWED, LOG_CHECKPOINT, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES,
-    GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATEMENT, STATEMENT_BARE, PROV,
+    README,
+    SUMS,
+    SUMS_ED25519,
+    SUMS_SSHSIG,
+    KEY_RECEIPT,
+    KEY_MANIFEST,
+    KEY_LOG,
+    KEY_APPROVAL,
+    KEY_VKEYS,
+    KEY_ALLOWED,
+    LOG_CHECKPOINT,
+    TASK_EVENTS,
+    TASK_CHECKPOINT,
+    TASK_CHECKPOINT_PROOF,
+    GATE_ENTRIES,
+    GATE_CHECKPOINT,
+    GATE_CHECKPOINT_PROOF,
+    STATEMENT,
+    STATEMENT_BARE,
+    PROV,
 ];
 
 /// A file whose name carries what it is about.
@@ -121,15 +138,36 @@ mod tests {
     #[test]
     fn a_name_has_one_spelling_and_leads_nowhere_else() {
         let digest = Digest::of(b"x");
-        for named in [Named::Event(7), Named::EventProof(1), Named::GateProof(20), Named::Disclosure(digest), Named::Artifact(digest)] {
+        for named in [
+            Named::Event(7),
+            Named::EventProof(1),
+            Named::GateProof(20),
+            Named::Disclosure(digest),
+            Named::Artifact(digest),
+        ] {
             assert_eq!(Named::parse(&named.path()), Some(named));
             assert!(is_known(&named.path()));
         }
         let hex = digest.to_string();
         let odd = [
-            "", "/", "..", "../README.txt", "/README.txt", "README.TXT", "task/events/07.json", "task/events/0.json",
-            "task/events/+7.json", "task/../README.txt", "task//checkpoint", "gate/proofs.tlog-proof/1.json",
-            "receipts/x.json", "disclosures/x.json", "notes.txt", "C:\\x", "task\\checkpoint", "task/checkpoint/",
+            "",
+            "/",
+            "..",
+            "../README.txt",
+            "/README.txt",
+            "README.TXT",
+            "task/events/07.json",
+            "task/events/0.json",
+            "task/events/+7.json",
+            "task/../README.txt",
+            "task//checkpoint",
+            "gate/proofs.tlog-proof/1.json",
+            "receipts/x.json",
+            "disclosures/x.json",
+            "notes.txt",
+            "C:\\x",
+            "task\\checkpoint",
+            "task/checkpoint/",
         ];
         for path in odd.iter().map(|p| (*p).to_owned()).chain([
             format!("artifacts/sha256/zz/{hex}"),

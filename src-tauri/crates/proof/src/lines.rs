@@ -32,7 +32,9 @@ impl<'a> Lines<'a> {
         self.hasher.update(&self.line);
         match self.line.strip_suffix(b"\n") {
             Some(line) => Ok(Some((self.number, line))),
-            None if read > LINE_BYTES_MAX => Err(Stop::at(self.place(), "the line is longer than any of ours")),
+            None if read > LINE_BYTES_MAX => {
+                Err(Stop::at(self.place(), "the line is longer than any of ours"))
+            }
             None => Err(Stop::at(self.place(), "the line does not end in a newline: it was cut off")),
         }
     }

@@ -73,6 +73,15 @@ fn id(of: &impl std::fmt::Display) -> String {
 
 /// Adds a relation under a name made of its content, so that the same one is there once.
 fn link(relations: &mut Map<String, Value>, relation: Value) {
-    let name = format!("_:{}", relation.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str).collect::<Vec<_>>().join("-"));
+    let name = format!(
+        "_:{}",
+        relation
+            .as_object()
+            .into_iter()
+            .flat_map(Map::values)
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join("-")
+    );
     relations.insert(name, relation);
 }

@@ -121,7 +121,8 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.verdict)?;
-        let lists = [("proven", &self.proven), ("only asserted", &self.asserted), ("not shown", &self.not_shown)];
+        let lists =
+            [("proven", &self.proven), ("only asserted", &self.asserted), ("not shown", &self.not_shown)];
         for (title, sentences) in lists.iter().filter(|(_, sentences)| !sentences.is_empty()) {
             writeln!(f, "\n{title}:")?;
             sentences.iter().try_for_each(|sentence| writeln!(f, "- {sentence}"))?;

@@ -26,8 +26,10 @@ use std::path::Path;
 
 /// Checks a bundle, zip file or directory.
 ///
-/// `trust` names keys the caller has from elsewhere. One of the log, receipt or manifest key must be among them
-/// for the verdict to be [`Verdict::Valid`]; each of the three vouches for the other two.
+/// `trust` names keys the caller has from elsewhere. For [`Verdict::Valid`] one of three must be among them. The
+/// manifest key has signed every file; the receipt key has signed the statement, which names the other keys and
+/// the heads; the log key has signed the heads, and through each receipt in the log it vouches for the receipt key.
+/// In a task without a signed receipt the log key vouches for no other key, so there it is not enough alone.
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be read. What is wrong with the bundle is a verdict.
@@ -66,6 +68,10 @@ struct Check<'a> {
     opened: BTreeSet<Digest>,
     /// Hashes of the gate's entries that are here, with whether the entry lets something pass.
     entries: BTreeMap<Digest, bool>,
+    /// Receipts whose signature holds: they bind the receipt key to the log.
+    signed_receipts: u64,
+    /// Objects of authority that were read once; many receipts may name one of them.
+    objects: authority::Objects,
     /// Artifacts that receipts name.
     named: BTreeSet<Digest>,
     counts: Counts,
@@ -86,6 +92,8 @@ impl<'a> Check<'a> {
             facts: Facts::default(),
             opened: BTreeSet::new(),
             entries: BTreeMap::new(),
+            signed_receipts: 0,
+            objects: authority::Objects::default(),
             named: BTreeSet::new(),
             counts: Counts::default(),
             missing: Vec::new(),
@@ -160,7 +168,8 @@ impl<'a> Check<'a> {
                 return Ok(());
             }
             let bytes = self.whole(&name, layout::LINE_BYTES_MAX as u64)?;
-            let (found, place, _) = seal::disclose::verify_disclosure(&bytes).map_err(|e| Stop::at(&name, e))?;
+            let (found, place, _) =
+                seal::disclose::verify_disclosure(&bytes).map_err(|e| Stop::at(&name, e))?;
             if found != digest || place != pointer {
                 return Err(Stop::at(name, format!("it does not open `{pointer}`")));
             }
@@ -183,7 +192,10 @@ impl<'a> Check<'a> {
                         return Err(Stop::at(name, "no event and no receipt of this bundle names it"));
                     }
                     if self.sums.get(&name) != Some(&digest) {
-                        return Err(Stop::at(name, "its digest in SHA256SUMS is not the one that is its name"));
+                        return Err(Stop::at(
+                            name,
+                            "its digest in SHA256SUMS is not the one that is its name",
+                        ));
                     }
                     self.counts.artifacts += 1;
                 }

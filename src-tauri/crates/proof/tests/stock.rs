@@ -1,6 +1,12 @@
 //! What nobody here wrote agrees, and refuses changes: `sha256sum`, `openssl`, `ssh-keygen`, `unzip` by Python,
 //! `rfc8785`, `securesystemslib`, Go's `sumdb`. A tool that is not on this machine is skipped with a word.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::disallowed_methods, reason = "these tests run the tools a stranger would run")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "these tests run the tools a stranger would run"
+)]
 
 mod world;
 
@@ -30,16 +36,23 @@ fn flip(path: &Path) {
 fn cross_check_the_commands_of_the_readme_accept_the_bundle_and_refuse_a_changed_one() {
     let (_world, _folder, path) = bundle();
     let readme = fs::read_to_string(path.join("README.txt")).unwrap();
-    let commands: Vec<&str> = readme.lines().filter_map(|l| l.strip_prefix("  ")).filter(|l| !l.starts_with("hermit-verify")).collect();
+    let commands: Vec<&str> = readme
+        .lines()
+        .filter_map(|l| l.strip_prefix("  "))
+        .filter(|l| !l.starts_with("hermit-verify"))
+        .collect();
     assert_eq!(commands.len(), 3, "{commands:?}");
     let accepted = |said: &str| -> Vec<bool> {
-        commands.iter().filter_map(|c| {
-            let tool = c.split(' ').next().unwrap();
-            run(tool, &path, &["--version"], b"")?;
-            let (ok, text) = run("sh", &path, &["-c", c], b"")?;
-            println!("{said}: {tool}: {}", text.lines().last().unwrap_or_default());
-            Some(ok)
-        }).collect()
+        commands
+            .iter()
+            .filter_map(|c| {
+                let tool = c.split(' ').next().unwrap();
+                run(tool, &path, &["--version"], b"")?;
+                let (ok, text) = run("sh", &path, &["-c", c], b"")?;
+                println!("{said}: {tool}: {}", text.lines().last().unwrap_or_default());
+                Some(ok)
+            })
+            .collect()
     };
     assert!(accepted("whole").iter().all(|ok| *ok));
     flip(&path.join("SHA256SUMS"));
@@ -49,7 +62,8 @@ fn cross_check_the_commands_of_the_readme_accept_the_bundle_and_refuse_a_changed
 #[test]
 fn cross_check_every_file_is_under_sha256sum_and_every_change_is_seen_by_it() {
     let (_world, _folder, path) = bundle();
-    let names: Vec<String> = world::tools::files_of(&path).into_keys().filter(|n| !n.starts_with("SHA256SUMS")).collect();
+    let names: Vec<String> =
+        world::tools::files_of(&path).into_keys().filter(|n| !n.starts_with("SHA256SUMS")).collect();
     let mut seen = 0;
     for name in names.iter().step_by(7) {
         let before = fs::read(path.join(name)).unwrap();
@@ -66,7 +80,8 @@ fn cross_check_every_file_is_under_sha256sum_and_every_change_is_seen_by_it() {
 fn cross_check_python_opens_the_zip_and_disclosures_hash_to_their_names() {
     let world = World::new(1, 3);
     let folder = tempfile::tempdir().unwrap();
-    export_to(&world, world.signers(), world.task, &World::everything(), &folder.path().join("b.zip")).unwrap();
+    export_to(&world, world.signers(), world.task, &World::everything(), &folder.path().join("b.zip"))
+        .unwrap();
     let program = "import hashlib, zipfile\n\
         z = zipfile.ZipFile('b.zip')\n\
         assert z.testzip() is None\n\
@@ -130,7 +145,10 @@ fn cross_check_go_sumdb_opens_the_checkpoints_and_places_task_and_entries_in_the
         eprintln!("skipped: golang-golang-x-mod-dev is not installed");
         return;
     }
-    let Some(go) = ["go", "/usr/lib/go/bin/go"].into_iter().find(|go| std::process::Command::new(go).arg("version").output().is_ok()) else {
+    let Some(go) = ["go", "/usr/lib/go/bin/go"]
+        .into_iter()
+        .find(|go| std::process::Command::new(go).arg("version").output().is_ok())
+    else {
         eprintln!("skipped: Go is not installed");
         return;
     };

@@ -1,5 +1,10 @@
 //! Zip files and directories that try to be something else.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on stops where it stands")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on stops where it stands"
+)]
 
 mod world;
 
@@ -57,7 +62,17 @@ fn names_that_lead_elsewhere_come_twice_or_are_not_sorted_are_refused() {
         all.sort();
         zip_of(all.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect::<Vec<_>>())
     };
-    for name in ["../evil", "/etc/passwd", "keys/../../evil", "keys\\evil", "C:evil", "./README.txt", "log/", "a\0b", "task/checkpoint "] {
+    for name in [
+        "../evil",
+        "/etc/passwd",
+        "keys/../../evil",
+        "keys\\evil",
+        "C:evil",
+        "./README.txt",
+        "log/",
+        "a\0b",
+        "task/checkpoint ",
+    ] {
         refused(&bench.verify(&with(name), &[]), "no file of this name");
     }
     refused(&bench.verify(&with("README.txt"), &[]), "twice");

@@ -12,7 +12,10 @@ const fn table() -> [u32; 256] {
             value = if value & 1 == 1 { (value >> 1) ^ POLYNOMIAL } else { value >> 1 };
             bit += 1;
         }
-        #[allow(clippy::indexing_slicing, reason = "evaluated at compile time; out of bounds would not compile")]
+        #[allow(
+            clippy::indexing_slicing,
+            reason = "evaluated at compile time; out of bounds would not compile"
+        )]
         {
             table[byte] = value;
         }

@@ -166,9 +166,12 @@ impl Zip {
             return Err(bad("it is too short to be one"));
         }
         let tail: [u8; END_BYTES as usize] = exact(&mut file, length - END_BYTES).map_err(failed)?;
-        let (files, directory_bytes, directory_at) = (u16_at(&tail, 10), u32_at(&tail, 12), u32_at(&tail, 16));
+        let (files, directory_bytes, directory_at) =
+            (u16_at(&tail, 10), u32_at(&tail, 12), u32_at(&tail, 16));
         if tail.as_slice() != end(files, directory_bytes, directory_at) {
-            return Err(bad("it does not end as a bundle's zip does: a comment, more than one part, or no zip"));
+            return Err(bad(
+                "it does not end as a bundle's zip does: a comment, more than one part, or no zip",
+            ));
         }
         if u64::from(directory_at) + u64::from(directory_bytes) + END_BYTES != length {
             return Err(bad("bytes stand before, between or behind its parts"));
@@ -178,7 +181,9 @@ impl Zip {
             return Err(bad("its directory is larger than its files need"));
         }
         let mut directory = vec![0; usize::try_from(directory_bytes).unwrap_or_default()];
-        file.seek(SeekFrom::Start(directory_at.into())).and_then(|_| file.read_exact(&mut directory)).map_err(failed)?;
+        file.seek(SeekFrom::Start(directory_at.into()))
+            .and_then(|_| file.read_exact(&mut directory))
+            .map_err(failed)?;
         let entries = parse_directory(&directory, files, directory_at)?;
         Ok(Self { file: Mutex::new(file), entries })
     }
@@ -200,7 +205,13 @@ impl Zip {
             return Err(Stop::at(name, "its header differs from what the zip's directory says of it"));
         }
         let at = u64::from(entry.offset) + expected.len() as u64;
-        Ok(Box::new(Reader { zip: self, at, left: entry.size.into(), crc: Crc32::new(), expected: entry.crc }))
+        Ok(Box::new(Reader {
+            zip: self,
+            at,
+            left: entry.size.into(),
+            crc: Crc32::new(),
+            expected: entry.crc,
+        }))
     }
 
     fn read_at(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
@@ -216,14 +227,18 @@ fn parse_directory(bytes: &[u8], files: u16, ends_at: u32) -> Result<BTreeMap<St
     let mut rest = bytes;
     let mut offset = 0_u64;
     for _ in 0..files {
-        let (head, tail) = rest.split_at_checked(CENTRAL_BYTES as usize).ok_or_else(|| bad("it ends too early"))?;
+        let (head, tail) =
+            rest.split_at_checked(CENTRAL_BYTES as usize).ok_or_else(|| bad("it ends too early"))?;
         let (name, tail) =
             tail.split_at_checked(u16_at(head, 28).into()).ok_or_else(|| bad("it ends too early"))?;
         let name = std::str::from_utf8(name).map_err(|_| bad("a name is not UTF-8"))?;
         check_name(name)?;
         let method = u16_at(head, 10);
         if method != 0 {
-            return Err(Stop::at(name, format!("it is compressed (method {method}), and nothing in a bundle is")));
+            return Err(Stop::at(
+                name,
+                format!("it is compressed (method {method}), and nothing in a bundle is"),
+            ));
         }
         if u32_at(head, 38) >> 28 != ATTRIBUTES >> 28 {
             return Err(Stop::at(name, "it is a link or a special file, and a bundle has none"));
@@ -277,7 +292,10 @@ impl Read for Reader<'_> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
         let Some(piece) = bytes.get_mut(..wanted).filter(|piece| !piece.is_empty()) else {
             if self.left == 0 && self.crc.finish() != self.expected {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "its bytes do not give the zip's CRC"));
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "its bytes do not give the zip's CRC",
+                ));
             }
             return Ok(0);
         };

@@ -40,13 +40,19 @@ struct Heads {
 }
 
 impl Collected {
-    pub(super) fn of(source: &dyn Source, signed: bool, task: TaskId, options: &Options) -> Result<Self, Error> {
+    pub(super) fn of(
+        source: &dyn Source,
+        signed: bool,
+        task: TaskId,
+        options: &Options,
+    ) -> Result<Self, Error> {
         let keys = source.public_keys();
         if !signed && keys.log.is_some() {
             return Err(Error::Signing(seal::Error::KeyLocked { key: "receipt".to_owned() }));
         }
         // Without keys of its own a store may still know the key of a person who decides.
-        let keys = if signed { keys } else { PublicKeys { approval: keys.approval, ..PublicKeys::default() } };
+        let keys =
+            if signed { keys } else { PublicKeys { approval: keys.approval, ..PublicKeys::default() } };
         let mut collected = Self {
             task_id: task,
             log_id: source.log_id(),
@@ -167,7 +173,8 @@ impl Collected {
     fn receipt_file(&mut self, id: ReceiptId, bytes: Vec<u8>) -> Result<Value, Error> {
         match dsse::Envelope::parse(&bytes) {
             Ok(envelope) => {
-                let statement = seal::canon::parse_canonical(&envelope.payload).map_err(Error::inconsistent)?;
+                let statement =
+                    seal::canon::parse_canonical(&envelope.payload).map_err(Error::inconsistent)?;
                 self.bytes(&Named::Receipt(id).path(), bytes);
                 Ok(statement)
             }
@@ -207,7 +214,12 @@ impl Collected {
         Ok(())
     }
 
-    fn gate(&mut self, source: &dyn Source, receipt: Option<&Receipt>, heads: Option<&Heads>) -> Result<(), Error> {
+    fn gate(
+        &mut self,
+        source: &dyn Source,
+        receipt: Option<&Receipt>,
+        heads: Option<&Heads>,
+    ) -> Result<(), Error> {
         let failed = |why: String| Error::Source { what: "the gate's entries".to_owned(), why };
         let only = receipt.map(|receipt| receipt.authorized.audit_entry_sha256.value());
         let mut lines = Vec::new();
@@ -218,9 +230,11 @@ impl Collected {
                 continue;
             }
             if self.signed {
-                let (_, note, head) = gate.ok_or_else(|| Error::inconsistent("the gate has entries and no head"))?;
+                let (_, note, head) =
+                    gate.ok_or_else(|| Error::inconsistent("the gate has entries and no head"))?;
                 let path = source.gate_proof(number, head.size).map_err(failed)?;
-                let index = number.checked_sub(1).ok_or_else(|| Error::inconsistent("entries count from 1"))?;
+                let index =
+                    number.checked_sub(1).ok_or_else(|| Error::inconsistent("entries count from 1"))?;
                 verify_inclusion(&leaf_hash(&bytes), index, head.size, &path, &head.root)
                     .map_err(Error::inconsistent)?;
                 let proof = TlogProof::new(index, path, note.clone());
@@ -241,7 +255,12 @@ impl Collected {
         Ok(())
     }
 
-    fn artifacts(&mut self, source: &dyn Source, options: &Options, receipt: Option<&Receipt>) -> Result<(), Error> {
+    fn artifacts(
+        &mut self,
+        source: &dyn Source,
+        options: &Options,
+        receipt: Option<&Receipt>,
+    ) -> Result<(), Error> {
         let wanted: BTreeSet<Digest> = match receipt {
             None => self.facts.artifacts.keys().copied().collect(),
             Some(receipt) => digests_of(receipt),
@@ -305,7 +324,12 @@ struct Walk {
 
 impl Default for Walk {
     fn default() -> Self {
-        Self { frontier: Frontier::new(), leaves: Vec::new(), receipts: BTreeMap::new(), approvals: BTreeMap::new() }
+        Self {
+            frontier: Frontier::new(),
+            leaves: Vec::new(),
+            receipts: BTreeMap::new(),
+            approvals: BTreeMap::new(),
+        }
     }
 }
 
@@ -352,7 +376,8 @@ fn in_log(
     (head, note, _): &(Head, Note, Checkpoint),
     (_, global_note, global): &(Head, Note, Checkpoint),
 ) -> Result<String, Error> {
-    let index = head.leaf_index.ok_or_else(|| Error::inconsistent("a head has no place in the global log"))?;
+    let index =
+        head.leaf_index.ok_or_else(|| Error::inconsistent("a head has no place in the global log"))?;
     let path = source
         .global_proof(index, global.size)
         .map_err(|why| Error::Source { what: "a place in the global log".to_owned(), why })?;

@@ -65,12 +65,15 @@ impl Measure {
     }
 }
 
+/// Takes an event's number and exact bytes.
+type EachEvent<'a> = dyn FnMut(u64, &[u8]) -> Result<(), Error> + 'a;
+
 /// Calls `each` with the exact bytes of the task's events up to number `last`, in order.
 pub(super) fn each_event(
     source: &dyn Source,
     task: TaskId,
     last: u64,
-    each: &mut dyn FnMut(u64, &[u8]) -> Result<(), Error>,
+    each: &mut EachEvent<'_>,
 ) -> Result<u64, Error> {
     let mut seq = 0;
     while seq < last {
@@ -102,7 +105,9 @@ pub(super) fn file(
     sink.file(name, planned.size, planned.crc, &mut |out| match &planned.content {
         Content::Bytes(bytes) => out.write_all(bytes).map_err(failed),
         Content::Artifact => {
-            let bytes = source.artifact(&planned.sha256).map_err(|why| Error::Source { what: name.to_owned(), why })?;
+            let bytes = source
+                .artifact(&planned.sha256)
+                .map_err(|why| Error::Source { what: name.to_owned(), why })?;
             let bytes = bytes.filter(|bytes| Digest::of(bytes) == planned.sha256).ok_or_else(moved)?;
             out.write_all(&bytes).map_err(failed)
         }

@@ -9,8 +9,10 @@ use model::approval::{ApprovalDecision, ApprovalPacket, Choice, DECISION_PAYLOAD
 use model::grant::CapabilityGrant;
 use model::policy::PolicyResult;
 use model::receipt::Receipt;
+use model::{ApprovalId, AttemptId, GrantId, TaskId, UnixMs};
 use seal::Digest;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 
 impl Check<'_> {
     /// Holds a receipt's digests against the log and against the content that goes along.
@@ -18,32 +20,32 @@ impl Check<'_> {
         self.recorded(receipt);
         let authorized = &receipt.authorized;
         let request = receipt.action_request_ref.value().map(|artifact| artifact.sha256);
-        let differs = |what: &str| Err(Stop::at(place, format!("{what} is about another request or authority")));
-        if let (Some(named), Some(digest)) = (receipt.policy_result_ref.value(), authorized.policy_result_sha256.value())
+        let differs =
+            |what: &str| Err(Stop::at(place, format!("{what} is about another request or authority")));
+        if let (Some(named), Some(digest)) =
+            (receipt.policy_result_ref.value(), authorized.policy_result_sha256.value())
             && named.sha256 != *digest
         {
             return differs("its policy result");
         }
-        if let Some(policy) = self.content::<PolicyResult>(authorized.policy_result_sha256.value())?
-            && request.is_some_and(|request| request != policy.action_request_sha256)
+        if let Some(about) = self.policy(authorized.policy_result_sha256.value())?
+            && request.is_some_and(|request| request != about)
         {
             return differs("its policy result");
         }
-        if let Some(packet) = self.content::<ApprovalPacket>(authorized.approval_packet_sha256.value())? {
-            let shown = seal::canon::to_canonical(&packet.action_request).map_err(|e| Stop::at(place, e))?;
+        if let Some(packet) = self.packet(authorized.approval_packet_sha256.value())? {
             let same = receipt.approval_ref.value().is_none_or(|id| *id == packet.approval_id);
-            // The approval's own receipt names no request: there the packet alone speaks.
-            if !same || request.is_some_and(|request| request != Digest::of(&shown)) {
+            // The approval's own receipt may name no request: there the packet alone speaks.
+            if !same || request.is_some_and(|request| request != packet.request) {
                 return differs("the packet that was shown");
             }
         }
-        if let Some(grant) = self.content::<CapabilityGrant>(authorized.capability_grant_sha256.value())? {
-            let same = request.is_none_or(|request| request == grant.action_request_sha256)
+        if let Some(grant) = self.grant(authorized.capability_grant_sha256.value())? {
+            let same = request.is_none_or(|request| request == grant.request)
                 && receipt.capability_grant_ref.value().is_none_or(|id| *id == grant.grant_id)
-                && grant.attempt_id == receipt.attempt_id
-                && grant.task_id == receipt.task_id
-                && authorized.policy_result_sha256.value() == Some(&grant.policy_result_sha256)
-                && authorized.approval_packet_sha256.value() == grant.approval_packet_sha256.value();
+                && (grant.task_id, grant.attempt_id) == (receipt.task_id, receipt.attempt_id)
+                && authorized.policy_result_sha256.value() == Some(&grant.policy)
+                && authorized.approval_packet_sha256.value() == grant.packet.as_ref();
             if !same {
                 return differs("its grant");
             }
@@ -75,13 +77,15 @@ impl Check<'_> {
             return;
         }
         let facts = &self.facts;
-        let known = |digest: &Digest| [
-            ("the policy result", facts.policies.contains(digest)),
-            ("the packet", facts.packets.values().any(|d| d == digest)),
-            ("the decision", facts.decisions.contains_key(digest)),
-            ("the grant", facts.grants.values().any(|d| d == digest)),
-            ("the witness", facts.witnesses.contains(digest)),
-        ];
+        let known = |digest: &Digest| {
+            [
+                ("the policy result", facts.policies.contains(digest)),
+                ("the packet", facts.packets.values().any(|d| d == digest)),
+                ("the decision", facts.decisions.contains_key(digest)),
+                ("the grant", facts.grants.values().any(|d| d == digest)),
+                ("the witness", facts.witnesses.contains(digest)),
+            ]
+        };
         let mut missing = Vec::new();
         for (at, slot) in digests.iter().enumerate() {
             let Some(digest) = slot.value() else { continue };
@@ -117,15 +121,20 @@ impl Check<'_> {
         let event_key = fact.granted.as_ref().map(|(_, keyid)| *keyid);
         let key = self.keys.approval.filter(|key| event_key.is_none_or(|id| id == key.keyid()));
         let Some(key) = key else {
-            let what = format!("the key that signed the decision on {} is not in this bundle", fact.approval_id);
+            let what =
+                format!("the key that signed the decision on {} is not in this bundle", fact.approval_id);
             self.missing.push(what);
             return Ok(());
         };
         let payload = envelope_of(&place, bytes, DECISION_PAYLOAD_TYPE, &key)?;
-        let decision: ApprovalDecision = seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+        let decision: ApprovalDecision =
+            seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
         let said = (decision.approval_id, decision.decided_by, decision.surface);
         if said != (fact.approval_id, fact.decided_by, fact.surface) {
-            return Err(Stop::at(place, format!("it says otherwise than event {}, which records it", fact.seq)));
+            return Err(Stop::at(
+                place,
+                format!("it says otherwise than event {}, which records it", fact.seq),
+            ));
         }
         match (&fact.granted, decision.choice) {
             (Some((scope, _)), Choice::Once | Choice::Standing) if *scope == decision.scope => {
@@ -146,7 +155,7 @@ impl Check<'_> {
         if asked.is_some_and(|asked| asked != decision.packet_sha256) {
             return Err(Stop::at(place, "it answers another packet than the one that was asked"));
         }
-        let Some(packet) = self.content::<ApprovalPacket>(Some(&decision.packet_sha256))? else { return Ok(()) };
+        let Some(packet) = self.packet(Some(&decision.packet_sha256))? else { return Ok(()) };
         let answers = packet.approval_id == decision.approval_id && packet.nonce == decision.nonce;
         if !answers || decision.decided_at > packet.expires_at {
             return Err(Stop::at(place, "its nonce, approval or time does not answer the packet it names"));
@@ -154,11 +163,78 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A canonical object of an artifact that goes along.
-    fn content<T: DeserializeOwned>(&mut self, digest: Option<&Digest>) -> Result<Option<T>, Stop> {
+    fn policy(&mut self, digest: Option<&Digest>) -> Result<Option<Digest>, Stop> {
         let Some(digest) = digest else { return Ok(None) };
+        if !self.objects.policies.contains_key(digest) {
+            let Some(policy) = self.content::<PolicyResult>(digest)? else { return Ok(None) };
+            self.objects.policies.insert(*digest, policy.action_request_sha256);
+        }
+        Ok(self.objects.policies.get(digest).copied())
+    }
+
+    fn packet(&mut self, digest: Option<&Digest>) -> Result<Option<Packet>, Stop> {
+        let Some(digest) = digest else { return Ok(None) };
+        if !self.objects.packets.contains_key(digest) {
+            let Some(packet) = self.content::<ApprovalPacket>(digest)? else { return Ok(None) };
+            let shown = seal::canon::to_canonical(&packet.action_request);
+            let shown = shown.map_err(|e| Stop::at(Named::Artifact(*digest).path(), e))?;
+            let (approval_id, nonce, expires_at) = (packet.approval_id, packet.nonce, packet.expires_at);
+            let packet = Packet { approval_id, nonce, expires_at, request: Digest::of(&shown) };
+            self.objects.packets.insert(*digest, packet);
+        }
+        Ok(self.objects.packets.get(digest).cloned())
+    }
+
+    fn grant(&mut self, digest: Option<&Digest>) -> Result<Option<Grant>, Stop> {
+        let Some(digest) = digest else { return Ok(None) };
+        if !self.objects.grants.contains_key(digest) {
+            let Some(grant) = self.content::<CapabilityGrant>(digest)? else { return Ok(None) };
+            let grant = Grant {
+                grant_id: grant.grant_id,
+                task_id: grant.task_id,
+                attempt_id: grant.attempt_id,
+                request: grant.action_request_sha256,
+                policy: grant.policy_result_sha256,
+                packet: grant.approval_packet_sha256.value().copied(),
+            };
+            self.objects.grants.insert(*digest, grant);
+        }
+        Ok(self.objects.grants.get(digest).copied())
+    }
+
+    /// A canonical object of an artifact that goes along.
+    fn content<T: DeserializeOwned>(&mut self, digest: &Digest) -> Result<Option<T>, Stop> {
         let Some(bytes) = self.artifact(digest)? else { return Ok(None) };
         let read = seal::canon::from_canonical(&bytes);
         read.map(Some).map_err(|e| Stop::at(Named::Artifact(*digest).path(), e))
     }
+}
+
+/// What matters of objects that many receipts may name: each is read once, so that a bundle in which everything
+/// names one large object costs no more time than its size.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    /// The request judged, by policy result.
+    policies: BTreeMap<Digest, Digest>,
+    packets: BTreeMap<Digest, Packet>,
+    grants: BTreeMap<Digest, Grant>,
+}
+
+#[derive(Debug, Clone)]
+struct Packet {
+    approval_id: ApprovalId,
+    nonce: String,
+    expires_at: UnixMs,
+    /// Digest of the request that was shown.
+    request: Digest,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Grant {
+    grant_id: GrantId,
+    task_id: TaskId,
+    attempt_id: AttemptId,
+    request: Digest,
+    policy: Digest,
+    packet: Option<Digest>,
 }

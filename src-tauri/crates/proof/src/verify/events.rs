@@ -75,7 +75,10 @@ impl Check<'_> {
         if let Some((note, head)) = head {
             let proof = self.proof(&proof_name, &note)?;
             if proof.index != seq - 1 {
-                return Err(Stop::at(proof_name, format!("it proves the place of leaf {}, counted from 0", proof.index)));
+                return Err(Stop::at(
+                    proof_name,
+                    format!("it proves the place of leaf {}, counted from 0", proof.index),
+                ));
             }
             stands_in(&proof_name, &proof, &leaf_hash(&bytes), &head)?;
         } else if self.has(&proof_name) {
@@ -84,7 +87,12 @@ impl Check<'_> {
         self.event(&event, predicate, &|| name.to_owned())
     }
 
-    fn event(&mut self, event: &Event, predicate: &Predicate, place: &dyn Fn() -> String) -> Result<(), Stop> {
+    fn event(
+        &mut self,
+        event: &Event,
+        predicate: &Predicate,
+        place: &dyn Fn() -> String,
+    ) -> Result<(), Stop> {
         if event.task_id != predicate.task_id {
             return Err(Stop::at(place(), format!("it belongs to task {}", event.task_id)));
         }

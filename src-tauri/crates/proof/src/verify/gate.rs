@@ -23,7 +23,10 @@ impl Check<'_> {
         if self.has(l::GATE_ENTRIES) {
             self.entries(&numbers)?;
         } else if let Some(number) = numbers.first() {
-            return Err(Stop::at(Named::GateProof(*number).path(), "it proves the place of an entry that is not here"));
+            return Err(Stop::at(
+                Named::GateProof(*number).path(),
+                "it proves the place of an entry that is not here",
+            ));
         } else if self.has(l::GATE_CHECKPOINT) {
             return Err(Stop::at(l::GATE_CHECKPOINT, "there are no entries it could be the head of"));
         }
@@ -55,7 +58,8 @@ impl Check<'_> {
             {
                 return Err(Stop::at(place, "it does not point back to the entry before it"));
             }
-            let passes = entry.state_to == KernelState::Executing || entry.state_from == KernelState::Executing;
+            let passes =
+                entry.state_to == KernelState::Executing || entry.state_from == KernelState::Executing;
             self.entries.insert(entry.entry_hash, passes && entry.decision == GateDecision::Allow);
             self.counts.gate_entries += 1;
             last = Some((number, entry));
@@ -76,7 +80,10 @@ impl Check<'_> {
         let (note, head) = (gate.note.clone(), gate.head.clone());
         let proof = self.proof(&name, &note)?;
         if proof.index.checked_add(1) != Some(number) {
-            return Err(Stop::at(name, format!("it proves the place of leaf {}, counted from 0", proof.index)));
+            return Err(Stop::at(
+                name,
+                format!("it proves the place of leaf {}, counted from 0", proof.index),
+            ));
         }
         stands_in(&name, &proof, &leaf_hash(line), &head)?;
         Ok(number)

@@ -57,7 +57,8 @@ impl Check<'_> {
 
     fn signed_head(&mut self, name: &str, key: &VerifierKey) -> Result<(Vec<u8>, Checkpoint), Stop> {
         let note = self.whole(name, l::SMALL_BYTES_MAX)?;
-        let head = Checkpoint::open(&note, key.name(), std::slice::from_ref(key)).map_err(|e| Stop::at(name, e))?;
+        let head =
+            Checkpoint::open(&note, key.name(), std::slice::from_ref(key)).map_err(|e| Stop::at(name, e))?;
         if head.size == 0 {
             return Err(Stop::at(name, "it signs an empty tree, which proves nothing"));
         }
@@ -65,7 +66,13 @@ impl Check<'_> {
     }
 
     /// Checks that a note stands in the global log, under the very checkpoint that is in the bundle.
-    fn in_log(&mut self, name: &str, note: &[u8], global_note: &[u8], global: &Checkpoint) -> Result<u64, Stop> {
+    fn in_log(
+        &mut self,
+        name: &str,
+        note: &[u8],
+        global_note: &[u8],
+        global: &Checkpoint,
+    ) -> Result<u64, Stop> {
         let text = Note::parse(note).map_err(|e| Stop::at(name, e))?.text;
         let proof = self.proof(name, global_note)?;
         stands_in(name, &proof, &leaf_hash(text.as_bytes()), global)?;

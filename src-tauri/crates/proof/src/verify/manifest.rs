@@ -9,8 +9,17 @@ use std::collections::BTreeMap;
 
 /// What a store with keys always puts into a bundle.
 const SIGNED_FILES: [&str; 11] = [
-    l::SUMS_ED25519, l::SUMS_SSHSIG, l::KEY_RECEIPT, l::KEY_MANIFEST, l::KEY_LOG, l::KEY_VKEYS, l::KEY_ALLOWED,
-    l::LOG_CHECKPOINT, l::TASK_CHECKPOINT, l::TASK_CHECKPOINT_PROOF, l::STATEMENT,
+    l::SUMS_ED25519,
+    l::SUMS_SSHSIG,
+    l::KEY_RECEIPT,
+    l::KEY_MANIFEST,
+    l::KEY_LOG,
+    l::KEY_VKEYS,
+    l::KEY_ALLOWED,
+    l::LOG_CHECKPOINT,
+    l::TASK_CHECKPOINT,
+    l::TASK_CHECKPOINT_PROOF,
+    l::STATEMENT,
 ];
 
 impl Check<'_> {
@@ -33,7 +42,8 @@ impl Check<'_> {
                 return Err(Stop::at(name, "the bundle of a store without keys has no such file"));
             }
             // A person's key is not one of the store's; there may be one where the store has none.
-            self.keys.approval = if self.has(l::KEY_APPROVAL) { Some(self.key(l::KEY_APPROVAL)?) } else { None };
+            self.keys.approval =
+                if self.has(l::KEY_APPROVAL) { Some(self.key(l::KEY_APPROVAL)?) } else { None };
             return Ok(());
         }
         if let Some(name) = SIGNED_FILES.into_iter().find(|name| !found.contains(name)) {
@@ -49,7 +59,10 @@ impl Check<'_> {
         self.keys.manifest = Some(self.key(l::KEY_MANIFEST)?);
         self.keys.approval = if self.has(l::KEY_APPROVAL) { Some(self.key(l::KEY_APPROVAL)?) } else { None };
         let mut all: Vec<PublicKey> =
-            [self.keys.log, self.keys.receipt, self.keys.manifest, self.keys.approval].into_iter().flatten().collect();
+            [self.keys.log, self.keys.receipt, self.keys.manifest, self.keys.approval]
+                .into_iter()
+                .flatten()
+                .collect();
         let count = all.len();
         all.sort_unstable();
         all.dedup();
@@ -71,7 +84,8 @@ impl Check<'_> {
         key.verify(sums, &signature)
             .map_err(|_| Stop::at(l::SUMS_ED25519, "it is not the manifest key's signature of SHA256SUMS"))?;
         let armored = self.container.read(l::SUMS_SSHSIG, l::SMALL_BYTES_MAX)?;
-        let armored = std::str::from_utf8(&armored).map_err(|_| Stop::at(l::SUMS_SSHSIG, "it is not UTF-8"))?;
+        let armored =
+            std::str::from_utf8(&armored).map_err(|_| Stop::at(l::SUMS_SSHSIG, "it is not UTF-8"))?;
         sshsig::verify(armored, sums, sshsig::NAMESPACE, &key).map_err(|e| Stop::at(l::SUMS_SSHSIG, e))?;
         let line = sshsig::allowed_signers_line(l::MANIFEST_PRINCIPAL, sshsig::NAMESPACE, &key);
         if self.text(l::KEY_ALLOWED)? != line.map_err(|e| Stop::at(l::KEY_ALLOWED, e))? {
@@ -114,10 +128,18 @@ impl Check<'_> {
 }
 
 /// The payload of an envelope that `key` alone signed, of the expected type.
-pub(super) fn envelope_of(name: &str, bytes: &[u8], payload_type: &str, key: &PublicKey) -> Result<Vec<u8>, Stop> {
+pub(super) fn envelope_of(
+    name: &str,
+    bytes: &[u8],
+    payload_type: &str,
+    key: &PublicKey,
+) -> Result<Vec<u8>, Stop> {
     let envelope = dsse::Envelope::parse(bytes).map_err(|e| Stop::at(name, e))?;
     if envelope.payload_type != payload_type {
-        return Err(Stop::at(name, format!("its payload is `{}`, not `{payload_type}`", envelope.payload_type)));
+        return Err(Stop::at(
+            name,
+            format!("its payload is `{}`, not `{payload_type}`", envelope.payload_type),
+        ));
     }
     dsse::verify(&envelope, key).map_err(|e| Stop::at(name, e))
 }

@@ -14,7 +14,9 @@ use seal::{Digest, dsse};
 impl Check<'_> {
     pub(super) fn receipts(&mut self, predicate: &Predicate) -> Result<(), Stop> {
         for name in self.sums.keys().filter(|name| name.starts_with("receipts/")) {
-            let (Some(Named::Receipt(id)) | Some(Named::BareReceipt(id))) = Named::parse(name) else { continue };
+            let (Some(Named::Receipt(id)) | Some(Named::BareReceipt(id))) = Named::parse(name) else {
+                continue;
+            };
             let wanted = predicate.receipt_id.is_none_or(|only| only == id);
             if !wanted || !self.facts.receipts.contains_key(&id) {
                 return Err(Stop::at(name, "no event of this bundle records this receipt"));
@@ -23,7 +25,10 @@ impl Check<'_> {
         if let Some(only) = predicate.receipt_id
             && !self.facts.receipts.contains_key(&only)
         {
-            return Err(Stop::at("task/events", "none of the events records the receipt that is to be proven"));
+            return Err(Stop::at(
+                "task/events",
+                "none of the events records the receipt that is to be proven",
+            ));
         }
         let facts: Vec<(ReceiptId, ReceiptFact)> =
             self.facts.receipts.iter().map(|(id, fact)| (*id, fact.clone())).collect();
@@ -59,26 +64,52 @@ impl Check<'_> {
             return Err(Stop::at(name, "it is not the statement of a receipt"));
         }
         let receipt = &statement.predicate;
-        let said = (receipt.receipt_id, receipt.task_id, receipt.receipt_class, receipt.action_class, receipt.result_code, receipt.verifiability);
-        let recorded = (id, predicate.task_id, fact.receipt_class, fact.action_class, fact.result_code, fact.verifiability);
+        let said = (
+            receipt.receipt_id,
+            receipt.task_id,
+            receipt.receipt_class,
+            receipt.action_class,
+            receipt.result_code,
+            receipt.verifiability,
+        );
+        let recorded = (
+            id,
+            predicate.task_id,
+            fact.receipt_class,
+            fact.action_class,
+            fact.result_code,
+            fact.verifiability,
+        );
         if said != recorded {
-            return Err(Stop::at(name, format!("it says otherwise than event {}, which records it", fact.seq)));
+            return Err(Stop::at(
+                name,
+                format!("it says otherwise than event {}, which records it", fact.seq),
+            ));
         }
         self.subjects(&name, &statement)?;
         self.references(&name, receipt, predicate)?;
         self.authority(&name, receipt)?;
         self.counts.receipts += 1;
+        self.signed_receipts += u64::from(Named::parse(&name) == Some(Named::Receipt(id)));
         Ok(())
     }
 
     /// What the receipt says, once whoever should have signed it has.
-    fn payload(&self, name: &str, id: ReceiptId, fact: &ReceiptFact, bytes: Vec<u8>) -> Result<Vec<u8>, Stop> {
+    fn payload(
+        &self,
+        name: &str,
+        id: ReceiptId,
+        fact: &ReceiptFact,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, Stop> {
         let bare = Named::BareReceipt(id).path() == name;
         match (bare, fact.verifiability, self.keys.receipt) {
             (true, Verifiability::HashOnly | Verifiability::HashChained, _) => Ok(bytes),
             (true, ..) => Err(Stop::at(name, "its event says it is signed, and nobody signed it")),
             (false, _, Some(key)) => envelope_of(name, &bytes, dsse::IN_TOTO, &key),
-            (false, _, None) => Err(Stop::at(name, "it is signed, and the bundle has no key to check it with")),
+            (false, _, None) => {
+                Err(Stop::at(name, "it is signed, and the bundle has no key to check it with"))
+            }
         }
     }
 
@@ -108,18 +139,24 @@ impl Check<'_> {
             self.named.insert(artifact.sha256);
             match self.facts.artifact_ids.get(&artifact.artifact_id) {
                 Some(known) if *known != artifact.sha256 => {
-                    let why = format!("it names `{}` with another digest than the log does", artifact.artifact_id);
+                    let why =
+                        format!("it names `{}` with another digest than the log does", artifact.artifact_id);
                     return Err(Stop::at(name, why));
                 }
                 None if predicate.receipt_id.is_none() => {
-                    let what = format!("the event that made {}, which receipt {} names", artifact.artifact_id, receipt.receipt_id);
+                    let what = format!(
+                        "the event that made {}, which receipt {} names",
+                        artifact.artifact_id, receipt.receipt_id
+                    );
                     self.not_shown.push(what);
                 }
                 _ => {}
             }
         }
         let expected = self.keys.receipt.map(|key| key.keyid());
-        if receipt.signer_ref.value() != expected.as_ref() && receipt.verifiability != Verifiability::HashChained {
+        if receipt.signer_ref.value() != expected.as_ref()
+            && receipt.verifiability != Verifiability::HashChained
+        {
             return Err(Stop::at(name, "it names another signer than the receipt key"));
         }
         Ok(())

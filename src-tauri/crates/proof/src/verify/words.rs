@@ -1,8 +1,8 @@
 //! The verdict, and what it rests on, in sentences.
 
 use super::{Check, blank};
-use crate::report::{Report, Verdict};
 use crate::Trust;
+use crate::report::{Report, Verdict};
 use seal::{PublicKey, sshsig};
 
 impl Check<'_> {
@@ -20,11 +20,23 @@ impl Check<'_> {
         let trusts = |key: &PublicKey| trust.iter().any(|t| t.names(key));
         let trusted = keys.iter().filter(|(_, key)| key.as_ref().is_some_and(&trusts));
         report.trusted = trusted.map(|(purpose, _)| (*purpose).to_owned()).collect();
-        // The approval key vouches for decisions alone, not for the log they stand in.
-        let vouched = report.trusted.iter().any(|purpose| purpose != "approval");
+        // The approval key vouches for decisions alone, not for the log they stand in; the log key for the others
+        // only through a receipt.
+        let vouched = report.trusted.iter().any(|purpose| match purpose.as_str() {
+            "log" => self.signed_receipts > 0,
+            purpose => purpose != "approval",
+        });
         report.verdict = match self.keys.manifest {
-            _ if !self.missing.is_empty() => Verdict::Incomplete { missing: std::mem::take(&mut self.missing) },
+            _ if !self.missing.is_empty() => {
+                Verdict::Incomplete { missing: std::mem::take(&mut self.missing) }
+            }
             Some(_) if vouched => Verdict::Valid,
+            Some(key) if report.trusted.iter().any(|purpose| purpose == "log") => Verdict::Unverifiable {
+                why: format!(
+                    "consistent, the events are signed by the log key you named; but no receipt ties the manifest key {} to it, so name that one too",
+                    key.keyid()
+                ),
+            },
             Some(key) => Verdict::Unverifiable { why: unvouched(&key, trust) },
             None => Verdict::Unverifiable {
                 why: "consistent, and signed by nobody: the store has no keys (hash_chained)".to_owned(),
@@ -71,7 +83,10 @@ impl Check<'_> {
                 heads.global.size
             ));
             if counts.receipts > 0 {
-                proven.push(format!("{} receipts are signed by the receipt key, and the log recorded those very bytes", counts.receipts));
+                proven.push(format!(
+                    "{} receipts are signed by the receipt key, and the log recorded those very bytes",
+                    counts.receipts
+                ));
             }
             if counts.gate_entries > 0 {
                 proven.push(format!("{} entries of the gate stand in its signed tree", counts.gate_entries));
@@ -120,16 +135,25 @@ impl Check<'_> {
         let not_shown = &mut report.not_shown;
         if let Some(predicate) = self.predicate.as_ref().filter(|p| p.receipt_id.is_some()) {
             let others = predicate.task_size.saturating_sub(counts.events);
-            not_shown.push(format!("the task's other {others} events; that they exist is signed, what they say is not shown"));
+            not_shown.push(format!(
+                "the task's other {others} events; that they exist is signed, what they say is not shown"
+            ));
         }
         if counts.redacted > 0 {
-            not_shown.push(format!("{} sensitive values, withheld or erased; their digests are here", counts.redacted));
+            not_shown.push(format!(
+                "{} sensitive values, withheld or erased; their digests are here",
+                counts.redacted
+            ));
         }
         if counts.artifacts_left_out > 0 {
-            not_shown.push(format!("the content of {} artifacts; their digests are here", counts.artifacts_left_out));
+            not_shown.push(format!(
+                "the content of {} artifacts; their digests are here",
+                counts.artifacts_left_out
+            ));
         }
         if self.facts.unknown > 0 {
-            not_shown.push(format!("what {} events of types unknown to this program mean", self.facts.unknown));
+            not_shown
+                .push(format!("what {} events of types unknown to this program mean", self.facts.unknown));
         }
         not_shown.append(&mut self.not_shown);
     }

@@ -39,12 +39,18 @@ impl World {
         let (request, request_ref) = self.propose(n);
         let (policy, policy_ref) = self.judge(&request, &request_ref);
         let witness = self.witness(&request);
-        let (approval_id, packet_sha256, envelope) = self.ask(&request, &request_ref, &policy, &policy_ref, &witness);
+        let (approval_id, packet_sha256, envelope) =
+            self.ask(&request, &request_ref, &policy, &policy_ref, &witness);
         let environment = self.artifact(ArtifactKind::EnvironmentSnapshot, br#"{"os":"linux"}"#.to_vec());
         let witness_ref = self.object(ArtifactKind::StateWitness, &witness);
         let action_request_id = request.action_request_id;
-        self.push(WitnessValidated { witness_id: witness.witness_id, action_request_id, observed: witness_ref.clone() });
-        let grant = self.grant(&request, &request_ref, &policy_ref, packet_sha256, witness_ref.sha256, approval_id);
+        self.push(WitnessValidated {
+            witness_id: witness.witness_id,
+            action_request_id,
+            observed: witness_ref.clone(),
+        });
+        let grant =
+            self.grant(&request, &request_ref, &policy_ref, packet_sha256, witness_ref.sha256, approval_id);
         let grant_ref = self.object(ArtifactKind::CapabilityGrant, &grant);
         self.push(GrantIssued {
             grant_id: grant.grant_id,
@@ -65,8 +71,17 @@ impl World {
             audit_entry_sha256: entry,
         });
         let trail = Trail {
-            request, request_ref, policy_ref, packet_sha256, envelope, approval_id,
-            grant_id: grant.grant_id, grant: grant_ref.sha256, witness: witness_ref.sha256, environment, entry,
+            request,
+            request_ref,
+            policy_ref,
+            packet_sha256,
+            envelope,
+            approval_id,
+            grant_id: grant.grant_id,
+            grant: grant_ref.sha256,
+            witness: witness_ref.sha256,
+            environment,
+            entry,
         };
         let receipt = self.blank_receipt(&trail);
         self.issue(receipt, action_request_id);
@@ -84,10 +99,20 @@ impl World {
             action_class: ActionClass::WriteLocal,
             target_resources: vec![resource.clone()],
             action: Action::Change {
-                items: vec![ChangeItem::Write { path, content_sha256: content.sha256, byte_size: 10, prior: Prior::Absent, mode: None }],
+                items: vec![ChangeItem::Write {
+                    path,
+                    content_sha256: content.sha256,
+                    byte_size: 10,
+                    prior: Prior::Absent,
+                    mode: None,
+                }],
             },
             expected_effects: vec![ExpectedEffect {
-                resource, effect: "create".to_owned(), before_sha256: None, after_sha256: Some(content.sha256), byte_size: Some(10),
+                resource,
+                effect: "create".to_owned(),
+                before_sha256: None,
+                after_sha256: Some(content.sha256),
+                byte_size: Some(10),
             }],
             reversibility_hint: Reversibility::Reversible,
             reason: "asked for".to_owned(),
@@ -144,7 +169,10 @@ impl World {
             witness_id: WitnessId::fresh(&self.clock, &self.dice),
             action_request_id: request.action_request_id,
             attempt_id: self.attempt,
-            fingerprints: vec![Fingerprint { resource: request.target_resources[0].clone(), state: Found::Absent }],
+            fingerprints: vec![Fingerprint {
+                resource: request.target_resources[0].clone(),
+                state: Found::Absent,
+            }],
             preconditions: vec!["nothing is there".to_owned()],
             observed_at: self.clock.now(),
             expires_at: self.clock.now().plus_ms(60_000),
@@ -208,7 +236,12 @@ impl World {
             nonce: packet.nonce.clone(),
             summary: Sensitive::from("write one file".to_owned()),
         });
-        let scope = ApprovalScope { shape: Shape::Exact, pattern: Vec::new(), expires_at: packet.expires_at, max_uses: 1 };
+        let scope = ApprovalScope {
+            shape: Shape::Exact,
+            pattern: Vec::new(),
+            expires_at: packet.expires_at,
+            max_uses: 1,
+        };
         let decision = ApprovalDecision {
             approval_id,
             packet_sha256: packet_ref.sha256,
@@ -221,7 +254,8 @@ impl World {
             feedback: None,
         };
         let payload = seal::canon::to_canonical(&decision).unwrap();
-        let envelope = dsse::sign(DECISION_PAYLOAD_TYPE, &payload, &self.keys.approval).unwrap().to_bytes().unwrap();
+        let envelope =
+            dsse::sign(DECISION_PAYLOAD_TYPE, &payload, &self.keys.approval).unwrap().to_bytes().unwrap();
         let envelope = self.artifact(ArtifactKind::ApprovalDecision, envelope);
         self.push(ApprovalGranted {
             approval_id,
@@ -326,7 +360,10 @@ impl World {
             replay_class: ReplayClass::IdempotentReplay,
             verifiability: if self.with_keys { Verifiability::Signed } else { Verifiability::HashChained },
             sandbox_level: SandboxLevel::Beneath,
-            signer_ref: Slot::or(self.with_keys.then(|| self.keys.receipt.public().keyid()), Absence::Unavailable),
+            signer_ref: Slot::or(
+                self.with_keys.then(|| self.keys.receipt.public().keyid()),
+                Absence::Unavailable,
+            ),
             idempotency_key: format!("receipt:{}", trail.request.action_request_id),
         }
     }
@@ -369,4 +406,3 @@ impl World {
         self.receipts.push(receipt.receipt_id);
     }
 }
-

@@ -1,11 +1,23 @@
 //! A store in memory with everything a bundle may hold: real events, real gate, real signatures, a person.
-#![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::disallowed_methods, reason = "each test uses its part of the world")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "each test uses its part of the world"
+)]
 
 mod act;
 pub mod tools;
 
-use gate::{AuditFailure, AuditLog, Gate, GateDecision, Jurisdiction, KernelConfig, KernelRequest, Ruling, ToolCall, Tools, Variant};
-use model::artifact::{Artifact, ArtifactClass, ArtifactKind, ArtifactRef, RetentionClass, Sensitivity, TrustTier};
+use gate::{
+    AuditFailure, AuditLog, Gate, GateDecision, Jurisdiction, KernelConfig, KernelRequest, Ruling, ToolCall,
+    Tools, Variant,
+};
+use model::artifact::{
+    Artifact, ArtifactClass, ArtifactKind, ArtifactRef, RetentionClass, Sensitivity, TrustTier,
+};
 use model::audit::AuditEntry;
 use model::body::{ArtifactCreated, Body, TaskGoalChanged};
 use model::chance::{Clock, Entropy};
@@ -94,7 +106,10 @@ struct Says(GateDecision);
 
 impl Jurisdiction for Says {
     fn evaluate(&self, _: &KernelRequest) -> Ruling {
-        Ruling { decision: self.0, error: (self.0 != GateDecision::Allow).then(|| "policy_denied".to_owned()) }
+        Ruling {
+            decision: self.0,
+            error: (self.0 != GateDecision::Allow).then(|| "policy_denied".to_owned()),
+        }
     }
 }
 
@@ -145,7 +160,8 @@ impl World {
         for n in 0..5 {
             let other = TaskId::fresh(&world.clock, &world.dice);
             let origin = format!("hermit.local/{}/task/{other}", world.log_id);
-            let note = Checkpoint::new(&origin, n + 1, Digest::of(&n.to_le_bytes())).sign(&world.keys.log).unwrap();
+            let note =
+                Checkpoint::new(&origin, n + 1, Digest::of(&n.to_le_bytes())).sign(&world.keys.log).unwrap();
             world.others.push(note.to_bytes());
         }
         world.goal("tidy the folder Ünïcode/\u{1F4C1} of Mrs. Example");
@@ -249,7 +265,8 @@ impl World {
             params: None,
             evidence: None,
         };
-        let receipt = self.gate.submit(kernel_request, &Says(decision), &mut Runs, &mut Log(&mut self.entries));
+        let receipt =
+            self.gate.submit(kernel_request, &Says(decision), &mut Runs, &mut Log(&mut self.entries));
         if decision == GateDecision::Allow {
             self.ours.extend(before + 1..=self.entries.len() as u64);
         }
@@ -341,7 +358,8 @@ impl Source for World {
     }
 
     fn gate_entries(&self, _task: TaskId) -> Result<Vec<(u64, Vec<u8>)>, String> {
-        let entry = |number: &u64| (*number, self.entries[usize::try_from(*number).unwrap() - 1].to_bytes().unwrap());
+        let entry =
+            |number: &u64| (*number, self.entries[usize::try_from(*number).unwrap() - 1].to_bytes().unwrap());
         Ok(self.ours.iter().map(entry).collect())
     }
 

@@ -1,8 +1,8 @@
 //! Running what a stranger would run.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::io::Write as _;
 
 /// Whether the tool succeeded, and what it said; `None`, with a word, when it is not installed.
 pub fn run(program: &str, folder: &Path, args: &[&str], stdin: &[u8]) -> Option<(bool, String)> {
@@ -81,7 +81,8 @@ pub fn repair(files: &mut Files, power: Power, world: &World) {
             .iter()
             .filter(|(name, _)| {
                 let heads = ["log/checkpoint", "task/checkpoint"].contains(&name.as_str());
-                let bodies = ["task/events.jsonl", "gate/checkpoint", "gate/entries.jsonl"].contains(&name.as_str());
+                let bodies =
+                    ["task/events.jsonl", "gate/checkpoint", "gate/entries.jsonl"].contains(&name.as_str());
                 let folder = ["receipts/", "artifacts/"].iter().any(|f| name.starts_with(f));
                 heads || (bodies && !single) || folder
             })
@@ -108,7 +109,9 @@ pub fn repair(files: &mut Files, power: Power, world: &World) {
 
 fn crc(bytes: &[u8]) -> u32 {
     static TABLE: std::sync::LazyLock<[u32; 256]> = std::sync::LazyLock::new(|| {
-        std::array::from_fn(|n| (0..8).fold(n as u32, |c, _| if c & 1 == 1 { c >> 1 ^ 0xEDB8_8320 } else { c >> 1 }))
+        std::array::from_fn(|n| {
+            (0..8).fold(n as u32, |c, _| if c & 1 == 1 { c >> 1 ^ 0xEDB8_8320 } else { c >> 1 })
+        })
     });
     !bytes.iter().fold(!0, |c, b| TABLE[((c ^ u32::from(*b)) & 255) as usize] ^ (c >> 8))
 }
