@@ -63,6 +63,7 @@ impl Kernel {
         }
         let _seat = Seat(&cell);
         cell.stop.store(false, Ordering::SeqCst);
+        let mut signed = lock(&cell.state).seq;
         loop {
             if lock(&self.gate).is_none() {
                 return Ok(Standing::Halted);
@@ -71,6 +72,11 @@ impl Kernel {
             tracing::debug!(task = %task_id, next = ?step, "drive");
             if let Some(standing) = self.take(&cell, step)? {
                 return Ok(standing);
+            }
+            let seq = lock(&cell.state).seq;
+            if seq.saturating_sub(signed) >= model::limits::CHECKPOINT_EVENTS {
+                self.checkpoint_after(task_id);
+                signed = seq;
             }
         }
     }
@@ -93,7 +99,7 @@ impl Kernel {
             Next::ExpireApproval(id) => self.expire_approval(cell, id)?,
             Next::ExpireQuestion(id) => self.expire_question(cell, id)?,
             Next::Terminate(reason) => self.terminate(cell, reason)?,
-            Next::Finish => self.finish(cell)?,
+            Next::Finish => return self.finish(cell),
             Next::Pause => self.take_pause(cell)?,
             Next::Cancel => self.take_cancel(cell)?,
             Next::Wait(waiting) => return Ok(Some(Standing::Waiting(waiting))),

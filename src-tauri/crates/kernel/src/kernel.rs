@@ -199,7 +199,7 @@ impl Kernel {
         Ok(committed.placed)
     }
 
-    fn fold(
+    pub(crate) fn fold(
         &self,
         placed: &[Placed],
         plain: &[(EventId, Body)],

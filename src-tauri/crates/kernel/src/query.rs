@@ -1,58 +1,52 @@
-//! Where the kernel finds candidates. What it then does rests on events alone (HK-20.1-3, HK-20.4-1).
+//! Where the kernel finds candidates: in projections. What it then does rests on events alone (HK-20.1-3, HK-20.4-1).
 
+use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
-use crate::Error;
 use ledger::Stored;
-use model::knowledge::MemoryRecord;
-use model::{Body, Event, MemoryId, ReceiptId, TaskId};
-use std::collections::BTreeMap;
+use model::knowledge::{MemoryRecord, MemoryStatus};
+use model::task::TaskStatus;
+use model::{ReceiptId, TaskId};
+use projections::query::{Ask, Page, TaskFilter};
+use projections::{Query, rows};
 
 impl Kernel {
-    /// Every task but the reserved ones.
-    fn tasks_of_people(&self) -> Result<Vec<TaskId>, Error> {
-        let reserved = self.store_state();
-        let mut ids = self.reader.task_ids()?;
-        ids.retain(|id| {
-            Some(*id) != reserved.system_task_id && !reserved.conversations.iter().any(|c| c.inbox_task_id == *id)
-        });
-        Ok(ids)
+    /// The views of this store.
+    ///
+    /// # Errors
+    /// When they are of another version; a writer brings them up to date when it opens the store.
+    pub fn query(&self) -> Result<Query, Error> {
+        Query::over(self.reader.clone()).map_err(view)
     }
 
     /// Tasks that have not ended.
     pub(crate) fn open_tasks(&self) -> Result<Vec<TaskId>, Error> {
-        let mut open = Vec::new();
-        for id in self.tasks_of_people()? {
-            if !self.load(id)?.task.status.is_terminal() {
-                open.push(id);
-            }
-        }
-        Ok(open)
+        let open = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
+        self.found(&TaskFilter { statuses: open, ..TaskFilter::default() })
     }
 
-    /// Tasks derived from this one.
+    /// Tasks derived from this one, folded from their events.
     pub(crate) fn children(&self, parent: TaskId) -> Result<Vec<TaskState>, Error> {
-        let mut children = Vec::new();
-        for id in self.tasks_of_people()? {
-            let state = self.load(id)?;
-            if state.task.parent_task_id == Some(parent) {
-                children.push(state);
-            }
-        }
-        Ok(children)
+        let filter = TaskFilter { parent: Some(parent), ..TaskFilter::default() };
+        self.found(&filter)?.into_iter().map(|id| self.load(id)).collect()
+    }
+
+    fn found(&self, filter: &TaskFilter) -> Result<Vec<TaskId>, Error> {
+        let query = self.query()?;
+        let rows: Vec<rows::TaskRow> = all(|ask| query.tasks(filter, ask))?;
+        Ok(rows.into_iter().map(|row| row.task_id).collect())
     }
 
     /// The event that issued a receipt.
     pub(crate) fn find_receipt(&self, receipt_id: ReceiptId) -> Result<Stored, Error> {
+        let unknown = || Error::NotFound { kind: "receipt", id: receipt_id.to_string() };
+        let row = self.query()?.receipt(receipt_id).map_err(view)?.ok_or_else(unknown)?;
         let mut after = 0;
         loop {
-            let page = self.reader.log(after, 1_000)?;
-            let Some(last) = page.last() else {
-                return Err(Error::NotFound { kind: "receipt", id: receipt_id.to_string() });
-            };
-            after = last.log_seq;
+            let page = self.reader.events(row.task_id, after, 500)?;
+            after = page.last().ok_or_else(unknown)?.task_seq;
             for stored in page {
-                let event = Event::from_bytes(&stored.bytes)?;
+                let event = stored.event()?;
                 if event.event_type == "receipt.issued" && event.entity_id == receipt_id.to_string() {
                     return Ok(stored);
                 }
@@ -60,21 +54,45 @@ impl Kernel {
         }
     }
 
-    /// Memory records with their standing.
-    pub(crate) fn memories(&self) -> Result<Vec<MemoryRecord>, Error> {
-        let mut records: BTreeMap<MemoryId, MemoryRecord> = BTreeMap::new();
-        let mut after = 0;
-        loop {
-            let page = self.reader.log(after, 1_000)?;
-            let Some(last) = page.last() else { return Ok(records.into_values().collect()) };
-            after = last.log_seq;
-            for stored in &page {
-                let event = Event::from_bytes(&stored.bytes)?;
-                if event.event_type.starts_with("memory.") {
-                    let body: Body = self.body_of(&event)?;
-                    knowledge::memory::fold(&mut records, &body, event.occurred_at);
-                }
-            }
+    /// Memory records with their standing, the newest first.
+    pub(crate) fn memories(&self, status: Option<MemoryStatus>) -> Result<Vec<MemoryRecord>, Error> {
+        let query = self.query()?;
+        let rows: Vec<rows::MemoryRow> = all(|ask| query.memories(status, ask))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| MemoryRecord {
+                memory_id: row.memory_id,
+                promoted_by_task_id: row.task_id,
+                promoted_by: row.promoted_by,
+                claim: row.claim,
+                scope: row.scope,
+                evidence_refs: row.evidence,
+                trust_tier: row.trust_tier,
+                promotion_reason: row.reason,
+                status: row.status,
+                created_at: row.created_at,
+                promoted_from_belief_id: row.from_belief,
+                invalidated_at: row.ended_at,
+                supersedes: row.supersedes,
+            })
+            .collect())
+    }
+}
+
+/// Every page of a list.
+fn all<T>(mut ask: impl FnMut(Ask) -> Result<Page<T>, projections::Error>) -> Result<Vec<T>, Error> {
+    let mut found = Vec::new();
+    let mut next = Ask::ALL;
+    loop {
+        let page = ask(next).map_err(view)?;
+        found.extend(page.rows);
+        match page.next {
+            Some(cursor) => next = Ask::ALL.after(Some(cursor)),
+            None => return Ok(found),
         }
     }
+}
+
+fn view(error: projections::Error) -> Error {
+    Error::Broken(format!("the views cannot be read: {error}"))
 }

@@ -77,7 +77,7 @@ impl Kernel {
                 receipt_id: None,
             })),
         }
-        self.resolution_receipt(state, &mut w, &approval, &decision, at)?;
+        self.resolution_receipt(state, &mut w, &approval, &decision, Some(at))?;
         self.commit(w, Some(state))?;
         let status = if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
         Ok(Answered::Accepted { status, task_id })
@@ -86,7 +86,7 @@ impl Kernel {
     /// A no without a signature: any surface may refuse, none but a person may allow.
     ///
     /// # Errors
-    /// When the approval does not exist.
+    /// When the approval does not exist; [`Error::KeyLocked`] without the receipt key.
     pub fn deny_approval(
         &self,
         task_id: TaskId,
@@ -115,6 +115,7 @@ impl Kernel {
             envelope: None,
             feedback: feedback.map(Sensitive::from),
         });
+        self.resolution_receipt(state, &mut w, &approval, &decision, None)?;
         self.commit(w, Some(state))?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
     }
@@ -126,14 +127,15 @@ impl Kernel {
         w: &mut Writeup<'_>,
         approval: &Approval,
         decision: &ApprovalDecision,
-        envelope: ArtifactRef,
+        envelope: Option<ArtifactRef>,
     ) -> Result<(), Error> {
         let mut receipt = self.blank(state, w, ActionClass::ApprovalResolution)?;
         receipt.receipt_class = ReceiptClass::ApprovalResolution;
         receipt.approval_ref = model::Slot::Value(approval.approval_id);
         receipt.authorized.approval_packet_sha256 = model::Slot::Value(approval.approval_packet_sha256);
-        receipt.authorized.approval_decision_sha256 = model::Slot::Value(envelope.sha256);
-        receipt.output_refs = vec![envelope];
+        let signed = envelope.as_ref().map(|e| e.sha256);
+        receipt.authorized.approval_decision_sha256 = model::Slot::or(signed, model::slot::Absence::NotRequired);
+        receipt.output_refs = envelope.into_iter().collect();
         receipt.result_code =
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
         receipt.result_summary =

@@ -3,7 +3,11 @@
 use crate::kernel::{Kernel, lock};
 use crate::Error;
 use ledger::Checkpoint;
-use model::TaskId;
+use model::body::CheckpointSigned;
+use model::event::Draft;
+use model::principal::PrincipalType;
+use model::{Body, EventId, TaskId};
+use seal::Digest;
 
 impl Kernel {
     /// Signs the trees of these tasks, the gate's and the global one.
@@ -12,7 +16,36 @@ impl Kernel {
     /// [`Error::KeyLocked`] without the log key.
     pub fn checkpoint(&self, tasks: &[TaskId]) -> Result<Vec<Checkpoint>, Error> {
         let signer = self.ports.keys.log().ok_or(Error::KeyLocked("log"))?;
-        let (made, _) = self.writer.checkpoint(tasks, &*signer, self.ports.clock.now(), |_, _| {})?;
+        let (now, entropy) = (self.ports.clock.now(), &*self.ports.entropy);
+        let actor = self.actor(PrincipalType::System)?;
+        let system = lock(&self.store).system_task()?;
+        let mut plain = Vec::new();
+        let (made, committed) = self.writer.checkpoint(tasks, &*signer, now, |made, batch| {
+            // A tree without anything new keeps its note; only new notes are events.
+            for checkpoint in made.iter().filter(|c| c.made_at == now) {
+                batch.drafts.push(Draft {
+                    event_id: EventId::fresh(&*self.ports.clock, entropy),
+                    task_id: system,
+                    step_id: None,
+                    attempt_id: None,
+                    occurred_at: now,
+                    actor,
+                    body: Body::CheckpointSigned(CheckpointSigned {
+                        origin: checkpoint.origin.clone(),
+                        size: checkpoint.size,
+                        root: checkpoint.root,
+                        note_sha256: Digest::of(&checkpoint.note),
+                        about_task_id: checkpoint.task_id,
+                    }),
+                    causation_id: None,
+                    correlation_id: self.session.clone(),
+                    idempotency_key: None,
+                    workspace_id: None,
+                });
+            }
+            plain.extend(batch.drafts.iter().map(|d| (d.event_id, d.body.clone())));
+        })?;
+        self.fold(&committed.placed, &plain, None)?;
         Ok(made)
     }
 

@@ -13,7 +13,7 @@ use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::body::EffectObserved;
 use model::fault::Point;
-use model::knowledge::MemoryRecord;
+use model::knowledge::{MemoryRecord, MemoryStatus};
 use model::principal::PrincipalType;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
 use model::{MemoryId, PrincipalId, TaskId};
@@ -112,7 +112,7 @@ impl Kernel {
     /// [`Error::NotFound`] for an unknown record, [`Error::Conflict`] for one that is not held.
     pub fn invalidate_memory(&self, memory_id: MemoryId, reason: &str) -> Result<TaskId, Error> {
         let record = self
-            .memories()?
+            .memories(None)?
             .into_iter()
             .find(|m| m.memory_id == memory_id)
             .ok_or_else(|| Error::NotFound { kind: "memory record", id: memory_id.to_string() })?;
@@ -130,8 +130,6 @@ impl Kernel {
 
     /// Memory records that are held.
     pub(crate) fn active_memories(&self) -> Result<Vec<MemoryRecord>, Error> {
-        let mut held = self.memories()?;
-        held.retain(|m| m.status == model::knowledge::MemoryStatus::Active);
-        Ok(held)
+        self.memories(Some(MemoryStatus::Active))
     }
 }

@@ -8,7 +8,7 @@ use model::principal::PrincipalType;
 use model::{GrantId, TaskId};
 
 impl Kernel {
-    /// Revokes a grant that has not been consumed.
+    /// Revokes a grant that has not been consumed, or whose effect is not established.
     ///
     /// # Errors
     /// [`Error::Conflict`] when it is used or revoked already.
@@ -20,8 +20,10 @@ impl Kernel {
             .grants
             .get(&grant_id)
             .ok_or_else(|| Error::NotFound { kind: "grant", id: grant_id.to_string() })?;
-        if grant.consumed || grant.revoked {
-            let how = if grant.consumed { "used" } else { "revoked" };
+        // Dispatched and not established: whatever of it is not done yet is not completed under a revoked grant.
+        let under_way = state.attempt().is_some_and(|a| a.unsettled() && a.act.as_ref().and_then(|act| act.grant) == Some(grant_id));
+        if grant.revoked || (grant.consumed && !under_way) {
+            let how = if grant.revoked { "revoked" } else { "used" };
             return Err(Error::Conflict(format!("grant `{grant_id}` is {how} already")));
         }
         let actor = self.actor(PrincipalType::User)?;

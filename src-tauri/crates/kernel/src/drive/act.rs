@@ -48,10 +48,15 @@ impl Kernel {
         let request = self.request_in_hand(state)?;
         let policy_at = act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
         let policy: PolicyResult = self.read_object(state, policy_at.artifact.artifact_id)?;
-        let yes = self.yes(state)?;
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::EffectDispatch, state, actor);
         let track = Track::of(state);
+        // A yes does not outlive its time, however it was kept waiting (HK-19.6-1).
+        let asked = act.approval.and_then(|id| state.approvals.get(&id));
+        if asked.is_some_and(|record| w.now > record.approval.expires_at) {
+            return self.reenter(guard, w, track, "the approval ran out before it was used");
+        }
+        let yes = self.yes(state)?;
         // Another policy set may judge otherwise: re-entry, not the old yes (HK-19.6-1).
         let in_force = self.ports.policy.policy_set_sha256(state.task.policy_profile_ref);
         if in_force != policy.policy_set_sha256 {
@@ -167,6 +172,8 @@ impl Kernel {
     ) -> Result<(), Error> {
         let state = &mut *guard;
         w.batch.point = Point::EffectDispatch;
+        // A lease that ran out while a person was waited for is lost in so many words before anything runs (HK-20.3-2).
+        self.renew_lease(state, &mut w)?;
         let authorization = self.authorise(state, &mut w, &judged, yes.as_ref())?;
         track.unblock(&mut w, "allowed")?;
         track.attempt(&mut w, AttemptStatus::Authorized, "granted")?;
@@ -378,7 +385,10 @@ impl Kernel {
         let outputs = self.keep_outputs(&mut w, request, outcome)?;
         let result = self.result_of(&mut w, request, outcome, &outputs)?;
         let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
-        self.issue(state, &mut w, receipt, Some(request.action_request_id))?;
+        if !self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
+            // Nothing of this is recorded: whoever drives next, with the key open, looks again and says the same.
+            return Err(Error::KeyLocked("receipt"));
+        }
         track.block(&mut w, "the outcome of an effect is not known")?;
         self.commit(w, Some(state))?;
         Ok(())

@@ -1,6 +1,6 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
-use super::status_of;
+use super::{Standing, status_of};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
@@ -93,7 +93,7 @@ impl Kernel {
     }
 
     /// The loop has ended: attempt, step and task follow (reconciliation T2), then the task is checkpointed.
-    pub(super) fn finish(&self, cell: &Cell) -> Result<(), Error> {
+    pub(super) fn finish(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
         let reason = state
@@ -106,6 +106,9 @@ impl Kernel {
         let done = reason == TerminationReason::Done;
         if done && (state.has_unknown_outcome() || state.pending_approvals().next().is_some()) {
             return Err(Error::Conflict("the task cannot end: an approval is open or an outcome unknown".to_owned()));
+        }
+        if !self.remote_receipt(state, &mut w)? {
+            return Ok(Some(Standing::KeyLocked));
         }
         self.close_open(state, &mut w);
         let word = reason.as_str();
@@ -134,7 +137,7 @@ impl Kernel {
         if let Some(parent) = rolled_back {
             self.mark_rolled_back(parent)?;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Questions of a task that ends are closed with it.

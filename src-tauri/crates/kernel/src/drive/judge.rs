@@ -461,7 +461,10 @@ impl Kernel {
             state_witness_ref: judged.witness.map(|(witness, _)| witness.witness_id),
             policy_result_ref: judged.policy_ref.artifact_id,
         };
-        let key = format!("approval:{}", packet.action_request.action_request_id);
+        // The same request may be asked about again after its approval lapsed: each time is a question of its own.
+        let about = packet.action_request.action_request_id;
+        let earlier = state.approvals.values().filter(|r| r.action_request_id == about).count();
+        let key = format!("approval:{about}:{earlier}");
         w.push_keyed(Some(key), ApprovalRequested {
             approval,
             action_request_id: packet.action_request.action_request_id,

@@ -11,6 +11,7 @@ use model::action::{Action, ActionClass, ActionRequest, Reversibility};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{KeyPurpose, ReceiptIssued};
 use model::fault::Point;
+use model::task::ModelChoice;
 use model::principal::PrincipalType;
 use model::receipt::{
     Authorized, Change, PREDICATE_TYPE, Receipt, ReceiptClass, ReplayClass, ResultCode, RollbackInfo,
@@ -116,6 +117,25 @@ impl Kernel {
             _ => format!("receipt:{}", request.action_request_id),
         };
         Ok(receipt)
+    }
+
+    /// One receipt per attempt for what went to a model on another machine (reconciliation C15). `false` when its
+    /// key is locked.
+    pub(super) fn remote_receipt(&self, state: &TaskState, w: &mut Writeup<'_>) -> Result<bool, Error> {
+        let Some(attempt) = state.attempt().filter(|a| !a.remote_calls.is_empty()) else { return Ok(true) };
+        let credentialed = matches!(self.contract(state)?.model, ModelChoice::Openai { secret: Some(_), .. });
+        let class = if credentialed { ActionClass::CredentialedApiCall } else { ActionClass::NetworkWrite };
+        let mut receipt = self.blank(state, w, class)?;
+        let decided = state.decisions.iter().rev().find(|d| d.attempt_id == state.current);
+        receipt.decision_ref = Slot::or(decided.map(|d| d.decision_id), Absence::NotRequired);
+        receipt.action_request_ref = Slot::NOT_REQUIRED;
+        receipt.input_refs = attempt.remote_calls.iter().map(|(request, _)| request.clone()).collect();
+        receipt.output_refs = attempt.remote_calls.iter().map(|(_, response)| response.clone()).collect();
+        let calls = attempt.remote_calls.len();
+        receipt.result_summary = Sensitive::from(format!("{calls} calls to a model on another machine"));
+        receipt.rollback.reversibility = Reversibility::Irreversible;
+        receipt.idempotency_key = format!("receipt:{}:remote", attempt.attempt.attempt_id);
+        self.issue(state, w, receipt, None)
     }
 
     /// A receipt with everything the act in hand already says of itself.

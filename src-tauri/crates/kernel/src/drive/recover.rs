@@ -37,7 +37,7 @@ impl Kernel {
         let grant = self.grant_in_hand(state)?;
         let outcome = if !settled.is_certain() {
             self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, act.dispatched_at)
-        } else if open && now < grant.expires_at {
+        } else if open && now < grant.expires_at && !self.is_revoked(state, &grant) {
             // This use of the grant is the one under way: it is not counted twice.
             let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
             let authorization = governance::authorize(&grant, &request, uses, now)?;
@@ -60,6 +60,10 @@ impl Kernel {
         track.attempt(&mut w, AttemptStatus::CompilingContext, "looks again")?;
         self.commit(w, Some(state))?;
         Ok(())
+    }
+
+    fn is_revoked(&self, state: &TaskState, grant: &CapabilityGrant) -> bool {
+        state.grants.get(&grant.grant_id).is_some_and(|record| record.revoked)
     }
 
     pub(super) fn grant_in_hand(&self, state: &TaskState) -> Result<CapabilityGrant, Error> {

@@ -11,16 +11,17 @@ use knowledge::{Delta, Material, PackInput, Pinned, Turn};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, LeaseMode, StepAttempt, TerminationReason, WorkspaceLease};
 use model::body::{
-    AttemptCheckpointed, AttemptCreated, BudgetReserved, BudgetSettled, ContextCompiled, EnvironmentCaptured,
+    AttemptCheckpointed, AttemptCreated, DecisionRecorded, BudgetReserved, BudgetSettled, ContextCompiled, EnvironmentCaptured,
     LeaseAcquired, LeaseLost, LeaseRenewed, ModelFailed, ModelRequested, ModelResponded, TaskInputAbsorbed, Boundary,
 };
 use model::context::ContextPack;
 use model::fault::Point;
+use model::decision::{Decision, DecisionClass};
 use model::limits;
-use model::policy::Profile;
+use model::policy::{Profile, RiskBand};
 use model::principal::PrincipalType;
 use model::task::{ModelChoice, StepContract, StepStatus, TaskContract, TaskStatus};
-use model::{ArtifactId, LeaseId, ResourceId, Sensitive, Slot};
+use model::{ArtifactId, DecisionId, LeaseId, ResourceId, Sensitive, Slot};
 use reasoning::{Input, Observed, Reasoner};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -224,6 +225,9 @@ impl Kernel {
         }
         track.unblock(&mut w, "goes on")?;
         track.attempt(&mut w, AttemptStatus::CompilingContext, "next turn")?;
+        if descriptor.remote && state.attempt().is_some_and(|a| !a.asks_remote) {
+            self.decide_remote(state, &mut w, descriptor)?;
+        }
         let pack_ref =
             w.object(pack, NewArtifact::audit(ArtifactKind::ContextPack).from(pack.inputs.iter().copied()))?;
         w.push(ContextCompiled {
@@ -258,6 +262,29 @@ impl Kernel {
         });
         track.attempt(&mut w, AttemptStatus::Reasoning, "asked")?;
         self.commit(w, Some(state))?;
+        Ok(())
+    }
+
+    /// That context leaves this machine was decided by whoever chose the model; it is on record before the first call.
+    fn decide_remote(&self, state: &TaskState, w: &mut Writeup<'_>, to: &reasoning::Descriptor) -> Result<(), Error> {
+        let decision = Decision {
+            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            step_id: state.step().map(|s| s.step_id),
+            attempt_id: state.current,
+            decision_type: DecisionClass::Execution,
+            summary: Sensitive::from(format!("context goes to the model `{}` on another machine", to.model)),
+            rationale: Sensitive::from("the person who gave the goal chose this model".to_owned()),
+            evidence_refs: Vec::new(),
+            risk_level: RiskBand::High,
+            decided_by: state.task.owner_principal_id,
+            reversible: false,
+            created_at: w.now,
+            alternatives_considered: Vec::new(),
+            policy_override_ref: None,
+            effective_until: None,
+        };
+        w.push(DecisionRecorded { decision });
         Ok(())
     }
 

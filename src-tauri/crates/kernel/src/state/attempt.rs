@@ -127,6 +127,10 @@ pub struct AttemptState {
     pub pack: Option<ArtifactRef>,
     /// The exact bytes of the last model request.
     pub model_request: Option<ArtifactRef>,
+    /// Answers that came from another machine, with the requests that went there.
+    pub remote_calls: Vec<(ArtifactRef, ArtifactRef)>,
+    /// Whether the request in hand goes to another machine.
+    pub asks_remote: bool,
 }
 
 impl AttemptState {
@@ -150,6 +154,8 @@ impl AttemptState {
             terminated: None,
             pack: None,
             model_request: None,
+            remote_calls: Vec::new(),
+            asks_remote: false,
         }
     }
 
@@ -217,8 +223,14 @@ impl AttemptState {
                 self.answer = None;
                 self.act = None;
             }
-            Body::ModelRequested(b) => self.model_request = Some(b.request.clone()),
+            Body::ModelRequested(b) => {
+                self.model_request = Some(b.request.clone());
+                self.asks_remote = b.remote;
+            }
             Body::ModelResponded(b) => {
+                if let Some(request) = self.model_request.clone().filter(|_| self.asks_remote) {
+                    self.remote_calls.push((request, b.response.clone()));
+                }
                 self.answer = Some(b.answer.clone());
                 self.model_failures = 0;
             }

@@ -1,0 +1,4 @@
+//! What only the whole kernel can show, in small worlds of its own. One binary: the kernel links half of Hermit.
+
+mod governed;
+mod story;
