@@ -236,6 +236,13 @@ impl World {
             nonce: packet.nonce.clone(),
             summary: Sensitive::from("write one file".to_owned()),
         });
+        let envelope = self.say_yes(packet, packet_ref.sha256);
+        (approval_id, packet_ref.sha256, envelope)
+    }
+
+    /// The person signs for this packet; the digest of the envelope.
+    fn say_yes(&mut self, packet: ApprovalPacket, packet_sha256: Digest) -> Digest {
+        let approval_id = packet.approval_id;
         let scope = ApprovalScope {
             shape: Shape::Exact,
             pattern: Vec::new(),
@@ -244,7 +251,7 @@ impl World {
         };
         let decision = ApprovalDecision {
             approval_id,
-            packet_sha256: packet_ref.sha256,
+            packet_sha256,
             choice: Choice::Once,
             scope: scope.clone(),
             nonce: packet.nonce,
@@ -266,7 +273,7 @@ impl World {
             keyid: self.keys.approval.public().keyid(),
             receipt_id: None,
         });
-        (approval_id, packet_ref.sha256, envelope.sha256)
+        envelope.sha256
     }
 
     fn grant(
