@@ -1,1 +1,61 @@
-//! Hermit, over the same wire and api as everything else.
+//! `hermit`, over the same wire and api as everything else; `--json` prints wire's types.
+//!
+//! **What this room is for.** A person at a terminal, a script, a server without a display: every operation of Hermit
+//! as a verb, with help that teaches, exit codes that say what became of it, and the one thing only a person can do:
+//! read a card and sign yes or no on the controlling terminal.
+//!
+//! **What it must never do.** Take a yes from anything but keys pressed on the controlling terminal after the card
+//! was shown. Show text of a model or a file name to a terminal unescaped. Guess what a person meant when two things
+//! fit. Load policies, keys or a store in order to print help.
+//!
+//! **Invariants** (tests cite them by number):
+//!
+//! 1. Exit codes are those of [`wire::exit`], and nothing else.
+//! 2. With `--json` standard output holds wire's types and nothing else.
+//! 3. Enter alone never approves; keys pressed before the card was armed are thrown away; without a terminal nothing
+//!    is approved at all.
+//! 4. A command of class `read` opens the store for reading.
+//! 5. An error is a message and, where there is one, a hint; never a backtrace, a Rust name or an empty word.
+//!
+//! **Where to start reading.** `args` for what there is, then `verb`, then `approve` and `follow`.
+#![allow(clippy::disallowed_methods, reason = "the command line is where time, environment and terminal enter")]
+
+mod approve;
+mod args;
+mod context;
+mod follow;
+mod output;
+mod terminal;
+mod text;
+mod verb;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+/// Runs the command line this process was started with.
+pub fn main() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let code = if error.use_stderr() { wire::exit::USAGE } else { wire::exit::DONE };
+            // A closed pipe is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let context = match context::Context::new(&args) {
+        Ok(context) => context,
+        Err(error) => {
+            let output = output::Output::new(args.json);
+            output.error(&error);
+            return ExitCode::from(error.exit_code());
+        }
+    };
+    match verb::run(&context, args.verb) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            context.out.error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

@@ -19,6 +19,11 @@ pub struct ApprovalSeat {
 }
 
 impl ApprovalSeat {
+    /// A seat for whoever sits at the controlling terminal.
+    pub fn at_terminal(home: Home) -> Self {
+        Self::new(home, Surface::Terminal)
+    }
+
     /// A seat over the store's approval key; nothing is opened yet.
     pub fn new(home: Home, surface: Surface) -> Self {
         Self { home, surface, open: None }

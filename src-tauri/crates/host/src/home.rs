@@ -1,6 +1,7 @@
 //! Where a store lives.
 
 use crate::Error;
+use keychain::{Marker, VaultKind};
 use std::path::{Path, PathBuf};
 
 /// The folder of one store, its owner's alone.
@@ -35,6 +36,16 @@ impl Home {
     /// Whether a ledger is there.
     pub fn has_store(&self) -> bool {
         self.path("ledger.db").exists()
+    }
+
+    /// Whether the store's keys are in a file that a passphrase opens.
+    pub fn needs_passphrase(&self) -> bool {
+        matches!(Marker::read(&self.0), Ok(Some(marker)) if marker.vault == VaultKind::File)
+    }
+
+    /// Whether the store has keys.
+    pub fn has_keys(&self) -> bool {
+        matches!(Marker::read(&self.0), Ok(Some(_)))
     }
 
     /// Makes the folder, readable by its owner alone, and takes from others what they might see of one that is there.

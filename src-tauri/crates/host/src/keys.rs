@@ -6,7 +6,7 @@ use kernel::ports::KeyRing;
 use keychain::{ApprovalKey, Cost, FileVault, Keys, Marker, OsVault, Secrets, Vault, VaultKind};
 use model::body::KeyPurpose;
 use seal::{PublicKey, Signer};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
@@ -166,11 +166,6 @@ impl HostKeys {
     fn locked(&self, why: String) {
         *self.why_locked.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
-}
-
-/// Whether the keys of the store in `dir` are in a file that needs a passphrase.
-pub(crate) fn needs_passphrase(dir: &Path) -> bool {
-    matches!(Marker::read(dir), Ok(Some(marker)) if marker.vault == VaultKind::File)
 }
 
 /// A vault without keys in it: a new one, or what a crash left before the marker was written.

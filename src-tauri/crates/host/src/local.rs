@@ -140,6 +140,11 @@ impl Local {
         &self.keys
     }
 
+    /// Facts for the doctor, also where there is no store yet.
+    pub fn facts(&self) -> Vec<wire::host::Fact> {
+        facts::gather(&self.home, &self.config, &self.keys, &self.hands)
+    }
+
     /// Tells whoever watches of long work; the first one stays.
     pub fn watch(&self, watch: Watch) {
         let _ = self.watch.set(watch);
@@ -310,7 +315,7 @@ impl api::Host for Local {
     }
 
     fn facts(&self) -> Vec<wire::host::Fact> {
-        facts::gather(&self.home, &self.config, &self.keys, &self.hands)
+        Self::facts(self)
     }
 
     fn listen(&self) -> Option<Receiver<wire::Notice>> {

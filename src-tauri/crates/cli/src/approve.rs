@@ -1,0 +1,176 @@
+//! A person at the terminal reads a card and answers it.
+//!
+//! Order: the card, half a second, everything typed so far is thrown away, a typed word, at high and critical risk a
+//! second one, the passphrase, the signature. At any point the person may leave; then nothing is decided.
+
+use crate::context::Context;
+use crate::output::{Output, Tone};
+use crate::terminal::{Echo, Terminal, Typed};
+use crate::text::plain;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use host::{ApprovalSeat, Session};
+use wire::approvals::{Approval, Decide, Decided, Deny, Show};
+use wire::{Code, Error};
+
+/// Wrong passphrases and unknown words before the person is let go.
+const TRIES: u32 = 3;
+
+/// What the person said.
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Allow,
+    Deny(Option<String>),
+    Later,
+}
+
+/// The person's seat for as long as this process runs.
+pub struct Seat<'c> {
+    context: &'c Context,
+    terminal: &'c Terminal,
+    key: ApprovalSeat,
+}
+
+impl<'c> Seat<'c> {
+    /// A seat, when a person is at the terminal.
+    pub fn take(context: &'c Context) -> Option<Self> {
+        let terminal = context.terminal.as_ref()?;
+        Some(Self { context, terminal, key: ApprovalSeat::at_terminal(context.home.clone()) })
+    }
+
+    /// Shows the card and takes an answer; `None` when the person left it for later.
+    ///
+    /// # Errors
+    /// When it was answered or lapsed meanwhile, or there is no approval key.
+    pub fn decide(&mut self, session: &Session, approval: &str) -> Result<Option<Decided>, Error> {
+        let approval = session.call(&Show { approval: approval.to_owned() })?;
+        if approval.row.status != "pending" {
+            return Err(not_waiting(&approval));
+        }
+        let packet = STANDARD.decode(&approval.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
+        card(&self.context.out, &approval, false);
+        if !self.key.has_key() {
+            return Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be allowed")
+                .hint("make it with `hermit keys init`; `hermit approvals deny` works without"));
+        }
+        match self.answer(&approval)? {
+            Said::Later => Ok(None),
+            Said::Deny(feedback) => {
+                let surface = Some("terminal".to_owned());
+                session.call(&Deny { approval: approval.row.approval_id, feedback, surface }).map(Some)
+            }
+            Said::Allow => {
+                if !self.open(&packet)? {
+                    return Ok(None);
+                }
+                let envelope =
+                    self.key.sign(&packet, true, &approval.person_id, None).map_err(host::Error::to_wire)?;
+                let envelope = STANDARD.encode(envelope);
+                session.call(&Decide { approval: approval.row.approval_id, envelope }).map(Some)
+            }
+        }
+    }
+
+    /// The typed word.
+    fn answer(&self, approval: &Approval) -> Result<Said, Error> {
+        self.terminal.arm();
+        for _ in 0..TRIES {
+            let question = "Type `allow`, `deny` or `later` (`all` shows every value that would be signed): ";
+            let Typed::Line(word) = self.terminal.ask(question, Echo::Shown)? else { return Ok(Said::Later) };
+            match word.trim() {
+                "allow" => return self.confirm(approval),
+                "deny" => {
+                    let question = "Words for the model, or Enter for none: ";
+                    let words = match self.terminal.ask(question, Echo::Shown)? {
+                        Typed::Line(words) => words.trim().to_owned(),
+                        Typed::Nothing => return Ok(Said::Later),
+                    };
+                    return Ok(Said::Deny((!words.is_empty()).then_some(words)));
+                }
+                "later" => return Ok(Said::Later),
+                "all" => approval.whole.iter().for_each(|line| self.context.out.line(format!("  {}", plain(line)))),
+                "" => self.terminal.print("Enter alone decides nothing.\r\n"),
+                other => self.terminal.print(&format!("`{}` is none of them.\r\n", plain(other))),
+            }
+        }
+        Ok(Said::Later)
+    }
+
+    /// At high and critical risk a second word, which says how grave it is.
+    fn confirm(&self, approval: &Approval) -> Result<Said, Error> {
+        let risk = approval.row.risk.as_str();
+        if !matches!(risk, "high" | "critical") {
+            return Ok(Said::Allow);
+        }
+        let question = format!("This is of {risk} risk. Type `{risk}` to allow it all the same: ");
+        match self.terminal.ask(&question, Echo::Shown)? {
+            Typed::Line(word) if word.trim() == risk => Ok(Said::Allow),
+            _ => {
+                self.terminal.print("Not allowed; nothing was decided.\r\n");
+                Ok(Said::Later)
+            }
+        }
+    }
+
+    /// Opens the approval key, unless it is open and may stay so; false when the person left.
+    fn open(&mut self, packet: &[u8]) -> Result<bool, Error> {
+        if !self.key.needs_passphrase(packet).map_err(host::Error::to_wire)? {
+            return Ok(true);
+        }
+        for _ in 0..TRIES {
+            let Typed::Line(words) = self.terminal.ask("Approval passphrase: ", Echo::Hidden)? else { return Ok(false) };
+            if words.is_empty() {
+                return Ok(false);
+            }
+            match self.key.unlock(words.as_bytes()).map_err(host::Error::to_wire) {
+                Ok(()) => return Ok(true),
+                Err(error) if error.code == Code::KeyLocked => {
+                    self.terminal.print(&format!("{}\r\n", plain(&error.message)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Why an approval is not decided any more.
+pub fn not_waiting(approval: &Approval) -> Error {
+    Error::new(Code::Conflict, format!("approval `{}` is {} already", approval.row.approval_id, approval.row.status))
+        .hint("`hermit approvals list` shows what waits")
+}
+
+/// The refusal of whoever is no person at a terminal.
+pub fn no_terminal() -> Error {
+    Error::new(Code::Forbidden, "only a person at a terminal can allow something")
+        .hint("run `hermit approvals approve` in a terminal of your own; from here it can be denied")
+}
+
+/// The whole card, the gravest first.
+pub fn card(out: &Output, approval: &Approval, whole: bool) {
+    let row = &approval.row;
+    let risk_tone = match row.risk.as_str() {
+        "high" | "critical" => Tone::Bad,
+        "moderate" => Tone::Warn,
+        _ => Tone::Good,
+    };
+    out.line("");
+    out.say(Tone::Bold, plain(&approval.title));
+    out.say(risk_tone, format!("{} risk, {}", row.risk, row.action_class));
+    for line in &approval.lines {
+        let (tone, mark) = match line.kind.as_str() {
+            "destructive" => (Tone::Bad, "-"),
+            "unrecoverable" => (Tone::Bad, "!"),
+            "effect" => (Tone::Plain, "+"),
+            "risk" => (risk_tone, "*"),
+            "quoted" => (Tone::Faint, ">"),
+            _ => (Tone::Plain, " "),
+        };
+        out.say(tone, format!("  {mark} {}", plain(&line.text)));
+    }
+    if whole {
+        approval.whole.iter().for_each(|line| out.line(format!("    {}", plain(line))));
+    }
+    out.say(Tone::Faint, format!("  {}  sha256 {}", row.approval_id, approval.packet_sha256));
+    out.say(Tone::Faint, format!("  task {}, lapses {}", row.task_id, crate::text::time(row.expires_at)));
+    out.line("");
+}

@@ -1,0 +1,110 @@
+//! The verbs, and the help that teaches them.
+
+mod rest;
+mod work;
+
+pub use rest::{ArtifactsVerb, BackupArgs, CompletionsArgs, DoctorArgs, GateVerb, GrantsVerb, HaltArgs, KeysInit, KeysVerb, LedgerVerb, MemoryVerb, ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, StartArgs, Store};
+pub use work::{ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb};
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Exit codes, told at the end of every help.
+const EXITS: &str = "\
+Exit codes:
+  0 done   1 failed   2 wrong usage   3 refused by policy or a person   4 a person is waited for
+  5 not valid   6 signed by nobody you trust   7 something is missing
+
+The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
+
+/// Lets agents do real work on this computer, asks before anything consequential, and proves what happened.
+#[derive(Debug, Parser)]
+#[command(name = "hermit", version, max_term_width = 110, after_help = EXITS, after_long_help = EXITS, propagate_version = true,
+    long_about = "Lets agents do real work on this computer, asks before anything consequential, and proves what happened.\n\n\
+    Examples:\n  \
+    hermit start                                        first steps: keys, a first task, its receipt, its proof\n  \
+    hermit run --playbook tidy --workspace ~/Downloads  sort a folder; you see every move and allow it or not\n  \
+    hermit run --goal \"name these notes by date\" --workspace notes --model openai:http://127.0.0.1:8080/v1#qwen\n  \
+    hermit approvals list                               what waits for your yes or no\n  \
+    hermit rollback rcpt_…                              undo what a receipt says was done\n  \
+    hermit proof export task_… -o proof.zip             a file that anybody can check without Hermit")]
+pub struct Args {
+    /// Folder of the store.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Print JSON: one document, or one object a line where something is followed.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Never ask at the terminal.
+    #[arg(long, global = true)]
+    pub no_input: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// First steps: keys, a first task with your yes, its receipt, how to undo it, its proof.
+    Start(StartArgs),
+    /// Gives a goal or a playbook to work on, and stays with it to its end.
+    Run(RunArgs),
+    /// Tasks: look at them, steer them.
+    #[command(subcommand)]
+    Task(TaskVerb),
+    /// What waits for a yes or no.
+    #[command(subcommand)]
+    Approvals(ApprovalsVerb),
+    /// What was done, as proven.
+    #[command(subcommand)]
+    Receipts(ReceiptsVerb),
+    /// Undoes what a receipt says was done, as a task of its own that asks you first.
+    Rollback(RollbackArgs),
+    /// Files that came in, were made, or were left behind.
+    #[command(subcommand)]
+    Artifacts(ArtifactsVerb),
+    /// Proofs that anybody can check without Hermit.
+    #[command(subcommand)]
+    Proof(ProofVerb),
+    /// The log that everything rests on.
+    #[command(subcommand)]
+    Ledger(LedgerVerb),
+    /// The reference monitor: its state and its evidence.
+    #[command(subcommand)]
+    Gate(GateVerb),
+    /// Keys: make them once, list their public halves.
+    #[command(subcommand)]
+    Keys(KeysVerb),
+    /// Copies the store into a new folder, also while it is in use.
+    Backup(BackupArgs),
+    /// Puts a copy back into an empty folder, and verifies it.
+    Restore(RestoreArgs),
+    /// Stops everything, durably, until `hermit boot`.
+    Halt(HaltArgs),
+    /// Lets Hermit work again after a halt.
+    Boot,
+    /// Goes on with everything that was interrupted and can go on.
+    Resume,
+    /// Settles an outcome that nobody knows, after you have looked.
+    Resolve(ResolveArgs),
+    /// Tells the chain behind a receipt: from goal to change.
+    Explain {
+        /// The receipt, or the beginning or end of its identifier.
+        receipt: String,
+    },
+    /// Shows exactly what was sent to a model, and what came back.
+    Context(ContextArgs),
+    /// Searches everything that was said and done.
+    Search(SearchArgs),
+    /// What was kept in memory, and on what it rests.
+    #[command(subcommand)]
+    Memory(MemoryVerb),
+    /// Authority that was given.
+    #[command(subcommand)]
+    Grants(GrantsVerb),
+    /// Tells what works here and what to do about the rest.
+    Doctor(DoctorArgs),
+    /// Prints completions for a shell.
+    Completions(CompletionsArgs),
+}

@@ -1,0 +1,250 @@
+//! Verbs about the store, its keys and its proofs.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Where keys sleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Store {
+    /// The operating system's keychain.
+    Keychain,
+    /// A file under a passphrase.
+    File,
+}
+
+/// `hermit start`.
+#[derive(Debug, Args, Default)]
+#[command(after_help = "\
+Makes the store and its keys if there are none, runs the playbook `tidy` in a folder (a small sample in a temporary
+folder unless you name one), shows you the card, takes your answer, shows the receipt and how to undo it, writes a
+proof and checks it. Without a terminal it does what can be done and says what is left.")]
+pub struct StartArgs {
+    /// The folder to tidy; a sample in a temporary folder when absent.
+    #[arg(long, short, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Where keys sleep, when there are none yet.
+    #[arg(long, value_enum)]
+    pub store: Option<Store>,
+    /// File descriptor with the vault's passphrase in its first line.
+    #[arg(long, value_name = "N")]
+    pub passphrase_fd: Option<i32>,
+    /// File descriptor with the approval passphrase in its first line.
+    #[arg(long, value_name = "N")]
+    pub approval_passphrase_fd: Option<i32>,
+}
+
+/// `hermit artifacts`.
+#[derive(Debug, Subcommand)]
+pub enum ArtifactsVerb {
+    /// Takes a file in.
+    Ingest {
+        /// The file.
+        file: PathBuf,
+        /// How far it may be relied on: untrusted (the standard), user_asserted.
+        #[arg(long, value_name = "TIER")]
+        trust: Option<String>,
+    },
+    /// Shows one artifact; with `-o` writes its bytes.
+    Show {
+        /// The artifact, or the beginning or end of its identifier.
+        artifact: String,
+        /// Where its bytes go; `-` is standard output.
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Tells where it came from and what came of it.
+    Lineage {
+        /// The artifact.
+        artifact: String,
+    },
+}
+
+/// `hermit proof`.
+#[derive(Debug, Subcommand)]
+pub enum ProofVerb {
+    /// Writes the proof of a task, or of one receipt.
+    Export(ProofExport),
+    /// Checks a proof; needs no store.
+    Verify(ProofVerify),
+}
+
+/// `hermit proof export`.
+#[derive(Debug, Args)]
+pub struct ProofExport {
+    /// The task or receipt.
+    pub subject: String,
+    /// Where to; must not exist. A name that ends in `.zip` makes a zip, any other a folder.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Content to send along: records (the standard), all, none, or kinds of artifacts.
+    #[arg(long, value_name = "KIND")]
+    pub artifacts: Vec<String>,
+    /// Leave only digests of sensitive values.
+    #[arg(long)]
+    pub redact: bool,
+}
+
+/// `hermit proof verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --trust the best answer is 6: whole, but signed by nobody you said you trust.
+A key is a PEM block, a key id, an SSH fingerprint (SHA256:…), a verifier key, or a file that holds one.")]
+pub struct ProofVerify {
+    /// The proof: a zip or a folder.
+    pub proof: PathBuf,
+    /// A key you have from elsewhere; may be given several times.
+    #[arg(long, value_name = "KEY|FILE")]
+    pub trust: Vec<String>,
+}
+
+/// `hermit ledger`.
+#[derive(Debug, Subcommand)]
+pub enum LedgerVerb {
+    /// Checks the whole ledger.
+    Verify {
+        /// A key trusted beside the store's own: PEM block, verifier key, or a file that holds one.
+        #[arg(long, value_name = "KEY|FILE")]
+        trust: Vec<String>,
+    },
+    /// Folds every list anew from the log.
+    Rebuild,
+    /// Signs the trees of tasks, gate and log.
+    Checkpoint {
+        /// Only of these tasks.
+        tasks: Vec<String>,
+    },
+    /// Counts what is there.
+    Stats,
+}
+
+/// `hermit gate`.
+#[derive(Debug, Subcommand)]
+pub enum GateVerb {
+    /// Tells whether it works or is halted.
+    State,
+    /// Writes its evidence bundle.
+    Export {
+        /// Where to; must not exist.
+        #[arg(long, short, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Checks an evidence bundle; needs no store.
+    Verify {
+        /// The bundle.
+        bundle: PathBuf,
+        /// The root its chain must have, known from elsewhere.
+        #[arg(long, value_name = "DIGEST")]
+        root: Option<String>,
+    },
+}
+
+/// `hermit keys`.
+#[derive(Debug, Subcommand)]
+pub enum KeysVerb {
+    /// Makes the keys of a store, once.
+    Init(KeysInit),
+    /// Lists the public halves in force.
+    List,
+}
+
+/// `hermit keys init`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Two secrets are made. The vault holds the keys that sign receipts, checkpoints and proofs. The approval key has a
+passphrase of its own: it is asked for when you say yes, and nothing else can say yes.
+
+Examples:
+  hermit keys init --store keychain
+  hermit keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault.txt 4<approval.txt
+
+Unattended hosts open a passphrase file with HERMIT_PASSPHRASE_FILE.")]
+pub struct KeysInit {
+    /// Where keys sleep; always said, never guessed.
+    #[arg(long, value_enum)]
+    pub store: Store,
+    /// File descriptor with the vault's passphrase in its first line; asked for at a terminal when absent.
+    #[arg(long, value_name = "N")]
+    pub passphrase_fd: Option<i32>,
+    /// File descriptor with the approval passphrase in its first line; asked for at a terminal when absent.
+    #[arg(long, value_name = "N")]
+    pub approval_passphrase_fd: Option<i32>,
+}
+
+/// `hermit backup`.
+#[derive(Debug, Args)]
+pub struct BackupArgs {
+    /// The folder to make.
+    pub to: PathBuf,
+}
+
+/// `hermit restore`.
+#[derive(Debug, Args)]
+pub struct RestoreArgs {
+    /// The copy. It is put into the store's folder (`--home`), which must hold none.
+    pub from: PathBuf,
+}
+
+/// `hermit halt`.
+#[derive(Debug, Args)]
+pub struct HaltArgs {
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// `hermit search`.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// Words that must all be there.
+    #[arg(required = true)]
+    pub text: Vec<String>,
+    /// Rows at most.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u32>,
+}
+
+/// `hermit memory`.
+#[derive(Debug, Subcommand)]
+pub enum MemoryVerb {
+    /// Lists durable memory; `--status any` lists what was ended, too.
+    List(super::ListArgs),
+    /// Lists beliefs.
+    Beliefs(super::ListArgs),
+    /// Lists decisions.
+    Decisions(super::ListArgs),
+    /// Marks a record as wrong.
+    Invalidate {
+        /// The record.
+        memory: String,
+        /// Why.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+}
+
+/// `hermit grants`.
+#[derive(Debug, Subcommand)]
+pub enum GrantsVerb {
+    /// Lists grants; without a task those that can still be used.
+    List(super::ListArgs),
+    /// Takes an unused grant back.
+    Revoke {
+        /// The grant.
+        grant: String,
+        /// Why.
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+}
+
+/// `hermit doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {}
+
+/// `hermit completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,112 @@
+//! What every verb needs: the store's place, where words go, and the terminal, when there is one.
+
+use crate::args::Args;
+use crate::output::Output;
+use crate::terminal::{Echo, Terminal, Typed};
+use host::{Home, Need, Session, Unlock};
+use std::path::{Path, PathBuf};
+use wire::{Code, Error};
+use zeroize::Zeroizing;
+
+/// Passphrases may be mistyped this often.
+const TRIES: u32 = 3;
+
+/// Whether a verb signs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signs {
+    /// It does: at a terminal the vault's passphrase is asked for.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// What every verb needs.
+pub struct Context {
+    /// The store's place.
+    pub home: Home,
+    /// Where words go.
+    pub out: Output,
+    /// The controlling terminal, when a person is there and `--json` or `--no-input` was not said.
+    pub terminal: Option<Terminal>,
+}
+
+impl Context {
+    /// From the command line.
+    ///
+    /// # Errors
+    /// When no place for the store can be told.
+    pub fn new(args: &Args) -> Result<Self, Error> {
+        let home = Home::find(args.home.as_deref()).map_err(host::Error::to_wire)?;
+        let terminal = if args.json || args.no_input { None } else { Terminal::open() };
+        Ok(Self { home, out: Output::new(args.json), terminal })
+    }
+
+    /// The store, for reading.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn reading(&self) -> Result<Session, Error> {
+        if !self.home.has_store() {
+            return Err(Error::new(Code::NoStore, format!("there is no store in `{}`", self.home.dir().display()))
+                .hint("make one with `hermit start` or `hermit keys init`"));
+        }
+        Session::open(&self.home, Need::Read, &Unlock::Environment)
+    }
+
+    /// No store, or one that need not be there.
+    ///
+    /// # Errors
+    /// When its settings cannot be read.
+    pub fn free(&self) -> Result<Session, Error> {
+        Session::open(&self.home, Need::Read, &Unlock::Environment)
+    }
+
+    /// The store, for writing: in this process, or through the one that owns it.
+    ///
+    /// # Errors
+    /// When another process holds it and cannot be reached.
+    pub fn writing(&self, signs: Signs) -> Result<Session, Error> {
+        if signs == Signs::No {
+            return self.open(&Unlock::Environment);
+        }
+        let Some(terminal) = self.terminal.as_ref().filter(|_| self.asks()) else {
+            return self.open(&Unlock::Environment);
+        };
+        for left in (0..TRIES).rev() {
+            let words = match terminal.ask("Vault passphrase (Enter leaves the keys locked): ", Echo::Hidden)? {
+                Typed::Line(words) if !words.is_empty() => Zeroizing::new(words.as_bytes().to_vec()),
+                _ => return self.open(&Unlock::Environment),
+            };
+            match self.open(&Unlock::Words(words)) {
+                Err(error) if error.code == Code::KeyLocked && left > 0 => {
+                    terminal.print(&format!("{}\r\n", crate::text::plain(&error.message)));
+                }
+                other => return other,
+            }
+        }
+        self.open(&Unlock::Environment)
+    }
+
+    fn open(&self, unlock: &Unlock) -> Result<Session, Error> {
+        Session::open(&self.home, Need::Write, unlock)
+    }
+
+    /// Whether the vault's passphrase has to be asked for.
+    fn asks(&self) -> bool {
+        let given = std::env::var_os("HERMIT_PASSPHRASE_FILE").is_some_and(|v| !v.is_empty());
+        !given && self.home.needs_passphrase()
+    }
+}
+
+/// A path as a person gives it, made absolute, because the host may run elsewhere.
+///
+/// # Errors
+/// When the present folder is gone.
+pub fn absolute(path: &Path) -> Result<String, Error> {
+    let path: PathBuf = std::path::absolute(path)
+        .map_err(|e| Error::new(Code::Usage, format!("cannot make `{}` a full path: {e}", path.display())))?;
+    path.into_os_string().into_string().map_err(|path| {
+        Error::new(Code::Usage, format!("the path `{}` is not UTF-8", path.to_string_lossy()))
+            .hint("name the folder above it")
+    })
+}

@@ -1,0 +1,7 @@
+//! `hermit`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,0 +1,147 @@
+//! What is printed: wire's types as JSON, or lines for a person.
+
+use serde::Serialize;
+use std::io::{IsTerminal as _, Write as _};
+use wire::Error;
+
+/// How something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it is.
+    Plain,
+    /// A heading.
+    Bold,
+    /// Beside the point.
+    Faint,
+    /// It worked.
+    Good,
+    /// Look here.
+    Warn,
+    /// It destroys, or it failed.
+    Bad,
+}
+
+impl Tone {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Bold => "1",
+            Self::Faint => "2",
+            Self::Good => "32",
+            Self::Warn => "33",
+            Self::Bad => "31",
+        }
+    }
+}
+
+/// Where words go.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    json: bool,
+    colour: bool,
+}
+
+impl Output {
+    /// Output of this process.
+    pub fn new(json: bool) -> Self {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
+        Self { json, colour: wanted && able && !json && std::io::stdout().is_terminal() }
+    }
+
+    /// Whether wire's types are printed.
+    pub const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Text in a tone, where colours are shown; colour never says what the words do not.
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
+        match tone.code() {
+            code if self.colour && !code.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// One line for a person; nothing with `--json`.
+    pub fn line(&self, text: impl AsRef<str>) {
+        if !self.json {
+            print(text.as_ref());
+        }
+    }
+
+    /// One line in a tone.
+    pub fn say(&self, tone: Tone, text: impl AsRef<str>) {
+        self.line(self.paint(tone, text.as_ref()));
+    }
+
+    /// An answer: wire's type with `--json`, else what `show` prints.
+    ///
+    /// # Errors
+    /// When it has no JSON form, which would be a fault of ours.
+    pub fn answer<T: Serialize>(&self, answer: &T, show: impl FnOnce(&Self, &T)) -> Result<(), Error> {
+        if self.json {
+            let text = serde_json::to_string_pretty(answer).map_err(|e| Error::new(wire::Code::Failed, e.to_string()))?;
+            print(&text);
+        } else {
+            show(self, answer);
+        }
+        Ok(())
+    }
+
+    /// One JSON line of a stream; nothing without `--json`.
+    ///
+    /// # Errors
+    /// As [`Self::answer`].
+    pub fn stream<T: Serialize>(&self, item: &T) -> Result<(), Error> {
+        if self.json {
+            print(&serde_json::to_string(item).map_err(|e| Error::new(wire::Code::Failed, e.to_string()))?);
+        }
+        Ok(())
+    }
+
+    /// What went wrong, on standard error: `message`, then `hint`.
+    pub fn error(&self, error: &Error) {
+        if self.json {
+            let text = serde_json::to_string(error).unwrap_or_else(|_| error.message.clone());
+            let _ = writeln!(std::io::stderr(), "{text}");
+            return;
+        }
+        let colour = self.colour && std::io::stderr().is_terminal();
+        let head = if colour { "\u{1b}[31merror:\u{1b}[0m" } else { "error:" };
+        let _ = writeln!(std::io::stderr(), "{head} {}", crate::text::paragraph(&error.message));
+        if !error.hint.is_empty() {
+            let _ = writeln!(std::io::stderr(), " hint: {}", crate::text::paragraph(&error.hint));
+        }
+    }
+
+    /// A word beside the point, on standard error, so that standard output stays what was asked for.
+    pub fn note(&self, text: impl AsRef<str>) {
+        if !self.json {
+            let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+        }
+    }
+}
+
+/// A line on standard output. Whoever closed the pipe has read enough.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(i32::from(wire::exit::DONE));
+    }
+}
+
+/// Columns, each as wide as its widest cell.
+pub fn table(out: &Output, head: &[&str], rows: &[Vec<String>]) {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain(head.get(column).map(|h| h.chars().count())).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let join = |cells: &[String]| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let head: Vec<String> = head.iter().map(|h| (*h).to_owned()).collect();
+    out.say(Tone::Faint, join(&head));
+    rows.iter().for_each(|row| out.line(join(row)));
+}

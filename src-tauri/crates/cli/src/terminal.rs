@@ -1,0 +1,134 @@
+//! The controlling terminal, opened by us: standard input may be a pipe, a file or a program.
+
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios};
+use std::fs::File;
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::time::Duration;
+use wire::{Code, Error};
+use zeroize::Zeroizing;
+
+/// Keys pressed within this time after a card was shown are thrown away (governance.md 2).
+const ARMING: Duration = Duration::from_millis(500);
+/// Longer answers are nonsense.
+const LINE_BYTES_MAX: usize = 4_096;
+
+/// What a person typed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// A line, without its end.
+    Line(Zeroizing<String>),
+    /// Ctrl-C, Ctrl-D, or the terminal is gone: nothing was answered.
+    Nothing,
+}
+
+/// What is shown of what is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Echo {
+    /// Everything.
+    Shown,
+    /// Nothing.
+    Hidden,
+}
+
+/// The terminal this process is controlled by.
+pub struct Terminal {
+    file: File,
+}
+
+/// Puts the terminal back as it was.
+struct Restore<'t> {
+    file: &'t File,
+    before: Termios,
+}
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        let _ = rustix::termios::tcsetattr(self.file, OptionalActions::Drain, &self.before);
+    }
+}
+
+#[allow(clippy::indexing_slicing, reason = "rustix indexes its special codes by an enum; no index is out of bounds")]
+fn one_byte_at_a_time(raw: &mut Termios) {
+    raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+    raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+}
+
+impl Terminal {
+    /// The controlling terminal, when there is one and a person sees what this process prints.
+    pub fn open() -> Option<Self> {
+        let seen = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
+        let file = File::options().read(true).write(true).open("/dev/tty").ok()?;
+        (seen && file.is_terminal()).then_some(Self { file })
+    }
+
+    /// Prints to the terminal itself.
+    pub fn print(&self, text: &str) {
+        let _ = (&self.file).write_all(text.as_bytes());
+    }
+
+    /// Waits until whoever sees the card has had time to see it, and throws away what was typed before.
+    pub fn arm(&self) {
+        std::thread::sleep(ARMING);
+        let _ = rustix::termios::tcflush(&self.file, QueueSelector::IFlush);
+    }
+
+    /// Asks for a line. What was typed before the question does not answer it.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn ask(&self, question: &str, echo: Echo) -> Result<Typed, Error> {
+        let failed = |e: rustix::io::Errno| Error::new(Code::Failed, format!("the terminal refuses: {e}"));
+        let before = rustix::termios::tcgetattr(&self.file).map_err(failed)?;
+        let mut raw = before.clone();
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN);
+        one_byte_at_a_time(&mut raw);
+        // `Flush` drops what was typed and not yet read.
+        rustix::termios::tcsetattr(&self.file, OptionalActions::Flush, &raw).map_err(failed)?;
+        let _restore = Restore { file: &self.file, before };
+        self.print(question);
+        let typed = self.read(echo);
+        self.print("\r\n");
+        Ok(typed)
+    }
+
+    fn read(&self, echo: Echo) -> Typed {
+        let mut bytes: Zeroizing<Vec<u8>> = Zeroizing::new(Vec::with_capacity(LINE_BYTES_MAX));
+        let mut byte = [0];
+        loop {
+            match (&self.file).read(&mut byte) {
+                Ok(1) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                _ => return Typed::Nothing,
+            }
+            let [key] = byte;
+            match key {
+                b'\r' | b'\n' => {
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    return Typed::Line(Zeroizing::new(text));
+                }
+                0x03 | 0x04 => return Typed::Nothing,
+                0x08 | 0x7f => {
+                    // Back over one character, which may be several bytes.
+                    while bytes.pop().is_some_and(|b| b & 0xc0 == 0x80) {}
+                    if echo == Echo::Shown {
+                        self.print("\u{8} \u{8}");
+                    }
+                }
+                0x15 => {
+                    let shown = String::from_utf8_lossy(&bytes).chars().count();
+                    bytes.clear();
+                    if echo == Echo::Shown {
+                        self.print(&"\u{8} \u{8}".repeat(shown));
+                    }
+                }
+                key if key >= 0x20 && bytes.len() < LINE_BYTES_MAX => {
+                    bytes.push(key);
+                    if echo == Echo::Shown {
+                        let _ = (&self.file).write_all(&[key]);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! One function for each verb.
+
+mod approvals;
+mod knowledge;
+mod keys;
+mod proof;
+mod run;
+mod start;
+mod store;
+mod task;
+
+use crate::args::{Args, CompletionsArgs, Verb};
+use crate::context::Context;
+use clap::CommandFactory as _;
+use wire::{Error, exit};
+
+/// What a verb came to: an exit code.
+pub type Came = Result<u8, Error>;
+
+/// Runs a verb.
+///
+/// # Errors
+/// What it says.
+pub fn run(context: &Context, verb: Verb) -> Came {
+    match verb {
+        Verb::Start(args) => start::start(context, &args),
+        Verb::Run(args) => run::run(context, &args),
+        Verb::Task(verb) => task::task(context, verb),
+        Verb::Approvals(verb) => approvals::approvals(context, verb),
+        Verb::Receipts(verb) => task::receipts(context, verb),
+        Verb::Rollback(args) => run::rollback(context, args),
+        Verb::Artifacts(verb) => knowledge::artifacts(context, verb),
+        Verb::Proof(verb) => proof::proof(context, verb),
+        Verb::Ledger(verb) => store::ledger(context, verb),
+        Verb::Gate(verb) => proof::gate(context, verb),
+        Verb::Keys(verb) => keys::keys(context, verb),
+        Verb::Backup(args) => store::backup(context, &args),
+        Verb::Restore(args) => store::restore(context, &args),
+        Verb::Halt(args) => store::halt(context, args),
+        Verb::Boot => store::boot(context),
+        Verb::Resume => run::resume_all(context),
+        Verb::Resolve(args) => run::resolve(context, args),
+        Verb::Explain { receipt } => task::explain(context, receipt),
+        Verb::Context(args) => knowledge::context(context, args),
+        Verb::Search(args) => knowledge::search(context, &args),
+        Verb::Memory(verb) => knowledge::memory(context, verb),
+        Verb::Grants(verb) => approvals::grants(context, verb),
+        Verb::Doctor(_) => store::doctor(context),
+        Verb::Completions(args) => Ok(completions(&args)),
+    }
+}
+
+fn completions(args: &CompletionsArgs) -> u8 {
+    let mut command = Args::command();
+    clap_complete::generate(args.shell, &mut command, "hermit", &mut std::io::stdout());
+    exit::DONE
+}

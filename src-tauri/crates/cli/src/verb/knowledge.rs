@@ -1,0 +1,182 @@
+//! What is known: artifacts, what models were sent, memory, and the search through everything.
+
+use super::Came;
+use super::approvals::more;
+use super::task::chain;
+use crate::args::{ArtifactsVerb, ContextArgs, MemoryVerb, SearchArgs};
+use crate::context::{Context, Signs, absolute};
+use crate::output::{Output, Tone, table};
+use crate::text::{paragraph, plain, size, time};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use wire::artifacts::{Artifact, Content, Ingest, Lineage, Show};
+use wire::knowledge::{Beliefs, Decisions, Evidence, Invalidate, Memories, Search};
+use wire::{Code, Error, exit};
+
+/// `hermit artifacts`.
+pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
+    match verb {
+        ArtifactsVerb::Ingest { file, trust } => {
+            let session = context.writing(Signs::No)?;
+            let (path, channel) = (Some(absolute(&file)?), Some("cli".to_owned()));
+            let taken = session.call(&Ingest { path, trust, channel, ..Ingest::default() });
+            session.close();
+            context.out.answer(&taken?, |out, taken| {
+                out.line(format!("{}  {}  sha256 {}", taken.artifact_id, size(taken.byte_size), taken.sha256));
+            })?;
+        }
+        ArtifactsVerb::Show { artifact, output } => {
+            let session = context.reading()?;
+            let found = session.call(&Show { artifact })?;
+            match output {
+                Some(path) => write(&session, &found, &path)?,
+                None => context.out.answer(&found, show)?,
+            }
+        }
+        ArtifactsVerb::Lineage { artifact } => {
+            let found = context.reading()?.call(&Lineage { artifact })?;
+            context.out.answer(&found, |out, found| {
+                let maker: Vec<_> = found.produced_by.iter().cloned().collect();
+                chain(out, "made by", &maker);
+                chain(out, "from", &found.inputs);
+                chain(out, "before", &found.ancestors);
+                chain(out, "cited by", &found.cited_by);
+                chain(out, "beliefs", &found.beliefs);
+                chain(out, "memory", &found.memories);
+                chain(out, "receipts", &found.receipts);
+                chain(out, "after", &found.descendants);
+                chain(out, "untrusted", &found.untrusted);
+                chain(out, "stale", &found.stale);
+            })?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn show(out: &Output, a: &Artifact) {
+    let fact = |name: &str, value: &str| out.line(format!("  {name:<10} {value}"));
+    out.say(Tone::Bold, &a.artifact_id);
+    fact("kind", &format!("{} ({})", a.kind, a.class));
+    if let Some(name) = &a.name {
+        fact("name", &plain(&name.to_string()));
+    }
+    fact("from", &plain(&a.uri.to_string()));
+    fact("task", &a.task_id);
+    fact("size", &size(a.byte_size));
+    fact("type", &plain(&a.media_type));
+    fact("sha256", &a.sha256);
+    fact("trust", &a.trust);
+    fact("made", &time(a.created_at));
+    fact("state", &format!("{}{}", a.state, if a.present == Some(false) { ", its bytes are gone" } else { "" }));
+    out.say(Tone::Faint, "its bytes: add `-o FILE`");
+}
+
+fn write(session: &host::Session, found: &Artifact, path: &Path) -> Result<(), Error> {
+    let failed = |e: std::io::Error| {
+        Error::new(Code::Failed, format!("cannot write `{}`: {e}", path.display())).hint("name a file that does not exist")
+    };
+    let mut out: Box<dyn std::io::Write> = if path == PathBuf::from("-") {
+        Box::new(std::io::stdout())
+    } else {
+        Box::new(std::fs::File::create_new(path).map_err(failed)?)
+    };
+    let mut offset = 0;
+    loop {
+        let part = session.call(&Content { artifact: found.artifact_id.clone(), offset, limit: None })?;
+        let bytes = STANDARD.decode(&part.bytes).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
+        out.write_all(&bytes).map_err(failed)?;
+        match part.next_offset {
+            Some(next) => offset = next,
+            None => return out.flush().map_err(failed),
+        }
+    }
+}
+
+/// `hermit context`.
+pub fn context(context: &Context, args: ContextArgs) -> Came {
+    let show = wire::context::Show { task: args.task, attempt: args.attempt, iteration: args.iteration };
+    let found = context.reading()?.call(&show)?;
+    context.out.answer(&found, |out, found| {
+        for turn in &found.turns {
+            let model = turn.model.as_deref().unwrap_or("?");
+            let summary = turn.summary.as_ref().map(|s| plain(&s.to_string())).unwrap_or_default();
+            let tokens = turn.pack_tokens.map(|t| format!("{t} tokens")).unwrap_or_default();
+            out.line(format!("attempt {} turn {:>2}  {}  {tokens}  {summary}", turn.attempt, turn.iteration, plain(model)));
+        }
+        let Some(shown) = &found.shown else {
+            return out.say(Tone::Faint, "exact bytes of one turn: add `--iteration N`");
+        };
+        for (name, sent) in [("pack", &shown.pack), ("sent", &shown.request), ("came back", &shown.response)] {
+            let Some(sent) = sent else { continue };
+            out.say(Tone::Bold, format!("{name}  {}  sha256 {}", size(sent.byte_size), sent.sha256));
+            let bytes = sent.bytes.as_ref().and_then(|b| STANDARD.decode(b).ok());
+            out.line(bytes.map_or_else(|| "(gone)".to_owned(), |b| paragraph(&String::from_utf8_lossy(&b))));
+        }
+    })?;
+    Ok(exit::DONE)
+}
+
+/// `hermit search`.
+pub fn search(context: &Context, args: &SearchArgs) -> Came {
+    let found = context.reading()?.call(&Search { text: args.text.join(" "), after: None, limit: args.limit })?;
+    context.out.answer(&found, |out, found| {
+        if found.rows.is_empty() {
+            return out.line("nothing found");
+        }
+        for hit in &found.rows {
+            out.line(format!("{:<9} {}  {}", hit.kind, hit.id, plain(&hit.excerpt.to_string())));
+        }
+    })?;
+    Ok(exit::DONE)
+}
+
+/// `hermit memory`.
+pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
+    let evidence = |e: &[Evidence]| format!("{} pieces of evidence", e.len());
+    match verb {
+        MemoryVerb::List(args) => {
+            let found = context.reading()?.call(&Memories { status: args.status, after: args.after, limit: args.limit })?;
+            context.out.answer(&found, |out, found| {
+                let rows = found.rows.iter().map(|m| {
+                    vec![m.memory_id.clone(), m.status.clone(), m.trust.clone(), evidence(&m.evidence), plain(&m.claim.to_string())]
+                });
+                list(out, &["memory", "status", "trust", "on", "claim"], rows.collect(), found.next.as_deref());
+            })?;
+        }
+        MemoryVerb::Beliefs(args) => {
+            let ask = Beliefs { task: args.task, status: args.status, after: args.after, limit: args.limit };
+            let found = context.reading()?.call(&ask)?;
+            context.out.answer(&found, |out, found| {
+                let rows = found.rows.iter().map(|b| {
+                    vec![b.belief_id.clone(), b.status.clone(), b.confidence.to_string(), evidence(&b.evidence), plain(&b.claim.to_string())]
+                });
+                list(out, &["belief", "status", "of 1000", "on", "claim"], rows.collect(), found.next.as_deref());
+            })?;
+        }
+        MemoryVerb::Decisions(args) => {
+            let found = context.reading()?.call(&Decisions { task: args.task, after: args.after, limit: args.limit })?;
+            context.out.answer(&found, |out, found| {
+                let rows = found.rows.iter().map(|d| {
+                    vec![d.decision_id.clone(), d.class.clone(), d.risk.clone(), time(d.created_at), plain(&d.summary.to_string())]
+                });
+                list(out, &["decision", "class", "risk", "made", "what"], rows.collect(), found.next.as_deref());
+            })?;
+        }
+        MemoryVerb::Invalidate { memory, reason } => {
+            let session = context.writing(Signs::Yes)?;
+            let done = session.call(&Invalidate { memory, reason });
+            session.close();
+            context.out.answer(&done?, |out, done| out.line(format!("{} is marked as wrong", done.memory_id)))?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Option<&str>) {
+    if rows.is_empty() {
+        return out.line("nothing yet");
+    }
+    table(out, head, &rows);
+    more(out, next);
+}

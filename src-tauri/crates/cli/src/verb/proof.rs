@@ -1,0 +1,123 @@
+//! Proofs, and the gate's evidence.
+
+use super::Came;
+use crate::args::{GateVerb, ProofExport, ProofVerb, ProofVerify};
+use crate::context::{Context, Signs, absolute};
+use crate::output::{Output, Tone};
+use crate::text::{plain, size, time};
+use std::path::Path;
+use wire::gate::{Export as GateExport, GateState, State, Verify as GateVerify};
+use wire::proof::{Export, Exported, Report, Verify};
+use wire::{Error, Verdict, exit};
+
+/// `hermit proof`.
+pub fn proof(context: &Context, verb: ProofVerb) -> Came {
+    match verb {
+        ProofVerb::Export(args) => {
+            let session = context.writing(Signs::Yes)?;
+            let made = export(&session, &args);
+            session.close();
+            context.out.answer(&made?, show_exported)?;
+            Ok(exit::DONE)
+        }
+        ProofVerb::Verify(args) => {
+            let report = verify(&context.free()?, &args)?;
+            context.out.answer(&report, show_report)?;
+            Ok(report.verdict.exit_code())
+        }
+    }
+}
+
+/// Writes a proof.
+pub fn export(session: &host::Session, args: &ProofExport) -> Result<Exported, Error> {
+    let is_receipt = args.subject.starts_with("rcpt_") || args.subject.starts_with("receipt_");
+    let subject = Some(args.subject.clone());
+    let (task, receipt) = if is_receipt { (None, subject) } else { (subject, None) };
+    let (artifacts, redact) = (args.artifacts.clone(), args.redact);
+    session.call(&Export { task, receipt, path: absolute(&args.output)?, artifacts, redact })
+}
+
+/// Checks a proof.
+pub fn verify(session: &host::Session, args: &ProofVerify) -> Result<Report, Error> {
+    session.call(&Verify { path: absolute(&args.proof)?, trust: trusted(&args.trust)? })
+}
+
+/// Keys as given, or out of the files that were given.
+pub fn trusted(given: &[String]) -> Result<Vec<String>, Error> {
+    let read = |text: &String| match std::fs::read_to_string(Path::new(text)) {
+        Ok(key) => Ok(key.trim().to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || text.contains('\n') => Ok(text.clone()),
+        Err(error) => Err(Error::new(wire::Code::Usage, format!("cannot read the key `{text}`: {error}"))),
+    };
+    given.iter().map(read).collect()
+}
+
+/// What was written.
+pub fn show_exported(out: &Output, made: &Exported) {
+    out.line(format!("{}  {} files, {}", plain(&made.path), made.files, size(made.byte_size)));
+    out.line(format!("names its content: sha256 {}", made.sums_sha256));
+    made.left_out.iter().for_each(|what| out.say(Tone::Warn, format!("  left out: {}", plain(what))));
+}
+
+/// What a check has shown.
+pub fn show_report(out: &Output, report: &Report) {
+    let tone = match report.verdict {
+        Verdict::Valid => Tone::Good,
+        Verdict::Invalid => Tone::Bad,
+        Verdict::Unverifiable | Verdict::Incomplete => Tone::Warn,
+    };
+    out.say(tone, format!("{}: {}", report.verdict, plain(&report.reason)));
+    for (title, sentences) in
+        [("proven", &report.proven), ("only asserted", &report.asserted), ("not shown", &report.not_shown)]
+    {
+        if !sentences.is_empty() {
+            out.say(Tone::Bold, title);
+            sentences.iter().for_each(|sentence| out.line(format!("  - {}", plain(sentence))));
+        }
+    }
+    if report.verdict == Verdict::Unverifiable {
+        report.keys.iter().for_each(|(purpose, keyid)| out.line(format!("  its {purpose} key: {}", plain(keyid))));
+        out.line("if you know one of them from elsewhere, say so with `--trust`");
+    }
+}
+
+/// `hermit gate`.
+pub fn gate(context: &Context, verb: GateVerb) -> Came {
+    match verb {
+        GateVerb::State => {
+            let state = context.reading()?.call(&State {})?;
+            context.out.answer(&state, show_state)?;
+            Ok(exit::DONE)
+        }
+        GateVerb::Export { output } => {
+            let made = context.reading()?.call(&GateExport { path: absolute(&output)? })?;
+            context.out.answer(&made, |out, made| {
+                out.line(format!("{}  {} entries, {}", plain(&made.path), made.entries, size(made.byte_size)));
+            })?;
+            Ok(exit::DONE)
+        }
+        GateVerb::Verify { bundle, root } => {
+            let found = context.free()?.call(&GateVerify { path: absolute(&bundle)?, root })?;
+            context.out.answer(&found, |out, found| {
+                out.line(format!("{}: {} ({} entries)", found.verdict, plain(&found.reason), found.entries));
+            })?;
+            Ok(found.verdict.exit_code())
+        }
+    }
+}
+
+/// How the gate stands.
+pub fn show_state(out: &Output, state: &GateState) {
+    if state.halted {
+        out.say(Tone::Bad, "halted: nothing executes until `hermit boot`");
+        if let Some(reason) = &state.reason {
+            out.line(format!("  because {}", plain(&reason.to_string())));
+        }
+    } else {
+        out.say(Tone::Good, "works");
+    }
+    if let Some(since) = state.since {
+        out.line(format!("  since {}", time(since)));
+    }
+    out.line(format!("  {} entries, the last {}", state.entries, state.head));
+}

@@ -1,0 +1,184 @@
+//! Verbs that give work and stay with it.
+
+use super::Came;
+use crate::approve::Seat;
+use crate::args::{ResolveArgs, RollbackArgs, RunArgs};
+use crate::context::{Context, Signs, absolute};
+use crate::follow;
+use host::Session;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use wire::receipts::ReceiptRow;
+use wire::task::{Budget, Reasoner, Settle, Submit};
+use wire::{Code, Error, exit};
+
+/// `hermit run`.
+pub fn run(context: &Context, args: &RunArgs) -> Came {
+    let submit = submission(args)?;
+    let session = context.writing(Signs::Yes)?;
+    let code = give(context, &session, &submit);
+    session.close();
+    code.map(|(code, _)| code)
+}
+
+/// Submits, stays, reports; the exit code and how the task stands.
+pub fn give(context: &Context, session: &Session, submit: &Submit) -> Result<(u8, follow::Rest), Error> {
+    let heard = session.listen();
+    let submitted = session.call(submit)?;
+    if submitted.duplicate {
+        context.out.note("this was asked for before; here is what became of it");
+    }
+    stay_with(context, session, &submitted.task_id, heard)
+}
+
+/// Stays with a task and reports.
+pub fn stay_with(
+    context: &Context,
+    session: &Session,
+    task: &str,
+    heard: Option<std::sync::mpsc::Receiver<wire::Notice>>,
+) -> Result<(u8, follow::Rest), Error> {
+    let rest = follow::stay(context, session, task, Seat::take(context), heard)?;
+    let receipts = effects(session, task)?;
+    context.out.answer(&rest.task, |_, _| follow::report(context, &rest, &receipts))?;
+    Ok((follow::exit_code(&rest), rest))
+}
+
+/// Receipts of effects of a task, the newest first.
+pub fn effects(session: &Session, task: &str) -> Result<Vec<ReceiptRow>, Error> {
+    let list = wire::receipts::List { task: Some(task.to_owned()), after: None, limit: None };
+    Ok(session.call(&list)?.rows.into_iter().filter(|r| r.class != "approval_resolution").collect())
+}
+
+fn submission(args: &RunArgs) -> Result<Submit, Error> {
+    let goal = match (&args.goal, &args.goal_file) {
+        (Some(goal), _) => goal.clone(),
+        (None, Some(path)) => read_goal(path)?,
+        (None, None) => String::new(),
+    };
+    if goal.trim().is_empty() && args.playbook.is_none() && args.model.is_none() {
+        return Err(Error::new(Code::Usage, "there is nothing to do: neither a goal nor a playbook was given")
+            .hint("try `hermit run --playbook tidy --workspace DIR`, or `hermit run --goal \"…\" --model …`"));
+    }
+    let workspace = args.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+    let attachments = args.attach.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+    Ok(Submit {
+        goal,
+        workspace: absolute(&workspace)?,
+        reasoner: reasoner(args)?,
+        profile: args.profile.clone(),
+        attachments,
+        budget: Budget { iterations_max: args.iterations, tokens_max: args.tokens, ..Budget::default() },
+        constraints: args.constraint.clone(),
+        title: args.title.clone(),
+        idempotency_key: args.idempotency_key.clone(),
+        channel: Some("cli".to_owned()),
+        ..Submit::default()
+    })
+}
+
+fn read_goal(path: &Path) -> Result<String, Error> {
+    let failed = |e: std::io::Error| {
+        Error::new(Code::Usage, format!("cannot read the goal from `{}`: {e}", path.display()))
+            .hint("name a file of text, or `-` for standard input")
+    };
+    if path == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(failed)?;
+        return Ok(text);
+    }
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+fn reasoner(args: &RunArgs) -> Result<Reasoner, Error> {
+    let parameters = parameters(&args.params)?;
+    if let Some(name) = &args.playbook {
+        let path = Path::new(name);
+        let is_file = name.contains(['/', '\\']) || path.extension().is_some() || path.is_file();
+        let text = if is_file {
+            Some(std::fs::read_to_string(path).map_err(|e| {
+                Error::new(Code::Usage, format!("cannot read the playbook `{name}`: {e}"))
+                    .hint("name one that comes with Hermit, such as `tidy`, or a file of text")
+            })?)
+        } else {
+            None
+        };
+        return Ok(Reasoner::Playbook { name: name.clone(), text, parameters });
+    }
+    if !parameters.is_empty() {
+        return Err(Error::new(Code::Usage, "parameters belong to a playbook, and none was named")
+            .hint("add `--playbook NAME`, or leave `--param` out"));
+    }
+    Ok(match &args.model {
+        Some(address) => Reasoner::Address { address: address.clone() },
+        None => Reasoner::Standard,
+    })
+}
+
+fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {
+    let mut parameters = BTreeMap::new();
+    for text in given {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Error::new(Code::Usage, format!("`{text}` is no parameter")).hint("write it as `--param name=value`")
+        })?;
+        if parameters.insert(name.trim().to_owned(), value.to_owned()).is_some() {
+            return Err(Error::new(Code::Usage, format!("the parameter `{name}` was given twice")));
+        }
+    }
+    Ok(parameters)
+}
+
+/// `hermit rollback`.
+pub fn rollback(context: &Context, args: RollbackArgs) -> Came {
+    let session = context.writing(Signs::Yes)?;
+    let done = undo(context, &session, args.receipt);
+    session.close();
+    done
+}
+
+fn undo(context: &Context, session: &Session, receipt: String) -> Came {
+    let heard = session.listen();
+    let channel = Some("cli".to_owned());
+    let submitted = session.call(&wire::receipts::Rollback { receipt, idempotency_key: None, channel })?;
+    stay_with(context, session, &submitted.task_id, heard).map(|(code, _)| code)
+}
+
+/// `hermit resume`: everything that can go on, one after the other at a terminal.
+pub fn resume_all(context: &Context) -> Came {
+    let session = context.writing(Signs::Yes)?;
+    let done = go_on(context, &session);
+    session.close();
+    done
+}
+
+fn go_on(context: &Context, session: &Session) -> Came {
+    let resumed = session.call(&wire::host::Resume {})?;
+    context.out.answer(&resumed, |out, resumed| {
+        if resumed.tasks.is_empty() {
+            out.line("nothing waits to go on; `hermit approvals list` shows what waits for you");
+        }
+    })?;
+    let mut code = exit::DONE;
+    for task in &resumed.tasks {
+        let rest = follow::stay(context, session, task, Seat::take(context), None)?;
+        let receipts = effects(session, task)?;
+        if !context.out.is_json() {
+            follow::report(context, &rest, &receipts);
+        }
+        code = code.max(follow::exit_code(&rest));
+    }
+    Ok(code)
+}
+
+/// `hermit resolve`.
+pub fn resolve(context: &Context, args: ResolveArgs) -> Came {
+    let session = context.writing(Signs::Yes)?;
+    let task = args.task.clone();
+    let done = session
+        .call(&Settle { task: args.task, result: args.result, note: args.note })
+        .and_then(|_| stay_with(context, &session, &task, None))
+        .map(|(code, _)| code);
+    session.close();
+    done
+}

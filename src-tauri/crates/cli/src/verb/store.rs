@@ -1,0 +1,168 @@
+//! The store: its log, its copies, its halt, its health.
+
+use super::Came;
+use super::proof::{show_state, trusted};
+use crate::args::{BackupArgs, HaltArgs, LedgerVerb, RestoreArgs};
+use crate::context::{Context, Signs, absolute};
+use crate::output::Tone;
+use crate::text::{plain, size};
+use host::{Local, Session, Unlock};
+use indicatif::{ProgressBar, ProgressStyle};
+use wire::gate::{Boot, Halt};
+use wire::host::{Doctor, Level};
+use wire::ledger::{Checkpoint, Rebuild, Stats, Verify};
+use wire::store::{Backup, Restore};
+use wire::{Error, exit};
+
+/// `hermit ledger`.
+pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
+    match verb {
+        LedgerVerb::Verify { trust } => verify(context, &trust),
+        LedgerVerb::Rebuild => rebuild(context),
+        LedgerVerb::Checkpoint { tasks } => {
+            let session = context.writing(Signs::Yes)?;
+            let made = session.call(&Checkpoint { tasks });
+            session.close();
+            context.out.answer(&made?, |out, made| {
+                for c in &made.checkpoints {
+                    out.line(format!("{:<7} {} {} {}", c.kind, c.size, c.root, c.task_id.as_deref().unwrap_or_default()));
+                }
+            })?;
+            Ok(exit::DONE)
+        }
+        LedgerVerb::Stats => {
+            let counts = context.reading()?.call(&Stats {})?;
+            context.out.answer(&counts, |out, c| {
+                out.line(format!("log       {}", c.log_id));
+                out.line(format!("events    {} of {} tasks", c.events, c.tasks));
+                out.line(format!("gate      {} entries", c.entries));
+                out.line(format!("signed    {} checkpoints", c.checkpoints));
+                out.line(format!("content   {} small artifacts, {} disclosures", c.blobs, c.disclosures));
+                out.line(format!("file      {}, and {} not yet folded in", size(c.file_bytes), size(c.wal_bytes)));
+                out.line(format!("hosts     {} so far; schema {}", c.epoch, c.schema));
+            })?;
+            Ok(exit::DONE)
+        }
+    }
+}
+
+fn verify(context: &Context, trust: &[String]) -> Came {
+    let session = context.reading()?;
+    watch(context, &session);
+    let report = session.call(&Verify { keys: trusted(trust)? })?;
+    context.out.answer(&report, |out, r| {
+        let tone = if r.verdict == wire::Verdict::Valid { Tone::Good } else { Tone::Bad };
+        out.say(tone, format!("{}: {}", r.verdict, plain(&r.reason)));
+        if let Some(place) = &r.place {
+            out.line(format!("  first at {}", plain(place)));
+        }
+        out.line(format!("  {} events of {} tasks, {} gate entries, {} disclosures, {} artifacts", r.events, r.tasks, r.entries, r.disclosures, r.artifacts));
+        out.line(format!("  {} checkpoints, {} of them by a trusted key; {} events under none yet", r.checkpoints, r.trusted_checkpoints, r.unsigned_events));
+        if !r.pinned {
+            out.line("  no head was kept outside the store to compare with");
+        }
+    })?;
+    Ok(report.verdict.exit_code())
+}
+
+fn rebuild(context: &Context) -> Came {
+    context.reading()?;
+    let opened = Local::rebuilding(context.home.clone(), &Unlock::Environment).map_err(host::Error::to_wire)?;
+    let session = Session::Local(Box::new(opened));
+    let rebuilt = session.call(&Rebuild {});
+    session.close();
+    context.out.answer(&rebuilt?, |out, rebuilt| out.line(format!("{} events folded anew", rebuilt.events)))?;
+    Ok(exit::DONE)
+}
+
+/// A bar for long work, on a terminal only.
+fn watch(context: &Context, session: &Session) {
+    if context.terminal.is_none() {
+        return;
+    }
+    let bar = ProgressBar::no_length();
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}") {
+        bar.set_style(style);
+    }
+    session.watch(Box::new(move |what, done, total| {
+        bar.set_message(what.to_owned());
+        bar.set_length(total);
+        bar.set_position(done);
+        if total > 0 && done >= total {
+            bar.finish_and_clear();
+        }
+        true
+    }));
+}
+
+/// `hermit backup`.
+pub fn backup(context: &Context, args: &BackupArgs) -> Came {
+    let session = context.reading()?;
+    watch(context, &session);
+    let made = session.call(&Backup { to: absolute(&args.to)? })?;
+    context.out.answer(&made, |out, made| {
+        out.line(format!("{}  {} files, {}", plain(&made.to), made.files, size(made.byte_size)));
+        out.line(format!("names its content: sha256 {}", made.manifest_sha256));
+        made.missing.iter().for_each(|m| out.say(Tone::Warn, format!("  not there any more: {}", plain(m))));
+        out.line("keys are not in it: keep `vault.key`, `approval.key` and `keys.json`, or your keychain, by themselves");
+    })?;
+    Ok(exit::DONE)
+}
+
+/// `hermit restore`.
+pub fn restore(context: &Context, args: &RestoreArgs) -> Came {
+    let to = absolute(context.home.dir())?;
+    let done = context.free()?.call(&Restore { from: absolute(&args.from)?, to })?;
+    context.out.answer(&done, |out, done| {
+        out.line(format!("{}  {} files, {}", plain(&done.to), done.files, size(done.byte_size)));
+        out.line(format!("{}: {}", done.verdict, plain(&done.reason)));
+    })?;
+    Ok(done.verdict.exit_code())
+}
+
+/// `hermit halt`.
+pub fn halt(context: &Context, args: HaltArgs) -> Came {
+    change_gate(context, |session| session.call(&Halt { reason: args.reason.clone() }))
+}
+
+/// `hermit boot`.
+pub fn boot(context: &Context) -> Came {
+    change_gate(context, |session| session.call(&Boot {}))
+}
+
+fn change_gate(context: &Context, ask: impl Fn(&Session) -> Result<wire::gate::GateState, Error>) -> Came {
+    let session = context.writing(Signs::No)?;
+    let state = ask(&session);
+    session.close();
+    context.out.answer(&state?, show_state)?;
+    Ok(exit::DONE)
+}
+
+/// `hermit doctor`: ends with 0 when nothing is in the way, with 1 when something is.
+pub fn doctor(context: &Context) -> Came {
+    let session = context.free()?;
+    let facts = match session.call(&Doctor {}) {
+        Ok(facts) => facts,
+        // A machine without a store has a health, too.
+        Err(error) if error.code == wire::Code::NoStore => match session.local() {
+            Some(local) => wire::host::Facts { facts: local.facts() },
+            None => return Err(error),
+        },
+        Err(error) => return Err(error),
+    };
+    context.out.answer(&facts, |out, facts| {
+        for fact in &facts.facts {
+            let (tone, mark) = match fact.level {
+                Level::Fine => (Tone::Good, "ok  "),
+                Level::Note => (Tone::Warn, "note"),
+                Level::Trouble => (Tone::Bad, "FAIL"),
+            };
+            out.line(format!("{} {}: {}", out.paint(tone, mark), fact.name, plain(&fact.value)));
+            if !fact.advice.is_empty() {
+                out.line(format!("     {}", plain(&fact.advice)));
+            }
+        }
+    })?;
+    let trouble = facts.facts.iter().any(|fact| fact.level == Level::Trouble);
+    Ok(if trouble { exit::OTHER } else { exit::DONE })
+}
