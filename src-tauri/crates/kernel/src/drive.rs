@@ -4,16 +4,20 @@
 //! next one, and [`crate::next::next`] gives it the same answer.
 
 mod act;
+mod answer;
 mod end;
 mod judge;
+mod lease;
 mod normalise;
+mod observe;
 mod receipt;
 mod recover;
 mod think;
 
-pub(crate) use act::{Yes, summary_of};
+pub(crate) use act::Yes;
 pub(crate) use end::in_words;
 pub(crate) use judge::Judged;
+pub(crate) use observe::summary_of;
 
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next};

@@ -8,23 +8,22 @@ use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::Error;
-use effects::{Outcome, Progress};
+use effects::Progress;
 use governance::Authorization;
 use governance::approval::verify;
 use governance::grant::{Approved, MintInput, mint};
-use model::action::{Action, ActionRequest, ReadItem};
+use model::action::{Action, ActionRequest};
 use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus};
-use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
-use model::attempt::{AttemptStatus, TerminationReason};
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::attempt::AttemptStatus;
 use model::body::{
-    ApprovalInvalidated, DecisionRecorded, EffectDispatched, EffectObserved, EffectUncertain, GrantIssued,
+    ApprovalInvalidated, DecisionRecorded, EffectDispatched, GrantIssued,
     IterationCompleted, KeyPurpose, WitnessDrifted, WitnessValidated,
 };
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::policy::PolicyResult;
 use model::principal::PrincipalType;
-use model::receipt::{ItemOutcome, ResultCode};
 use model::witness::StateWitness;
 use model::{DecisionId, GrantId, PrincipalId, Sensitive};
 use serde_json::json;
@@ -322,196 +321,5 @@ impl Kernel {
         });
         w.batch.consume.push((authorization.grant_id(), 1));
         Ok(seat)
-    }
-
-    /// What the act came to: observed, receipted, and the turn closed, in one commit.
-    pub(super) fn conclude(
-        &self,
-        cell: &Cell,
-        request: &ActionRequest,
-        outcome: Outcome,
-        recovered: bool,
-    ) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::Executor)?;
-        let mut w = self.writeup(Point::EffectObserve, state, actor);
-        let mut track = Track::of(state);
-        track.attempt(&mut w, AttemptStatus::Observing, "the executor came back")?;
-        if outcome.result_code == ResultCode::UnknownOutcome {
-            return self.uncertain(state, w, track, request, &outcome);
-        }
-        let outputs = self.keep_outputs(&mut w, request, &outcome)?;
-        let result = self.result_of(&mut w, request, &outcome, &outputs)?;
-        w.push_keyed(Some(format!("observe:{}", request.action_request_id)), EffectObserved {
-            action_request_id: request.action_request_id,
-            result: result.clone(),
-            result_code: outcome.result_code,
-            sandbox_level: outcome.sandbox_level,
-            recovered,
-        });
-        if !request.action_class.is_important() {
-            self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
-            self.commit(w, Some(state))?;
-            return Ok(());
-        }
-        track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
-        let receipt = self.effect_receipt(state, &w, request, &outcome, &outputs, &result)?;
-        if self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
-            self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
-        } else {
-            // The key is locked: what the receipt needs is stored, and the attempt waits in receipt_pending.
-            self.park_receipt(&mut w, &outcome, &outputs)?;
-        }
-        self.commit(w, Some(state))?;
-        Ok(())
-    }
-
-    /// It may have happened: a receipt says so, and nothing goes on before it is settled (HK-19.4).
-    pub(super) fn uncertain(
-        &self,
-        state: &mut TaskState,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        request: &ActionRequest,
-        outcome: &Outcome,
-    ) -> Result<(), Error> {
-        w.batch.point = Point::EffectUncertain;
-        let reason = outcome.error.clone().unwrap_or_else(|| "the outcome could not be established".to_owned());
-        w.push_keyed(Some(format!("uncertain:{}", request.action_request_id)), EffectUncertain {
-            action_request_id: request.action_request_id,
-            reason: Sensitive::from(reason),
-        });
-        let outputs = self.keep_outputs(&mut w, request, outcome)?;
-        let result = self.result_of(&mut w, request, outcome, &outputs)?;
-        let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
-        if !self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
-            // Nothing of this is recorded: whoever drives next, with the key open, looks again and says the same.
-            return Err(Error::KeyLocked("receipt"));
-        }
-        track.block(&mut w, "the outcome of an effect is not known")?;
-        self.commit(w, Some(state))?;
-        Ok(())
-    }
-
-    /// What was produced, as artifacts.
-    fn keep_outputs(&self, w: &mut Writeup<'_>, request: &ActionRequest, outcome: &Outcome) -> Result<Vec<ArtifactRef>, Error> {
-        let mut kept = Vec::new();
-        for output in &outcome.outputs {
-            let mut new = NewArtifact::audit(output.kind).class(ArtifactClass::Evidence).from(request.evidence_refs.clone());
-            new.trust_tier = trust_of(&request.action);
-            new.alias = Some(output.about.clone());
-            new.media_type = media(&output.media_type);
-            kept.push(w.artifact(&output.bytes, new)?);
-        }
-        for image in &outcome.kept {
-            let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
-            new.media_type = "application/octet-stream";
-            new.trust_tier = TrustTier::Untrusted;
-            new.alias = Some(format!("before {}", image.resource));
-            w.artifact_of(image.sha256, image.byte_size, new)?;
-        }
-        Ok(kept)
-    }
-
-    /// What the reasoner is shown of it.
-    fn result_of(
-        &self,
-        w: &mut Writeup<'_>,
-        request: &ActionRequest,
-        outcome: &Outcome,
-        outputs: &[ArtifactRef],
-    ) -> Result<ArtifactRef, Error> {
-        if let (Action::Observe { .. }, Some(seen)) = (&request.action, outputs.first()) {
-            return Ok(seen.clone());
-        }
-        let items: Vec<serde_json::Value> = outcome
-            .changes
-            .iter()
-            .map(|change| json!({
-                "resource": change.resource.shown(),
-                "outcome": change.outcome.as_str(),
-            }))
-            .collect();
-        let text = |kind: ArtifactKind| {
-            outcome.outputs.iter().find(|o| o.kind == kind).map(|o| String::from_utf8_lossy(&o.bytes).into_owned())
-        };
-        let told = json!({
-            "result_code": outcome.result_code.as_str(),
-            "summary": summary_of(outcome),
-            "items": items,
-            "observed": outcome.observed,
-            "exit_code": outcome.ran.exit_code,
-            "transcript": text(ArtifactKind::CommandTranscript),
-            "error": outcome.error,
-        });
-        let new = NewArtifact::audit(ArtifactKind::ActionResult)
-            .class(ArtifactClass::Evidence)
-            .trust(trust_of(&request.action))
-            .from(outputs.iter().map(|o| o.artifact_id));
-        w.object(&told, new)
-    }
-
-    /// The turn is complete; a rollback, which has only one, is over.
-    pub(crate) fn end_turn(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        track: &mut Track,
-        result: &ArtifactRef,
-        error: Option<String>,
-    ) -> Result<(), Error> {
-        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
-            let (reason, said) = match error {
-                None => (TerminationReason::Done, "undone".to_owned()),
-                Some(error) => (TerminationReason::FatalToolError, error),
-            };
-            return self.push_end(state, w, reason, &said);
-        }
-        let (answer, proposals) = self.stored_answer(state)?;
-        let proposals = proposals.unwrap_or_default();
-        // Only what was acted on belongs to the record; calls behind it were dropped.
-        let acted = proposals.iter().position(|p| !matches!(p, iteration::Proposal::Note(_) | iteration::Proposal::Believe { .. }));
-        let acted: Vec<_> = acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
-        let record = self.record(state, &acted, &answer, Some(result), error)?;
-        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
-        self.renew_lease(state, w)?;
-        track.attempt(w, AttemptStatus::CompilingContext, "turn complete")
-    }
-}
-
-/// Contents come from outside and are not to be believed; names, sizes and digests were seen by our own hands.
-fn trust_of(action: &Action) -> TrustTier {
-    match action {
-        Action::Observe { items } => {
-            let contents = |i: &ReadItem| matches!(i, ReadItem::Read { .. } | ReadItem::Search { .. });
-            if items.iter().any(contents) { TrustTier::Untrusted } else { TrustTier::Observed }
-        }
-        Action::Command { .. } => TrustTier::Untrusted,
-        Action::Change { .. } | Action::Remember { .. } | Action::Rollback { .. } => TrustTier::Observed,
-    }
-}
-
-fn media(given: &str) -> &'static str {
-    match given {
-        "application/json" => "application/json",
-        "text/plain" | "text/plain; charset=utf-8" => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
-    }
-}
-
-/// An outcome in one line.
-pub(crate) fn summary_of(outcome: &Outcome) -> String {
-    let count = |of: ItemOutcome| outcome.changes.iter().filter(|c| c.outcome == of).count();
-    let done = count(ItemOutcome::Done);
-    let all = outcome.changes.len();
-    let head = match (outcome.ran.exit_code, all) {
-        (Some(code), _) => format!("the command ended with status {code}"),
-        (None, 0) => outcome.result_code.to_string(),
-        (None, _) => format!("{done} of {all} changes done"),
-    };
-    match &outcome.error {
-        Some(error) => format!("{head}: {error}"),
-        None => head,
     }
 }
