@@ -68,6 +68,15 @@ impl PolicyEngine {
         Self::load(SCHEMA, &[])
     }
 
+    /// As [`PolicyEngine::shipped`], with one further layer of Cedar rules behind every profile's own. Every rule's
+    /// `@id` begins with `name` and a dot.
+    ///
+    /// # Errors
+    /// As [`PolicyEngine::shipped`].
+    pub fn shipped_with(name: &'static str, text: &'static str) -> Result<Self, Error> {
+        Self::load(SCHEMA, &[bundle::Layer { name, text }])
+    }
+
     /// The shipped layers of every profile, and further ones behind them.
     pub(crate) fn load(schema_text: &str, further: &[bundle::Layer]) -> Result<Self, Error> {
         let unreadable = |why: String| Error::Schema { why };
