@@ -1,4 +1,5 @@
 //! What only the whole kernel can show, in small worlds of its own. One binary: the kernel links half of Hermit.
 
 mod governed;
+mod ingress;
 mod story;

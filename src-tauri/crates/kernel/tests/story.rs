@@ -1,9 +1,14 @@
 //! What a test reads afterwards: events of a task in order, objects behind artifacts, what was said in which order.
 
-use kernel::Kernel;
 use kernel::state::TaskState;
+use kernel::{Kernel, Standing};
+use model::attempt::TerminationReason;
+use model::context::ContextPack;
+use model::fault::Point;
+use model::task::TaskStatus;
 use model::{ArtifactId, Body, Event, TaskId};
-use testkit::World;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::{Edge, Mode, World};
 
 /// Every event of a stream with its revealed body.
 pub fn events(kernel: &Kernel, task: TaskId) -> Vec<(Event, Body)> {
@@ -45,4 +50,38 @@ pub fn object<T: serde::de::DeserializeOwned>(kernel: &Kernel, state: &TaskState
 /// A task's state as its events say.
 pub fn state(world: &World, task: TaskId) -> TaskState {
     world.kernel().task(task).unwrap()
+}
+
+/// Drives until the world stops at a boundary, as a dying process would; then the next host opens the store.
+pub fn die(world: &mut World, task: TaskId, point: Point, edge: Edge) {
+    world.faults.plan(point, edge, Mode::Abort, 1);
+    let died = catch_unwind(AssertUnwindSafe(|| world.kernel().drive(task)));
+    assert!(world.faults.fired(), "`{point}` was not reached: {died:?}");
+    world.faults.clear();
+    world.reopen();
+}
+
+/// The context packs of a task, in order.
+pub fn packs(kernel: &Kernel, task: TaskId) -> Vec<ContextPack> {
+    let state = kernel.task(task).unwrap();
+    let compiled = events(kernel, task).into_iter().filter_map(|(_, body)| match body {
+        Body::ContextCompiled(b) => Some(b.pack.artifact_id),
+        _ => None,
+    });
+    compiled.map(|id| object(kernel, &state, id)).collect()
+}
+
+/// Whether any text of a pack holds these words.
+pub fn shows(pack: &ContextPack, words: &str) -> bool {
+    pack.items.iter().any(|item| item.text.contains(words))
+}
+
+/// How a task ended.
+pub fn ended(status: TaskStatus, reason: TerminationReason) -> Standing {
+    Standing::Ended { status, reason: Some(reason) }
+}
+
+/// A task that is done.
+pub fn completed() -> Standing {
+    ended(TaskStatus::Completed, TerminationReason::Done)
 }
