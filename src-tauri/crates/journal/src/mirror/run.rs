@@ -1,0 +1,135 @@
+//! The task itself and its loop: beginning, turns, usage, and the one end (reconciliation T2).
+
+use super::{Lifecycle, Mirror, Outcome, shown, step};
+use crate::{Draft, Family};
+use model::attempt::TerminationReason;
+use model::body::{Body, TaskStatusChanged};
+use model::event::Event;
+use model::task::TaskStatus;
+use serde_json::{Value, json};
+
+pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body, now: &Lifecycle) -> Vec<Draft> {
+    let at = event.occurred_at;
+    match body {
+        Body::TaskCreated(b) => {
+            mirror.session_id = Some(b.task.conversation_id);
+            let mut started = Draft::new(Family::RunStarted, at, mirror.lifecycle(now));
+            started.payload.insert("goal".to_owned(), shown(&b.task.goal));
+            let title = json!({ "title": shown(&b.task.title), "source": "goal", "confidence": 1 });
+            vec![started, Draft::new(Family::TitleUpdated, at, title)]
+        }
+        Body::TaskStatusChanged(b) => ending(mirror, event, b, now),
+        Body::TaskInputAdded(b) => vec![step(event, "input_added", shown(&b.text))],
+        Body::TaskInputAbsorbed(_) => vec![step(event, "input_absorbed", json!("new input was taken up"))],
+        Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
+        Body::BudgetSettled(b) => {
+            let usage = &mut mirror.usage;
+            usage.tokens = usage.tokens.saturating_add(b.tokens);
+            usage.cost_micros = usage.cost_micros.saturating_add(b.cost_micros);
+            usage.duration_ms = usage.duration_ms.saturating_add(b.wall_ms);
+            vec![Draft::new(Family::UsageUpdated, at, json!(mirror.usage))]
+        }
+        Body::ContextCompiled(b) => {
+            let text = format!("context of {} items, about {} tokens", b.items, b.tokens);
+            vec![step(event, "context", json!(text))]
+        }
+        Body::ModelRequested(b) => {
+            mirror.segment = format!("{}/{}", b.about_attempt_id, b.iteration);
+            mirror.reasoning.clear();
+            mirror.usage.provider = Some(b.provider.clone());
+            mirror.usage.model = Some(b.model.clone());
+            vec![step(event, "reasoning", json!(format!("asking {} {}", b.provider, b.model)))]
+        }
+        Body::ModelFailed(b) => {
+            let code = if b.retryable { "model_unavailable" } else { "model_failed" };
+            let message = "the model could not answer";
+            let diagnostics = json!({ "error": shown(&b.error), "retryable": b.retryable });
+            let payload = json!({ "code": code, "message": message, "diagnostics": diagnostics, "terminal": false });
+            vec![Draft::new(Family::Error, at, payload)]
+        }
+        Body::ModelOutputRejected(b) => vec![step(event, "output_rejected", shown(&b.reason))],
+        Body::IterationCompleted(b) => vec![step(event, "turn", shown(&b.record.state_summary))],
+        Body::RunTerminated(b) => {
+            let summary = shown(&b.summary);
+            mirror.outcome = Some(Outcome { reason: b.reason, summary, answer: b.answer.clone() });
+            Vec::new()
+        }
+        Body::ModelResponded(b) => {
+            let mut drafts = Vec::new();
+            if !mirror.reasoning.is_empty() {
+                let text = std::mem::take(&mut mirror.reasoning);
+                let payload = json!({ "block_id": mirror.segment, "text": text, "visibility": "shown" });
+                drafts.push(Draft::new(Family::ReasoningDone, at, payload));
+            }
+            // The whole message is an artifact: whoever holds this needs the deltas no more (C22, C31).
+            let mut done = step(event, "answered", json!(b.finish_reason));
+            done.payload.insert("segment_id".to_owned(), json!(mirror.segment));
+            done.payload.insert("message".to_owned(), json!(b.answer));
+            drafts.push(done);
+            drafts
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Completed, failed and cancelled end a run; rolled back keeps the end it had (T1).
+fn ending(mirror: &Mirror, event: &Event, body: &TaskStatusChanged, now: &Lifecycle) -> Vec<Draft> {
+    let at = event.occurred_at;
+    let usage = json!(mirror.usage);
+    let outcome = mirror.outcome.as_ref();
+    let result = json!({
+        "reason": outcome.map_or_else(|| body.reason.clone(), |o| o.reason.as_str().to_owned()),
+        "summary": outcome.map_or(Value::Null, |o| o.summary.clone()),
+        "answer": outcome.and_then(|o| o.answer.clone()),
+        "note": body.note.as_ref().map(shown),
+    });
+    let whole = json!({ "status": now.status, "usage": usage, "result": result });
+    let last = match body.to {
+        TaskStatus::Completed => Draft::new(Family::Done, at, whole),
+        TaskStatus::Cancelled => Draft::new(Family::Cancelled, at, whole),
+        TaskStatus::Failed => {
+            let mut payload = whole;
+            let code = outcome.map_or("failed", |o| code(o.reason));
+            for (key, value) in [
+                ("code", json!(code)),
+                ("message", json!(message(code))),
+                ("diagnostics", json!({ "reason": body.reason })),
+                ("terminal", json!(true)),
+            ] {
+                if let Value::Object(map) = &mut payload {
+                    map.insert(key.to_owned(), value);
+                }
+            }
+            Draft::new(Family::Error, at, payload)
+        }
+        TaskStatus::Created
+        | TaskStatus::Ready
+        | TaskStatus::Running
+        | TaskStatus::Blocked
+        | TaskStatus::Paused
+        | TaskStatus::RolledBack => return Vec::new(),
+    };
+    vec![Draft::new(Family::UsageFinal, at, usage), last.ending()]
+}
+
+/// Stable codes of a failed run: T2 wants `denied` and `expired` told apart from the rest.
+const fn code(reason: TerminationReason) -> &'static str {
+    match reason {
+        TerminationReason::ApprovalDenied => "denied",
+        other => other.as_str(),
+    }
+}
+
+fn message(code: &str) -> &'static str {
+    match code {
+        "denied" => "a person said no and there was no other way",
+        "expired" => "an approval, a grant or the deadline ran out",
+        "max_iterations" => "it took more turns than allowed",
+        "no_progress" => "nothing new came of it any more",
+        "repeated_tool_failure" | "fatal_tool_error" => "a tool failed",
+        "malformed_output" => "the model's answers could not be read",
+        "model_unavailable" => "the model could not be reached",
+        "budget_spent" => "its budget is spent",
+        _ => "the run failed",
+    }
+}
