@@ -1,13 +1,16 @@
 //! Events: bytes, copies, chain, trees.
 
-use super::Run;
+use super::chunks;
+use super::fields::{Fields, digest, fields, is_hex};
 use super::notes::Heads;
 use super::report::{Place, Stop};
-use super::scan::{Fields, fields, is_hex};
-use super::trees::{self, Grow};
+use super::{Run, trees::Trees};
 use crate::rows::{Hash, Id, count};
 use model::TaskId;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
 use seal::Digest;
+use seal::merkle::leaf_hash;
 use std::collections::{BTreeSet, HashMap};
 
 /// Rows between two words about the progress.
@@ -21,63 +24,87 @@ struct Task {
     signed: u64,
 }
 
-pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(), Stop> {
-    trees::beside(heads.of_tasks(), |leaves| chains(run, heads, epochs, leaves))
+/// An event whose bytes were read.
+struct Read {
+    log_seq: u64,
+    epoch: u64,
+    task: TaskId,
+    task_seq: u64,
+    /// What the bytes say, where they fit to the columns.
+    said: Result<Said, String>,
 }
 
-fn chains(run: &mut Run<'_>, heads: &Heads, epochs: u64, leaves: &mut Grow) -> Result<(), Stop> {
-    let conn = run.conn;
+struct Said {
+    prev: Digest,
+    hash: Digest,
+    leaf: Option<Digest>,
+}
+
+pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(), Stop> {
+    let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0))?;
-    let text = "SELECT log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes \
-                FROM events ORDER BY log_seq";
-    let mut found = conn.prepare(text)?;
-    let mut rows = found.query([])?;
-    let mut tasks: HashMap<TaskId, Task> = HashMap::new();
-    let mut epoch = 0;
-    while let Some(row) = rows.next()? {
-        let (log_seq, row_epoch) = (count(row.get(0)?), count(row.get(1)?));
-        let (task_id, task_seq) = (row.get::<_, Id>(2)?.task(), count(row.get(3)?));
-        let at = |why: String| Stop::At(Place::Event { log_seq, task: task_id, task_seq }, why);
-        if log_seq != run.report.events + 1 {
-            return Err(at(format!("the log goes from {} to {log_seq}", run.report.events)));
-        }
-        if row_epoch < epoch || row_epoch > epochs {
-            return Err(at(format!("it carries epoch {row_epoch} behind epoch {epoch}")));
-        }
-        epoch = row_epoch;
-        let bytes = row.get_ref(8)?.as_blob().map_err(|e| at(e.to_string()))?;
-        let hash = Digest::of(bytes);
-        if hash != row.get::<_, Hash>(7)?.0 {
-            return Err(at("its bytes do not hash to its hash".to_owned()));
-        }
-        let fields = fields(bytes).map_err(at)?;
-        compare(row, &fields, task_id, task_seq).map_err(at)?;
-        let task = tasks.entry(task_id).or_insert_with(|| Task::new(heads.signed(task_id)));
-        task.push(task_seq, &fields, hash).map_err(at)?;
-        if task_seq <= task.signed {
-            leaves.leaf(task_id, bytes);
-        }
-        run.report.events += 1;
-        if run.report.events.is_multiple_of(TELL_EVERY) {
-            run.tell("events", run.report.events, count(of))?;
-        }
-    }
-    run.report.tasks = tasks.len() as u64;
-    let seen: BTreeSet<TaskId> = tasks.keys().copied().collect();
-    for (id, task) in &tasks {
-        let (seq, signed) = (task.seq, task.signed);
-        if seq < signed {
-            return Err(Stop::Missing(format!("task `{id}` has {seq} events, and {signed} were signed for")));
-        }
-        run.report.unsigned_events += seq - signed;
-    }
-    if let Some((id, size)) = heads.tasks().find(|(id, _)| !seen.contains(id)) {
-        return Err(Stop::Missing(format!("task `{id}` has no events, and {size} were signed for")));
-    }
+    let mut chains = Chains { heads, epochs, epoch: 0, tasks: HashMap::new(), trees: Trees::new(heads.of_tasks()) };
+    chunks::each(
+        conn,
+        reader,
+        of,
+        |conn, start, _| read(conn, heads, start, of),
+        |events| {
+            for event in events {
+                chains.follow(event, run.report.events)?;
+                run.report.events += 1;
+                if run.report.events.is_multiple_of(TELL_EVERY) {
+                    run.tell("events", run.report.events, count(of))?;
+                }
+            }
+            Ok(())
+        },
+    )?;
+    run.report.tasks = chains.tasks.len() as u64;
+    run.report.unsigned_events += chains.end()?;
     run.tell("events", run.report.events, count(of))
 }
 
-fn compare(row: &rusqlite::Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64) -> Result<(), String> {
+/// Reads the next events from a number on; ends with the first whose bytes are not what they should be. Where numbers
+/// are missing, it reads on behind them, and following the chain finds the gap.
+fn read(conn: &Connection, heads: &Heads, start: i64, last: i64) -> Result<Vec<Read>, Stop> {
+    let text = "SELECT log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes \
+                FROM events WHERE log_seq BETWEEN ?1 AND ?2 ORDER BY log_seq LIMIT ?3";
+    let mut found = conn.prepare_cached(text)?;
+    let mut rows = found.query([start, last, chunks::STRIDE])?;
+    let mut events = Vec::with_capacity(usize::try_from(chunks::STRIDE).unwrap_or_default());
+    while let Some(row) = rows.next()? {
+        let (task, task_seq) = (row.get::<_, Id>(2)?.task(), count(row.get(3)?));
+        let said = say(row, task, task_seq, heads)?;
+        let last = said.is_err();
+        events.push(Read { log_seq: count(row.get(0)?), epoch: count(row.get(1)?), task, task_seq, said });
+        if last {
+            break;
+        }
+    }
+    Ok(events)
+}
+
+/// Holds the bytes of an event against its columns.
+fn say(row: &Row<'_>, task: TaskId, task_seq: u64, heads: &Heads) -> Result<Result<Said, String>, Stop> {
+    let bytes = match row.get_ref(8)? {
+        ValueRef::Blob(bytes) => bytes,
+        other => return Ok(Err(format!("its bytes are kept as {}", other.data_type()))),
+    };
+    let hash = Digest::of(bytes);
+    if hash != row.get::<_, Hash>(7)?.0 {
+        return Ok(Err("its bytes do not hash to its hash".to_owned()));
+    }
+    let said = fields(bytes).and_then(|fields| {
+        compare(row, &fields, task, task_seq)?;
+        let prev = &fields.prev_event_hash;
+        digest(prev).ok_or_else(|| format!("it points to `{prev}`, not to the event before it"))
+    });
+    let leaf = || (task_seq <= heads.signed(task)).then(|| leaf_hash(bytes));
+    Ok(said.map(|prev| Said { prev, hash, leaf: leaf() }))
+}
+
+fn compare(row: &Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64) -> Result<(), String> {
     let read = |e: rusqlite::Error| e.to_string();
     let differs = |column: &str| Err(format!("the column `{column}` differs from the bytes"));
     if !is_hex(&fields.task_id, "task_", task.uuid().as_bytes()) {
@@ -89,16 +116,67 @@ fn compare(row: &rusqlite::Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64)
     if !is_hex(&fields.event_id, "evt_", row.get_ref(4).map_err(read)?.as_blob().unwrap_or_default()) {
         return differs("event_id");
     }
-    let text = |value: rusqlite::types::ValueRef<'_>, said: &str| value.as_str().is_ok_and(|v| v == said);
+    let text = |value: ValueRef<'_>, said: &str| matches!(value, ValueRef::Text(v) if v == said.as_bytes());
     if !text(row.get_ref(5).map_err(read)?, &fields.event_type) {
         return differs("event_type");
     }
     let key = row.get_ref(6).map_err(read)?;
     let same = match &fields.idempotency_key {
         Some(said) => text(key, said),
-        None => key == rusqlite::types::ValueRef::Null,
+        None => key == ValueRef::Null,
     };
     if same { Ok(()) } else { differs("idempotency_key") }
+}
+
+/// Every chain as far as it was followed.
+struct Chains<'a> {
+    heads: &'a Heads,
+    epochs: u64,
+    epoch: u64,
+    tasks: HashMap<TaskId, Task>,
+    trees: Trees,
+}
+
+impl Chains<'_> {
+    /// The next event of the log, `before` of which were followed.
+    fn follow(&mut self, event: Read, before: u64) -> Result<(), Stop> {
+        let Read { log_seq, epoch, task: id, task_seq, said } = event;
+        let at = |why: String| Stop::At(Place::Event { log_seq, task: id, task_seq }, why);
+        if log_seq != before + 1 {
+            return Err(at(format!("the log goes from {before} to {log_seq}")));
+        }
+        if epoch < self.epoch || epoch > self.epochs {
+            return Err(at(format!("it carries epoch {epoch} behind epoch {}", self.epoch)));
+        }
+        self.epoch = epoch;
+        let said = said.map_err(at)?;
+        let task = self.tasks.entry(id).or_insert_with(|| Task::new(self.heads.signed(id)));
+        task.push(task_seq, &said).map_err(at)?;
+        match said.leaf {
+            Some(leaf) => self.trees.push(id, leaf),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether every chain is as long as was signed for; returns how many events nobody signed for.
+    fn end(&self) -> Result<u64, Stop> {
+        let mut unsigned = 0;
+        for (id, task) in &self.tasks {
+            let (seq, signed) = (task.seq, task.signed);
+            if seq < signed {
+                let why = format!("task `{id}` has {seq} events, and {signed} were signed for");
+                return Err(Stop::Missing(why));
+            }
+            unsigned += seq - signed;
+        }
+        let seen: BTreeSet<TaskId> = self.tasks.keys().copied().collect();
+        match self.heads.tasks().find(|(id, _)| !seen.contains(id)) {
+            Some((id, size)) => {
+                Err(Stop::Missing(format!("task `{id}` has no events, and {size} were signed for")))
+            }
+            None => Ok(unsigned),
+        }
+    }
 }
 
 impl Task {
@@ -107,15 +185,15 @@ impl Task {
     }
 
     /// The next event of the task: its number and its link.
-    fn push(&mut self, seq: u64, fields: &Fields<'_>, hash: Digest) -> Result<(), String> {
+    fn push(&mut self, seq: u64, said: &Said) -> Result<(), String> {
         if seq != self.seq + 1 {
             return Err(format!("the task goes from {} to {seq}", self.seq));
         }
-        if !is_hex(&fields.prev_event_hash, "", self.head.as_bytes()) {
-            return Err(format!("it points to `{}`, not to the event before it", fields.prev_event_hash));
+        if said.prev != self.head {
+            return Err(format!("it points to `{}`, not to the event before it", said.prev));
         }
         self.seq = seq;
-        self.head = hash;
+        self.head = said.hash;
         Ok(())
     }
 }

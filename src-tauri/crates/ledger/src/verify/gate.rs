@@ -1,75 +1,127 @@
 //! Entries of the gate: chain, copies, tree.
 
-use super::Run;
 use super::events::TELL_EVERY;
 use super::notes::Heads;
 use super::report::{Place, Stop};
+use super::{Run, chunks};
 use crate::CheckpointKind;
 use crate::rows::{Hash, count, int};
 use crate::tree::STORED_LEVELS;
 use model::audit::AuditEntry;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use seal::Digest;
 use seal::merkle::{Frontier, leaf_hash};
 
+/// An entry whose bytes were read.
+struct Read {
+    seq: u64,
+    prev: Digest,
+    hash: Digest,
+    leaf: Digest,
+}
+
 pub(super) fn check(run: &mut Run<'_>, heads: &Heads) -> Result<(), Stop> {
-    let conn = run.conn;
+    let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(entry_seq), 0) FROM entries", [], |row| row.get(0))?;
-    let mut found =
-        conn.prepare("SELECT entry_seq, request_id, hash, bytes FROM entries ORDER BY entry_seq")?;
-    let mut rows = found.query([])?;
-    let (mut head, mut tree, mut ahead, mut nodes) = (Digest::ZERO, Frontier::new(), heads.of_gate(), 0_u64);
-    while let Some(row) = rows.next()? {
-        let seq = count(row.get(0)?);
-        let at = |why: &str| Stop::At(Place::Entry(seq), why.to_owned());
-        if seq != run.report.entries + 1 {
-            return Err(at("an entry before it is missing"));
-        }
-        let bytes = row.get_ref(3)?.as_blob().map_err(|e| at(&e.to_string()))?;
-        let entry = read(bytes).map_err(|why| at(&why))?;
-        if entry.prev_hash != head {
-            return Err(at("it does not point to the entry before it"));
-        }
-        if entry.entry_hash != row.get::<_, Hash>(2)?.0 || entry.request_id != row.get::<_, String>(1)? {
-            return Err(at("its columns differ from its bytes"));
-        }
-        head = entry.entry_hash;
-        let mut complete = Vec::new();
-        tree.push_with(leaf_hash(bytes), &mut |level, index, hash| {
-            if level > 0 && level.is_multiple_of(STORED_LEVELS) {
-                complete.push((level, index, hash));
+    let mut gate =
+        Gate { conn, head: Digest::ZERO, tree: Frontier::new(), ahead: heads.of_gate(), nodes: 0 };
+    chunks::each(conn, reader, of, |conn, start, _| entries(conn, start, of), |entries| {
+        for entry in entries {
+            gate.follow(&entry?, run.report.entries)?;
+            run.report.entries += 1;
+            if run.report.entries.is_multiple_of(TELL_EVERY) {
+                run.tell("entries", run.report.entries, count(of))?;
             }
-        });
-        for (level, index, hash) in complete {
-            nodes += 1;
-            node(conn, level, index, hash)?;
         }
-        while let Some((size, root, number)) = ahead.last().copied().filter(|(size, ..)| *size <= seq) {
-            if tree.root() != root {
-                let place = Place::Checkpoint { number, kind: CheckpointKind::Gate };
-                return Err(Stop::At(
-                    place,
-                    format!("the first {size} entries of the gate have another root"),
-                ));
-            }
-            ahead.pop();
-        }
-        run.report.entries += 1;
-        if run.report.entries.is_multiple_of(TELL_EVERY) {
-            run.tell("entries", run.report.entries, count(of))?;
-        }
-    }
-    if let Some((size, ..)) = ahead.first() {
+        Ok(())
+    })?;
+    if let Some((size, ..)) = gate.ahead.first() {
         return Err(Stop::Missing(format!(
             "the gate has {} entries, and {size} were signed for",
             run.report.entries
         )));
     }
     let stored: i64 = conn.query_row("SELECT count(*) FROM gate_nodes", [], |row| row.get(0))?;
-    if count(stored) != nodes {
+    if count(stored) != gate.nodes {
         return Err(Stop::At(Place::Object("gate_nodes".to_owned()), "it has nodes of no entry".to_owned()));
     }
     run.tell("entries", run.report.entries, count(of))
+}
+
+/// Reads the next entries from a number on, behind a gap too; ends with the first whose bytes are not what they should be.
+fn entries(conn: &Connection, start: i64, last: i64) -> Result<Vec<Result<Read, Stop>>, Stop> {
+    let text = "SELECT entry_seq, request_id, hash, bytes FROM entries WHERE entry_seq BETWEEN ?1 AND ?2 \
+                ORDER BY entry_seq LIMIT ?3";
+    let mut found = conn.prepare_cached(text)?;
+    let mut rows = found.query([start, last, chunks::STRIDE])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let entry = one(row)?;
+        let last = entry.is_err();
+        entries.push(entry);
+        if last {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+fn one(row: &Row<'_>) -> Result<Result<Read, Stop>, Stop> {
+    let seq = count(row.get(0)?);
+    let at = |why: String| Stop::At(Place::Entry(seq), why);
+    let bytes = row.get_ref(3)?.as_blob().map_err(|e| at(e.to_string()))?;
+    let (stored, request) = (row.get::<_, Hash>(2)?.0, row.get::<_, String>(1)?);
+    let read = read(bytes).and_then(|entry| {
+        if entry.entry_hash != stored || entry.request_id != request {
+            return Err("its columns differ from its bytes".to_owned());
+        }
+        Ok(Read { seq, prev: entry.prev_hash, hash: entry.entry_hash, leaf: leaf_hash(bytes) })
+    });
+    Ok(read.map_err(at))
+}
+
+/// The chain and the tree as far as they were followed.
+struct Gate<'a> {
+    conn: &'a Connection,
+    head: Digest,
+    tree: Frontier,
+    ahead: Vec<(u64, Digest, u64)>,
+    nodes: u64,
+}
+
+impl Gate<'_> {
+    /// The next entry, `before` of which were followed.
+    fn follow(&mut self, entry: &Read, before: u64) -> Result<(), Stop> {
+        let at = |why: &str| Stop::At(Place::Entry(entry.seq), why.to_owned());
+        if entry.seq != before + 1 {
+            return Err(at("an entry before it is missing"));
+        }
+        if entry.prev != self.head {
+            return Err(at("it does not point to the entry before it"));
+        }
+        self.head = entry.hash;
+        let mut complete = Vec::new();
+        self.tree.push_with(entry.leaf, &mut |level, index, hash| {
+            if level > 0 && level.is_multiple_of(STORED_LEVELS) {
+                complete.push((level, index, hash));
+            }
+        });
+        for (level, index, hash) in complete {
+            self.nodes += 1;
+            node(self.conn, level, index, hash)?;
+        }
+        while let Some((size, root, number)) =
+            self.ahead.last().copied().filter(|(size, ..)| *size <= entry.seq)
+        {
+            if self.tree.root() != root {
+                let place = Place::Checkpoint { number, kind: CheckpointKind::Gate };
+                let why = format!("the first {size} entries of the gate have another root");
+                return Err(Stop::At(place, why));
+            }
+            self.ahead.pop();
+        }
+        Ok(())
+    }
 }
 
 /// The entry in canonical bytes whose hash is that of its fields.

@@ -1,14 +1,16 @@
 //! What the stored bytes are worth: every chain, every copy, every tree, every signature (proof.md 2).
 //!
-//! Verification reads the rows once, in order, and never changes anything. Its memory is bounded by the number of
-//! tasks and checkpoints, not of events.
+//! Verification reads the rows once and never changes anything. Threads read and hash ranges of rows; what they found
+//! is taken up in order. Its memory is bounded by the number of tasks and checkpoints, not of events.
 
+mod chunks;
+mod disclosed;
 mod events;
+mod fields;
 mod gate;
 mod notes;
 mod others;
 mod report;
-mod scan;
 mod trees;
 
 pub use notes::{PinState, check_pin};
@@ -37,7 +39,8 @@ pub fn verify(
     reader.with(|conn| {
         // One snapshot: a host may go on writing.
         let tx = conn.unchecked_transaction().map_err(|e| Error::sql("verifying", &e))?;
-        let mut run = Run { conn: &tx, log_id: reader.log_id(), keys, progress, report: Report::default() };
+        let mut run =
+            Run { conn: &tx, reader, log_id: reader.log_id(), keys, progress, report: Report::default() };
         match run.all(pin) {
             Ok(()) => run.report.conclude(),
             Err(Stop::At(place, why)) => run.report.invalid(place, why),
@@ -51,6 +54,7 @@ pub fn verify(
 
 struct Run<'a> {
     conn: &'a Connection,
+    reader: &'a Reader,
     log_id: &'a str,
     keys: &'a [PublicKey],
     progress: OnProgress<'a>,
@@ -66,7 +70,7 @@ impl Run<'_> {
         notes::check(self)?;
         events::check(self, &heads, epochs)?;
         gate::check(self, &heads)?;
-        others::disclosures(self)?;
+        disclosed::check(self)?;
         others::blobs(self)?;
         others::grant_uses(self)?;
         if let Some(pin) = pin {

@@ -1,8 +1,7 @@
-//! Everything else that must fit: schema, epochs, disclosures, small artifacts, uses of grants.
+//! Everything else that must fit: schema, epochs, small artifacts, uses of grants.
 
-use super::Run;
-use super::events::TELL_EVERY;
 use super::report::{Place, Stop};
+use super::{Run, chunks};
 use crate::rows::{Hash, Id, count};
 use crate::schema;
 use rusqlite::Connection;
@@ -33,66 +32,28 @@ pub(super) fn epochs(conn: &Connection) -> Result<u64, Stop> {
     Ok(last)
 }
 
-const OF_EVENT: &str = "(SELECT e.bytes FROM events e WHERE e.log_seq = disclosures.log_seq)";
-
-/// Every disclosure hashes to its digest, has the shape of one, and is named by the event it was recorded with.
-pub(super) fn disclosures(run: &mut Run<'_>) -> Result<(), Stop> {
-    let named = |event: &[u8], digest: Digest| {
-        std::str::from_utf8(event).is_ok_and(|text| text.contains(&digest.to_string()))
-    };
-    let wrong =
-        |bytes: &[u8], event: Option<&[u8]>, digest: Digest| match seal::disclose::verify_disclosure(bytes) {
-            Ok(_) if event.is_some_and(|event| !named(event, digest)) => {
-                Some("the event it is recorded with does not name it".to_owned())
-            }
-            Ok((found, ..)) if found == digest => None,
-            Ok(_) => Some("its bytes do not hash to its digest".to_owned()),
-            Err(e) => Some(e.to_string()),
-        };
-    let found = content(run, "disclosures", "disclosures", OF_EVENT, Place::Disclosure, &wrong)?;
-    run.report.disclosures = found;
-    Ok(())
-}
-
 /// Every small artifact hashes to its digest.
 pub(super) fn blobs(run: &mut Run<'_>) -> Result<(), Stop> {
-    let wrong = |bytes: &[u8], _: Option<&[u8]>, digest: Digest| {
-        (Digest::of(bytes) != digest).then(|| "its bytes do not hash to its digest".to_owned())
+    let read = |conn: &Connection, start: i64, end: i64| {
+        let text = "SELECT digest, bytes FROM blobs WHERE blob_seq BETWEEN ?1 AND ?2 ORDER BY blob_seq";
+        let mut found = conn.prepare_cached(text)?;
+        let mut rows = found.query([start, end])?;
+        let mut done = 0;
+        while let Some(row) = rows.next()? {
+            let digest = row.get::<_, Hash>(0)?.0;
+            let at = |why: String| Stop::At(Place::Blob(digest), why);
+            let bytes = row.get_ref(1)?.as_blob().map_err(|e| at(e.to_string()))?;
+            if Digest::of(bytes) != digest {
+                return Err(at("its bytes do not hash to its digest".to_owned()));
+            }
+            done += 1;
+        }
+        Ok(done)
     };
-    let found = content(run, "artifacts", "blobs", "NULL", Place::Blob, &wrong)?;
-    run.report.blobs = found;
-    Ok(())
-}
-
-/// What is wrong with content, given the event it was recorded with and its digest.
-type Wrong<'a> = &'a dyn Fn(&[u8], Option<&[u8]>, Digest) -> Option<String>;
-
-fn content(
-    run: &mut Run<'_>,
-    stage: &'static str,
-    table: &str,
-    event: &str,
-    place: fn(Digest) -> Place,
-    wrong: Wrong<'_>,
-) -> Result<u64, Stop> {
-    let conn = run.conn;
-    let of = count(conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?);
-    let mut found = conn.prepare(&format!("SELECT digest, bytes, {event} FROM {table} ORDER BY rowid"))?;
-    let mut rows = found.query([])?;
-    let mut done = 0_u64;
-    while let Some(row) = rows.next()? {
-        let digest = row.get::<_, Hash>(0)?.0;
-        let bytes = row.get_ref(1)?.as_blob().map_err(|e| Stop::At(place(digest), e.to_string()))?;
-        if let Some(why) = wrong(bytes, row.get_ref(2)?.as_blob_or_null().ok().flatten(), digest) {
-            return Err(Stop::At(place(digest), why));
-        }
-        done += 1;
-        if done.is_multiple_of(TELL_EVERY) {
-            run.tell(stage, done, of)?;
-        }
-    }
-    run.tell(stage, done, of)?;
-    Ok(done)
+    chunks::sparse(run.conn, run.reader, "blobs", "blob_seq", read, |done: u64, of| {
+        run.report.blobs += done;
+        run.tell("artifacts", run.report.blobs, count(of))
+    })
 }
 
 /// Uses of a grant count from 1 and stay within one limit.
