@@ -1,5 +1,7 @@
 //! What only the whole kernel can show, in small worlds of its own. One binary: the kernel links half of Hermit.
 
+mod approvals;
+mod attempts;
 mod governed;
 mod ingress;
 mod story;
