@@ -1,0 +1,151 @@
+//! Writing commands.
+
+use crate::home::Home;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::approval::Choice;
+use serde_json::json;
+use wire::Code;
+
+#[test]
+fn a_playbook_is_submitted_once_for_one_key() {
+    let home = Home::new(40);
+    home.world.file("a.txt", "a\n");
+    let name = reasoning::Playbook::shipped()[0].name().to_owned();
+    let params = json!({
+        "workspace": home.world.folder.path(),
+        "reasoner": { "kind": "playbook", "name": name },
+        "idempotency_key": "mine",
+    });
+    let first = home.must("task.submit", params.clone());
+    let second = home.must("task.submit", params);
+    assert_eq!(first["task_id"], second["task_id"]);
+    assert_eq!((&first["duplicate"], &second["duplicate"]), (&json!(false), &json!(true)));
+    let shown = home.must("task.show", json!({ "task": first["task_id"] }));
+    assert_eq!(shown["reasoner"], format!("playbook:{name}"));
+    assert_eq!(shown["workspace"], json!(home.world.folder.path().canonicalize().expect("a folder")));
+}
+
+#[test]
+fn a_card_is_shown_a_signed_yes_is_taken_and_the_same_attempt_goes_on() {
+    let home = Home::new(41);
+    let (task, approval) = home.with_a_question("delete held");
+    let shown = home.must("approvals.show", json!({ "approval": approval }));
+    assert!(shown["lines"].as_array().expect("lines").iter().any(|l| l["kind"] == "destructive"));
+    let packet = STANDARD.decode(shown["packet"].as_str().expect("bytes")).expect("base64");
+    assert_eq!(seal::Digest::of(&packet).to_string(), shown["packet_sha256"], "what is shown is what is hashed");
+    let id = approval.parse().expect("an id");
+    let envelope = home.world.person.sign(home.world.kernel(), task, id, Choice::Once, None);
+    let params = json!({ "approval": approval, "envelope": STANDARD.encode(&envelope) });
+    let decided = home.must("approvals.decide", params.clone());
+    assert_eq!((&decided["accepted"], &decided["status"]), (&json!(true), &json!("granted")));
+    assert!(!home.world.files().contains_key("held.txt"), "it is done");
+    let again = home.must("approvals.decide", params);
+    assert_eq!((&again["accepted"], &again["status"]), (&json!(false), &json!("granted")), "a second yes is no effect");
+    let shown = home.must("task.show", json!({ "task": task.to_string() }));
+    assert_eq!(shown["attempts"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn what_is_no_persons_signature_is_no_yes() {
+    let home = Home::new(42);
+    let (task, approval) = home.with_a_question("delete held");
+    let stranger = testkit::Person::new(0x11);
+    let id = approval.parse().expect("an id");
+    let forged = stranger.sign(home.world.kernel(), task, id, Choice::Once, None);
+    let mut bent = home.world.person.sign(home.world.kernel(), task, id, Choice::Once, None);
+    let middle = bent.len() / 2;
+    bent[middle] ^= 1;
+    for envelope in [forged, bent, b"{}".to_vec(), Vec::new()] {
+        let params = json!({ "approval": approval, "envelope": STANDARD.encode(envelope) });
+        let error = home.ask("approvals.decide", params).expect_err("no signature of the person");
+        assert_eq!((error.code, error.exit_code()), (Code::Refused, 3), "{error:?}");
+    }
+    assert_eq!(home.must("approvals.show", json!({ "approval": approval }))["row"]["status"], "pending");
+    assert_eq!(home.world.files()["held.txt"], b"before\n");
+}
+
+#[test]
+fn a_no_needs_no_signature_and_its_words_reach_the_record() {
+    let home = Home::new(43);
+    let (_, approval) = home.with_a_question("delete held");
+    let denied = home.must("approvals.deny", json!({ "approval": approval, "feedback": "not this file" }));
+    assert_eq!((&denied["accepted"], &denied["status"]), (&json!(true), &json!("denied")));
+    let row = home.must("approvals.list", json!({ "status": "denied" }));
+    assert_eq!(row["rows"][0]["feedback"], "not this file");
+    assert_eq!(home.world.files()["held.txt"], b"before\n");
+}
+
+#[test]
+fn an_act_is_undone_through_the_same_governed_path() {
+    let home = Home::new(44);
+    let (task, receipt) = home.with_an_act("write a");
+    assert!(home.world.files().contains_key("a.txt"));
+    let undo = home.must("receipts.rollback", json!({ "receipt": receipt }));
+    let id = undo["task_id"].as_str().expect("a task").parse().expect("an id");
+    home.world.drive_allowing(id);
+    assert!(!home.world.files().contains_key("a.txt"));
+    let shown = home.must("receipts.show", json!({ "receipt": receipt }));
+    assert!(shown["row"]["undone_by"].is_string());
+    let children = home.must("task.show", json!({ "task": task.to_string() }));
+    assert_eq!(children["children"], json!([undo["task_id"]]));
+    let again = home.ask("receipts.rollback", json!({ "receipt": receipt })).expect_err("undone already");
+    assert_eq!(again.code, Code::Conflict);
+}
+
+#[test]
+fn pause_resume_note_and_cancel_do_what_they_say() {
+    let home = Home::new(45);
+    let (task, approval) = home.with_a_question("delete held");
+    let task = json!({ "task": task.to_string() });
+    assert_eq!(home.must("task.pause", task.clone())["status"], "paused");
+    let error = home.ask("task.pause", task.clone()).expect_err("paused already");
+    assert_eq!(error.code, Code::Conflict);
+    home.must("task.resume", task.clone());
+    let mut cancel = task.clone();
+    cancel["reason"] = json!("changed my mind");
+    assert_eq!(home.must("task.cancel", cancel)["status"], "cancelled");
+    assert_ne!(home.must("approvals.show", json!({ "approval": approval }))["row"]["status"], "pending");
+    let mut note = task;
+    note["text"] = json!("more");
+    assert_eq!(home.ask("task.note", note).expect_err("ended").code, Code::Conflict);
+}
+
+#[test]
+fn a_halt_stops_everything_until_a_person_boots() {
+    let home = Home::new(46);
+    let halted = home.must("gate.halt", json!({ "reason": "smoke" }));
+    assert_eq!((&halted["halted"], &halted["reason"]), (&json!(true), &json!("smoke")));
+    assert_eq!(home.ask("gate.halt", json!({})).expect_err("halted already").code, Code::Halted);
+    let booted = home.must("gate.boot", json!({}));
+    assert_eq!(booted["halted"], false);
+    assert_eq!(home.ask("gate.boot", json!({})).expect_err("not halted").code, Code::Conflict);
+}
+
+#[test]
+fn a_file_is_taken_in_by_path_and_by_bytes() {
+    let home = Home::new(47);
+    home.world.file("notes.md", "# notes\n");
+    let by_path = home.must("artifacts.ingest", json!({ "path": home.world.path("notes.md") }));
+    let bytes = STANDARD.encode("# notes\n");
+    let by_bytes = home.must("artifacts.ingest", json!({ "bytes": bytes, "name": "notes.md" }));
+    assert_eq!(by_path["sha256"], by_bytes["sha256"]);
+    let shown = home.must("artifacts.show", json!({ "artifact": by_path["artifact_id"] }));
+    assert_eq!((&shown["name"], &shown["trust"]), (&json!("notes.md"), &json!("untrusted")));
+    assert_eq!(shown["media_type"], "text/markdown; charset=utf-8");
+    let both = home.ask("artifacts.ingest", json!({ "path": "/x", "bytes": "eA==" })).expect_err("both");
+    assert_eq!(both.code, Code::Usage);
+    let asserted = json!({ "bytes": "eA==", "name": "x", "trust": "policy_asserted" });
+    assert_eq!(home.ask("artifacts.ingest", asserted).expect_err("nobody says so").code, Code::Usage);
+}
+
+#[test]
+fn a_store_keeps_the_keys_it_has() {
+    let home = Home::new(48);
+    let keys = home.must("keys.list", json!({}));
+    assert_eq!(keys["keys"].as_array().map(Vec::len), Some(4));
+    let other = seal::Signer::public(testkit::Person::new(0x12).signer()).to_pem();
+    let error = home.ask("keys.register", json!({ "keys": [{ "purpose": "approval", "pem": other }], "kept_in": "x" }));
+    assert_eq!(error.expect_err("another approval key").code, Code::Conflict);
+    assert_eq!(keys, home.must("keys.list", json!({})));
+}

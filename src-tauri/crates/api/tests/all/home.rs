@@ -1,0 +1,173 @@
+//! A host over the test kit's world: one that owns the store, and one that only reads it.
+
+use api::{BundleSigners, Flow, Host};
+use artifacts::InlineBlobs;
+use kernel::Kernel;
+use kernel::command::submit::Reasoning;
+use ledger::Reader;
+use model::body::KeyPurpose;
+use model::fault::NoFaults;
+use model::{Clock as _, Digest, Entropy as _, TaskId, UnixMs};
+use projections::Query;
+use seal::{PublicKey, Signer as _};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::Receiver;
+use testkit::World;
+
+/// A process with a world; whether it holds the kernel is `owns`.
+pub struct Home {
+    pub world: World,
+    pub owns: bool,
+    reading: artifacts::Store,
+    drawn: AtomicU32,
+}
+
+struct Blobs(PathBuf);
+
+impl InlineBlobs for Blobs {
+    fn inline(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        Reader::open(&self.0).and_then(|r| r.blob(digest)).map_err(|e| e.to_string())
+    }
+}
+
+impl Home {
+    pub fn new(seed: u64) -> Self {
+        Self::over(World::new(seed))
+    }
+
+    fn over(world: World) -> Self {
+        let dir = world.store.path();
+        let blobs = Arc::new(Blobs(dir.to_owned()));
+        let reading = artifacts::Store::open_for_reading(&dir.join("artifacts"), blobs, Arc::new(NoFaults));
+        Self { world, owns: true, reading, drawn: AtomicU32::new(0) }
+    }
+
+    /// The same store in a process that only reads: nobody holds it any more.
+    pub fn into_reader(mut self) -> Self {
+        self.world.crash();
+        self.owns = false;
+        self
+    }
+
+    pub fn ask(&self, name: &str, params: Value) -> Result<Value, wire::Error> {
+        api::call(self, name, params)
+    }
+
+    pub fn must(&self, name: &str, params: Value) -> Value {
+        self.ask(name, params.clone()).unwrap_or_else(|e| panic!("{name} {params}: {e:?}"))
+    }
+
+    /// A task that wrote `a.txt` after a person allowed it, and its receipt.
+    pub fn with_an_act(&self, goal: &str) -> (TaskId, String) {
+        let answers = vec![testkit::write("a.txt", "new\n"), testkit::done("wrote it")];
+        let task = self.world.script(goal, answers);
+        self.world.drive_allowing(task);
+        let receipts = self.must("receipts.list", serde_json::json!({ "task": task.to_string() }));
+        let rows = receipts["rows"].as_array().expect("rows");
+        let receipt = rows.iter().find(|r| r["class"] == "tool_execution").expect("a receipt of the write");
+        (task, receipt["receipt_id"].as_str().expect("an id").to_owned())
+    }
+
+    /// A task that waits for a person to allow the deletion of `held.txt`.
+    pub fn with_a_question(&self, goal: &str) -> (TaskId, String) {
+        self.world.file("held.txt", "before\n");
+        let answers = vec![testkit::say("delete", serde_json::json!({ "path": "held.txt" })), testkit::done("deleted it")];
+        let task = self.world.script(goal, answers);
+        let approval = self.world.drive_to_approval(task);
+        (task, approval.to_string())
+    }
+}
+
+impl Host for Home {
+    fn kernel(&self) -> Result<&Kernel, wire::Error> {
+        if self.owns { Ok(self.world.kernel()) } else { Err(api::no_host()) }
+    }
+
+    fn reader(&self) -> Result<Reader, wire::Error> {
+        Reader::open(self.world.store.path()).map_err(api::of_ledger)
+    }
+
+    fn query(&self) -> Result<Query, wire::Error> {
+        Query::open(self.world.store.path()).map_err(api::of_projections)
+    }
+
+    fn artifacts(&self) -> Result<&artifacts::Store, wire::Error> {
+        Ok(&self.reading)
+    }
+
+    fn signers(&self) -> Option<BundleSigners> {
+        let keys = &self.world.keys;
+        Some(BundleSigners { receipt: keys.receipt_signer(), manifest: keys.manifest_signer() })
+    }
+
+    fn open_keys(&self) -> Option<Vec<KeyPurpose>> {
+        self.owns.then(|| vec![KeyPurpose::Log, KeyPurpose::Receipt, KeyPurpose::Manifest])
+    }
+
+    fn trusted_log_keys(&self) -> Vec<PublicKey> {
+        vec![self.world.keys.log_signer().public()]
+    }
+
+    fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
+        Ok(None)
+    }
+
+    fn now(&self) -> UnixMs {
+        self.world.clock.now()
+    }
+
+    fn fresh_key(&self) -> String {
+        let salt = self.world.entropy.salt();
+        format!("test:{}:{salt:?}", self.drawn.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn workspace(&self, path: &Path) -> Result<PathBuf, wire::Error> {
+        path.canonicalize().map_err(|e| wire::Error::new(wire::Code::NotFound, format!("`{}`: {e}", path.display())))
+    }
+
+    fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {
+        match choice {
+            wire::task::Reasoner::Playbook { name, text, parameters } => {
+                let shipped = reasoning::Playbook::shipped().into_iter().find(|p| p.name() == name);
+                let text = text.clone().or_else(|| shipped.map(|p| p.text().to_owned()));
+                let text = text.ok_or_else(|| api::not_found("playbook", name))?;
+                Ok(Reasoning::Playbook { name: name.clone(), text, parameters: parameters.clone() })
+            }
+            wire::task::Reasoner::Address { address } => Ok(Reasoning::Scripted { name: address.clone() }),
+            wire::task::Reasoner::Standard => Err(api::usage("no model is set up")),
+        }
+    }
+
+    fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
+        Vec::new()
+    }
+
+    fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
+        self.kernel()?.drive(task).map(drop).map_err(api::of_kernel)
+    }
+
+    fn drive_all(&self) -> Result<Vec<TaskId>, wire::Error> {
+        let tasks = self.kernel()?.resumable().map_err(api::of_kernel)?;
+        tasks.iter().try_for_each(|task| self.drive(*task))?;
+        Ok(tasks)
+    }
+
+    fn rebuild(&self) -> Result<u64, wire::Error> {
+        self.kernel()?.reader().log_head().map_err(api::of_ledger)
+    }
+
+    fn progress(&self, _: &'static str, _: u64, _: u64) -> Flow {
+        Flow::Continue
+    }
+
+    fn facts(&self) -> Vec<wire::host::Fact> {
+        Vec::new()
+    }
+
+    fn listen(&self) -> Option<Receiver<wire::Notice>> {
+        None
+    }
+}

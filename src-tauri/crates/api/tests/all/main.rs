@@ -1,0 +1,7 @@
+//! Every command against a real store and a real kernel.
+
+mod acts;
+mod home;
+mod proofs;
+mod reads;
+mod refusals;

@@ -1,0 +1,254 @@
+//! Reading commands, in the process that holds the store and in one that does not.
+
+use crate::home::Home;
+use serde_json::{Value, json};
+use wire::{Access, COMMANDS};
+
+/// Parameters for every reading command over a store that [`story`] has made.
+fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("task.list", json!({})),
+        ("task.list", json!({ "status": ["completed", "blocked"], "limit": 1 })),
+        ("task.list", json!({ "search": "wrote" })),
+        ("task.show", json!({ "task": task })),
+        ("task.questions", json!({})),
+        ("task.working_state", json!({ "task": task })),
+        ("task_events.list", json!({ "task": task, "after_seq": 2, "limit": 5 })),
+        ("approvals.list", json!({})),
+        ("approvals.list", json!({ "status": "any", "task": task })),
+        ("approvals.show", json!({ "approval": approval })),
+        ("receipts.list", json!({})),
+        ("receipts.show", json!({ "receipt": receipt })),
+        ("receipts.explain", json!({ "receipt": receipt })),
+        ("artifacts.list", json!({ "task": task })),
+        ("artifacts.show", json!({ "artifact": artifact })),
+        ("artifacts.content", json!({ "artifact": artifact })),
+        ("artifacts.lineage", json!({ "artifact": artifact })),
+        ("context.show", json!({ "task": task, "iteration": 1 })),
+        ("grants.list", json!({ "task": task })),
+        ("knowledge.decisions", json!({})),
+        ("knowledge.beliefs", json!({})),
+        ("knowledge.memories", json!({ "status": "any" })),
+        ("knowledge.search", json!({ "text": "wrote" })),
+        ("ledger.verify", json!({})),
+        ("ledger.stats", json!({})),
+        ("gate.state", json!({})),
+        ("keys.list", json!({})),
+        ("host.status", json!({})),
+        ("host.doctor", json!({})),
+    ]
+}
+
+struct Story {
+    home: Home,
+    task: String,
+    approval: String,
+    receipt: String,
+    artifact: String,
+}
+
+fn story(seed: u64) -> Story {
+    let home = Home::new(seed);
+    let (task, receipt) = home.with_an_act("write a");
+    let (_, approval) = home.with_a_question("delete held");
+    let artifacts = home.must("artifacts.list", json!({ "task": task.to_string(), "kind": "action.result" }));
+    let artifact = artifacts["rows"][0]["artifact_id"].as_str().expect("a result").to_owned();
+    Story { task: task.to_string(), approval, receipt, artifact, home }
+}
+
+#[test]
+fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
+    let Story { home, task, approval, receipt, artifact } = story(1);
+    let asked = questions(&task, &approval, &receipt, &artifact);
+    for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
+        let elsewhere = ["gate.export", "store.backup"].contains(&info.name);
+        assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
+    }
+    let owner: Vec<Value> = asked.iter().map(|(name, params)| home.must(name, params.clone())).collect();
+    let before = home.must("ledger.stats", json!({}));
+    let home = home.into_reader();
+    let changing = ["ledger.stats", "host.status", "host.doctor", "keys.list"];
+    for ((name, params), owner) in asked.iter().zip(owner) {
+        let reader = home.must(name, params.clone());
+        if !changing.contains(name) {
+            assert_eq!(reader, owner, "{name}");
+        }
+    }
+    let after = home.must("ledger.stats", json!({}));
+    assert_eq!((&before["events"], &before["epoch"]), (&after["events"], &after["epoch"]), "reading writes nothing");
+}
+
+#[test]
+fn a_process_that_only_reads_says_so_to_every_writing_command() {
+    let Story { home, task, approval, receipt, .. } = story(2);
+    let home = home.into_reader();
+    let folder = home.world.folder.path().display().to_string();
+    let playbook = json!({ "kind": "playbook", "name": "x", "text": "y" });
+    let asked = [
+        ("task.submit", json!({ "workspace": folder, "reasoner": playbook })),
+        ("task.pause", json!({ "task": task })),
+        ("task.resume", json!({ "task": task })),
+        ("task.cancel", json!({ "task": task })),
+        ("task.retry", json!({ "task": task })),
+        ("task.note", json!({ "task": task, "text": "more" })),
+        ("task.answer", json!({ "task": task, "text": "yes" })),
+        ("task.settle", json!({ "task": task, "result": "failed", "note": "looked" })),
+        ("approvals.decide", json!({ "approval": approval, "envelope": "e30=" })),
+        ("approvals.deny", json!({ "approval": approval })),
+        ("receipts.rollback", json!({ "receipt": receipt })),
+        ("artifacts.ingest", json!({ "bytes": "eA==", "name": "x" })),
+        ("grants.revoke", json!({ "grant": "abcd" })),
+        ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
+        ("ledger.rebuild", json!({})),
+        ("ledger.checkpoint", json!({})),
+        ("gate.halt", json!({})),
+        ("gate.boot", json!({})),
+        ("proof.export", json!({ "task": task, "path": format!("{folder}/proof.zip") })),
+        ("keys.register", json!({ "keys": [], "kept_in": "x" })),
+        ("host.resume", json!({})),
+    ];
+    for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner)) {
+        let params = asked.iter().find(|(name, _)| *name == info.name).unwrap_or_else(|| panic!("{}", info.name));
+        let error = home.ask(info.name, params.1.clone()).expect_err(info.name);
+        assert_eq!(error.code, wire::Code::NoHost, "{}: {error:?}", info.name);
+    }
+}
+
+#[test]
+fn a_task_shows_what_it_waits_for() {
+    let Story { home, approval, .. } = story(3);
+    let waiting = home.must("task.list", json!({ "status": ["blocked"] }));
+    assert_eq!(waiting["rows"].as_array().map(Vec::len), Some(1));
+    assert_eq!(waiting["rows"][0]["run_status"], "awaiting_approval");
+    let task = home.must("task.show", json!({ "task": waiting["rows"][0]["task_id"] }));
+    assert_eq!(task["waits_for"], json!({ "kind": "approval", "id": approval }));
+    assert_eq!(task["actions"][0]["state"], "awaiting_approval");
+    let status = home.must("host.status", json!({}));
+    assert_eq!(status["waiting"]["approvals"], 1);
+    assert_eq!(status["role"], "owner");
+}
+
+#[test]
+fn a_list_is_walked_page_by_page_without_losing_or_repeating_a_row() {
+    let home = Home::new(4);
+    for n in 0..5 {
+        home.world.script(&format!("goal {n}"), vec![testkit::done("nothing to do")]);
+    }
+    for params in [json!({ "limit": 2 }), json!({ "limit": 2, "search": "goal" })] {
+        let (mut seen, mut after) = (Vec::new(), Value::Null);
+        loop {
+            let mut asked = params.clone();
+            asked["after"] = after;
+            let page = home.must("task.list", asked);
+            let rows = page["rows"].as_array().expect("rows");
+            assert!(rows.len() <= 2);
+            seen.extend(rows.iter().map(|r| r["task_id"].as_str().expect("an id").to_owned()));
+            match page.get("next") {
+                Some(next) => after = next.clone(),
+                None => break,
+            }
+        }
+        assert_eq!(seen.len(), 5, "{params}");
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 5, "{params}");
+    }
+}
+
+#[test]
+fn events_are_followed_by_asking_again_behind_the_last_one() {
+    let Story { home, task, .. } = story(5);
+    let (mut after, mut seqs) = (0, Vec::new());
+    loop {
+        let page = home.must("task_events.list", json!({ "task": task, "after_seq": after, "limit": 7 }));
+        let events = page["events"].as_array().expect("events");
+        seqs.extend(events.iter().map(|e| e["seq"].as_u64().expect("a place")));
+        let Some(last) = seqs.last().filter(|_| !events.is_empty()) else { break };
+        after = *last;
+        if page["last_seq"] == after {
+            assert_eq!(page["ended"], true);
+            break;
+        }
+    }
+    let all: Vec<u64> = (1..=seqs.len() as u64).collect();
+    assert_eq!(seqs, all);
+    let first = home.must("task_events.list", json!({ "task": task, "limit": 1 }));
+    assert_eq!(first["events"][0]["event_type"], "task.created");
+    assert_eq!(first["events"][0]["body"]["task"]["goal"], "write a", "disclosed words are plain");
+}
+
+#[test]
+fn what_was_sent_to_the_model_is_shown_byte_for_byte() {
+    let Story { home, task, .. } = story(6);
+    let context = home.must("context.show", json!({ "task": task, "iteration": 1 }));
+    for part in ["pack", "request", "response"] {
+        let sent = &context["shown"][part];
+        let artifact = home.must("artifacts.content", json!({ "artifact": sent["artifact_id"] }));
+        assert_eq!(sent["bytes"], artifact["bytes"], "{part}");
+        assert!(sent["bytes"].as_str().is_some_and(|b| !b.is_empty()), "{part}");
+    }
+    assert!(context["turns"].as_array().is_some_and(|turns| turns.len() >= 2));
+    let error = home.ask("context.show", json!({ "task": task, "iteration": 99 })).expect_err("no such turn");
+    assert_eq!(error.code, wire::Code::Usage);
+}
+
+#[test]
+fn content_comes_in_parts_that_join_to_the_whole() {
+    let Story { home, artifact, .. } = story(7);
+    let whole = home.must("artifacts.content", json!({ "artifact": artifact }));
+    let size = whole["byte_size"].as_u64().expect("a size");
+    let first = home.must("artifacts.content", json!({ "artifact": artifact, "limit": 3 }));
+    assert_eq!(first["next_offset"], 3);
+    let rest = home.must("artifacts.content", json!({ "artifact": artifact, "offset": 3 }));
+    assert!(rest.get("next_offset").is_none_or(Value::is_null));
+    assert_eq!(rest["offset"], 3);
+    let beyond = home.ask("artifacts.content", json!({ "artifact": artifact, "offset": size + 1 }));
+    assert_eq!(beyond.expect_err("beyond the end").code, wire::Code::Usage);
+}
+
+#[conforms::conforms("HK-14.4-1", "HK-14.4-2", "HK-14.4-6")]
+#[test]
+fn lineage_names_who_made_an_artifact_from_what_and_which_receipt_holds_it() {
+    let Story { home, artifact, receipt, .. } = story(8);
+    let told = home.must("artifacts.lineage", json!({ "artifact": artifact }));
+    assert_eq!(told["scope"], "store");
+    assert_eq!(told["produced_by"]["kind"], "attempt");
+    let shown = home.must("artifacts.show", json!({ "artifact": artifact }));
+    assert_eq!(told["inputs"].as_array().map(Vec::len), shown["inputs"].as_array().map(Vec::len));
+    let receipts = told["receipts"].as_array().expect("receipts");
+    assert!(receipts.iter().any(|r| r["id"] == receipt.as_str()), "{receipts:?}");
+}
+
+#[test]
+fn a_receipt_is_explained_from_goal_to_change_and_its_signature_holds() {
+    let Story { home, task, receipt, .. } = story(9);
+    let shown = home.must("receipts.show", json!({ "receipt": receipt }));
+    assert_eq!(shown["signature"], "holds");
+    assert_eq!(shown["receipt"]["receipt_id"], receipt.as_str());
+    assert!(!shown.to_string().contains("$plain"), "no mark of a leaf is left");
+    let told = home.must("receipts.explain", json!({ "receipt": receipt }));
+    for part in ["goal", "context", "policy", "grants"] {
+        assert!(told[part].as_array().is_some_and(|links| !links.is_empty()), "{part}");
+    }
+    assert!(told["goal"].as_array().expect("links").iter().any(|link| link["id"] == task.as_str()));
+    assert_eq!(told["effect"]["kind"], "effect");
+}
+
+#[test]
+fn the_shortest_way_to_name_something_is_its_end() {
+    let Story { home, task, receipt, .. } = story(10);
+    let end = &task[task.len() - 8..];
+    assert_eq!(home.must("task.show", json!({ "task": end }))["row"]["task_id"], task.as_str());
+    let end = receipt[receipt.len() - 8..].to_uppercase();
+    assert_eq!(home.must("receipts.show", json!({ "receipt": end }))["row"]["receipt_id"], receipt.as_str());
+    let begin = &task["task_".len()..9];
+    let error = home.ask("task.show", json!({ "task": begin })).expect_err("two tasks begin so");
+    assert_eq!(error.code, wire::Code::Ambiguous);
+    assert_eq!(error.details["candidates"].as_array().map(Vec::len), Some(2));
+    for none in ["zzzz", "ab", "", "apr_00000000000000000000000000000000"] {
+        let error = home.ask("task.show", json!({ "task": none })).expect_err("names nothing");
+        assert_eq!(error.code, wire::Code::Usage, "{none}");
+    }
+    let unknown = home.ask("task.show", json!({ "task": "task_00000000000000000000000000000000" }));
+    assert_eq!(unknown.expect_err("unknown").code, wire::Code::NotFound);
+}
