@@ -104,6 +104,17 @@ fn omitted<'a>(pack: &'a ContextPack, source: &str) -> Option<&'a str> {
     pack.omissions.iter().find(|o| o.source == source).map(|o| o.reason.as_str())
 }
 
+#[test]
+fn what_fits_is_shown_whole_whatever_its_length() {
+    for words in 1..120 {
+        let mut input = input(2_000);
+        input.artifacts = vec![material(1, &"word ".repeat(words))];
+        let pack = packed(&input);
+        assert_eq!(pack.omissions, [], "{words} words are lost although {} of 2000 tokens are used", pack.tokens);
+        assert!(pack.items.iter().any(|i| i.source == artifact(1).to_string() && !i.cut));
+    }
+}
+
 #[conforms::conforms("HK-15.7-1")]
 #[test]
 fn sections_stand_in_their_precedence() {

@@ -52,10 +52,12 @@ pub(super) fn fill(candidates: Vec<Candidate>, tokens: u32) -> (Vec<(Candidate, 
         let most = if candidate.divisible { (left / 2).saturating_add(has) } else { left.saturating_add(has) };
         let want = candidate.cost();
         let least = candidate.frame().saturating_add(PART_TOKENS_MIN);
-        let take = if want <= left.saturating_add(has) && (want <= most || want <= least) {
+        // Half, but never so little that it would say nothing: a lone text is not lost to those that are not there.
+        let fair = most.max(least).max(has);
+        let take = if want <= left.saturating_add(has) && want <= fair {
             want
-        } else if candidate.divisible && most.max(has) >= least {
-            most.max(has)
+        } else if candidate.divisible && fair <= left.saturating_add(has) {
+            fair
         } else {
             has
         };
