@@ -34,11 +34,12 @@ pub(crate) fn lookup(reader: &Reader) -> impl Fn(&Digest) -> Option<Vec<u8>> + '
     |digest| reader.disclosure(digest).ok().flatten()
 }
 
-/// The store as its own stream says; the first task of every store is the reserved one.
+/// The store as its own stream says: the stream of the first event ever. (The first identifier may be the inbox's,
+/// which is made within the same millisecond.)
 pub(crate) fn store_state(reader: &Reader) -> Result<StoreState, Error> {
     let mut state = StoreState::default();
-    if let Some(system) = reader.task_ids().wire()?.into_iter().next() {
-        walk(reader, system, &mut |stored, _, body| {
+    if let Some(first) = reader.log(0, 1).wire()?.into_iter().next() {
+        walk(reader, first.task_id, &mut |stored, _, body| {
             state.apply(stored.task_seq, body);
             Ok(())
         })?;

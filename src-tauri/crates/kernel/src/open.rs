@@ -77,7 +77,9 @@ pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
 impl Kernel {
     /// Folds the system task, the first stream of every store.
     fn fold_store(&self) -> Result<(), Error> {
-        let Some(task_id) = self.reader.task_ids()?.into_iter().next() else { return Ok(()) };
+        // The first event ever, not the first identifier: the inbox is made within the same millisecond.
+        let Some(first) = self.reader.log(0, 1)?.into_iter().next() else { return Ok(()) };
+        let task_id = first.task_id;
         let mut after = 0;
         loop {
             let page = self.reader.events(task_id, after, 1_000)?;
