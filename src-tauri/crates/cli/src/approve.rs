@@ -15,6 +15,9 @@ use wire::{Code, Error};
 /// Wrong passphrases and unknown words before the person is let go.
 const TRIES: u32 = 3;
 
+/// Facts a card shows before it folds the rest: the way back, what policy says, by which rules.
+const FACTS_SHOWN: usize = 3;
+
 /// What the person said.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
@@ -87,7 +90,7 @@ impl<'c> Seat<'c> {
                     return Ok(Said::Deny((!words.is_empty()).then_some(words)));
                 }
                 "later" => return Ok(Said::Later),
-                "all" => approval.whole.iter().for_each(|line| self.context.out.line(format!("  {}", plain(line)))),
+                "all" => card(&self.context.out, approval, true),
                 "" => self.terminal.print("Enter alone decides nothing.\r\n"),
                 other => self.terminal.print(&format!("`{}` is none of them.\r\n", plain(other))),
             }
@@ -156,7 +159,15 @@ pub fn card(out: &Output, approval: &Approval, whole: bool) {
     out.line("");
     out.say(Tone::Bold, plain(&approval.title));
     out.say(risk_tone, format!("{} risk, {}", row.risk, row.action_class));
+    let mut facts = 0;
     for line in &approval.lines {
+        // Effects are never folded; behind the first facts stand their details, which `all` unfolds.
+        if line.kind == "fact" {
+            facts += 1;
+            if facts > FACTS_SHOWN && !whole {
+                continue;
+            }
+        }
         let (tone, mark) = match line.kind.as_str() {
             "destructive" => (Tone::Bad, "-"),
             "unrecoverable" => (Tone::Bad, "!"),
@@ -166,6 +177,10 @@ pub fn card(out: &Output, approval: &Approval, whole: bool) {
             _ => (Tone::Plain, " "),
         };
         out.say(tone, format!("  {mark} {}", plain(&line.text)));
+    }
+    if facts > FACTS_SHOWN && !whole {
+        let more = facts - FACTS_SHOWN;
+        out.say(Tone::Faint, format!("    {more} more facts: what was found at each place, who proposed it; `all` shows them"));
     }
     if whole {
         approval.whole.iter().for_each(|line| out.line(format!("    {}", plain(line))));

@@ -208,7 +208,7 @@ impl Kernel {
         input.memories = self.active_memories()?;
         input.artifacts = self.materials(state, attempt)?;
         input.ingress = self.deltas(state);
-        input.turns = turns(attempt);
+        input.turns = turns(state, attempt);
         Ok(input)
     }
 
@@ -370,8 +370,13 @@ impl Kernel {
 }
 
 /// Earlier turns, and why the last answer could not be used (RX-9-2).
-fn turns(attempt: &AttemptState) -> Vec<Turn> {
-    let trust_tier = TrustTier::Untrusted;
+///
+/// A turn is as trustworthy as the weakest thing seen by then: taint outlives the source's place in the pack.
+fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<Turn> {
+    let seen = attempt.observed.iter().filter_map(|o| state.artifacts.get(&o.artifact.artifact_id));
+    let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
+    let tainted = seen.chain(sources).any(|a| a.trust_tier == TrustTier::Untrusted);
+    let trust_tier = if tainted { TrustTier::Untrusted } else { TrustTier::Observed };
     let turn = |(iteration, summary): &(u32, String)| Turn { iteration: *iteration, summary: summary.clone(), trust_tier };
     let mut turns: Vec<Turn> = attempt.turns.iter().map(turn).collect();
     if attempt.loop_state.malformed_in_a_row > 0
