@@ -4,8 +4,8 @@ use crate::Config;
 use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
 use model::task::ModelChoice;
-use reasoning::{Address, Egress, Mode, OpenAi, Playbook, Reasoner, Recorded, Settings, Transcript, recorded::Matching};
-use std::path::Path;
+use reasoning::{Address, Egress, Mode, OpenAi, Playbook, Reasoner, Recorded, Recorder, Settings, Transcript, recorded::Matching};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wire::task::Reasoner as Asked;
 use wire::{Code, Error};
@@ -41,11 +41,12 @@ impl ReasonerSource for LocalReasoners {
                     ..standard
                 };
                 let made = OpenAi::new(&address, settings, Arc::clone(&self.egress));
-                Ok(Arc::new(made.map_err(|e| e.to_string())?))
+                recorded(made.map_err(|e| e.to_string())?)
             }
             ModelChoice::Recorded { .. } => {
                 let transcript = Transcript::parse(&text()?).map_err(|e| e.to_string())?;
-                Ok(Arc::new(Recorded::new(transcript, Matching::Strict)))
+                // Another task has other identifiers in its requests: no transcript of a real model would ever fit.
+                Ok(Arc::new(Recorded::new(transcript, Matching::Ordered)))
             }
             ModelChoice::Scripted { name } => {
                 Err(format!("script `{name}` exists in tests only; choose a playbook or a model"))
@@ -53,6 +54,21 @@ impl ReasonerSource for LocalReasoners {
             other => Err(format!("{other:?} needs no model")),
         }
     }
+}
+
+/// The reasoner, with a recorder around it when `HERMIT_RECORD` names a file: every exchange is added to it as a line
+/// that `--model recorded:FILE` replays. What the model was told and said stands in it; keep it as you keep the notes.
+fn recorded(inner: OpenAi) -> Result<Arc<dyn Reasoner>, String> {
+    let Some(path) = std::env::var_os("HERMIT_RECORD").filter(|path| !path.is_empty()).map(PathBuf::from) else {
+        return Ok(Arc::new(inner));
+    };
+    let failed = |e: &dyn std::fmt::Display| format!("cannot record into `{}`, as HERMIT_RECORD asks: {e}", path.display());
+    let file = std::fs::File::options().append(true).create(true).open(&path).map_err(|e| failed(&e))?;
+    let begun = file.metadata().map_err(|e| failed(&e))?.len() > 0;
+    if begun {
+        return Ok(Arc::new(Recorder::continuing(inner, Box::new(file))));
+    }
+    Ok(Arc::new(Recorder::new(inner, Box::new(file)).map_err(|e| failed(&e))?))
 }
 
 /// The reasoner a person names, checked before anything is recorded.

@@ -195,6 +195,11 @@ impl<R: Reasoner> Recorder<R> {
         Ok(recorder)
     }
 
+    /// Goes on with a transcript that has its head line already.
+    pub fn continuing(inner: R, out: Box<dyn Write + Send>) -> Self {
+        Self { inner, out: Mutex::new(out) }
+    }
+
     fn line(&self, value: &impl Serialize) -> Result<(), Error> {
         let mut bytes = json(value)?;
         bytes.push(b'\n');
