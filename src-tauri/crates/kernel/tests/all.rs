@@ -5,4 +5,6 @@ mod attempts;
 mod chain;
 mod governed;
 mod ingress;
+mod receipts;
+mod recovery;
 mod story;

@@ -7,7 +7,6 @@ use model::attempt::AttemptStatus;
 use model::body::{ClarificationAnswered, TaskInputAdded};
 use model::fault::Point;
 use model::ingress::{Channel, ClarificationStatus};
-use model::principal::PrincipalType;
 use model::{ClarificationId, Sensitive, TaskId};
 
 impl Kernel {
@@ -33,9 +32,9 @@ impl Kernel {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
         let key = format!("answer:{clarification_id}");
-        let ingress_id = self.record_words(text, channel, Some(task_id), &key)?;
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::ClarificationAnswer, state, actor);
+        // One commit: an answer on record that the question never got could not be given again.
+        let (mut w, ingress_id) = self.words(state, text, channel, &key)?;
+        w.batch.point = Point::ClarificationAnswer;
         let mut track = Track::of(state);
         w.push_keyed(Some(format!("resolve:{clarification_id}")), ClarificationAnswered { clarification_id, ingress_id });
         w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });

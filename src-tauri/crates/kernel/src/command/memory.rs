@@ -63,7 +63,7 @@ impl Kernel {
             Err(degraded) => (ResultCode::Failed, Some(degraded.to_string())),
         };
         let outcome = self.memory_outcome(judged, code, error, w.now);
-        let told = json!({ "result_code": code.as_str(), "summary": summary_of(&outcome), "claim": claim });
+        let told = json!({ "result_code": code.as_str(), "summary": summary_of(&judged.request, &outcome), "claim": claim });
         let new = NewArtifact::audit(ArtifactKind::MemoryPromotion).from(evidence_refs.iter().map(|e| e.artifact_id));
         let at = w.object(&told, new)?;
         w.push(EffectObserved {

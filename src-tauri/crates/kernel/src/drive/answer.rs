@@ -210,6 +210,7 @@ impl Kernel {
         choices: Vec<String>,
         answer: &Answer,
     ) -> Result<(), Error> {
+        w.batch.point = Point::ClarificationAsk;
         let mut track = Track::of(state);
         let asked = [Proposal::Ask { question: question.clone(), choices: choices.clone() }];
         let record = self.record(state, &asked, answer, None, None)?;

@@ -6,7 +6,7 @@ use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::Error;
 use effects::Outcome;
-use model::action::{Action, ActionRequest, ReadItem};
+use model::action::{Action, ActionRequest, ChangeItem, ReadItem};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
@@ -16,8 +16,9 @@ use model::body::{
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::receipt::{ItemOutcome, ResultCode};
-use model::Sensitive;
+use model::{RelPath, ResourceId, Sensitive};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 impl Kernel {
     /// What the act came to: observed, receipted, and the turn closed, in one commit.
@@ -121,20 +122,16 @@ impl Kernel {
         if let (Action::Observe { .. }, Some(seen)) = (&request.action, outputs.first()) {
             return Ok(seen.clone());
         }
-        let items: Vec<serde_json::Value> = outcome
-            .changes
-            .iter()
-            .map(|change| json!({
-                "resource": change.resource.shown(),
-                "outcome": change.outcome.as_str(),
-            }))
+        let items: Vec<serde_json::Value> = items_of(request, outcome)
+            .into_iter()
+            .map(|(op, path, outcome)| json!({ "op": op, "path": path.to_string(), "outcome": outcome.as_str() }))
             .collect();
         let text = |kind: ArtifactKind| {
             outcome.outputs.iter().find(|o| o.kind == kind).map(|o| String::from_utf8_lossy(&o.bytes).into_owned())
         };
         let told = json!({
             "result_code": outcome.result_code.as_str(),
-            "summary": summary_of(outcome),
+            "summary": summary_of(request, outcome),
             "items": items,
             "observed": outcome.observed,
             "exit_code": outcome.ran.exit_code,
@@ -196,11 +193,31 @@ fn media(given: &str) -> &'static str {
     }
 }
 
+/// How each item of the request went: the act's own count, whatever else it had to touch on the way.
+fn items_of<'r>(request: &'r ActionRequest, outcome: &Outcome) -> Vec<(&'static str, &'r RelPath, ItemOutcome)> {
+    let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else { return Vec::new() };
+    let places: BTreeMap<RelPath, ItemOutcome> = outcome
+        .changes
+        .iter()
+        .filter_map(|change| match change.resource.shown()?.parse().ok()? {
+            ResourceId::File(_, path) => Some((path, change.outcome)),
+            _ => None,
+        })
+        .collect();
+    let went = |path: &RelPath| places.get(path).copied().unwrap_or(ItemOutcome::NotDone);
+    let one = |item: &'r ChangeItem| match item {
+        ChangeItem::Write { path, .. } => ("write", path, went(path)),
+        ChangeItem::Delete { path, .. } => ("delete", path, went(path)),
+        ChangeItem::Move { from, .. } => ("move", from, went(from)),
+    };
+    items.iter().map(one).collect()
+}
+
 /// An outcome in one line.
-pub(crate) fn summary_of(outcome: &Outcome) -> String {
-    let count = |of: ItemOutcome| outcome.changes.iter().filter(|c| c.outcome == of).count();
-    let done = count(ItemOutcome::Done);
-    let all = outcome.changes.len();
+pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
+    let items = items_of(request, outcome);
+    let done = items.iter().filter(|(_, _, outcome)| *outcome == ItemOutcome::Done).count();
+    let all = items.len();
     let head = match (outcome.ran.exit_code, all) {
         (Some(code), _) => format!("the command ended with status {code}"),
         (None, 0) => outcome.result_code.to_string(),

@@ -109,7 +109,7 @@ impl Kernel {
             rolls_back,
         };
         receipt.result_code = outcome.result_code;
-        receipt.result_summary = Sensitive::from(super::observe::summary_of(outcome));
+        receipt.result_summary = Sensitive::from(super::observe::summary_of(request, outcome));
         receipt.replay_class = replay_class(&request.action);
         receipt.sandbox_level = outcome.sandbox_level;
         receipt.idempotency_key = match outcome.result_code {

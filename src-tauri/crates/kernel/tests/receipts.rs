@@ -1,0 +1,286 @@
+//! Receipts: read from their signed bytes, for every class of act that exists here.
+
+use crate::story::{completed, count, die, events, object, state};
+use effects::{BeforeImage, Contents, Outcome, Output, Progress, Settled};
+use governance::Authorization;
+use kernel::command::submit::Reasoning;
+use kernel::ports::{Hands, HandsSource};
+use kernel::{Error, Kernel, Ports, Standing, Waiting};
+use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Reversibility};
+use model::artifact::ArtifactKind;
+use model::attempt::AttemptStatus;
+use model::fault::Point;
+use model::ingress::Channel;
+use model::receipt::{ItemOutcome, Ran, Receipt, ReceiptClass, ResultCode, SandboxLevel};
+use model::task::TaskStatus;
+use model::witness::{Fingerprint, Found, StateWitness};
+use model::{Body, ResourceId, Slot, TaskId, UnixMs, WorkspaceId};
+use seal::{Digest, Signer as _, dsse};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use testkit::{Edge, World, command, done, look, say, write};
+
+fn gone(path: &str) -> model::proposal::Answer {
+    say("delete", json!({ "path": path }))
+}
+
+/// The last receipt of a task.
+fn last(kernel: &Kernel, task: TaskId) -> Receipt {
+    kernel.receipt(kernel.task(task).unwrap().receipts.last().unwrap().receipt_id).unwrap().1
+}
+
+fn held<T: Clone + std::fmt::Debug>(slot: &Slot<T>) -> T {
+    slot.value().cloned().unwrap_or_else(|| panic!("nothing is there: {slot:?}"))
+}
+
+#[conforms::conforms("HK-8.10-1", "HK-18.2-1", "HK-25.1-7", "HK-27-11")]
+#[test]
+fn a_signed_statement_answers_every_question_about_a_deletion() {
+    let world = World::new(601);
+    world.file("a.txt", "before");
+    let task = world.script("delete it", vec![look("a.txt"), gone("a.txt"), done("ok")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let (kernel, state) = (world.kernel(), state(&world, task));
+    let record = state.receipts.last().unwrap();
+    let envelope = kernel.artifacts().read(&record.envelope.sha256).unwrap();
+    let envelope = dsse::Envelope::parse(&envelope).unwrap();
+    let payload = dsse::verify(&envelope, &world.keys.receipt_signer().public()).expect("signed by the receipt key");
+    assert!(dsse::verify(&envelope, &world.keys.log_signer().public()).is_err());
+    let statement: Value = serde_json::from_slice(&payload).unwrap();
+    assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
+    assert!(!String::from_utf8_lossy(&payload).contains("a.txt"), "names are concealed in what leaves");
+    let (_, receipt) = kernel.receipt(record.receipt_id).unwrap();
+    assert_eq!(statement["predicate"]["receipt_id"], json!(receipt.receipt_id));
+    // 1 What was intended.
+    let request: ActionRequest = object(kernel, &state, held(&receipt.action_request_ref).artifact_id);
+    assert!(matches!(&request.action, Action::Change { items } if matches!(items[..], [ChangeItem::Delete { .. }])));
+    // 2 What was authorised, by whose word.
+    let by = &receipt.authorized;
+    let approval = &state.approvals[&held(&receipt.approval_ref)];
+    assert_eq!(held(&by.approval_packet_sha256), approval.approval.approval_packet_sha256);
+    assert_eq!(held(&by.approval_decision_sha256), approval.envelope.as_ref().unwrap().sha256);
+    let grant = &state.grants[&held(&receipt.capability_grant_ref)];
+    assert_eq!(held(&by.capability_grant_sha256), grant.artifact.sha256);
+    assert_eq!(held(&by.policy_result_sha256), held(&receipt.policy_result_ref).sha256);
+    for digest in [held(&by.witness_sha256), held(&by.policy_result_sha256)] {
+        kernel.artifacts().read(&digest).unwrap();
+    }
+    let entries = kernel.reader().gate_entries(0, 1_000).unwrap();
+    let entry = held(&by.audit_entry_sha256).to_string();
+    assert!(entries.iter().any(|(_, bytes)| String::from_utf8_lossy(bytes).contains(&entry)));
+    assert!(state.decisions.iter().any(|d| Some(d.decision_id) == receipt.decision_ref.value().copied()));
+    // 3 What ran, 4 in which environment.
+    let ran = held(&receipt.ran);
+    assert_eq!(ran.request_sha256, held(&receipt.action_request_ref).sha256);
+    let environment: Value = object(kernel, &state, held(&receipt.environment_ref).artifact_id);
+    assert_eq!(environment["os"], "test");
+    // 5 What changed.
+    let [change] = &receipt.changes[..] else { panic!("one file: {:?}", receipt.changes) };
+    assert_eq!((change.outcome, &change.after), (ItemOutcome::Done, &Found::Absent));
+    assert!(matches!(change.before, Found::File { sha256, .. } if sha256 == Digest::of(b"before")));
+    // 6 What was produced, 7 what was seen afterwards.
+    assert!(!receipt.output_refs.is_empty());
+    let result: Value = object(kernel, &state, receipt.output_refs.last().unwrap().artifact_id);
+    assert_eq!(result["result_code"], "succeeded");
+    assert_eq!(receipt.result_code, ResultCode::Succeeded);
+    assert!(!receipt.input_refs.is_empty(), "what had been looked at is named");
+    // 8 Whether it can be taken back, and with what.
+    assert_eq!(receipt.rollback.reversibility, Reversibility::Reversible);
+    let image = change.before_image.as_ref().expect("what was there is kept");
+    assert_eq!(kernel.artifacts().read(&image.sha256).unwrap(), b"before");
+}
+
+#[conforms::conforms("HK-6.4-1")]
+#[test]
+fn without_its_receipt_an_act_is_not_complete() {
+    let world = World::new(602);
+    let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+    let approval = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    world.keys.lock(true);
+    assert_eq!(world.drive(task), Standing::KeyLocked);
+    assert_eq!(world.files()["a.txt"], b"a", "it was done");
+    let now = state(&world, task);
+    assert_eq!(now.attempt().unwrap().attempt.status, AttemptStatus::ReceiptPending);
+    assert_eq!(count(world.kernel(), task, "attempt.iteration_completed"), 0, "the turn is not over");
+    assert_eq!(world.drive(task), Standing::KeyLocked);
+    world.keys.lock(false);
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(last(world.kernel(), task).receipt_class, ReceiptClass::ToolExecution);
+    assert!(world.oracle.performed().values().all(|times| *times == 1), "it was not done again for its receipt");
+}
+
+/// Hands that claim walls and answer every command with what a shell would have said.
+struct Walled(Arc<dyn HandsSource>);
+struct Talking(Arc<dyn Hands>);
+
+impl HandsSource for Walled {
+    fn open(&self, root: &Path, id: WorkspaceId, contents: Arc<dyn Contents>) -> Result<Arc<dyn Hands>, String> {
+        Ok(Arc::new(Talking(self.0.open(root, id, contents)?)))
+    }
+
+    fn sandbox(&self) -> SandboxLevel {
+        SandboxLevel::NamespacesLandlock
+    }
+
+    fn environment(&self, root: &Path) -> Value {
+        self.0.environment(root)
+    }
+}
+
+impl Hands for Talking {
+    fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
+        self.0.observe(resources)
+    }
+
+    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
+        self.0.before_images(items)
+    }
+
+    fn perform(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Outcome {
+        let Action::Command { argv, .. } = &request.action else {
+            return self.0.perform(authorization, request, cancelled, progress);
+        };
+        authorization.admits(request).expect("only what was granted reaches the hands");
+        Outcome {
+            result_code: ResultCode::Succeeded,
+            changes: Vec::new(),
+            outputs: vec![Output {
+                kind: ArtifactKind::CommandTranscript,
+                media_type: "text/plain".to_owned(),
+                bytes: b"hello".to_vec(),
+                about: argv.join(" "),
+            }],
+            ran: Ran {
+                executor: "hermit.command".to_owned(),
+                request_sha256: Digest::of(&seal::canon::to_canonical(request).unwrap()),
+                argv: Some(argv.clone().into()),
+                executable_sha256: None,
+                exit_code: Some(0),
+                started_at: UnixMs(1),
+                finished_at: UnixMs(2),
+            },
+            sandbox_level: SandboxLevel::NamespacesLandlock,
+            observed: Vec::new(),
+            error: None,
+            kept: Vec::new(),
+        }
+    }
+
+    fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
+        self.0.settle(request, before)
+    }
+
+    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome {
+        self.0.roll_forward(authorization, request, settled)
+    }
+}
+
+#[conforms::conforms("HK-7-1", "HK-15.5-3", "HK-18.6-4")]
+#[test]
+fn every_class_of_act_that_exists_leaves_its_receipt() {
+    let mut world = World::new(603);
+    world.file("a.txt", "text");
+    let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
+    world.reasoners.script("all", vec![
+        look("a.txt"),
+        write("b.txt", "b"),
+        gone("a.txt"),
+        command(&["echo", "hello"]),
+        command(&["git", "commit", "-m", "x"]),
+        say("remember", remember),
+        done("ok"),
+    ]);
+    let mut submission = world.submission("all", Reasoning::Scripted { name: "all".to_owned() });
+    submission.profile = model::policy::Profile::ExternalPublishGated;
+    world.crash();
+    let ports = world.ports();
+    let hands = Arc::new(Walled(Arc::clone(&ports.hands)));
+    let kernel = Kernel::open(world.store.path(), Ports { hands, ..ports }).unwrap();
+    let task = kernel.submit(&submission).unwrap().task_id;
+    drive_allowing(&world, &kernel, task);
+    let deleted = kernel.task(task).unwrap();
+    let deleted = deleted.receipts.iter().find(|r| r.action_class == ActionClass::DeleteLocal).unwrap().receipt_id;
+    let undo = kernel.rollback(deleted, Channel::Cli, "undo".to_owned()).unwrap().task_id;
+    drive_allowing(&world, &kernel, undo);
+    assert_eq!(world.files()["a.txt"], b"text");
+    let mut receipts = kernel.task(task).unwrap().receipts;
+    receipts.extend(kernel.task(undo).unwrap().receipts);
+    for (action, class) in [
+        (ActionClass::WriteLocal, ReceiptClass::ToolExecution),
+        (ActionClass::DeleteLocal, ReceiptClass::ToolExecution),
+        (ActionClass::ExecuteCommand, ReceiptClass::CommandExecution),
+        (ActionClass::VcsMutation, ReceiptClass::CommandExecution),
+        (ActionClass::DurableMemoryWrite, ReceiptClass::MemoryPromotion),
+        (ActionClass::Rollback, ReceiptClass::Rollback),
+        (ActionClass::ApprovalResolution, ReceiptClass::ApprovalResolution),
+    ] {
+        let of = receipts.iter().filter(|r| (r.action_class, r.receipt_class) == (action, class));
+        assert!(of.count() >= 1, "no receipt for {action}: {receipts:#?}");
+    }
+    assert!(receipts.iter().all(|r| r.action_class != ActionClass::ReadLocal), "a look is not important");
+    let rollback = receipts.iter().find(|r| r.receipt_class == ReceiptClass::Rollback).unwrap();
+    assert_eq!(rollback.rolls_back, Some(deleted));
+    for (id, at) in [task, undo].into_iter().flat_map(|id| events(&kernel, id)).filter_map(|(_, body)| match body {
+        Body::EffectDispatched(b) => Some((b.action_request_id, b.executor)),
+        _ => None,
+    }) {
+        let proved = [task, undo].into_iter().flat_map(|t| events(&kernel, t)).any(|(_, body)| match body {
+            Body::ReceiptIssued(b) => b.action_request_id == Some(id),
+            _ => false,
+        });
+        assert!(proved || at == "hermit.observe", "{at} left no receipt");
+    }
+}
+
+fn drive_allowing(world: &World, kernel: &Kernel, task: TaskId) {
+    loop {
+        match kernel.drive(task).unwrap() {
+            Standing::Waiting(Waiting::Approval(id)) => drop(world.person.allow(kernel, task, id).unwrap()),
+            standing => return assert_eq!(standing, completed()),
+        }
+    }
+}
+
+#[test]
+fn a_no_from_a_surface_without_a_key_has_its_receipt_too() {
+    let world = World::new(604);
+    let task = world.script("write", vec![write("a.txt", "a"), done("not done")]);
+    let approval = world.drive_to_approval(task);
+    let surface = model::approval::Surface::Test;
+    world.kernel().deny_approval(task, approval, surface, Some("no".to_owned())).unwrap();
+    let receipt = last(world.kernel(), task);
+    assert_eq!((receipt.receipt_class, receipt.result_code), (ReceiptClass::ApprovalResolution, ResultCode::Denied));
+    assert!(receipt.authorized.approval_decision_sha256.value().is_none(), "nobody signed it");
+    world.drive(task);
+    assert!(world.files().is_empty());
+}
+
+#[conforms::conforms("HK-18.6-2")]
+#[test]
+fn what_cannot_be_undone_says_so_and_is_not_tried() {
+    let mut world = World::new(605);
+    let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+    let approval = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    die(&mut world, task, Point::EffectDispatch, Edge::After);
+    world.file("a.txt", "neither");
+    assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome));
+    world.kernel().resolve_outcome(task, ResultCode::Succeeded, "I looked").unwrap();
+    let settled = last(world.kernel(), task);
+    assert_eq!(settled.receipt_class, ReceiptClass::ObservationResolution);
+    assert_eq!(settled.rollback.reversibility, Reversibility::Irreversible);
+    assert_eq!(settled.rollback.method, "none");
+    let refused = world.kernel().rollback(settled.receipt_id, Channel::Cli, "undo".to_owned());
+    assert!(matches!(&refused, Err(Error::Conflict(why)) if why.contains("cannot be undone")), "{refused:?}");
+    world.drive(task);
+    assert_ne!(state(&world, task).task.status, TaskStatus::RolledBack);
+    assert_eq!(world.files()["a.txt"], b"neither");
+}
