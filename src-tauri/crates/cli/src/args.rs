@@ -26,7 +26,7 @@ The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
     hermit run --playbook tidy --workspace ~/Downloads  sort a folder; you see every move and allow it or not\n  \
     hermit run --goal \"name these notes by date\" --workspace notes --model openai:http://127.0.0.1:8080/v1#qwen\n  \
     hermit approvals list                               what waits for your yes or no\n  \
-    hermit rollback rcpt_…                              undo what a receipt says was done\n  \
+    hermit rollback rcp_…                              undo what a receipt says was done\n  \
     hermit proof export task_… -o proof.zip             a file that anybody can check without Hermit")]
 pub struct Args {
     /// Folder of the store.

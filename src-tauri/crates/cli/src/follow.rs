@@ -120,10 +120,9 @@ pub fn report(context: &Context, rest: &Rest, receipts: &[ReceiptRow]) {
     for receipt in receipts {
         out.line(format!("  {}  {}  {}", receipt.receipt_id, receipt.result, plain(&receipt.summary.to_string())));
     }
-    if let Some(undoable) = receipts.iter().find(|r| r.class == "effect" && r.undone_by.is_none() && r.reversibility != "irreversible") {
-        if matches!(undoable.action_class.as_str(), "local_write" | "local_delete" | "command" | "write_local" | "delete_local") || undoable.result == "succeeded" {
-            out.say(Tone::Faint, format!("undo: hermit rollback {}", undoable.receipt_id));
-        }
+    let undoable = |r: &&ReceiptRow| r.undone_by.is_none() && r.reversibility != "irreversible" && changes(r);
+    if let Some(receipt) = receipts.iter().find(undoable) {
+        out.say(Tone::Faint, format!("undo: hermit rollback {}", receipt.receipt_id));
     }
     if rest.key_locked {
         out.say(Tone::Warn, "the keys are locked: what was done is recorded, and its receipt waits for them");
@@ -132,6 +131,12 @@ pub fn report(context: &Context, rest: &Rest, receipts: &[ReceiptRow]) {
     for line in next_steps(task) {
         out.line(line);
     }
+}
+
+/// Whether a receipt is of an act that changed something.
+pub fn changes(receipt: &ReceiptRow) -> bool {
+    let looked = receipt.action_class.starts_with("read") || receipt.action_class.starts_with("observe");
+    !looked && matches!(receipt.result.as_str(), "succeeded" | "partial")
 }
 
 fn next_steps(task: &Task) -> Vec<String> {

@@ -114,31 +114,18 @@ impl Drives {
         board.ended.get(&task).cloned()
     }
 
-    /// Tasks at work now.
-    pub fn at_work(&self) -> Vec<TaskId> {
-        self.board().at_work.keys().copied().collect()
+    /// Starts nothing new. What was queued is taken up by the next owner.
+    pub fn stop(&self) {
+        let mut board = self.board();
+        board.closing = true;
+        board.queue.clear();
     }
 
-    /// Starts nothing new, asks what is at work to pause, and waits for it, at most `patience`.
-    pub fn stop(&self, patience: Duration) {
-        self.board().closing = true;
-        for task in self.at_work() {
-            // A task that has just ended or waits already needs no pause.
-            let _ = self.kernel.pause(task);
-        }
-        self.settle(patience);
-    }
-
-    /// Waits until nothing is at work, at most `patience`.
-    pub fn settle(&self, patience: Duration) {
-        let until = Instant::now() + patience;
+    /// Waits until nothing is at work.
+    pub fn settle(&self) {
         let mut board = self.board();
         while !board.at_work.is_empty() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+            board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

@@ -60,7 +60,9 @@ fn vault(home: &Home, keys: &HostKeys) -> Fact {
         Ok(None) => fact("keys", Level::Trouble, "none", "make them with `hermit keys init --store keychain` or `--store file`"),
         Ok(Some(marker)) if keys.keys().is_some() => fact("keys", Level::Fine, format!("open, in the {} vault", marker.vault), ""),
         Ok(Some(marker)) => {
-            let text = format!("locked, in the {} vault: {}", marker.vault, keys.why_locked());
+            let why = Some(keys.why_locked()).filter(|why| !why.is_empty());
+            let why = why.unwrap_or_else(|| "a look needs no keys, so they were not opened".to_owned());
+            let text = format!("in the {} vault: {why}", marker.vault);
             fact("keys", Level::Note, text, "set `HERMIT_PASSPHRASE_FILE`, or work at a terminal that can ask")
         }
         Err(error) => fact("keys", Level::Trouble, error.to_string(), "keep the files as they are; a backup has the right ones"),

@@ -21,9 +21,6 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A pause may take as long as a model or command takes to notice that it is to stop.
-const CLOSE: Duration = Duration::from_secs(10);
-
 /// Whoever watches long work: told what, how much, of how much; answers whether it goes on.
 pub type Watch = Box<dyn Fn(&str, u64, u64) -> bool + Send + Sync>;
 
@@ -180,10 +177,12 @@ impl Local {
         self.owned.as_ref().and_then(|owned| owned.drives.wait(task, patience))
     }
 
-    /// Asks what is at work to pause, waits for it, keeps the newest head outside the store, and lets go of it.
+    /// Waits until what is at work has come to rest (whoever is in a hurry pauses it first), keeps the newest head
+    /// outside the store, and lets go of it.
     pub fn close(&self) {
         let Some(owned) = &self.owned else { return };
-        owned.drives.stop(CLOSE);
+        owned.drives.stop();
+        owned.drives.settle();
         pin::keep(&self.home, owned.kernel.reader());
         if let Err(error) = owned.kernel.close() {
             tracing::warn!(%error, "the store was not closed; the next host recovers it");

@@ -30,7 +30,7 @@ pub fn proof(context: &Context, verb: ProofVerb) -> Came {
 
 /// Writes a proof.
 pub fn export(session: &host::Session, args: &ProofExport) -> Result<Exported, Error> {
-    let is_receipt = args.subject.starts_with("rcpt_") || args.subject.starts_with("receipt_");
+    let is_receipt = args.subject.starts_with("rcp_");
     let subject = Some(args.subject.clone());
     let (task, receipt) = if is_receipt { (None, subject) } else { (subject, None) };
     let (artifacts, redact) = (args.artifacts.clone(), args.redact);

@@ -109,7 +109,7 @@ fn first_task(context: &Context, args: &StartArgs, session: &Session) -> Came {
     let task = rest.task.row.task_id;
     let done = effects(session, &task)?;
     out.line(format!("3. Receipts: {}", done.len()));
-    if let Some(receipt) = done.iter().find(|r| r.reversibility != "irreversible" && r.result == "succeeded") {
+    if let Some(receipt) = done.iter().find(|r| r.reversibility != "irreversible" && follow::changes(r)) {
         out.line(format!("   take it back any time: hermit rollback {}", receipt.receipt_id));
     }
     proven(context, session, &task)

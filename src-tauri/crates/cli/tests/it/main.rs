@@ -1,0 +1,13 @@
+//! The real program, run as a person or a script would.
+#![cfg(target_os = "linux")]
+#![allow(missing_docs, clippy::disallowed_methods, reason = "tests start programs and read the environment")]
+
+#[path = "../../../testkit/src/pty.rs"]
+mod pty;
+
+mod bench;
+mod exits;
+mod hosts;
+mod proofs;
+mod terminal;
+mod troubles;

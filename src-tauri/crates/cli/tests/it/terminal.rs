@@ -1,0 +1,137 @@
+//! What a person at a terminal can do, and what keys alone cannot.
+
+use crate::bench::{APPROVAL, Bench, allow, before, text};
+
+#[test]
+fn a_person_allows_a_tidy_sees_it_done_and_takes_it_back() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let mut terminal = bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
+    terminal.expect("MOVE \"a.txt\"");
+    assert_eq!(bench.files(), before(), "nothing moves before the yes");
+    allow(&mut terminal);
+    terminal.expect("completed").expect("undo: hermit rollback ");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains(APPROVAL), "the passphrase is never shown");
+    assert!(!bench.files().contains_key("a.txt"));
+    assert_eq!(bench.files().len(), 3);
+
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let receipt = bench.receipt(&text(&tasks["rows"][0]["task_id"]));
+    let mut terminal = bench.terminal(&["rollback", &receipt]);
+    // Putting things back is of moderate risk: one word and the passphrase.
+    terminal.expect("moderate risk").expect("Type `allow`").send("allow\r");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(bench.files(), before());
+    let shown = bench.run(&["receipts", "show", &receipt, "--json"]).ends_with(0).json();
+    assert!(shown["row"]["undone_by"].is_string(), "{shown}");
+    assert_eq!(shown["signature"], "holds");
+}
+
+#[test]
+fn enter_alone_decides_nothing() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    for _ in 0..3 {
+        terminal.expect("Type `allow`").send("\r");
+    }
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    assert!(shown.contains("nothing was decided"));
+    assert_eq!(bench.status(&approval), "pending");
+    assert_eq!(bench.files(), before());
+}
+
+#[test]
+fn keys_typed_before_the_card_was_shown_approve_nothing() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    // Everything that would say yes, before the question is there.
+    terminal.send(&format!("allow\rhigh\r{APPROVAL}\r"));
+    terminal.expect("Type `allow`").send("later\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    assert_eq!(bench.status(&approval), "pending");
+    assert_eq!(bench.files(), before());
+}
+
+#[test]
+fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
+    let bench = Bench::new();
+    let (task, approval) = bench.waiting();
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    terminal.expect("Type `allow`").send("allow\r");
+    terminal.expect("This is of high risk").send("high\r");
+    terminal.expect("Approval passphrase: ").send("not it at all\r");
+    terminal.expect("does not open");
+    terminal.expect("Approval passphrase: ").send("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    assert_eq!(bench.status(&approval), "pending");
+
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(bench.status(&approval), "granted");
+    assert_eq!(bench.run(&["task", "show", &task, "--json"]).json()["row"]["status"], "completed");
+}
+
+#[test]
+fn the_second_word_is_needed_at_high_risk() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    terminal.expect("Type `allow`").send("allow\r");
+    terminal.expect("This is of high risk").send("allow\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    assert_eq!(bench.status(&approval), "pending");
+}
+
+#[test]
+fn a_no_at_the_terminal_ends_with_three_and_moves_nothing() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let mut terminal = bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
+    terminal.expect("Type `allow`").send("deny\r");
+    terminal.expect("Words for the model").send("leave them\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 3, "{shown}");
+    assert_eq!(bench.files(), before());
+}
+
+#[test]
+fn without_a_terminal_nothing_is_approved() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let ran = bench.run(&["approvals", "approve", &approval]).ends_with(3);
+    assert!(ran.err.contains("only a person at a terminal"), "{}", ran.err);
+    assert!(ran.err.contains("hint:"), "{}", ran.err);
+    assert_eq!(bench.status(&approval), "pending");
+}
+
+#[test]
+fn first_steps_at_a_terminal_lead_to_a_proof_that_verifies() {
+    let bench = Bench::bare();
+    let folder = bench.folder();
+    let home = bench.home();
+    let environment = [("HERMIT_HOME", home.to_str().unwrap()), ("TMPDIR", home.parent().unwrap().to_str().unwrap())];
+    let arguments = ["start", "--workspace", folder.to_str().unwrap()];
+    let mut terminal = crate::pty::Pty::spawn(crate::bench::program(), &arguments, &environment);
+    terminal.expect("Type `keychain` or `file`: ").send("file\r");
+    for (question, words) in [("Vault passphrase", crate::bench::VAULT), ("Approval passphrase", APPROVAL)] {
+        terminal.expect(&format!("{question}: ")).send(&format!("{words}\r"));
+        terminal.expect(&format!("{question} once more: ")).send(&format!("{words}\r"));
+    }
+    allow(&mut terminal);
+    terminal.expect("hermit rollback ").expect("valid");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(bench.files().len(), 3);
+}

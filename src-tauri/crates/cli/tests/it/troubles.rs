@@ -1,0 +1,78 @@
+//! What goes wrong says what it is and what to do.
+
+use crate::bench::{Bench, Ran};
+
+fn told(ran: &Ran, word: &str) {
+    assert!(ran.err.contains(word), "`{word}` is not in:\n{}\n{}", ran.err, ran.out);
+    assert!(ran.err.contains("hint:"), "no hint in:\n{}", ran.err);
+    for word in ["panicked", "Err(", "unwrap", "::"] {
+        assert!(!ran.err.contains(word), "`{word}` is in:\n{}", ran.err);
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let bench = Bench::new();
+    told(&bench.run(&["run", "--playbook", "tidy", "--workspace", "nowhere"]).ends_with(1), "nowhere");
+    told(&bench.run(&["run", "--playbook", "tidy", "--workspace", "vault"]).ends_with(1), "it is no folder");
+}
+
+#[test]
+fn the_store_is_no_workspace() {
+    let bench = Bench::new();
+    let home = bench.home();
+    told(&bench.run(&["run", "--playbook", "tidy", "--workspace", home.to_str().unwrap()]).ends_with(3), "own store");
+}
+
+#[test]
+fn a_playbook_that_is_none_is_refused_before_anything_is_recorded() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("mine.yaml"), "name: [unclosed\n").unwrap();
+    told(&bench.run(&["run", "--playbook", "./mine.yaml", "--workspace", "folder"]).ends_with(2), "mine.yaml");
+    told(&bench.run(&["run", "--playbook", "nonsense", "--workspace", "folder"]).ends_with(1), "nonsense");
+    told(&bench.run(&["run", "--playbook", "tidy", "--param", "colour=red", "--workspace", "folder"]).ends_with(2), "colour");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert_eq!(tasks["rows"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_model_that_is_down_leaves_the_task_as_it_is_and_says_what_to_do() {
+    let bench = Bench::new();
+    // A port that was free a moment ago: nobody listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let model = format!("openai:http://127.0.0.1:{port}/v1#nobody");
+    let ran = bench.run(&["run", "--goal", "say hello", "--model", &model, "--workspace", "folder"]).ends_with(1);
+    assert!(ran.err.contains("nothing answers at") && ran.err.contains("hermit task resume"), "{}", ran.err);
+}
+
+#[test]
+fn a_wrong_vault_passphrase_is_told_and_nothing_is_lost() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("wrong"), "something else").unwrap();
+    let wrong = bench.path("wrong");
+    let ran = bench.run_with(&["resume"], &[("HERMIT_PASSPHRASE_FILE", wrong.to_str().unwrap())]);
+    told(&ran.ends_with(4), "does not open");
+}
+
+#[test]
+fn keys_are_made_once() {
+    let bench = Bench::new();
+    told(&bench.keys().ends_with(1), "already there");
+}
+
+#[test]
+fn first_steps_without_a_terminal_say_what_is_left_and_end_with_zero() {
+    let bench = Bench::bare();
+    let ran = bench.run(&["start", "--workspace", "folder"]).ends_with(0);
+    assert!(ran.out.contains("hermit keys init"), "{}", ran.out);
+    bench.keys().ends_with(0);
+    let ran = bench.run(&["start", "--workspace", "folder"]).ends_with(0);
+    assert!(ran.out.contains("hermit approvals approve"), "{}", ran.out);
+}
+
+#[test]
+fn a_setting_that_does_not_exist_is_refused_by_name() {
+    let bench = Bench::new();
+    std::fs::write(bench.home().join("config.json"), "{\"log_levle\":\"debug\"}").unwrap();
+    told(&bench.run(&["task", "list"]).ends_with(2), "log_levle");
+}

@@ -1,0 +1,124 @@
+//! A program on a terminal of its own, and a hand that types: for what only a person at a terminal may do.
+//!
+//! The program becomes the leader of a session whose controlling terminal is ours, through `setsid --ctty` of
+//! util-linux, because becoming it in this process needs code that this house does not write.
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long anything expected may take on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+struct Screen {
+    text: String,
+    closed: bool,
+}
+
+/// A program on a terminal.
+pub struct Pty {
+    master: File,
+    child: Child,
+    screen: Arc<(Mutex<Screen>, Condvar)>,
+    /// Where expecting goes on: what was found once is not found again.
+    at: usize,
+}
+
+impl Pty {
+    /// Starts a program on a new terminal; nothing of the environment but `PATH` and what is given.
+    pub fn spawn(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+        grantpt(&master).expect("granted");
+        unlockpt(&master).expect("unlocked");
+        let name = ptsname(&master, Vec::new()).expect("a name");
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let slave: OwnedFd = rustix::fs::open(name.as_c_str(), flags, Mode::empty()).expect("its other end");
+        let end = || Stdio::from(slave.try_clone().expect("a copy"));
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg("--wait").arg(program).args(arguments);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TERM", "xterm");
+        command.envs(environment.iter().copied());
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("`setsid` of util-linux");
+        drop(command);
+        drop(slave);
+        let master = File::from(master);
+        let screen = Arc::new((Mutex::new(Screen::default()), Condvar::new()));
+        let (mut from, to) = (master.try_clone().expect("a copy"), Arc::clone(&screen));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            loop {
+                // A terminal whose last program has gone answers with an error, which is its end.
+                let read = from.read(&mut buffer).unwrap_or(0);
+                let mut screen = to.0.lock().expect("no poison");
+                screen.text.push_str(&String::from_utf8_lossy(&buffer[..read]));
+                screen.closed = read == 0;
+                to.1.notify_all();
+                if read == 0 {
+                    return;
+                }
+            }
+        });
+        Self { master, child, screen, at: 0 }
+    }
+
+    /// Waits until the words are on the screen, behind those that were waited for before.
+    pub fn expect(&mut self, words: &str) -> &mut Self {
+        let until = Instant::now() + PATIENCE;
+        let mut screen = self.screen.0.lock().expect("no poison");
+        loop {
+            if let Some(found) = screen.text[self.at..].find(words) {
+                self.at += found + words.len();
+                drop(screen);
+                return self;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(
+                !screen.closed && !left.is_zero(),
+                "`{words}` did not come; the screen shows:\n{}",
+                &screen.text[self.at..]
+            );
+            screen = self.screen.1.wait_timeout(screen, left).expect("no poison").0;
+        }
+    }
+
+    /// Types.
+    pub fn send(&mut self, keys: &str) -> &mut Self {
+        self.master.write_all(keys.as_bytes()).expect("typed");
+        self
+    }
+
+    /// Everything shown so far.
+    pub fn shown(&self) -> String {
+        self.screen.0.lock().expect("no poison").text.clone()
+    }
+
+    /// Waits until the program has ended; its exit code and everything it showed.
+    pub fn end(mut self) -> (i32, String) {
+        let until = Instant::now() + PATIENCE;
+        let mut screen = self.screen.0.lock().expect("no poison");
+        while !screen.closed {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "the program does not end; the screen shows:\n{}", screen.text);
+            screen = self.screen.1.wait_timeout(screen, left).expect("no poison").0;
+        }
+        let shown = screen.text.clone();
+        drop(screen);
+        let status = self.child.wait().expect("it has ended");
+        (status.code().unwrap_or(-1), shown)
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        // Whoever stops expecting leaves no program behind; one that has ended already needs nothing.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
