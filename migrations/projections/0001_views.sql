@@ -393,6 +393,7 @@ CREATE TABLE view_conversations (
   last_focus       TEXT,
   open_tasks       INTEGER NOT NULL CHECK (open_tasks >= 0)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX view_conversations_by_focus ON view_conversations (focus_task_id) WHERE focus_task_id IS NOT NULL;
 
 -- HK-13.6-12
 CREATE TABLE view_messages (

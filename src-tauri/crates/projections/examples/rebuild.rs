@@ -70,13 +70,18 @@ fn main() {
     let history = history::History::new(1).run(steps);
     let conn = &history.store.conn;
     let live = digest(conn).expect("it reads");
-    let bare = Connection::open_in_memory().expect("memory");
-    migrate(&bare).expect("empty views");
-    let raw = raw(conn, &bare);
-    let began = Instant::now();
-    let events = rebuild(conn, &mut |_| Flow::Continue).expect("it folds");
-    let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-    println!("rebuild: {events} events in {:?}", began.elapsed());
-    println!("ratio to raw insertion: 0.{:03}", (raw * 1_000 / took.max(1)).min(999));
+    let mut best = (u64::MAX, u64::MAX);
+    for _ in 0..5 {
+        let bare = Connection::open_in_memory().expect("memory");
+        migrate(&bare).expect("empty views");
+        let raw = raw(conn, &bare);
+        let began = Instant::now();
+        let events = rebuild(conn, &mut |_| Flow::Continue).expect("it folds");
+        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        println!("rebuild: {events} events in {:?}", began.elapsed());
+        best = (best.0.min(raw), best.1.min(took));
+    }
+    let (raw, took) = best;
+    println!("ratio to raw insertion, best of five each: {}.{:03}", raw / took, (raw * 1_000 / took) % 1_000);
     assert_eq!(digest(conn).expect("it reads"), live, "rebuilt tables are the live ones");
 }

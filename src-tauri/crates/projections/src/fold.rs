@@ -9,12 +9,13 @@ mod work;
 use crate::rebuild::{Flow, Progress, rebuild};
 use crate::{Error, schema};
 use ledger::{Placed, Projector};
-use model::{Body, Event, Sensitive, Slot};
+use model::{Body, Digest, Event, Sensitive, Slot};
 use rusqlite::{Connection, Params};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Display;
 
-pub(crate) use search::disclosed;
+pub(crate) use search::{Words, disclosed};
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
 pub(crate) const STATEMENTS: usize = 256;
@@ -77,7 +78,10 @@ impl Projector for Fold {
     fn apply(&mut self, tx: &Connection, placed: &[Placed]) -> Result<(), String> {
         let all = || -> Result<(), Error> {
             for one in placed {
-                fold(&Seen { conn: tx, seq: int(one.log_seq), event: &one.event })?;
+                let (seq, event) = (int(one.log_seq), &one.event);
+                let body = typed(one.log_seq, event, event.payload.clone())?;
+                let leaves = search::leaves(&event.payload);
+                fold(&Seen { conn: tx, seq, event, words: None }, &body, &leaves)?;
             }
             let last = placed.last().map_or(0, |p| int(p.log_seq));
             tx.prepare_cached("UPDATE view_meta SET log_seq = ?1")?.execute([last])?;
@@ -92,20 +96,46 @@ pub(crate) struct Seen<'a> {
     pub conn: &'a Connection,
     pub seq: i64,
     pub event: &'a Event,
+    /// Where words wait to be indexed together; nowhere while the log is live.
+    pub words: Option<&'a Words>,
+}
+
+/// An event as the fold takes it: read, its body typed, its sensitive leaves found.
+pub(crate) struct Typed {
+    pub event: Event,
+    pub body: Body,
+    pub leaves: Vec<(String, Digest)>,
+}
+
+impl Typed {
+    /// Reads stored bytes. Whether they are canonical is for verification to say.
+    pub fn read(log_seq: u64, bytes: &[u8]) -> Result<Self, Error> {
+        let event: Event =
+            serde_json::from_slice(bytes).map_err(|e| Error::Event { log_seq, why: e.to_string() })?;
+        Self::of(log_seq, event)
+    }
+
+    fn of(log_seq: u64, mut event: Event) -> Result<Self, Error> {
+        let leaves = search::leaves(&event.payload);
+        let payload = std::mem::take(&mut event.payload);
+        let body = typed(log_seq, &event, payload)?;
+        Ok(Self { event, body, leaves })
+    }
+}
+
+fn typed(log_seq: u64, event: &Event, payload: Value) -> Result<Body, Error> {
+    Body::from_value(&event.event_type, event.schema_version, payload)
+        .map_err(|e| Error::Event { log_seq, why: e.to_string() })
 }
 
 /// Folds one event. Its sensitive leaves stay concealed: rows keep digests, only the index reads text.
-pub(crate) fn fold(seen: &Seen<'_>) -> Result<(), Error> {
-    let unreadable = |e: model::Error| Error::Event { log_seq: u64::try_from(seen.seq).unwrap_or(0), why: e.to_string() };
-    let event = seen.event;
-    let body =
-        Body::from_value(&event.event_type, event.schema_version, event.payload.clone()).map_err(unreadable)?;
+pub(crate) fn fold(seen: &Seen<'_>, body: &Body, leaves: &[(String, Digest)]) -> Result<(), Error> {
     // The first that knows the event takes it; a few concern two.
-    work::fold(seen, &body)?;
-    act::fold(seen, &body)?;
-    knowledge::fold(seen, &body)?;
-    talk::fold(seen, &body)?;
-    search::fold(seen, &body)?;
+    work::fold(seen, body)?;
+    act::fold(seen, body)?;
+    knowledge::fold(seen, body)?;
+    talk::fold(seen, body)?;
+    search::fold(seen, body, leaves)?;
     Ok(())
 }
 
@@ -142,7 +172,7 @@ fn leaf<T: Serialize>(value: &Sensitive<T>) -> [u8; 32] {
     match value {
         Sensitive::Erased(digest) => digest.0,
         // A stored event never shows a leaf; one that did would be found by its own digest, and read as erased.
-        Sensitive::Shown(plain) => model::Digest::of(json(plain).as_bytes()).0,
+        Sensitive::Shown(plain) => Digest::of(json(plain).as_bytes()).0,
     }
 }
 

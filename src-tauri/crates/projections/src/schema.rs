@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 /// Version of the tables and of the fold. Raise it with every change of either: the writer then folds anew.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const TABLES: &str = include_str!("../../../../migrations/projections/0001_views.sql");
 
@@ -27,6 +27,25 @@ pub(crate) fn version(conn: &Connection) -> rusqlite::Result<Option<(u32, i64)>>
     }
     let read = "SELECT version, log_seq FROM view_meta";
     conn.query_row(read, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// Indexes that the fold itself asks; all others only cost while the log is folded anew, and are made at its end.
+const ASKED: [&str; 2] = ["view_conversations_by_focus", "view_receipts_by_action"];
+
+/// Takes away the indexes that only lists need; returns the words that make them again.
+pub(crate) fn without_indexes(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let text = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL \
+                AND name LIKE 'view\\_%' ESCAPE '\\' ORDER BY name";
+    let mut found = conn.prepare(text)?;
+    let all = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let all: Vec<(String, String)> = all.collect::<Result<_, _>>()?;
+    drop(found);
+    let mut again = Vec::new();
+    for (name, sql) in all.into_iter().filter(|(name, _)| !ASKED.contains(&name.as_str())) {
+        conn.execute_batch(&format!("DROP INDEX \"{name}\""))?;
+        again.push(sql);
+    }
+    Ok(again)
 }
 
 /// Drops whatever is of ours, of any version.

@@ -6,7 +6,10 @@ use model::body::Body;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::{Digest, Event};
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+use std::cell::{Cell, RefCell};
 
 /// Documents one event may have: its row numbers are its place in the log times this, so that live and rebuilt
 /// tables number alike.
@@ -18,16 +21,45 @@ const CONTENT: i64 = DOCS_MAX - 1;
 /// Bytes of an artifact's text that are indexed: enough to find it again.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 
-pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
-    let mut leaves = Vec::new();
-    collect(&seen.event.payload, &mut String::new(), &mut leaves);
+/// Bytes of words that wait at most, before they go to the index.
+const WAITING_BYTES_MAX: usize = 64 << 20;
+
+/// Words that wait for the index. It sorts what it is given in one go; given a little at a time, between other writes,
+/// it makes a heap of small pieces and merges them again and again.
+#[derive(Default)]
+pub(crate) struct Words {
+    waiting: RefCell<Vec<(i64, String)>>,
+    bytes: Cell<usize>,
+}
+
+impl Words {
+    fn put(&self, conn: &Connection, doc: i64, words: String) -> rusqlite::Result<()> {
+        self.bytes.set(self.bytes.get() + words.len());
+        self.waiting.borrow_mut().push((doc, words));
+        if self.bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.flush(conn) }
+    }
+
+    /// Hands over what waits.
+    pub fn flush(&self, conn: &Connection) -> rusqlite::Result<()> {
+        self.bytes.set(0);
+        let mut insert = conn.prepare_cached(INDEX)?;
+        for (doc, words) in self.waiting.borrow_mut().drain(..) {
+            insert.execute(params![doc, words])?;
+        }
+        Ok(())
+    }
+}
+
+const INDEX: &str = "INSERT INTO view_search (rowid, text) VALUES (?1, ?2)";
+
+pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: &[(String, Digest)]) -> rusqlite::Result<()> {
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
     for (number, (part, digest)) in (0..CONTENT).zip(leaves) {
         // The text as it came is enough; its tidied copy would only be found twice.
         if !part.ends_with("/normalized_text")
-            && let Some(words) = disclosed(seen.conn, &digest)?
+            && let Some(words) = disclosed(seen.conn, digest)?
         {
-            index(seen, number, &part, Source::Leaf(digest), &words)?;
+            index(seen, number, part, Source::Leaf(*digest), words)?;
         }
     }
     match body {
@@ -35,6 +67,13 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
         _ => Ok(()),
     }
+}
+
+/// Every sensitive leaf of a payload.
+pub(super) fn leaves(payload: &Value) -> Vec<(String, Digest)> {
+    let mut found = Vec::new();
+    collect(payload, &mut String::new(), &mut found);
+    found
 }
 
 /// Every `{"$sd": digest}` below a value, with its JSON pointer, in the order of the names.
@@ -71,18 +110,27 @@ fn collect(value: &Value, pointer: &mut String, found: &mut Vec<(String, Digest)
 
 /// The text behind a leaf, unless it was erased or is no text.
 pub(crate) fn disclosed(conn: &Connection, digest: &Digest) -> rusqlite::Result<Option<String>> {
-    let statement = "SELECT bytes FROM disclosures WHERE digest = ?1";
-    let found: Option<Vec<u8>> =
-        conn.prepare_cached(statement)?.query_row([digest.0], |row| row.get(0)).optional()?;
-    let value = found.and_then(|bytes| serde_json::from_slice::<(String, String, Value)>(&bytes).ok());
-    Ok(value.and_then(|(_, _, value)| match value {
-        Value::String(text) => Some(text),
-        Value::Array(items) => {
-            let lines: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-            lines.map(|lines| lines.join("\n"))
-        }
-        _ => None,
-    }))
+    let mut found = conn.prepare_cached("SELECT bytes FROM disclosures WHERE digest = ?1")?;
+    let mut rows = found.query([digest.0])?;
+    match rows.next()? {
+        Some(row) => Ok(words(row.get_ref(0)?.as_bytes()?)),
+        None => Ok(None),
+    }
+}
+
+/// The text that a disclosure opens: a string, or a list of strings as its lines.
+fn words(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Text {
+        One(String),
+        Lines(Vec<String>),
+    }
+    let (_, _, text) = serde_json::from_slice::<(IgnoredAny, IgnoredAny, Text)>(bytes).ok()?;
+    Some(match text {
+        Text::One(text) => text,
+        Text::Lines(lines) => lines.join("\n"),
+    })
 }
 
 enum Source {
@@ -90,7 +138,7 @@ enum Source {
     Content(Digest),
 }
 
-fn index(seen: &Seen<'_>, number: i64, part: &str, source: Source, words: &str) -> rusqlite::Result<()> {
+fn index(seen: &Seen<'_>, number: i64, part: &str, source: Source, words: String) -> rusqlite::Result<()> {
     if words.trim().is_empty() {
         return Ok(());
     }
@@ -115,7 +163,10 @@ fn index(seen: &Seen<'_>, number: i64, part: &str, source: Source, words: &str) 
             seen.at(),
         ],
     )?;
-    seen.run("INSERT INTO view_search (rowid, text) VALUES (?1, ?2)", params![doc, words]).map(drop)
+    match seen.words {
+        Some(waiting) => waiting.put(seen.conn, doc, words),
+        None => seen.run(INDEX, params![doc, words]).map(drop),
+    }
 }
 
 /// Kinds of artifact whose text people look for. What is sent to models and what policy records would only repeat it.
@@ -151,16 +202,23 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
         return Ok(());
     };
     let head = bytes.get(..bytes.len().min(TEXT_BYTES_MAX)).unwrap_or_default();
-    index(seen, CONTENT, "/content", Source::Content(digest), &String::from_utf8_lossy(head))
+    index(seen, CONTENT, "/content", Source::Content(digest), String::from_utf8_lossy(head).into_owned())
 }
 
 /// Takes erased leaves out of the index, and their words out of its pages.
 fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
     let mut gone = 0;
     for digest in digests {
+        // What is gone already was never indexed while the log was folded anew, and there the index by leaf is missing.
+        if seen.words.is_some() && disclosed(seen.conn, digest)?.is_none() {
+            continue;
+        }
         let mut found = seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE leaf = ?1")?;
         let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
         for doc in docs {
+            if let Some(waiting) = seen.words {
+                waiting.flush(seen.conn)?;
+            }
             seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
             seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;
             gone += 1;

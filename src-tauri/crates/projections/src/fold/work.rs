@@ -158,6 +158,9 @@ fn refresh(seen: &Seen<'_>, task: TaskId) -> rusqlite::Result<()> {
     };
     let attempt: Option<AttemptStatus> = attempt.and_then(|a| a.parse().ok());
     let now = run_status(status, attempt, ending, before);
+    if now == before {
+        return Ok(());
+    }
     let statement = "UPDATE view_tasks SET run_status = ?2 WHERE task_id = ?1";
     seen.run(statement, params![text(task), now.as_str()]).map(drop)
 }
