@@ -4,13 +4,14 @@ use crate::guard::Guard;
 use crate::{Error, Token, stream};
 use api::Host;
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use wire::{Access, Code};
 
 /// Bytes of a request's body: a file given by its bytes fits, and no more than a few at once fill memory.
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of a body that is too large which are still read before the connection is cut.
+const DRAINED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Commands that run at once; more wait their turn.
 const COMMANDS_MAX: usize = 16;
 
@@ -165,11 +168,24 @@ async fn params(request: Request) -> Result<Value, wire::Error> {
         wire::Error::new(Code::TooLarge, format!("the body is larger than {BODY_BYTES_MAX} bytes"))
             .hint("name a file by its path instead of sending its bytes")
     };
-    let said = request.headers().get("content-length").and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
-    if said.is_some_and(|length: u64| length > BODY_BYTES_MAX as u64) {
+    let mut frames = request.into_body().into_data_stream();
+    let (mut bytes, mut length) = (Vec::new(), 0_usize);
+    while let Some(frame) = frames.next().await {
+        let frame = frame.map_err(|e| wire::Error::new(Code::Usage, format!("the body broke off: {e}")))?;
+        length = length.saturating_add(frame.len());
+        if length <= BODY_BYTES_MAX {
+            bytes.extend_from_slice(&frame);
+        } else {
+            // Thrown away, but read for a while: a client that is still sending would not see the answer.
+            bytes = Vec::new();
+            if length > DRAINED_BYTES_MAX {
+                break;
+            }
+        }
+    }
+    if length > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    let bytes = to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| too_large())?;
     if bytes.is_empty() {
         return Ok(Value::Null);
     }

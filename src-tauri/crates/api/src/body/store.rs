@@ -24,8 +24,6 @@ const MANIFEST: &str = "manifest.json";
 const FORMAT: &str = "hermit-backup/1";
 /// Bytes of a manifest at most.
 const MANIFEST_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Folder of the artifacts, in a store and in a copy.
-const ARTIFACTS: &str = "artifacts";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +50,7 @@ pub(crate) fn backup(host: &dyn Host, p: Backup) -> Result<BackedUp, Error> {
     let from = host.artifacts()?;
     empty_folder(&to)?;
     let copied = ledger::backup(&reader, &to).wire()?;
-    let copy = Store::open(&to.join(ARTIFACTS), Arc::new(NoInline), Arc::new(NoFaults)).wire()?;
+    let copy = Store::open(&to, Arc::new(NoInline), Arc::new(NoFaults)).wire()?;
     let query = host.query()?;
     let rows = every(|ask| query.artifacts(&ArtifactFilter::default(), ask))?;
     let total = rows.len() as u64;
@@ -117,9 +115,9 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
         let why = format!("`{}` is not the file its manifest names", ledger_path.display());
         return Err(Error::new(Code::Damaged, why).hint("take another copy"));
     }
-    let copy = Store::open_for_reading(&from.join(ARTIFACTS), Arc::new(NoInline), Arc::new(NoFaults));
+    let copy = Store::open_for_reading(&from, Arc::new(NoInline), Arc::new(NoFaults));
     empty_folder(&to)?;
-    let into = Store::open(&to.join(ARTIFACTS), Arc::new(NoInline), Arc::new(NoFaults)).wire()?;
+    let into = Store::open(&to, Arc::new(NoInline), Arc::new(NoFaults)).wire()?;
     let total = manifest.artifacts.len() as u64;
     for (done, kept) in manifest.artifacts.iter().enumerate() {
         if host.progress("artifacts", done as u64, total) == Flow::Stop {

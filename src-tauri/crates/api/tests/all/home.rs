@@ -41,7 +41,7 @@ impl Home {
     fn over(world: World) -> Self {
         let dir = world.store.path();
         let blobs = Arc::new(Blobs(dir.to_owned()));
-        let reading = artifacts::Store::open_for_reading(&dir.join("artifacts"), blobs, Arc::new(NoFaults));
+        let reading = artifacts::Store::open_for_reading(dir, blobs, Arc::new(NoFaults));
         Self { world, owns: true, reading, drawn: AtomicU32::new(0) }
     }
 

@@ -82,7 +82,7 @@ fn a_copy_is_put_back_and_is_the_same_store() {
     assert_eq!(reader.log_head().expect("a log"), made["log_seq"].as_u64().expect("a place"));
     let digest: seal::Digest = taken["sha256"].as_str().expect("a digest").parse().expect("a digest");
     let none = std::sync::Arc::new(artifacts::NoInline);
-    let store = artifacts::Store::open_for_reading(&back.join("artifacts"), none, std::sync::Arc::new(model::fault::NoFaults));
+    let store = artifacts::Store::open_for_reading(&back, none, std::sync::Arc::new(model::fault::NoFaults));
     assert_eq!(store.read(&digest).expect("the large file"), large.as_bytes());
 }
 
