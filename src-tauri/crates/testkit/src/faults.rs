@@ -43,7 +43,7 @@ pub struct Script(Mutex<Plan>);
 impl Script {
     /// Fires at the `nth` pass (from 1) of a boundary from now on.
     pub fn plan(&self, point: Point, edge: Edge, mode: Mode, nth: u32) {
-        let mut plan = self.0.lock().expect("no poison");
+        let mut plan = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         plan.at = Some((point, edge, mode, nth));
         plan.fired = false;
         plan.hits.clear();
@@ -51,17 +51,22 @@ impl Script {
 
     /// Fires no more.
     pub fn clear(&self) {
-        self.0.lock().expect("no poison").at = None;
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).at = None;
+    }
+
+    /// Forgets how often boundaries were passed.
+    pub fn forget_hits(&self) {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).hits.clear();
     }
 
     /// Whether the plan fired.
     pub fn fired(&self) -> bool {
-        self.0.lock().expect("no poison").fired
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).fired
     }
 
     /// How often each boundary was passed since the last plan.
     pub fn hits(&self) -> BTreeMap<(Point, Edge), u32> {
-        self.0.lock().expect("no poison").hits.clone()
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).hits.clone()
     }
 
     fn pass(&self, point: Point, edge: Edge) -> io::Result<()> {

@@ -1,15 +1,44 @@
-//! The real hands, in a test's folder.
+//! The real hands, in a test's folder, with somebody who counts what they do.
 
 use effects::{BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Workspace};
 use governance::Authorization;
 use kernel::ports::{Hands, HandsSource};
 use model::action::{ActionRequest, ChangeItem};
-use model::fault::Faults;
+use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
 use model::witness::{Fingerprint, StateWitness};
 use model::{Clock, ResourceId, WorkspaceId};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use crate::{Crash, Edge};
+use model::ActionRequestId;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Counts every arrival at the hands, and outlives the kernels of its world: what ran is known however often a host
+/// has died.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    performed: Mutex<BTreeMap<ActionRequestId, u32>>,
+    die: AtomicBool,
+}
+
+impl Oracle {
+    /// How often each request was begun, from its first arrival; rolling forward is not counted.
+    pub fn performed(&self) -> BTreeMap<ActionRequestId, u32> {
+        self.performed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The next act is done, and its host dies before it can say so.
+    pub fn die_after_next(&self) {
+        self.die.store(true, Ordering::SeqCst);
+    }
+
+    fn count(&self, request: &ActionRequest) {
+        let mut performed = self.performed.lock().unwrap_or_else(PoisonError::into_inner);
+        *performed.entry(request.action_request_id).or_insert(0) += 1;
+    }
+}
 
 /// Opens real hands; commands get the walls it was given.
 pub struct RealHands {
@@ -21,9 +50,11 @@ pub struct RealHands {
     pub clock: Arc<dyn Clock>,
     /// The walls.
     pub sandbox: Sandbox,
+    /// Counts.
+    pub oracle: Arc<Oracle>,
 }
 
-struct Adapter(Real);
+struct Adapter(Real, Arc<Oracle>);
 
 impl HandsSource for RealHands {
     fn open(
@@ -35,7 +66,7 @@ impl HandsSource for RealHands {
         let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?;
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.spool.clone());
-        Ok(Arc::new(Adapter(Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone()))))
+        Ok(Arc::new(Adapter(Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone()), Arc::clone(&self.oracle))))
     }
 
     fn sandbox(&self) -> SandboxLevel {
@@ -63,7 +94,12 @@ impl Hands for Adapter {
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Outcome {
-        self.0.perform(authorization, request, cancelled, progress)
+        self.1.count(request);
+        let outcome = self.0.perform(authorization, request, cancelled, progress);
+        if self.1.die.swap(false, Ordering::SeqCst) {
+            std::panic::panic_any(Crash(Point::EffectObserve, Edge::Before));
+        }
+        outcome
     }
 
     fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {

@@ -16,13 +16,15 @@ mod faults;
 mod hands;
 mod keys;
 mod person;
+#[cfg(target_os = "linux")]
+pub mod pty;
 mod reasoners;
 mod world;
 
 pub use chance::{FakeClock, SeededEntropy};
 pub use faults::{Crash, Edge, Mode, Script};
-pub use hands::RealHands;
+pub use hands::{Oracle, RealHands};
 pub use keys::TestKeys;
 pub use person::Person;
-pub use reasoners::Reasoners;
+pub use reasoners::{Model, Reasoners, Say};
 pub use world::{Listener, World, change, command, done, look, say, write};

@@ -2,10 +2,62 @@
 
 use kernel::ports::ReasonerSource;
 use model::proposal::Answer;
+use seal::Digest;
+use std::collections::VecDeque;
 use model::task::ModelChoice;
-use reasoning::{Playbook, Reasoner, Scripted};
+use reasoning::{Error, Playbook, Reasoner, Scripted};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+
+/// What a [`Model`] does when a request reaches it for the first time.
+#[derive(Debug, Clone)]
+pub enum Say {
+    /// Answers, and answers the same bytes the same way for ever.
+    Answer(Answer),
+    /// Is down, once.
+    Down,
+    /// Sends what is no answer, once.
+    Garbage,
+}
+
+/// A model server that no crash of Hermit touches: the same request gets the same answer again, a new one the next
+/// of its script, and [`Say::Down`] when the script has run out.
+#[derive(Debug, Default)]
+pub struct Model {
+    script: VecDeque<Say>,
+    said: BTreeMap<Digest, Answer>,
+}
+
+impl Model {
+    /// With this script.
+    pub fn new(script: Vec<Say>) -> Self {
+        Self { script: script.into(), said: BTreeMap::new() }
+    }
+
+    /// As a reasoner.
+    pub fn reasoner(mut self) -> Arc<dyn Reasoner> {
+        Arc::new(Scripted::with(move |input| self.answer(input.request)))
+    }
+
+    fn answer(&mut self, request: &[u8]) -> Result<Answer, Error> {
+        let digest = Digest::of(request);
+        if let Some(answer) = self.said.get(&digest) {
+            return Ok(answer.clone());
+        }
+        match self.script.pop_front().unwrap_or(Say::Down) {
+            Say::Answer(answer) => {
+                self.said.insert(digest, answer.clone());
+                Ok(answer)
+            }
+            Say::Down => {
+                Err(Error::Unavailable { why: "the script says it is down".to_owned(), advice: "wait".to_owned() })
+            }
+            Say::Garbage => {
+                Err(Error::Garbage { why: "the script says so".to_owned(), advice: "none".to_owned() })
+            }
+        }
+    }
+}
 
 /// Finds them.
 #[derive(Default)]

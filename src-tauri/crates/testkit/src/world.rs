@@ -1,6 +1,6 @@
 //! A store, a folder, a kernel over both, and the means to kill it and open it again.
 
-use crate::{FakeClock, Person, RealHands, Reasoners, Script, SeededEntropy, TestKeys};
+use crate::{FakeClock, Oracle, Person, RealHands, Reasoners, Script, SeededEntropy, TestKeys};
 use effects::Sandbox;
 use governance::PolicyEngine;
 use kernel::command::submit::{Reasoning, Submission};
@@ -51,6 +51,8 @@ pub struct World {
     pub person: Person,
     /// The walls commands get.
     pub sandbox: Sandbox,
+    /// Counts what hands did.
+    pub oracle: Arc<Oracle>,
     kernel: Option<Kernel>,
 }
 
@@ -64,23 +66,21 @@ impl World {
     /// A new store with keys registered, and an empty folder.
     pub fn new(seed: u64) -> Self {
         let mut world = Self::bare(seed);
-        let kernel = world.open();
-        let keys = [
-            (KeyPurpose::Log, world.keys.log_signer().public()),
-            (KeyPurpose::Receipt, world.keys.receipt_signer().public()),
-            (KeyPurpose::Manifest, world.keys.manifest_signer().public()),
-            (KeyPurpose::Approval, world.person.public()),
-        ];
-        kernel.register_keys(&keys, "test").expect("keys are registered");
-        world.kernel = Some(kernel);
+        world.take_up().expect("the store opens");
+        world.register_keys().expect("keys are registered");
         world
     }
 
     /// As [`World::new`], nothing opened yet and no keys.
     pub fn bare(seed: u64) -> Self {
+        Self::inside(seed, TempDir::new().expect("a folder"), TempDir::new().expect("a folder"))
+    }
+
+    /// As [`World::bare`], in folders of the caller's choosing.
+    pub fn inside(seed: u64, store: TempDir, folder: TempDir) -> Self {
         Self {
-            store: TempDir::new().expect("a folder"),
-            folder: TempDir::new().expect("a folder"),
+            store,
+            folder,
             clock: Arc::new(FakeClock::new()),
             entropy: Arc::new(SeededEntropy::new(seed)),
             faults: Arc::new(Script::default()),
@@ -89,6 +89,7 @@ impl World {
             listener: Arc::new(Listener::default()),
             person: Person::new(0x77),
             sandbox: Sandbox::none("a test without commands".to_owned()),
+            oracle: Arc::new(Oracle::default()),
             kernel: None,
         }
     }
@@ -101,6 +102,7 @@ impl World {
                 faults: Arc::clone(&self.faults) as _,
                 clock: Arc::clone(&self.clock) as _,
                 sandbox: self.sandbox.clone(),
+                oracle: Arc::clone(&self.oracle),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
             keys: Arc::clone(&self.keys) as _,
@@ -121,6 +123,36 @@ impl World {
     /// As [`World::open`], with its error.
     pub fn try_open(&self) -> Result<Kernel, kernel::Error> {
         Kernel::open(self.store.path(), self.ports())
+    }
+
+    /// Opens the store again, unless it is open.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn take_up(&mut self) -> Result<(), kernel::Error> {
+        if self.kernel.is_none() {
+            self.kernel = Some(self.try_open()?);
+        }
+        Ok(())
+    }
+
+    /// Whether a kernel is open.
+    pub const fn is_open(&self) -> bool {
+        self.kernel.is_some()
+    }
+
+    /// Makes this world's keys known to its store; those known already are left alone.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn register_keys(&self) -> Result<(), kernel::Error> {
+        let keys = [
+            (KeyPurpose::Log, self.keys.log_signer().public()),
+            (KeyPurpose::Receipt, self.keys.receipt_signer().public()),
+            (KeyPurpose::Manifest, self.keys.manifest_signer().public()),
+            (KeyPurpose::Approval, self.person.public()),
+        ];
+        self.kernel().register_keys(&keys, "test")
     }
 
     /// The kernel.
