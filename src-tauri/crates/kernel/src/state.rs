@@ -199,6 +199,7 @@ impl TaskState {
         self.last_event = Some(event.event_id);
         self.apply_task(event, body)?;
         self.apply_governed(event, body)?;
+        self.apply_questions(body);
         self.apply_knowledge(body);
         if let Some(attempt) = event.attempt_id.and_then(|id| self.attempts.get_mut(&id)) {
             attempt.apply(event, body)?;
@@ -325,6 +326,13 @@ impl TaskState {
                 rolls_back: b.rolls_back,
             }),
             Body::DecisionRecorded(b) => self.decisions.push(b.decision.clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn apply_questions(&mut self, body: &Body) {
+        match body {
             Body::ClarificationRequested(b) => {
                 self.clarifications.insert(b.clarification.clarification_id, b.clarification.clone());
             }
@@ -335,7 +343,6 @@ impl TaskState {
             Body::ClarificationCancelled(b) => self.close(b.clarification_id, ClarificationStatus::Cancelled, None),
             _ => {}
         }
-        Ok(())
     }
 
     fn apply_knowledge(&mut self, body: &Body) {

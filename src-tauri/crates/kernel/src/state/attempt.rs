@@ -5,7 +5,7 @@ use iteration::LoopState;
 use model::action::ActionClass;
 use model::artifact::ArtifactRef;
 use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLease};
-use model::body::Body;
+use model::body::{ActionRequested, Body};
 use model::policy::{RiskBand, Verdict};
 use model::receipt::{ResultCode, SandboxLevel};
 use model::{
@@ -77,6 +77,31 @@ pub struct ActState {
     pub resolved: Option<ResultCode>,
     /// Its receipt.
     pub receipt: Option<ReceiptId>,
+}
+
+impl ActState {
+    /// An act of which nothing is known but its request.
+    fn of(b: &ActionRequested) -> Self {
+        Self {
+            action_request_id: b.action_request_id,
+            request: b.request.clone(),
+            action_class: b.action_class,
+            tool: b.tool.clone(),
+            summary: b.summary.shown().cloned().unwrap_or_default(),
+            policy: None,
+            witness: None,
+            validated: None,
+            approval: None,
+            decision: None,
+            grant: None,
+            dispatched_at: None,
+            audit_entry: None,
+            outcome: None,
+            uncertain: false,
+            resolved: None,
+            receipt: None,
+        }
+    }
 }
 
 /// Something this attempt has seen, whole.
@@ -260,25 +285,7 @@ impl AttemptState {
 
     fn apply_act(&mut self, event: &Event, body: &Body) {
         if let Body::ActionRequested(b) = body {
-            self.act = Some(ActState {
-                action_request_id: b.action_request_id,
-                request: b.request.clone(),
-                action_class: b.action_class,
-                tool: b.tool.clone(),
-                summary: b.summary.shown().cloned().unwrap_or_default(),
-                policy: None,
-                witness: None,
-                validated: None,
-                approval: None,
-                decision: None,
-                grant: None,
-                dispatched_at: None,
-                audit_entry: None,
-                outcome: None,
-                uncertain: false,
-                resolved: None,
-                receipt: None,
-            });
+            self.act = Some(ActState::of(b));
             return;
         }
         let Some(act) = self.act.as_mut() else { return };
