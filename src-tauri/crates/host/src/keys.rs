@@ -44,6 +44,14 @@ pub enum Unlock {
     Words(Zeroizing<Vec<u8>>),
 }
 
+/// Keys that were made: what the ledger is told of them.
+pub struct Made {
+    /// Public halves by purpose.
+    pub public: Vec<(KeyPurpose, PublicKey)>,
+    /// `keychain` or `file`.
+    pub kept_in: &'static str,
+}
+
 /// The keys of one process.
 #[derive(Default)]
 pub struct HostKeys {
@@ -122,7 +130,7 @@ impl HostKeys {
         home: &Home,
         log_id: &str,
         new: &NewKeys<'_>,
-    ) -> Result<(Vec<(KeyPurpose, PublicKey)>, &'static str), Error> {
+    ) -> Result<Made, Error> {
         let kept_in = match new.vault {
             VaultChoice::Keychain => "keychain",
             VaultChoice::File => "file",
@@ -146,7 +154,7 @@ impl HostKeys {
             let signer = ApprovalKey::create(&home.path(APPROVAL_FILE), passphrase, Cost::STRONG)?;
             public.push((KeyPurpose::Approval, signer.public()));
         }
-        Ok((public, kept_in))
+        Ok(Made { public, kept_in })
     }
 
     /// Purposes of the keys that are open here.

@@ -22,6 +22,7 @@
 //! 7. Locked keys stop nothing but what they sign: receipts wait and say so.
 //!
 //! **Where to start reading.** [`Session`], then [`Local`], then [`Home`].
+#![allow(clippy::result_large_err, reason = "the wire's error is what people read; it is made once in a run, never in a loop")]
 #![allow(clippy::disallowed_methods, reason = "this room is where clock, chance, environment and disk enter the house")]
 
 mod approving;
@@ -51,6 +52,6 @@ pub use egress::Outbound;
 pub use error::Error;
 pub use home::Home;
 pub use interrupt::Interrupts;
-pub use keys::{HostKeys, NewKeys, Unlock, VaultChoice};
+pub use keys::{HostKeys, Made, NewKeys, Unlock, VaultChoice};
 pub use local::Local;
 pub use session::{Need, Session, Stands};

@@ -153,8 +153,8 @@ impl Local {
     /// [`Error::Keys`], [`Error::Kernel`].
     pub fn make_keys(&self, new: &NewKeys<'_>) -> Result<(), Error> {
         let owned = self.owned.as_ref().ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))?;
-        let (public, kept_in) = self.keys.create(&self.home, owned.kernel.reader().log_id(), new)?;
-        owned.kernel.register_keys(&public, kept_in)?;
+        let made = self.keys.create(&self.home, owned.kernel.reader().log_id(), new)?;
+        owned.kernel.register_keys(&made.public, made.kept_in)?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::output::{Output, Tone, table};
 use crate::text::{paragraph, plain, size, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wire::artifacts::{Artifact, Content, Ingest, Lineage, Show};
 use wire::knowledge::{Beliefs, Decisions, Evidence, Invalidate, Memories, Search};
 use wire::{Code, Error, exit};
@@ -76,7 +76,7 @@ fn write(session: &host::Session, found: &Artifact, path: &Path) -> Result<(), E
     let failed = |e: std::io::Error| {
         Error::new(Code::Failed, format!("cannot write `{}`: {e}", path.display())).hint("name a file that does not exist")
     };
-    let mut out: Box<dyn std::io::Write> = if path == PathBuf::from("-") {
+    let mut out: Box<dyn std::io::Write> = if path == Path::new("-") {
         Box::new(std::io::stdout())
     } else {
         Box::new(std::fs::File::create_new(path).map_err(failed)?)

@@ -1,6 +1,6 @@
 //! A store with keys, a folder to tidy, and ways to run the program.
 
-use crate::pty::Pty;
+use testkit::pty::Pty;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Two processes, one store; locked keys; a process that died.
 
 use crate::bench::{Bench, VAULT, allow, before, program};
-use crate::pty::Pty;
+use testkit::pty::Pty;
 
 #[test]
 fn while_one_process_owns_the_store_others_read_it_and_are_told_who_has_it() {

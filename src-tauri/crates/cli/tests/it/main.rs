@@ -2,9 +2,6 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
-#[path = "../../../testkit/src/pty.rs"]
-mod pty;
-
 mod bench;
 mod exits;
 mod hosts;

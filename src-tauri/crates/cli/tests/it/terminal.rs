@@ -123,7 +123,7 @@ fn first_steps_at_a_terminal_lead_to_a_proof_that_verifies() {
     let home = bench.home();
     let environment = [("HERMIT_HOME", home.to_str().unwrap()), ("TMPDIR", home.parent().unwrap().to_str().unwrap())];
     let arguments = ["start", "--workspace", folder.to_str().unwrap()];
-    let mut terminal = crate::pty::Pty::spawn(crate::bench::program(), &arguments, &environment);
+    let mut terminal = testkit::pty::Pty::spawn(crate::bench::program(), &arguments, &environment);
     terminal.expect("Type `keychain` or `file`: ").send("file\r");
     for (question, words) in [("Vault passphrase", crate::bench::VAULT), ("Approval passphrase", APPROVAL)] {
         terminal.expect(&format!("{question}: ")).send(&format!("{words}\r"));
