@@ -1,0 +1,85 @@
+//! Stores made for measuring: events of many tasks, a quarter of them with a sensitive leaf.
+
+use ledger::{Batch, NoProjections, OpenOptions, Projector, Writer};
+use model::body::{Body, TaskCancelRequested, TaskPauseRequested};
+use model::event::{Actor, Draft};
+use model::fault::{NoFaults, Point};
+use model::principal::PrincipalType;
+use model::{Clock, Entropy, EventId, PrincipalId, TaskId, UnixMs};
+use seal::{Digest, SeedSigner};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Numbers that repeat from run to run.
+pub struct Dice(pub AtomicU64);
+
+impl Entropy for Dice {
+    fn fill(&self, buffer: &mut [u8]) {
+        let roll = Digest::of(&self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        buffer.iter_mut().zip(roll.as_bytes()).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// A clock that stands still.
+pub struct Now;
+
+impl Clock for Now {
+    fn now(&self) -> UnixMs {
+        UnixMs(1_700_000_000_000)
+    }
+}
+
+pub static IDS: Dice = Dice(AtomicU64::new(1 << 40));
+
+/// The key that signs checkpoints here.
+pub fn signer() -> SeedSigner {
+    SeedSigner::from_seed([7; 32])
+}
+
+/// A new task's name.
+pub fn task() -> TaskId {
+    TaskId::fresh(&Now, &IDS)
+}
+
+/// One small event.
+pub fn draft(task: TaskId, sensitive: bool) -> Draft {
+    let body: Body = if sensitive {
+        TaskCancelRequested { about_task_id: task, reason: "a reason of some length".to_owned().into() }.into()
+    } else {
+        TaskPauseRequested { about_task_id: task }.into()
+    };
+    Draft {
+        event_id: EventId::fresh(&Now, &IDS),
+        task_id: task,
+        step_id: None,
+        attempt_id: None,
+        occurred_at: Now.now(),
+        actor: Actor { actor_type: PrincipalType::User, actor_id: PrincipalId::fresh(&Now, &IDS) },
+        body,
+        causation_id: None,
+        correlation_id: "corr".to_owned(),
+        idempotency_key: Some(format!("key:{}", EventId::fresh(&Now, &IDS))),
+        workspace_id: None,
+    }
+}
+
+/// Opens the ledger of a folder for writing.
+pub fn writer(dir: &Path, views: bool) -> Writer {
+    let entropy = Arc::new(Dice(AtomicU64::new(u64::from(std::process::id()) << 32)));
+    let projector: Box<dyn Projector> =
+        if views { Box::new(projections::Fold::new()) } else { Box::new(NoProjections) };
+    let hermit_version = "bench".to_owned();
+    Writer::open(dir, OpenOptions { hermit_version, projector, faults: Arc::new(NoFaults), entropy })
+        .expect("the ledger opens")
+}
+
+/// Appends events of tasks with fifty events each, signing now and then.
+pub fn grow(writer: &Writer, events: u64) {
+    for _ in 0..events.div_ceil(1_000) {
+        let tasks: Vec<TaskId> = (0..20).map(|_| task()).collect();
+        let drafts = (0..1_000).map(|n: usize| draft(tasks[n % 20], n % 4 == 0)).collect();
+        writer.commit(Batch { drafts, ..Batch::new(Point::TaskStart) }).expect("committed");
+        writer.checkpoint(&tasks, &signer(), UnixMs(1), |_, _| {}).expect("signed");
+    }
+}

@@ -1,0 +1,82 @@
+//! How fast it is, beside what the machine itself can do in the same run (recovery.md 4).
+//!
+//! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
+//! `rules`, `spawn`, `proof`, `programs`. Figures depend on the machine, so they are printed, never asserted.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a measurement asks the clock and the machine, and stops where it cannot go on"
+)]
+
+mod action;
+mod board;
+mod grown;
+mod open;
+mod programs;
+mod proofs;
+mod rules;
+mod spawn;
+mod steps;
+mod verify;
+mod views;
+
+use board::Board;
+
+/// What was asked for on the command line.
+pub struct Asked {
+    sections: Vec<String>,
+    /// Events of the large store.
+    pub events: u64,
+}
+
+impl Asked {
+    fn read(arguments: impl Iterator<Item = String>) -> Self {
+        let mut asked = Self { sections: Vec::new(), events: 200_000 };
+        let mut arguments = arguments.filter(|a| a != "--bench");
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--events" => asked.events = arguments.next().and_then(|n| n.parse().ok()).expect("--events N"),
+                _ => asked.sections.push(argument),
+            }
+        }
+        asked
+    }
+
+    fn wants(&self, section: &str) -> bool {
+        self.sections.is_empty() || self.sections.iter().any(|s| s == section)
+    }
+}
+
+type Section = fn(&Asked, &Board);
+
+const SECTIONS: [(&str, Section); 9] = [
+    ("steps", steps::run),
+    ("verify", verify::run),
+    ("views", views::run),
+    ("open", open::run),
+    ("action", action::run),
+    ("rules", rules::run),
+    ("spawn", spawn::run),
+    ("proof", proofs::run),
+    ("programs", programs::run),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // Run again below strace, or to be timed: these words never come from a person.
+    match arguments.first().map(String::as_str) {
+        Some("--nothing") => return,
+        Some("--steps-only") => return steps::only(&arguments),
+        Some("--actions-only") => return action::only(&arguments),
+        _ => {}
+    }
+    let asked = Asked::read(arguments.into_iter());
+    let board = Board::open();
+    for (name, section) in SECTIONS.iter().filter(|(name, _)| asked.wants(name)) {
+        println!("\n{name}");
+        section(&asked, &board);
+    }
+}

@@ -1,0 +1,38 @@
+//! Bundles: made, checked, and how large.
+
+#[allow(dead_code, missing_docs, unused_imports, reason = "shared with the tests of the room")]
+#[path = "../../src-tauri/crates/proof/tests/world/mod.rs"]
+mod world;
+
+use crate::Asked;
+use crate::board::{Board, timed};
+use model::TaskId;
+use proof::{Include, Options, Scope, Trust, Verdict};
+use seal::Signer;
+use std::path::Path;
+use world::World;
+
+const EVENTS: usize = 10_000;
+
+fn export(world: &World, task: TaskId, options: &Options, path: &Path) {
+    proof::export_to(world, world.signers(), task, options, path).expect("exported");
+}
+
+pub fn run(_: &Asked, board: &Board) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = World::new(20, EVENTS);
+    let path = folder.path().join("whole.zip");
+    let (took, ()) = timed(|| export(&world, world.task, &Options::default(), &path));
+    let detail = format!("{} events", world.events.len());
+    board.at_most("export of a bundle, s", took.as_secs_f64(), 3.0, &detail);
+    let trust = [Trust::Key(world.keys.log.public())];
+    let (took, report) = timed(|| proof::verify(&path, &trust).expect("it can be read"));
+    assert_eq!(report.verdict, Verdict::Valid, "{report:?}");
+    board.at_most("verification of it, s", took.as_secs_f64(), 1.0, &detail);
+    let receipt = world.receipts.first().copied().expect("a receipt");
+    let one = Options { scope: Scope::Receipt(receipt), artifacts: Include::None, disclosures: true };
+    let path = folder.path().join("one.zip");
+    export(&world, world.task, &one, &path);
+    let bytes = std::fs::metadata(&path).map_or(0, |m| m.len());
+    board.at_most("bundle of one receipt, KB", bytes as f64 / 1_000.0, 12.0, "without artifacts, uncompressed zip");
+}
