@@ -19,43 +19,17 @@
 
 mod error;
 mod notice;
+mod noun;
 mod page;
 pub mod table;
 mod text;
 
-#[path = "noun/approvals.rs"]
-pub mod approvals;
-#[path = "noun/artifacts.rs"]
-pub mod artifacts;
-#[path = "noun/context.rs"]
-pub mod context;
-#[path = "noun/gate.rs"]
-pub mod gate;
-#[path = "noun/grants.rs"]
-pub mod grants;
-#[path = "noun/host.rs"]
-pub mod host;
-#[path = "noun/keys.rs"]
-pub mod keys;
-#[path = "noun/knowledge.rs"]
-pub mod knowledge;
-#[path = "noun/ledger.rs"]
-pub mod ledger;
-#[path = "noun/playbooks.rs"]
-pub mod playbooks;
-#[path = "noun/proof.rs"]
-pub mod proof;
-#[path = "noun/receipts.rs"]
-pub mod receipts;
-#[path = "noun/store.rs"]
-pub mod store;
-#[path = "noun/task.rs"]
-pub mod task;
-#[path = "noun/task_events.rs"]
-pub mod task_events;
-
 pub use error::{Code, Error, exit};
 pub use notice::{Notice, Topic, topics_of};
+pub use noun::{
+    approvals, artifacts, context, gate, grants, host, keys, knowledge, ledger, playbooks, proof, receipts, store, task,
+    task_events,
+};
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Command, Info, find};
 pub use text::{Text, Verdict};

@@ -1,0 +1,17 @@
+//! One file for each noun of the table: its parameters and its answers.
+
+pub mod approvals;
+pub mod artifacts;
+pub mod context;
+pub mod gate;
+pub mod grants;
+pub mod host;
+pub mod keys;
+pub mod knowledge;
+pub mod ledger;
+pub mod playbooks;
+pub mod proof;
+pub mod receipts;
+pub mod store;
+pub mod task;
+pub mod task_events;
