@@ -8,7 +8,9 @@ use model::TaskId;
 #[non_exhaustive]
 pub enum Error {
     /// Events of the ledger between the last mirrored one and this were left out: offer them first.
-    #[error("run `{run_id}` is mirrored up to event {mirrored}, so {offered} cannot follow; mirror those between first")]
+    #[error(
+        "run `{run_id}` is mirrored up to event {mirrored}, so {offered} cannot follow; mirror those between first"
+    )]
     Gap {
         /// Which run.
         run_id: TaskId,

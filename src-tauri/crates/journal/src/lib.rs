@@ -37,7 +37,7 @@ pub use envelope::{Draft, Envelope};
 pub use error::Error;
 pub use family::Family;
 pub use mirror::{Lifecycle, Mirror, Usage};
-pub use reader::{Ended, Page, Reader, Run};
+pub use reader::{Page, Reader, Run};
 pub use schema::{FILE, set_aside};
 pub use watch::Watch;
 pub use writer::{Mirrored, Writer, Written};

@@ -168,7 +168,11 @@ impl Mirror {
             }
             None => {
                 let text = if total == 0 { what.to_owned() } else { format!("{what}: {done} of {total}") };
-                Draft::new(Family::Progress, at, json!({ "phase": "work", "text": text, "progress": progress }))
+                Draft::new(
+                    Family::Progress,
+                    at,
+                    json!({ "phase": "work", "text": text, "progress": progress }),
+                )
             }
         }
     }
@@ -199,26 +203,86 @@ fn step(event: &Event, phase: &str, text: Value) -> Draft {
 const fn part(body: &Body) -> Part {
     use Body::*;
     match body {
-        TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
-        | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_) | ModelFailed(_)
-        | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
-        ActionRequested(_) | PolicyEvaluated(_) | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_)
-        | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
-        ApprovalRequested(_) | ApprovalGranted(_) | ApprovalDenied(_) | ApprovalExpired(_) | ApprovalCancelled(_)
-        | ApprovalInvalidated(_) | ClarificationRequested(_) | ClarificationAnswered(_)
-        | ClarificationExpired(_) | ClarificationCancelled(_) => Part::Ask,
+        TaskCreated(_)
+        | TaskStatusChanged(_)
+        | TaskInputAdded(_)
+        | TaskInputAbsorbed(_)
+        | TaskGoalChanged(_)
+        | BudgetSettled(_)
+        | ContextCompiled(_)
+        | ModelRequested(_)
+        | ModelResponded(_)
+        | ModelFailed(_)
+        | ModelOutputRejected(_)
+        | IterationCompleted(_)
+        | RunTerminated(_) => Part::Run,
+        ActionRequested(_) | PolicyEvaluated(_) | WitnessDrifted(_) | EffectDispatched(_)
+        | EffectObserved(_) | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
+        ApprovalRequested(_)
+        | ApprovalGranted(_)
+        | ApprovalDenied(_)
+        | ApprovalExpired(_)
+        | ApprovalCancelled(_)
+        | ApprovalInvalidated(_)
+        | ClarificationRequested(_)
+        | ClarificationAnswered(_)
+        | ClarificationExpired(_)
+        | ClarificationCancelled(_) => Part::Ask,
         // Of the store, or told well enough by the lifecycle and by what follows.
-        StoreInitialised(_) | KeyRegistered(_) | KeyRotated(_) | HostStarted(_) | HostStopped(_) | GateHalted(_)
-        | GateBooted(_) | CheckpointSigned(_) | BackupMade(_) | StoreRestored(_) | ChainReanchored(_)
-        | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
-        | ConversationOpened(_) | FocusChanged(_) | IngressReceived(_) | IngressBound(_) | TaskPauseRequested(_)
-        | TaskCancelRequested(_) | TaskPriorityChanged(_) | BudgetReserved(_) | StepCreated(_)
-        | StepStatusChanged(_) | AttemptCreated(_) | AttemptStatusChanged(_) | AttemptCheckpointed(_)
-        | EnvironmentCaptured(_) | LeaseAcquired(_) | LeaseRenewed(_) | LeaseReleased(_) | LeaseLost(_)
-        | DecisionRecorded(_) | WitnessCaptured(_) | WitnessValidated(_) | GrantIssued(_) | GrantRevoked(_)
-        | ArtifactCreated(_) | ArtifactReferenced(_) | ArtifactSealed(_) | ArtifactPromoted(_)
-        | ArtifactCompacted(_) | ArtifactExpired(_) | WorkingStateUpdated(_) | BeliefAsserted(_)
-        | BeliefRevised(_) | BeliefSuperseded(_) | BeliefContradicted(_) | BeliefRevoked(_) | BeliefExpired(_)
-        | MemoryPromoted(_) | MemoryInvalidated(_) | MemoryRevoked(_) | MemoryExpired(_) => Part::Silent,
+        StoreInitialised(_)
+        | KeyRegistered(_)
+        | KeyRotated(_)
+        | HostStarted(_)
+        | HostStopped(_)
+        | GateHalted(_)
+        | GateBooted(_)
+        | CheckpointSigned(_)
+        | BackupMade(_)
+        | StoreRestored(_)
+        | ChainReanchored(_)
+        | DisclosuresErased(_)
+        | DuplicateRefused(_)
+        | PrincipalRegistered(_)
+        | WorkspaceRegistered(_)
+        | ConversationOpened(_)
+        | FocusChanged(_)
+        | IngressReceived(_)
+        | IngressBound(_)
+        | TaskPauseRequested(_)
+        | TaskCancelRequested(_)
+        | TaskPriorityChanged(_)
+        | BudgetReserved(_)
+        | StepCreated(_)
+        | StepStatusChanged(_)
+        | AttemptCreated(_)
+        | AttemptStatusChanged(_)
+        | AttemptCheckpointed(_)
+        | EnvironmentCaptured(_)
+        | LeaseAcquired(_)
+        | LeaseRenewed(_)
+        | LeaseReleased(_)
+        | LeaseLost(_)
+        | DecisionRecorded(_)
+        | WitnessCaptured(_)
+        | WitnessValidated(_)
+        | GrantIssued(_)
+        | GrantRevoked(_)
+        | ArtifactCreated(_)
+        | ArtifactReferenced(_)
+        | ArtifactSealed(_)
+        | ArtifactPromoted(_)
+        | ArtifactCompacted(_)
+        | ArtifactExpired(_)
+        | WorkingStateUpdated(_)
+        | BeliefAsserted(_)
+        | BeliefRevised(_)
+        | BeliefSuperseded(_)
+        | BeliefContradicted(_)
+        | BeliefRevoked(_)
+        | BeliefExpired(_)
+        | MemoryPromoted(_)
+        | MemoryInvalidated(_)
+        | MemoryRevoked(_)
+        | MemoryExpired(_) => Part::Silent,
     }
 }

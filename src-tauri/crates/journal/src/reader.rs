@@ -36,13 +36,6 @@ pub struct Page {
     pub compacted: bool,
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ended {
-    /// The terminal event.
-    pub event: Envelope,
-}
-
 /// What the journal knows of a run. It never knows whether it is at work now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -56,8 +49,8 @@ pub struct Run {
     pub last_event_id: Option<String>,
     /// Opaque cursor behind the last event.
     pub cursor: String,
-    /// How it ended, if it did.
-    pub ended: Option<Ended>,
+    /// The terminal event, if it has ended.
+    pub ended: Option<Envelope>,
     /// The last event of the ledger that is mirrored.
     pub mirrored: u64,
     /// Whether its deltas are gone.
@@ -137,7 +130,8 @@ impl Reader {
     /// # Errors
     /// [`Error::Damaged`], [`Error::Disk`].
     pub fn to_compact(&self, limit: u32) -> Result<Vec<TaskId>, Error> {
-        let ids = "SELECT run_id FROM runs WHERE ended_seq IS NOT NULL AND compacted = 0 ORDER BY run_id LIMIT ?1";
+        let ids =
+            "SELECT run_id FROM runs WHERE ended_seq IS NOT NULL AND compacted = 0 ORDER BY run_id LIMIT ?1";
         self.within(|tx| run_ids(tx, ids, params![limit]))
     }
 
@@ -194,7 +188,7 @@ fn run(tx: &Transaction<'_>, head: &Head) -> Result<Run, Error> {
     let started_at = tx.query_row(first, [key], |row| row.get(0)).optional().map_err(sql)?.map(UnixMs);
     let ended = match head.ended_seq {
         None => None,
-        Some(seq) => events(tx, head, seq.saturating_sub(1), 1)?.0.pop().map(|event| Ended { event }),
+        Some(seq) => events(tx, head, seq.saturating_sub(1), 1)?.0.pop(),
     };
     Ok(Run {
         run_id,

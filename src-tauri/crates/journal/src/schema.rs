@@ -81,7 +81,8 @@ pub(crate) fn open_writer(dir: &Path, entropy: &dyn Entropy) -> Result<Connectio
         if said != "ok" {
             return Err(Error::Damaged { why: said });
         }
-        tx.execute("UPDATE runs SET next_seq = next_seq + ?1 WHERE ended_seq IS NULL", [SKIP]).map_err(sql)?;
+        tx.execute("UPDATE runs SET next_seq = next_seq + ?1 WHERE ended_seq IS NULL", [SKIP])
+            .map_err(sql)?;
     }
     tx.execute("UPDATE journal SET clean = 0", []).map_err(sql)?;
     tx.commit().map_err(sql)?;

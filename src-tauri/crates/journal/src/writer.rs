@@ -119,7 +119,12 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Gap`] when an event in between was left out; [`Error::Payload`], [`Error::TooLarge`], [`Error::Disk`].
-    pub fn mirror(&self, run_id: TaskId, session_id: ConversationId, batch: &[Mirrored]) -> Result<Written, Error> {
+    pub fn mirror(
+        &self,
+        run_id: TaskId,
+        session_id: ConversationId,
+        batch: &[Mirrored],
+    ) -> Result<Written, Error> {
         for draft in batch.iter().flat_map(|mirrored| &mirrored.drafts) {
             draft.check()?;
         }

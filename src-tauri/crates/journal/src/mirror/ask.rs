@@ -56,7 +56,9 @@ pub(super) fn drafts(event: &Event, body: &Body) -> Vec<Draft> {
             answered(&b.clarification_id, Some(b.ingress_id), ClarificationStatus::Answered)
         }
         Body::ClarificationExpired(b) => answered(&b.clarification_id, None, ClarificationStatus::Expired),
-        Body::ClarificationCancelled(b) => answered(&b.clarification_id, None, ClarificationStatus::Cancelled),
+        Body::ClarificationCancelled(b) => {
+            answered(&b.clarification_id, None, ClarificationStatus::Cancelled)
+        }
         _ => return Vec::new(),
     };
     vec![draft]

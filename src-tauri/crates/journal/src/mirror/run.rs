@@ -44,7 +44,8 @@ pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body, now: &Life
             let code = if b.retryable { "model_unavailable" } else { "model_failed" };
             let message = "the model could not answer";
             let diagnostics = json!({ "error": shown(&b.error), "retryable": b.retryable });
-            let payload = json!({ "code": code, "message": message, "diagnostics": diagnostics, "terminal": false });
+            let payload =
+                json!({ "code": code, "message": message, "diagnostics": diagnostics, "terminal": false });
             vec![Draft::new(Family::Error, at, payload)]
         }
         Body::ModelOutputRejected(b) => vec![step(event, "output_rejected", shown(&b.reason))],
@@ -89,7 +90,9 @@ fn ending(mirror: &Mirror, event: &Event, body: &TaskStatusChanged, now: &Lifecy
         TaskStatus::Cancelled => Draft::new(Family::Cancelled, at, whole),
         TaskStatus::Failed => {
             let mut payload = whole;
-            let code = outcome.map_or("failed", |o| code(o.reason));
+            // Without a reason from the loop, only the run status knows that time ran out (T1).
+            let bare = if now.status == "expired" { "expired" } else { "failed" };
+            let code = outcome.map_or(bare, |o| code(o.reason));
             for (key, value) in [
                 ("code", json!(code)),
                 ("message", json!(message(code))),
