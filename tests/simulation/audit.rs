@@ -16,8 +16,8 @@ pub struct Ending {
     pub tasks: BTreeMap<String, (TaskStatus, Option<TerminationReason>)>,
     /// The folder.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Effects that were dispatched.
-    pub dispatched: usize,
+    /// What the receipts of effects say.
+    pub results: Vec<ResultCode>,
 }
 
 /// Checks everything and says how the story came out. Closes the kernel.
@@ -31,10 +31,10 @@ pub fn audit(sim: &mut Sim) -> Ending {
     sim.run(|sim| Ok(sim.kernel().close()?));
     sim.learn(true);
     verified(sim);
-    let dispatched = effects(sim);
+    let results = effects(sim);
     sim.world.crash();
     rebuilt(sim);
-    Ending { tasks, files: sim.world.files(), dispatched }
+    Ending { tasks, files: sim.world.files(), results }
 }
 
 fn endings(sim: &Sim) -> BTreeMap<String, (TaskStatus, Option<TerminationReason>)> {
@@ -44,7 +44,10 @@ fn endings(sim: &Sim) -> BTreeMap<String, (TaskStatus, Option<TerminationReason>
         let reason = state.attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
         let goal = state.goal_text();
         let goal = goal.split("receipt ").next().unwrap_or_default().to_owned();
-        assert!(found.insert(goal, (state.task.status, reason)).is_none(), "{}: a goal has two tasks", sim.name);
+        // The same goal once more is a follow-up.
+        let again = (2..).map(|n| format!("{goal} ({n})"));
+        let name = std::iter::once(goal.clone()).chain(again).find(|name| !found.contains_key(name));
+        found.insert(name.unwrap_or_default(), (state.task.status, reason));
     }
     found
 }
@@ -79,7 +82,7 @@ struct Act {
 }
 
 /// No effect without its dispatch, none twice, no grant used beyond its uses, one receipt for each important act.
-fn effects(sim: &Sim) -> usize {
+fn effects(sim: &Sim) -> Vec<ResultCode> {
     let (acts, grants) = acts(sim);
     for (request, begun) in sim.world.oracle.performed() {
         let act = acts.get(&request);
@@ -109,7 +112,11 @@ fn effects(sim: &Sim) -> usize {
             assert_eq!(act.receipts_unknown, act.uncertain, "{name}: unknown outcomes of `{request}` and receipts");
         }
     }
-    acts.values().filter(|a| a.dispatched > 0 && a.important).count()
+    let said = |(_, body): (model::Event, Body)| match body {
+        Body::ReceiptIssued(b) if b.action_request_id.is_some() => Some(b.result_code),
+        _ => None,
+    };
+    sim.events().into_iter().filter_map(said).collect()
 }
 
 type Grants = BTreeMap<GrantId, (u32, u32)>;

@@ -4,6 +4,7 @@
 
 mod audit;
 mod points;
+mod seeds;
 mod sim;
 mod stories;
 
