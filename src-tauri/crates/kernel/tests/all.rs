@@ -5,6 +5,8 @@ mod attempts;
 mod chain;
 mod governed;
 mod ingress;
+mod memory;
 mod receipts;
+mod records;
 mod recovery;
 mod story;

@@ -1,6 +1,6 @@
 //! From a model's words to an effect there is one way: request, policy, approval, grant, gate, executor.
 
-use crate::story::{completed, count, events, object, packs, place, shows, state, types};
+use crate::story::{completed, count, events, object, packs, place, rebuilt, shows, state, types};
 use kernel::command::submit::Reasoning;
 use model::action::ActionRequest;
 use model::attempt::TerminationReason;
@@ -145,7 +145,7 @@ fn what_a_profile_forbids_is_not_done_whatever_the_model_says() {
 #[conforms::conforms("HK-22.1-1")]
 #[test]
 fn work_goes_through_its_stations_in_order() {
-    let world = World::new(403);
+    let mut world = World::new(403);
     world.file("a.txt", "text");
     let task = world.script("delete", vec![say("delete", json!({ "path": "a.txt" })), done("ok")]);
     assert_eq!(world.drive_allowing(task).0, completed());
@@ -160,6 +160,8 @@ fn work_goes_through_its_stations_in_order() {
     assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", stations.iter().zip(&places).collect::<Vec<_>>());
     let receipt = order.iter().rposition(|t| t == "receipt.issued").unwrap();
     assert!(receipt > place(&order, "effect.observed"));
+    let (kept, again) = rebuilt(&mut world);
+    assert_eq!(kept, again, "and views are made again from events");
 }
 
 #[conforms::conforms("RX-1-3", "RX-3-1", "RX-4-2", "RX-5-6")]

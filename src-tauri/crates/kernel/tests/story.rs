@@ -7,6 +7,8 @@ use model::context::ContextPack;
 use model::fault::Point;
 use model::task::TaskStatus;
 use model::{ArtifactId, Body, Event, TaskId};
+use projections::Flow;
+use seal::Digest;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::{Edge, Mode, World};
 
@@ -84,4 +86,20 @@ pub fn ended(status: TaskStatus, reason: TerminationReason) -> Standing {
 /// A task that is done.
 pub fn completed() -> Standing {
     ended(TaskStatus::Completed, TerminationReason::Done)
+}
+
+/// The views, and what the log alone makes of them.
+pub fn rebuilt(world: &mut World) -> (Digest, Digest) {
+    world.crash();
+    let views = rusqlite::Connection::open(world.store.path().join("ledger.db")).unwrap();
+    let before = projections::digest(&views).unwrap();
+    views.execute("DELETE FROM view_tasks", []).unwrap();
+    views.execute("DELETE FROM view_messages", []).unwrap();
+    views.execute("DELETE FROM view_conversations", []).unwrap();
+    assert_ne!(projections::digest(&views).unwrap(), before);
+    projections::rebuild(&views, &mut |_| Flow::Continue).unwrap();
+    let after = projections::digest(&views).unwrap();
+    drop(views);
+    world.take_up().unwrap();
+    (before, after)
 }

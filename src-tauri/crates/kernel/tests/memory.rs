@@ -1,0 +1,229 @@
+//! What is known: working state for a task, beliefs with evidence, memory that outlives both.
+
+use crate::story::{completed, count, events, object, packs, shows, state};
+use kernel::Error;
+use model::context::Section;
+use model::knowledge::{MemoryStatus, WorkingState};
+use model::limits;
+use model::proposal::Answer;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::{Body, TaskId};
+use projections::query::Ask;
+use projections::rows::MemoryRow;
+use serde_json::json;
+use testkit::{World, done, look, say};
+
+fn remember(claim: &str, evidence: &[&str]) -> Answer {
+    say("remember", json!({ "claim": claim, "scope": "*", "reason": "it will be needed", "evidence": evidence }))
+}
+
+fn believe(claim: &str, confidence: u16) -> Answer {
+    say("believe", json!({ "claim": claim, "confidence": confidence, "evidence": ["a.txt"] }))
+}
+
+fn memories(world: &World) -> Vec<MemoryRow> {
+    world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows
+}
+
+/// Why the last turn came to nothing, as the model was told.
+fn told(world: &World, task: TaskId) -> String {
+    let errors = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::IterationCompleted(b) => b.record.error.and_then(|e| e.shown().cloned()),
+        _ => None,
+    });
+    errors.last().unwrap_or_default()
+}
+
+#[conforms::conforms("HK-6.3-1", "HK-9-5", "HK-15.5-3", "HK-27-10")]
+#[test]
+fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
+    let world = World::new(701);
+    world.file("a.txt", "the gate is green");
+    let task = world.script("learn", vec![
+        remember("the gate is red", &[]),
+        remember("the gate is blue", &["never-read.txt"]),
+        look("a.txt"),
+        remember("the gate is green", &["a.txt"]),
+        done("learnt"),
+    ]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let [memory] = &memories(&world)[..] else { panic!("one record: {:?}", memories(&world)) };
+    assert_eq!(memory.claim.shown().unwrap(), "the gate is green");
+    let now = state(&world, task);
+    let [evidence] = &memory.evidence[..] else { panic!("what it rests on is named") };
+    assert_eq!(now.digest_of(evidence.artifact_id), Some(evidence.excerpt_hash), "an artifact, not words");
+    let bytes = world.kernel().artifacts().read(&evidence.excerpt_hash).unwrap();
+    assert!(String::from_utf8_lossy(&bytes).contains("the gate is green"));
+    assert!(!memory.reason.shown().unwrap().is_empty());
+    assert_eq!(memory.trust_tier, model::artifact::TrustTier::UserAsserted, "a person stood behind it");
+    assert_eq!(memory.task_id, task);
+    let receipts: Vec<_> =
+        now.receipts.iter().filter(|r| r.receipt_class == ReceiptClass::MemoryPromotion).map(|r| r.result_code).collect();
+    assert!(receipts.ends_with(&[ResultCode::Succeeded]), "{receipts:?}");
+    assert_eq!(receipts.iter().filter(|code| **code == ResultCode::Succeeded).count(), 1);
+    let said: Vec<String> = events(world.kernel(), task)
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            Body::IterationCompleted(b) => b.record.error.and_then(|e| e.shown().cloned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said.len(), 2, "both refusals were told: {said:?}");
+}
+
+#[conforms::conforms("HK-6.1-3")]
+#[test]
+fn what_was_known_is_corrected_and_never_written_over() {
+    let world = World::new(702);
+    world.file("a.txt", "text");
+    let task = world.script("learn", vec![
+        look("a.txt"),
+        believe("a is short", 400),
+        believe("a is short", 900),
+        remember("a is text", &["a.txt"]),
+        done("learnt"),
+    ]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let asserted: Vec<_> = events(world.kernel(), task)
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            Body::BeliefAsserted(b) => Some((b.belief.belief_id, b.belief.revision, b.belief.confidence)),
+            Body::BeliefRevised(b) => Some((b.belief.belief_id, b.belief.revision, b.belief.confidence)),
+            _ => None,
+        })
+        .collect();
+    let beliefs = state(&world, task).beliefs;
+    for (id, revision, confidence) in &asserted {
+        let held = &beliefs[id];
+        assert!(held.revision > *revision || held.confidence == *confidence, "written over without a revision");
+    }
+    assert_eq!(asserted[0].2, 400, "the first is still as it was said");
+    let first = memories(&world).remove(0);
+    world.kernel().invalidate_memory(first.memory_id, "a has changed").unwrap();
+    let again = world.kernel().invalidate_memory(first.memory_id, "twice");
+    assert!(matches!(again, Err(Error::Conflict(_))));
+    let ended = memories(&world).remove(0);
+    assert_eq!((ended.memory_id, ended.status), (first.memory_id, MemoryStatus::Invalidated));
+    assert_eq!(ended.claim, first.claim, "what was believed can still be read");
+    let next = world.script("learn again", vec![look("a.txt"), remember("a is text", &["a.txt"]), done("learnt")]);
+    assert_eq!(world.drive_allowing(next).0, completed());
+    let both = memories(&world);
+    assert_eq!(both.len(), 2, "a new record beside the old one");
+    assert_eq!(both.iter().filter(|m| m.status == MemoryStatus::Active).count(), 1);
+}
+
+#[conforms::conforms("HK-6.3-2", "HK-15.2-1")]
+#[test]
+fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
+    let world = World::new(703);
+    let long = "x".repeat(limits::WORKING_STATE_ITEM_BYTES_MAX + 1);
+    let mut answers = vec![
+        say("note", json!({ "plan": "first look" })),
+        say("note", json!({ "mood": "fine" })),
+        say("note", json!({ "objectives": [long] })),
+    ];
+    for n in 0..12 {
+        let item = |m: usize| format!("{n} {m} {}", "y".repeat(limits::WORKING_STATE_ITEM_BYTES_MAX - 16));
+        answers.push(say("note", json!({ "uncertainties": (0..2).map(item).collect::<Vec<_>>() })));
+    }
+    answers.push(done("ok"));
+    let task = world.script("note", answers);
+    world.drive(task);
+    let updates: Vec<_> = events(world.kernel(), task)
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            Body::WorkingStateUpdated(b) => Some((b.revision, b.byte_size, b.state)),
+            _ => None,
+        })
+        .collect();
+    assert!(updates.len() >= 2, "what was noted is on record");
+    for (at, (revision, byte_size, _)) in updates.iter().enumerate() {
+        assert_eq!(*revision as usize, at + 1, "every change is a revision");
+        assert!(*byte_size <= limits::WORKING_STATE_BYTES_MAX as u64, "{byte_size} bytes");
+    }
+    assert!(!told(&world, task).is_empty() || updates.len() == 13);
+    assert_eq!(count(world.kernel(), task, "attempt.output_rejected"), 1, "a field there is no place for is refused");
+    let now = state(&world, task);
+    let kept: WorkingState = object(world.kernel(), &now, updates.last().unwrap().2.artifact_id);
+    assert_eq!(kept.plan.as_deref(), Some("first look"), "what was not said again stays");
+    assert!(kept.objectives.is_empty(), "what was too long was refused");
+    let size = |state: &WorkingState| seal::canon::to_canonical(state).unwrap().len();
+    let (shorter, taken) = knowledge::working_state::compact(kept.clone()).unwrap();
+    assert!(size(&shorter) <= size(&kept));
+    let _ = taken;
+    let other = world.script("other", vec![done("ok")]);
+    world.drive(other);
+    assert!(state(&world, other).working_state.is_none(), "it belongs to its task");
+}
+
+#[conforms::conforms("HK-25.1-4", "HK-25.1-5", "HK-27-5")]
+#[test]
+fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
+    let world = World::new(704);
+    world.file("a.txt", "seen-in-a-file");
+    let first = world.script("first", vec![
+        look("a.txt"),
+        believe("hearsay", 700),
+        say("note", json!({ "plan": "noted-plan" })),
+        say("hash", json!({ "path": "a.txt" })),
+        believe("believed-claim", 700),
+        remember("remembered-claim", &["a.txt"]),
+        done("ok"),
+    ]);
+    assert_eq!(world.drive_allowing(first).0, completed());
+    let last = packs(world.kernel(), first).pop().unwrap();
+    let sections = [
+        (Section::TaskContract, "first"),
+        (Section::WorkingState, "noted-plan"),
+        (Section::Beliefs, "believed-claim"),
+        (Section::Memory, "remembered-claim"),
+        (Section::Artifacts, "seen-in-a-file"),
+    ];
+    for (section, text) in sections {
+        let there = last.items.iter().any(|item| item.section == section && item.text.contains(text));
+        assert!(there, "`{text}` is not in {section}: {:#?}", last.items);
+    }
+    assert!(!shows(&last, "hearsay"), "what rests on untrusted text alone steers nothing");
+    assert!(last.omissions.iter().any(|o| o.section == Section::Beliefs), "and that it was left out is said");
+    let now = state(&world, first);
+    assert!(!last.inputs.is_empty());
+    for input in &last.inputs {
+        assert!(now.artifacts.contains_key(input), "what a pack is made of are artifacts");
+    }
+    let next = world.script("second", vec![done("ok")]);
+    assert_eq!(world.drive(next), completed());
+    let pack = packs(world.kernel(), next).remove(0);
+    assert!(shows(&pack, "remembered-claim"), "memory outlives its task");
+    for gone in ["noted-plan", "believed-claim", "hearsay", "seen-in-a-file"] {
+        assert!(!shows(&pack, gone), "`{gone}` belongs to another task");
+    }
+    let query = world.kernel().query().unwrap();
+    let of = |task| {
+        let states = query.working_states(task, Ask::ALL).unwrap().rows.len();
+        (states > 0, query.beliefs(Some(task), None, Ask::ALL).unwrap().rows.len())
+    };
+    assert_eq!(of(first), (true, 2));
+    assert_eq!(of(next), (false, 0));
+    assert_eq!(query.memories(None, Ask::ALL).unwrap().rows.len(), 1);
+}
+
+#[conforms::conforms("HK-6.3-3", "HK-17.3-2")]
+#[test]
+fn a_secret_in_a_file_does_not_reach_the_model() {
+    let world = World::new(705);
+    let secret = ["sk-ant-", "api03-abcdefghijklmnopqrstuv"].concat();
+    world.file("notes.txt", &format!("a shopping list\nexport ANTHROPIC_API_KEY={secret}\nmilk"));
+    let task = world.script("read", vec![look("notes.txt"), done("ok")]);
+    assert_eq!(world.drive(task), completed());
+    let last = packs(world.kernel(), task).pop().unwrap();
+    assert!(shows(&last, "milk"), "the rest is read");
+    assert!(!shows(&last, &secret));
+    let requests = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::ModelRequested(b) => Some(b.request.sha256),
+        _ => None,
+    });
+    for request in requests {
+        let bytes = world.kernel().artifacts().read(&request).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains(&secret), "the very bytes that are sent");
+    }
+}
