@@ -16,6 +16,7 @@ mod think;
 
 pub(crate) use act::Yes;
 pub(crate) use end::in_words;
+pub(crate) use receipt::INVALIDATE_MEMORY;
 pub(crate) use judge::Judged;
 pub(crate) use observe::summary_of;
 

@@ -284,3 +284,31 @@ fn what_cannot_be_undone_says_so_and_is_not_tried() {
     assert_ne!(state(&world, task).task.status, TaskStatus::RolledBack);
     assert_eq!(world.files()["a.txt"], b"neither");
 }
+
+#[test]
+fn a_receipt_promises_no_undo_that_nothing_could_keep() {
+    let world = World::new(606);
+    world.file("a.txt", "text");
+    let remember = |claim: &str, evidence: Value| {
+        say("remember", json!({ "claim": claim, "scope": "*", "reason": "asked", "evidence": evidence }))
+    };
+    let task = world.script("learn", vec![
+        look("a.txt"),
+        remember("a is text", json!(["a.txt"])),
+        remember("b is text", json!([])),
+        done("ok"),
+    ]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let of_memory: Vec<Receipt> = state(&world, task)
+        .receipts
+        .iter()
+        .filter(|r| r.receipt_class == ReceiptClass::MemoryPromotion)
+        .map(|r| world.kernel().receipt(r.receipt_id).unwrap().1)
+        .collect();
+    let told: Vec<_> = of_memory.iter().map(|r| (r.result_code, r.rollback.method.as_str())).collect();
+    assert_eq!(told, [(ResultCode::Succeeded, "invalidate_memory"), (ResultCode::Failed, "none")]);
+    for receipt in of_memory {
+        let undo = world.kernel().rollback(receipt.receipt_id, Channel::Cli, receipt.receipt_id.to_string());
+        assert!(matches!(undo, Err(Error::Conflict(_))), "{undo:?}");
+    }
+}

@@ -27,6 +27,10 @@ impl Kernel {
         if receipt.rollback.method == "none" {
             return Err(Error::Conflict(format!("receipt `{receipt_id}` says it cannot be undone")));
         }
+        if receipt.rollback.method == crate::drive::INVALIDATE_MEMORY {
+            let why = "is of a memory record; mark that record as wrong instead";
+            return Err(Error::Conflict(format!("receipt `{receipt_id}` {why}")));
+        }
         let original = self.task(task_id)?;
         let undone = |r: &crate::state::ReceiptRecord| r.rolls_back == Some(receipt_id) && r.result_code == ResultCode::Succeeded;
         if self.children(task_id)?.iter().any(|child| child.receipts.iter().any(undone)) {

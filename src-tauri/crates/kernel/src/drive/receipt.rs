@@ -103,7 +103,7 @@ impl Kernel {
         receipt.ran = Slot::Value(outcome.ran.clone());
         receipt.rollback = RollbackInfo {
             reversibility,
-            method: if reversibility == Reversibility::Irreversible { "none" } else { "restore_before_images" }.to_owned(),
+            method: method_of(request, reversibility, &receipt.changes).to_owned(),
             prerequisites: vec!["every changed file is still as this receipt left it".to_owned()],
             artifact_refs: images,
             rolls_back,
@@ -332,12 +332,25 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
     if outcome.changes.iter().all(|c| c.outcome == model::receipt::ItemOutcome::NotDone) {
         return match request.action {
             Action::Command { .. } => Reversibility::Partial,
-            Action::Remember { .. } => Reversibility::Reversible,
-            Action::Observe { .. } | Action::Change { .. } | Action::Rollback { .. } => Reversibility::NoEffect,
+            Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => Reversibility::Reversible,
+            Action::Remember { .. } | Action::Observe { .. } | Action::Change { .. } | Action::Rollback { .. } => Reversibility::NoEffect,
         };
     }
     request.reversibility_hint
 }
+
+/// How it is taken back: nothing is promised that no before-image or command of ours could keep.
+fn method_of(request: &ActionRequest, reversibility: Reversibility, changes: &[Change]) -> &'static str {
+    match (&request.action, reversibility) {
+        (_, Reversibility::Irreversible | Reversibility::NoEffect) => "none",
+        (Action::Remember { .. }, _) => INVALIDATE_MEMORY,
+        _ if changes.is_empty() => "none",
+        _ => "restore_before_images",
+    }
+}
+
+/// A memory record is taken back by marking it as wrong, never by a file.
+pub(crate) const INVALIDATE_MEMORY: &str = "invalidate_memory";
 
 const fn replay_class(action: &Action) -> ReplayClass {
     match action {
