@@ -50,10 +50,10 @@ impl StoreState {
                 self.principals.insert(b.principal.principal_id, b.principal.clone());
             }
             Body::KeyRegistered(b) => {
-                self.keys.insert(b.purpose, (b.keyid, b.public_key.clone()));
+                self.keys.insert(b.purpose, (b.keyid, b.public_key));
             }
             Body::KeyRotated(b) => {
-                self.keys.insert(b.purpose, (b.new_keyid, b.public_key.clone()));
+                self.keys.insert(b.purpose, (b.new_keyid, b.public_key));
             }
             Body::WorkspaceRegistered(b) => {
                 self.workspaces.insert(b.workspace_id, b.root_path.shown().cloned());

@@ -26,7 +26,7 @@ impl Kernel {
             w.push(KeyRegistered {
                 keyid,
                 purpose: *purpose,
-                public_key: public_key.clone(),
+                public_key: *public_key,
                 kept_in: kept_in.to_owned(),
             });
         }

@@ -334,10 +334,9 @@ impl AttemptState {
                 act.uncertain = false;
                 act.receipt = Some(b.receipt_id);
             }
+            // The receipt of an answer names no request, so this is the act's own.
             Body::ReceiptIssued(b) if b.action_request_id == Some(act.action_request_id) => {
-                if b.receipt_class != model::receipt::ReceiptClass::ApprovalResolution {
-                    act.receipt = Some(b.receipt_id);
-                }
+                act.receipt = Some(b.receipt_id);
             }
             _ => {}
         }
