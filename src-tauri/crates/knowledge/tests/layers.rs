@@ -1,16 +1,6 @@
 //! The layers of knowledge, and what passes from one to the next.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    reason = "a test that fails here says so"
-)]
-
-mod kit;
-
-use kit::{belief, claim, evidence, holding, id};
+use crate::kit::{belief, claim, evidence, holding, id};
 use knowledge::belief as beliefs;
 use knowledge::memory::{self, Backing, Promotion};
 use knowledge::{Layer, Refusal, working_state};
@@ -83,9 +73,17 @@ fn a_belief_is_bound_to_its_evidence_and_is_no_memory() {
     assert_eq!((b.belief.revision, b.belief.status), (1, BeliefStatus::Active));
     assert_eq!(b.belief.evidence_refs.len(), 2);
     let value = serde_json::to_value(&b.belief).expect("it has a form");
-    for field in
-        ["belief_id", "task_id", "claim", "scope", "evidence_refs", "confidence", "trust_tier", "status", "created_at"]
-    {
+    for field in [
+        "belief_id",
+        "task_id",
+        "claim",
+        "scope",
+        "evidence_refs",
+        "confidence",
+        "trust_tier",
+        "status",
+        "created_at",
+    ] {
         assert!(value.get(field).is_some(), "{field}");
     }
     let again = beliefs::assert(&claim(" node 22 ", &[Verified]), &holding(8), &[b.belief]);
@@ -95,7 +93,10 @@ fn a_belief_is_bound_to_its_evidence_and_is_no_memory() {
 #[test]
 fn a_claim_that_is_empty_endless_or_drowned_in_evidence_is_refused() {
     assert_eq!(code(beliefs::assert(&claim("  ", &[Observed]), &holding(1), &[])), "claim_empty");
-    assert_eq!(code(beliefs::assert(&claim(&"x".repeat(5000), &[Observed]), &holding(1), &[])), "claim_too_long");
+    assert_eq!(
+        code(beliefs::assert(&claim(&"x".repeat(5000), &[Observed]), &holding(1), &[])),
+        "claim_too_long"
+    );
     assert_eq!(code(beliefs::assert(&claim("x", &[Observed; 65]), &holding(1), &[])), "evidence_too_much");
 }
 
@@ -103,11 +104,14 @@ fn a_claim_that_is_empty_endless_or_drowned_in_evidence_is_refused() {
 #[test]
 fn a_confidence_update_is_a_new_revision_capped_by_what_its_evidence_carries() {
     let old = belief(1, "it builds", "repo", Observed, 400);
-    let Ok(Body::BeliefRevised(b)) = beliefs::revise(&old, 1000, &[evidence(2, Verified)], "tests ran") else {
+    let Ok(Body::BeliefRevised(b)) = beliefs::revise(&old, 1000, &[evidence(2, Verified)], "tests ran")
+    else {
         panic!("not revised")
     };
     assert_eq!((b.belief.revision, b.belief.confidence, b.belief.trust_tier), (2, 1000, Verified));
-    let Ok(Body::BeliefRevised(b)) = beliefs::revise(&b.belief, 900, &[evidence(2, Untrusted)], "a page says") else {
+    let Ok(Body::BeliefRevised(b)) =
+        beliefs::revise(&b.belief, 900, &[evidence(2, Untrusted)], "a page says")
+    else {
         panic!("not revised")
     };
     assert_eq!((b.belief.revision, b.belief.confidence, b.belief.trust_tier), (3, 500, Untrusted));
@@ -117,7 +121,8 @@ fn a_confidence_update_is_a_new_revision_capped_by_what_its_evidence_carries() {
 #[conforms::conforms("HK-15.3-2")]
 #[test]
 fn a_newer_belief_supersedes_and_both_stay_on_record() {
-    let (old, new) = (belief(1, "node 20", "repo", Observed, 900), belief(2, "node 22", "repo", Verified, 900));
+    let (old, new) =
+        (belief(1, "node 20", "repo", Observed, 900), belief(2, "node 22", "repo", Verified, 900));
     let body = beliefs::supersede(&old, &new).expect("it has more behind it");
     let map = folded(&[asserted(&old), asserted(&new), body]);
     assert_eq!(map[&old.belief_id].status, BeliefStatus::Superseded);
@@ -131,7 +136,8 @@ fn a_newer_belief_supersedes_and_both_stay_on_record() {
 #[conforms::conforms("HK-15.3-3", "HK-15.3-6")]
 #[test]
 fn a_contradiction_marks_the_weaker_and_deletes_neither() {
-    let (weak, strong) = (belief(1, "port 80", "repo", Observed, 300), belief(2, "port 81", "repo", Observed, 600));
+    let (weak, strong) =
+        (belief(1, "port 80", "repo", Observed, 300), belief(2, "port 81", "repo", Observed, 600));
     for (a, b) in [(&weak, &strong), (&strong, &weak)] {
         let found = beliefs::contradict(a, b, "two files disagree").expect("same scope");
         assert_eq!(found.marked, weak.belief_id);
@@ -150,14 +156,16 @@ fn a_contradiction_marks_the_weaker_and_deletes_neither() {
 #[conforms::conforms("HK-15.3-5")]
 #[test]
 fn beliefs_of_different_scopes_coexist_and_unsettled_ones_too() {
-    let (a, b) = (belief(1, "tabs", "repo/src", Observed, 500), belief(2, "spaces", "repo/docs", Observed, 500));
+    let (a, b) =
+        (belief(1, "tabs", "repo/src", Observed, 500), belief(2, "spaces", "repo/docs", Observed, 500));
     assert_eq!(code(beliefs::contradict(&a, &b, "style")), "scopes_differ");
     let wide = belief(3, "spaces", "repo", Observed, 400);
     let found = beliefs::contradict(&a, &wide, "style").expect("one contains the other");
     let map = folded(&[asserted(&a), asserted(&wide), found.body]);
     // Both may still be revised: the uncertainty is not settled yet.
     assert!(map.values().all(beliefs::is_live));
-    let settled = beliefs::revise(&map[&wide.belief_id], 800, &[evidence(9, Verified)], "looked").expect("still live");
+    let settled =
+        beliefs::revise(&map[&wide.belief_id], 800, &[evidence(9, Verified)], "looked").expect("still live");
     let Body::BeliefRevised(settled) = settled else { panic!("another event") };
     assert_eq!(settled.belief.status, BeliefStatus::Active);
 }
@@ -188,9 +196,16 @@ fn a_promotion_brings_claim_scope_evidence_tier_and_reason_or_stays_below() {
     let record = memory::promote(&whole, None, &[]).expect("it brings all");
     assert_eq!((record.trust_tier, record.status), (Observed, MemoryStatus::Active));
     let value = serde_json::to_value(&record).expect("it has a form");
-    for field in
-        ["memory_id", "claim", "scope", "evidence_refs", "trust_tier", "promotion_reason", "status", "created_at"]
-    {
+    for field in [
+        "memory_id",
+        "claim",
+        "scope",
+        "evidence_refs",
+        "trust_tier",
+        "promotion_reason",
+        "status",
+        "created_at",
+    ] {
         assert!(value.get(field).is_some(), "{field}");
     }
     for (lacking, why, keep) in [
@@ -210,15 +225,19 @@ fn a_promotion_brings_claim_scope_evidence_tier_and_reason_or_stays_below() {
 fn untrusted_evidence_alone_needs_a_person_and_then_bears_that_persons_word() {
     for n in 1..4 {
         let alone = vec![Untrusted; n];
-        let degraded = memory::promote(&promotion(&alone, Backing::Evidence), None, &[]).expect_err("untrusted");
+        let degraded =
+            memory::promote(&promotion(&alone, Backing::Evidence), None, &[]).expect_err("untrusted");
         assert_eq!((degraded.refusal.code, degraded.keep_as), ("untrusted_evidence", Layer::Belief));
-        let backed = memory::promote(&promotion(&alone, Backing::Person), None, &[]).expect("a person said yes");
+        let backed =
+            memory::promote(&promotion(&alone, Backing::Person), None, &[]).expect("a person said yes");
         assert_eq!(backed.trust_tier, UserAsserted);
     }
-    let mixed = memory::promote(&promotion(&[Untrusted, Verified], Backing::Evidence), None, &[]).expect("verified");
+    let mixed =
+        memory::promote(&promotion(&[Untrusted, Verified], Backing::Evidence), None, &[]).expect("verified");
     assert_eq!(mixed.trust_tier, Verified);
     let gone = Belief { status: BeliefStatus::Revoked, ..belief(1, "c", "s", Verified, 900) };
-    let degraded = memory::promote(&promotion(&[Verified], Backing::Evidence), Some(&gone), &[]).expect_err("revoked");
+    let degraded =
+        memory::promote(&promotion(&[Verified], Backing::Evidence), Some(&gone), &[]).expect_err("revoked");
     assert_eq!(degraded.refusal.code, "source_not_held");
 }
 
@@ -243,8 +262,13 @@ fn a_memory_record_is_corrected_by_invalidation_or_supersession_and_never_vanish
         assert_eq!(kept.invalidated_at.is_some(), status == MemoryStatus::Invalidated);
         assert_eq!(code(memory::revoke(kept, "again")), "not_active");
     }
-    let newer = Promotion { memory_id: id("mem", 2), supersedes: Some(record.memory_id), ..promotion(&[Verified], Backing::Evidence) };
-    let newer = memory::promote(&newer, None, std::slice::from_ref(&record)).expect("it replaces what says the same");
+    let newer = Promotion {
+        memory_id: id("mem", 2),
+        supersedes: Some(record.memory_id),
+        ..promotion(&[Verified], Backing::Evidence)
+    };
+    let newer =
+        memory::promote(&newer, None, std::slice::from_ref(&record)).expect("it replaces what says the same");
     let mut records = BTreeMap::new();
     for body in [memory::promoted(record.clone()), memory::promoted(newer)].concat() {
         memory::fold(&mut records, &body, UnixMs(80));

@@ -1,16 +1,6 @@
 //! The context compiler: precedence, budget, determinism, fences, omissions.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    reason = "a test that fails here says so"
-)]
-
-mod kit;
-
-use kit::{artifact, belief, id, input, material};
+use crate::kit::{self, artifact, belief, id, input, material};
 use knowledge::{Delta, Material, PackInput, Pinned, Turn, compile, count_tokens, pack};
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{ContextPack, Section};
@@ -110,7 +100,12 @@ fn what_fits_is_shown_whole_whatever_its_length() {
         let mut input = input(2_000);
         input.artifacts = vec![material(1, &"word ".repeat(words))];
         let pack = packed(&input);
-        assert_eq!(pack.omissions, [], "{words} words are lost although {} of 2000 tokens are used", pack.tokens);
+        assert_eq!(
+            pack.omissions,
+            [],
+            "{words} words are lost although {} of 2000 tokens are used",
+            pack.tokens
+        );
         assert!(pack.items.iter().any(|i| i.source == artifact(1).to_string() && !i.cut));
     }
 }
@@ -186,9 +181,12 @@ fn a_long_artifact_is_cut_in_the_middle_and_says_how_much_is_left_out() {
     assert!(item.cut && item.text.contains("line 0 of") && item.text.contains("line 1999 of"));
     let mark = item.text.lines().find(|l| l.starts_with("[…")).expect("a mark");
     let left: usize = mark.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("bytes");
-    let shown: usize =
-        item.text.lines().filter(|l| l.starts_with("line ")).map(|l| l.len() + 1).sum();
-    assert!(shown + left >= long.len() - 1 && left < long.len(), "{shown} shown, {left} left of {}", long.len());
+    let shown: usize = item.text.lines().filter(|l| l.starts_with("line ")).map(|l| l.len() + 1).sum();
+    assert!(
+        shown + left >= long.len() - 1 && left < long.len(),
+        "{shown} shown, {left} left of {}",
+        long.len()
+    );
     assert!(omitted(&pack, &item.source).expect("named").starts_with("shown in part"));
     assert!(pack.items.iter().any(|i| i.text.contains("short and newest") && !i.cut));
 }
@@ -310,9 +308,13 @@ fn any_input() -> impl Strategy<Value = PackInput> {
                 ..material(n as u64 + 1, &text)
             })
             .collect();
-        input.beliefs =
-            texts.iter().enumerate().map(|(n, t)| belief(n as u64 + 1, t, "repo", TrustTier::Observed, 400)).collect();
-        input.ingress = texts.iter().enumerate().map(|(n, t)| delta(n as u64 + 1, t, TrustTier::UserAsserted)).collect();
+        input.beliefs = texts
+            .iter()
+            .enumerate()
+            .map(|(n, t)| belief(n as u64 + 1, t, "repo", TrustTier::Observed, 400))
+            .collect();
+        input.ingress =
+            texts.iter().enumerate().map(|(n, t)| delta(n as u64 + 1, t, TrustTier::UserAsserted)).collect();
         input
     })
 }

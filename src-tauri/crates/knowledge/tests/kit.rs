@@ -1,5 +1,4 @@
 //! Beliefs, evidence and inputs for the tests of this room.
-#![allow(dead_code, reason = "each test file takes what it needs")]
 
 use knowledge::{Material, PackInput, belief};
 use model::artifact::{ArtifactKind, EvidenceRef, Selector, Sensitivity, TrustTier};
