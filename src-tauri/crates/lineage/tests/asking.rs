@@ -1,20 +1,10 @@
 //! One governed act from message to undo, and what the graph says of it.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    reason = "a test that fails here says so"
-)]
-
-mod tale;
-
+use crate::tale::{Tale, art, governed, id};
 use lineage::{EdgeKind, Graph, NodeId};
 use model::artifact::*;
 use model::body::{ArtifactCreated, ArtifactSealed};
 use model::*;
-use tale::{Tale, art, governed, id};
 
 use ArtifactKind::{Answer, ContextPack, FileSnapshot, WebSnapshot};
 use TrustTier::{Observed, Untrusted};

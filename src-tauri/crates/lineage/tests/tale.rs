@@ -152,10 +152,24 @@ pub fn governed() -> Tale {
     };
     tale.tell(AttemptCreated { attempt: attempt_made });
     tale.artifact(10, ContextPack, Observed, &[1, 2]);
-    tale.tell(ContextCompiled { about_attempt_id: attempt, iteration: 1, pack: at(10), tokens: 1, items: 2, omissions: 0 });
+    tale.tell(ContextCompiled {
+        about_attempt_id: attempt,
+        iteration: 1,
+        pack: at(10),
+        tokens: 1,
+        items: 2,
+        omissions: 0,
+    });
     tale.artifact(11, ModelRequest, Observed, &[]);
     let (provider, model) = ("local".to_owned(), "small".to_owned());
-    tale.tell(ModelRequested { about_attempt_id: attempt, iteration: 1, request: at(11), provider, model, remote: false });
+    tale.tell(ModelRequested {
+        about_attempt_id: attempt,
+        iteration: 1,
+        request: at(11),
+        provider,
+        model,
+        remote: false,
+    });
     tale.artifact(12, ModelResponse, Observed, &[]).artifact(13, ModelAnswer, Observed, &[]);
     tale.tell(ModelResponded {
         about_attempt_id: attempt,
@@ -208,7 +222,12 @@ fn judged(tale: &mut Tale, action: ActionRequestId) {
         effective_until: None,
     };
     tale.tell(DecisionRecorded { decision });
-    tale.tell(WitnessCaptured { witness_id: id("wit", 1), action_request_id: action, witness: at(22), expires_at: UnixMs(9) });
+    tale.tell(WitnessCaptured {
+        witness_id: id("wit", 1),
+        action_request_id: action,
+        witness: at(22),
+        expires_at: UnixMs(9),
+    });
 }
 
 fn allowed(tale: &mut Tale, action: ActionRequestId) {
@@ -230,7 +249,13 @@ fn allowed(tale: &mut Tale, action: ActionRequestId) {
         policy_result_ref: art(21),
     };
     let (nonce, summary) = (String::new(), "may it".to_owned().into());
-    tale.tell(ApprovalRequested { approval, action_request_id: action, risk_band: RiskBand::High, nonce, summary });
+    tale.tell(ApprovalRequested {
+        approval,
+        action_request_id: action,
+        risk_band: RiskBand::High,
+        nonce,
+        summary,
+    });
     tale.tell(GrantIssued {
         grant_id: id("grt", 1),
         action_request_id: action,
