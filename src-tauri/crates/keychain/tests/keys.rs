@@ -1,10 +1,4 @@
 //! Three keys from one seed, a fourth from its own, and the choice that is written down.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
 use keychain::{
     ApprovalKey, Cost, Error, FileVault, Keys, MARKER_FILE, Marker, MemoryVault, Vault, VaultKind,

@@ -1,11 +1,6 @@
 //! The operating system's keychain: a real Secret Service where there is one to start, and the words said where
 //! there is none. The test program starts itself again inside a session bus of its own.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "this test starts a session bus and a keyring of its own"
-)]
+#![allow(clippy::disallowed_methods, reason = "this test starts a session bus and a keyring of its own")]
 
 use keychain::{Error, Keys, OsVault, Vault};
 use seal::Signer as _;
@@ -18,11 +13,11 @@ fn is_there(tool: &str) -> bool {
     Command::new(tool).arg("--help").output().is_ok()
 }
 
-/// Runs one test of this file again, with the variable set to `how`, after `shell` has prepared a session bus.
+/// Runs one test of this module again, with the variable set to `how`, after `shell` has prepared a session bus.
 fn inside(test: &str, how: &str, shell: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("dbus-run-session")
-        .args(["--", "sh", "-c", &format!("{shell}\nexec \"$0\" --exact {test} --nocapture")])
+        .args(["--", "sh", "-c", &format!("{shell}\nexec \"$0\" --exact os_keychain::{test} --nocapture")])
         .arg(std::env::current_exe().unwrap())
         .env(INSIDE, how)
         .env("HOME", folder.path())

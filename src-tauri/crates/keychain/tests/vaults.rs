@@ -1,10 +1,4 @@
 //! What every vault promises, and what the passphrase file promises beside it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
 use keychain::{Cost, Error, FileVault, MemoryVault, Secrets, Vault, VaultKind};
 use seal::SecretSource as _;
