@@ -53,7 +53,7 @@ wired! {
     artifacts::Error => of_artifacts;
     proof::Error => of_proof;
     model::Error => |e| usage(e.to_string());
-    seal::Error => |e| failed(e);
+    seal::Error => failed;
 }
 
 /// An error of the kernel.

@@ -107,15 +107,15 @@ pub struct Error {
     /// What to do about it; empty when the message says it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
-    /// More, by code; `null` when there is no more.
+    /// More, by code; `null` when there is no more. Boxed, so that a result stays small.
     #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub details: Value,
+    pub details: Box<Value>,
 }
 
 impl Error {
     /// An error without hint and details.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: String::new(), details: Value::Null }
+        Self { code, message: message.into(), hint: String::new(), details: Box::default() }
     }
 
     /// The same with advice.
@@ -128,7 +128,7 @@ impl Error {
     /// The same with details.
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
-        self.details = details;
+        self.details = Box::new(details);
         self
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     let path = absolute("path", &p.path)?;
     let reader = host.reader()?;
     let log_id = reader.log_id().to_owned();
-    let (byte_size, (entries, root)) = make(&path, &mut |out: &mut dyn Write| {
+    let (byte_size, (entries, root)) = make(&path, |out: &mut dyn Write| {
         proof::evidence::export(Entries::of(reader.clone()), &log_id, VARIANT, host.now(), out).wire()
     })?;
     Ok(Exported { path: p.path, entries, root: root.to_string(), byte_size })

@@ -1,4 +1,12 @@
 //! Every command against a real store and a real kernel.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "helpers of tests fail by panicking, as tests do"
+)]
 
 mod acts;
 mod home;

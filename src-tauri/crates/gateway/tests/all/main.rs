@@ -1,5 +1,14 @@
 //! The gateway over a real socket, a real api and a real kernel.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "helpers of tests fail by panicking, as tests do"
+)]
 
+#[allow(dead_code, reason = "the reading half of it is for api's own tests")]
 #[path = "../../../api/tests/all/home.rs"]
 mod home;
 

@@ -1,4 +1,12 @@
 //! The wire's shapes: what is on it today stays on it.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "helpers of tests fail by panicking, as tests do"
+)]
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
