@@ -17,6 +17,7 @@ use wire::{Code, Error, exit};
 pub fn run(context: &Context, args: &RunArgs) -> Came {
     let submit = submission(args)?;
     let session = context.writing(Signs::Yes)?;
+    take_up(context, &session);
     let code = give(context, &session, &submit);
     session.close();
     code.map(|(code, _)| code)
@@ -132,6 +133,7 @@ fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {
 /// `hermit rollback`.
 pub fn rollback(context: &Context, args: RollbackArgs) -> Came {
     let session = context.writing(Signs::Yes)?;
+    take_up(context, &session);
     let done = undo(context, &session, args.receipt);
     session.close();
     done
@@ -142,6 +144,16 @@ fn undo(context: &Context, session: &Session, receipt: String) -> Came {
     let channel = Some("cli".to_owned());
     let submitted = session.call(&wire::receipts::Rollback { receipt, idempotency_key: None, channel })?;
     stay_with(context, session, &submitted.task_id, heard).map(|(code, _)| code)
+}
+
+/// Whoever hosts the store goes on with what was interrupted, beside its own work (recovery.md 1). What cannot go on
+/// now is left as it is: this command is not about it.
+fn take_up(context: &Context, session: &Session) {
+    if session.is_owner()
+        && let Err(error) = session.call(&wire::host::Resume {})
+    {
+        context.out.note(&format!("interrupted tasks could not be taken up: {}", error.message));
+    }
 }
 
 /// `hermit resume`: everything that can go on, one after the other at a terminal.
