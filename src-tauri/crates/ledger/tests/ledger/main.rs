@@ -18,5 +18,6 @@ mod groups;
 mod histories;
 mod immutable;
 mod opening;
+mod ranges;
 mod tampering;
 mod world;

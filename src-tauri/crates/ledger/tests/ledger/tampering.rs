@@ -29,6 +29,11 @@ fn filled() -> (World, [TaskId; 2]) {
 /// Changes rows the way somebody would who owns the machine: triggers off, change, triggers on again.
 fn tampered(change: &str) -> (World, ledger::Report) {
     let (world, _) = filled();
+    let report = tampered_in(&world, change);
+    (world, report)
+}
+
+pub fn tampered_in(world: &World, change: &str) -> ledger::Report {
     let raw = world.raw();
     let triggers: Vec<(String, String)> = {
         let mut found = raw.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").unwrap();
@@ -43,8 +48,7 @@ fn tampered(change: &str) -> (World, ledger::Report) {
         raw.execute_batch(sql).unwrap();
     }
     drop(raw);
-    let report = world.verify();
-    (world, report)
+    world.verify()
 }
 
 #[test]
