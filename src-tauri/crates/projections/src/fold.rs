@@ -4,6 +4,7 @@ mod act;
 mod knowledge;
 mod search;
 mod talk;
+mod tasks;
 mod work;
 
 use crate::rebuild::{Flow, Progress, rebuild};
@@ -16,6 +17,7 @@ use serde_json::Value;
 use std::fmt::Display;
 
 pub(crate) use search::{Words, disclosed};
+pub(crate) use tasks::Tasks;
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
 pub(crate) const STATEMENTS: usize = 256;
@@ -77,12 +79,15 @@ impl Projector for Fold {
 
     fn apply(&mut self, tx: &Connection, placed: &[Placed]) -> Result<(), String> {
         let all = || -> Result<(), Error> {
+            // Of this batch only: one that is taken back takes its rows along.
+            let tasks = Tasks::default();
             for one in placed {
                 let (seq, event) = (int(one.log_seq), &one.event);
                 let body = typed(one.log_seq, event, event.payload.clone())?;
                 let leaves = search::leaves(&event.payload);
-                fold(&Seen { conn: tx, seq, event, words: None }, &body, &leaves)?;
+                fold(&Seen { conn: tx, seq, event, words: None, tasks: &tasks }, &body, &leaves)?;
             }
+            tasks.flush(tx)?;
             let last = placed.last().map_or(0, |p| int(p.log_seq));
             tx.prepare_cached("UPDATE view_meta SET log_seq = ?1")?.execute([last])?;
             Ok(())
@@ -98,6 +103,8 @@ pub(crate) struct Seen<'a> {
     pub event: &'a Event,
     /// Where words wait to be indexed together; nowhere while the log is live.
     pub words: Option<&'a Words>,
+    /// Rows of tasks that wait to be written.
+    pub tasks: &'a Tasks,
 }
 
 /// An event as the fold takes it: read, its body typed, its sensitive leaves found.

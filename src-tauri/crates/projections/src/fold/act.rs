@@ -147,8 +147,7 @@ fn asked(seen: &Seen<'_>, b: &ApprovalRequested) -> rusqlite::Result<()> {
         ],
     )?;
     if made == 1 {
-        let statement = "UPDATE view_tasks SET open_approvals = open_approvals + 1, updated_at = ?2 WHERE task_id = ?1";
-        seen.run(statement, params![text(a.task_id), seen.at()])?;
+        seen.touch_task(&text(a.task_id), |task| task.open_approvals += 1)?;
     }
     let statement = "UPDATE view_actions SET approval_id = ?2, state = ?3 WHERE action_request_id = ?1";
     let state = ActionState::AwaitingApproval.as_str();
@@ -181,9 +180,9 @@ fn resolve(seen: &Seen<'_>, approval: ApprovalId, status: &str, action: ActionSt
     if seen.run(statement, params![id, status, seen.at()])? == 0 {
         return Ok(false);
     }
-    let statement = "UPDATE view_tasks SET open_approvals = max(open_approvals - 1, 0), updated_at = ?2 \
-                     WHERE task_id = (SELECT task_id FROM view_approvals WHERE approval_id = ?1)";
-    seen.run(statement, params![id, seen.at()])?;
+    if let Some(task) = seen.task_of("SELECT task_id FROM view_approvals WHERE approval_id = ?1", &id)? {
+        seen.touch_task(&task, |task| task.open_approvals = (task.open_approvals - 1).max(0))?;
+    }
     let statement = "UPDATE view_actions SET state = ?2 WHERE action_request_id = \
                      (SELECT action_request_id FROM view_approvals WHERE approval_id = ?1)";
     seen.run(statement, params![id, action.as_str()])?;
@@ -247,7 +246,7 @@ fn observed(seen: &Seen<'_>, b: &EffectObserved) -> rusqlite::Result<()> {
 fn uncertain(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
     let statement = "UPDATE view_actions SET state = 'uncertain' WHERE action_request_id = ?1 AND state <> 'uncertain'";
     if seen.run(statement, [text(action)])? == 1 {
-        count(seen, action, "unknown_effects + 1")?;
+        count(seen, action, 1)?;
     }
     Ok(())
 }
@@ -255,17 +254,19 @@ fn uncertain(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
 fn settled(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
     let statement = "UPDATE view_actions SET state = 'observed' WHERE action_request_id = ?1 AND state = 'uncertain'";
     if seen.run(statement, [text(action)])? == 1 {
-        count(seen, action, "max(unknown_effects - 1, 0)")?;
+        count(seen, action, -1)?;
     }
     Ok(())
 }
 
-fn count(seen: &Seen<'_>, action: ActionRequestId, to: &str) -> rusqlite::Result<()> {
-    let statement = format!(
-        "UPDATE view_tasks SET unknown_effects = {to}, updated_at = ?2 \
-         WHERE task_id = (SELECT task_id FROM view_actions WHERE action_request_id = ?1)"
-    );
-    seen.run(&statement, params![text(action), seen.at()]).map(drop)
+fn count(seen: &Seen<'_>, action: ActionRequestId, by: i64) -> rusqlite::Result<()> {
+    let question = "SELECT task_id FROM view_actions WHERE action_request_id = ?1";
+    match seen.task_of(question, &text(action))? {
+        Some(task) => {
+            seen.touch_task(&task, |task| task.unknown_effects = (task.unknown_effects + by).max(0))
+        }
+        None => Ok(()),
+    }
 }
 
 fn receipt(seen: &Seen<'_>, b: &ReceiptIssued) -> rusqlite::Result<()> {
@@ -292,8 +293,7 @@ fn receipt(seen: &Seen<'_>, b: &ReceiptIssued) -> rusqlite::Result<()> {
         ],
     )?;
     if made == 1 {
-        let statement = "UPDATE view_tasks SET receipts = receipts + 1 WHERE task_id = ?1";
-        seen.run(statement, [text(seen.event.task_id)])?;
+        seen.task(&text(seen.event.task_id), |task| task.receipts += 1)?;
     }
     // An approval's own receipt does not take the place of the receipt of the act.
     if let Some(action) = b.action_request_id.filter(|_| b.receipt_class.as_str() != "approval_resolution") {

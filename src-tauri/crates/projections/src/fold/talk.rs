@@ -228,8 +228,7 @@ fn question(seen: &Seen<'_>, c: &Clarification) -> rusqlite::Result<()> {
         ],
     )?;
     if made == 1 {
-        let statement = "UPDATE view_tasks SET open_questions = open_questions + 1 WHERE task_id = ?1";
-        seen.run(statement, [text(c.task_id)])?;
+        seen.task(&text(c.task_id), |task| task.open_questions += 1)?;
     }
     Ok(())
 }
@@ -238,9 +237,10 @@ fn answered(seen: &Seen<'_>, question: &str, status: &str, by: Option<String>) -
     let statement = "UPDATE view_questions SET status = ?2, resolved_at = ?3, answered_by = ?4 \
                      WHERE clarification_id = ?1 AND status = 'pending'";
     if seen.run(statement, params![question, status, seen.at(), by])? == 1 {
-        let statement = "UPDATE view_tasks SET open_questions = max(open_questions - 1, 0) WHERE task_id = \
-                         (SELECT task_id FROM view_questions WHERE clarification_id = ?1)";
-        seen.run(statement, [question])?;
+        let whose = "SELECT task_id FROM view_questions WHERE clarification_id = ?1";
+        if let Some(task) = seen.task_of(whose, question)? {
+            seen.task(&task, |task| task.open_questions = (task.open_questions - 1).max(0))?;
+        }
     }
     Ok(())
 }
@@ -261,10 +261,7 @@ fn say(
     words: Option<[u8; 32]>,
     artifact: Option<String>,
 ) -> rusqlite::Result<()> {
-    let statement = "SELECT conversation_id FROM view_tasks WHERE task_id = ?1";
-    let found: Option<String> =
-        seen.conn.prepare_cached(statement)?.query_row([task], |row| row.get(0)).optional()?;
-    let Some(conversation) = found else {
+    let Some(conversation) = seen.conversation_of(task)? else {
         return Ok(());
     };
     let statement = "INSERT INTO view_messages (seq, conversation_id, task_id, role, kind, ref_id, text, artifact_ref, \

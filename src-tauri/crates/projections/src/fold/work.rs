@@ -1,38 +1,43 @@
 //! Tasks, steps, attempts, leases, turns of the loop, and the status of a run.
 
+use super::tasks::TaskRow;
 use super::{Seen, int, json, leaf, maybe, slot, text};
 use crate::names::{Ending, RunStatus, run_status};
 use model::attempt::{AttemptStatus, WorkspaceLease};
 use model::body::{AttemptStatusChanged, Body, RunTerminated, TaskStatusChanged};
-use model::task::{Step, Task};
+use model::task::{Step, Task, TaskStatus};
 use model::{AttemptId, IngressId, TaskId};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
     match body {
         Body::TaskCreated(b) => task(seen, &b.task, b.ingress_id),
         Body::TaskStatusChanged(b) => status(seen, b),
-        Body::TaskPauseRequested(b) => flag(seen, b.about_task_id, "pause_requested = 1"),
-        Body::TaskCancelRequested(b) => flag(seen, b.about_task_id, "cancel_requested = 1"),
-        Body::TaskInputAdded(b) => flag(seen, b.about_task_id, "unread_inputs = unread_inputs + 1"),
-        Body::TaskInputAbsorbed(b) => flag(seen, b.about_task_id, "unread_inputs = max(unread_inputs - 1, 0)"),
+        Body::TaskPauseRequested(b) => flag(seen, b.about_task_id, |task| task.pause_requested = true),
+        Body::TaskCancelRequested(b) => flag(seen, b.about_task_id, |task| task.cancel_requested = true),
+        Body::TaskInputAdded(b) => flag(seen, b.about_task_id, |task| task.unread_inputs += 1),
+        Body::TaskInputAbsorbed(b) => {
+            flag(seen, b.about_task_id, |task| task.unread_inputs = (task.unread_inputs - 1).max(0))
+        }
         Body::TaskGoalChanged(b) => {
-            let statement = "UPDATE view_tasks SET goal = ?2, updated_at = ?3 WHERE task_id = ?1";
-            seen.run(statement, params![text(b.about_task_id), leaf(&b.goal), seen.at()]).map(drop)
+            seen.touch_task(&text(b.about_task_id), |task| task.goal = leaf(&b.goal))
         }
         Body::TaskPriorityChanged(b) => {
-            let statement = "UPDATE view_tasks SET priority = ?2, updated_at = ?3 WHERE task_id = ?1";
-            seen.run(statement, params![text(b.about_task_id), b.priority.as_str(), seen.at()]).map(drop)
+            seen.touch_task(&text(b.about_task_id), |task| b.priority.as_str().clone_into(&mut task.priority))
         }
         Body::BudgetReserved(b) => {
-            let statement = "UPDATE view_tasks SET tokens_reserved = ?2, cost_reserved = ?3 WHERE task_id = ?1";
-            seen.run(statement, params![text(b.about_task_id), int(b.tokens), int(b.cost_micros)]).map(drop)
+            let reserved = (int(b.tokens), int(b.cost_micros));
+            let set = |task: &mut TaskRow| (task.tokens_reserved, task.cost_reserved) = reserved;
+            seen.task(&text(b.about_task_id), set).map(drop)
         }
         Body::BudgetSettled(b) => {
-            let statement = "UPDATE view_tasks SET tokens_reserved = 0, cost_reserved = 0, \
-                             tokens_used = tokens_used + ?2, cost_used = cost_used + ?3, wall_ms = wall_ms + ?4 \
-                             WHERE task_id = ?1";
-            seen.run(statement, params![text(b.about_task_id), int(b.tokens), int(b.cost_micros), b.wall_ms]).map(drop)
+            let set = |task: &mut TaskRow| {
+                (task.tokens_reserved, task.cost_reserved) = (0, 0);
+                task.tokens_used = task.tokens_used.saturating_add(int(b.tokens));
+                task.cost_used = task.cost_used.saturating_add(int(b.cost_micros));
+                task.wall_ms = task.wall_ms.saturating_add(b.wall_ms);
+            };
+            seen.task(&text(b.about_task_id), set).map(drop)
         }
         Body::StepCreated(b) => step(seen, &b.step),
         Body::StepStatusChanged(b) => {
@@ -114,55 +119,45 @@ fn task(seen: &Seen<'_>, t: &Task, ingress: IngressId) -> rusqlite::Result<()> {
 }
 
 fn status(seen: &Seen<'_>, b: &TaskStatusChanged) -> rusqlite::Result<()> {
-    let ended = b.to.is_terminal().then(|| seen.at());
-    let statement = "UPDATE view_tasks SET status = ?2, reason = ?3, updated_at = ?4, \
-                     ended_at = CASE WHEN ?5 IS NULL THEN NULL ELSE coalesce(ended_at, ?5) END, \
-                     rolled_back = max(rolled_back, ?6), \
-                     pause_requested = CASE WHEN ?2 = 'paused' THEN 0 ELSE pause_requested END WHERE task_id = ?1";
-    let rolled = b.to == model::task::TaskStatus::RolledBack;
     let id = text(b.about_task_id);
-    seen.run(statement, params![id, b.to.as_str(), b.reason, seen.at(), ended, rolled])?;
-    if b.to.is_terminal() && !b.from.is_terminal() {
-        let statement = "UPDATE view_conversations SET open_tasks = max(open_tasks - 1, 0) WHERE conversation_id = \
-                         (SELECT conversation_id FROM view_tasks WHERE task_id = ?1)";
-        seen.run(statement, [&id])?;
+    let conversation = seen.task(&id, |task| {
+        b.to.as_str().clone_into(&mut task.status);
+        task.reason.clone_from(&b.reason);
+        task.updated_at = seen.at();
+        task.ended_at = b.to.is_terminal().then(|| task.ended_at.unwrap_or_else(|| seen.at()));
+        task.rolled_back |= b.to == TaskStatus::RolledBack;
+        task.pause_requested &= b.to != TaskStatus::Paused;
+        task.conversation.clone()
+    })?;
+    if let Some(conversation) = conversation
+        && b.to.is_terminal()
+        && !b.from.is_terminal()
+    {
+        let statement =
+            "UPDATE view_conversations SET open_tasks = max(open_tasks - 1, 0) WHERE conversation_id = ?1";
+        seen.run(statement, [conversation])?;
     }
     refresh(seen, b.about_task_id)
 }
 
-fn flag(seen: &Seen<'_>, task: TaskId, set: &str) -> rusqlite::Result<()> {
-    let statement = format!("UPDATE view_tasks SET {set}, updated_at = ?2 WHERE task_id = ?1");
-    seen.run(&statement, params![text(task), seen.at()])?;
+fn flag(seen: &Seen<'_>, task: TaskId, set: impl FnOnce(&mut TaskRow)) -> rusqlite::Result<()> {
+    seen.touch_task(&text(task), set)?;
     refresh(seen, task)
 }
 
-/// Reads what a run's status depends on and writes it (T1).
+/// Sets what a run's status is from what it depends on (T1).
 fn refresh(seen: &Seen<'_>, task: TaskId) -> rusqlite::Result<()> {
-    let statement = "SELECT status, attempt_status, cancel_requested, \
-                     coalesce(termination, '') = 'expired' OR reason IN ('expired', 'deadline', 'deadline_passed'), \
-                     run_status FROM view_tasks WHERE task_id = ?1";
-    let found = seen
-        .conn
-        .prepare_cached(statement)?
-        .query_row([text(task)], |row| {
-            let (status, attempt): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-            let ending = Ending { cancel_requested: row.get(2)?, ran_out: row.get(3)? };
-            Ok((status, attempt, ending, row.get::<_, String>(4)?))
-        })
-        .optional()?;
-    let Some((status, attempt, ending, before)) = found else {
-        return Ok(());
+    let set = |task: &mut TaskRow| {
+        let (Ok(status), Ok(before)) = (task.status.parse(), task.run_status.parse()) else {
+            return;
+        };
+        let attempt: Option<AttemptStatus> = task.attempt_status.as_ref().and_then(|a| a.parse().ok());
+        let ran_out = task.termination.as_deref() == Some("expired")
+            || matches!(task.reason.as_str(), "expired" | "deadline" | "deadline_passed");
+        let ending = Ending { cancel_requested: task.cancel_requested, ran_out };
+        run_status(status, attempt, ending, before).as_str().clone_into(&mut task.run_status);
     };
-    let (Ok(status), Ok(before)) = (status.parse(), before.parse()) else {
-        return Ok(());
-    };
-    let attempt: Option<AttemptStatus> = attempt.and_then(|a| a.parse().ok());
-    let now = run_status(status, attempt, ending, before);
-    if now == before {
-        return Ok(());
-    }
-    let statement = "UPDATE view_tasks SET run_status = ?2 WHERE task_id = ?1";
-    seen.run(statement, params![text(task), now.as_str()]).map(drop)
+    seen.task(&text(task), set).map(drop)
 }
 
 fn step(seen: &Seen<'_>, s: &Step) -> rusqlite::Result<()> {
@@ -210,9 +205,12 @@ fn attempt(seen: &Seen<'_>, a: &model::attempt::StepAttempt) -> rusqlite::Result
         ],
     )?;
     seen.run("UPDATE view_steps SET attempts = attempts + 1 WHERE step_id = ?1", [text(a.step_id)])?;
-    let statement = "UPDATE view_tasks SET attempts = attempts + 1, attempt_id = ?2, attempt_status = ?3, \
-                     termination = NULL, updated_at = ?4 WHERE task_id = ?1";
-    seen.run(statement, params![text(a.task_id), text(a.attempt_id), a.status.as_str(), seen.at()])?;
+    seen.touch_task(&text(a.task_id), |task| {
+        task.attempts += 1;
+        task.attempt = Some(text(a.attempt_id));
+        task.attempt_status = Some(a.status.as_str().to_owned());
+        task.termination = None;
+    })?;
     refresh(seen, a.task_id)
 }
 
@@ -222,8 +220,12 @@ fn attempt_status(seen: &Seen<'_>, b: &AttemptStatusChanged) -> rusqlite::Result
                      finished_at = coalesce(finished_at, ?5) WHERE attempt_id = ?1";
     let id = text(b.about_attempt_id);
     seen.run(statement, params![id, b.to.as_str(), b.phase.as_str(), b.reason, finished])?;
-    let statement = "UPDATE view_tasks SET attempt_status = ?2, updated_at = ?3 WHERE attempt_id = ?1 AND task_id = ?4";
-    seen.run(statement, params![id, b.to.as_str(), seen.at(), text(seen.event.task_id)])?;
+    seen.task(&text(seen.event.task_id), |task| {
+        if task.attempt.as_ref() == Some(&id) {
+            task.attempt_status = Some(b.to.as_str().to_owned());
+            task.updated_at = seen.at();
+        }
+    })?;
     refresh(seen, seen.event.task_id)
 }
 
@@ -233,8 +235,11 @@ fn terminated(seen: &Seen<'_>, b: &RunTerminated) -> rusqlite::Result<()> {
     let id = text(b.about_attempt_id);
     let answer = b.answer.as_ref().map(|a| text(a.artifact_id));
     seen.run(statement, params![id, b.reason.as_str(), b.iterations, leaf(&b.summary), answer])?;
-    let statement = "UPDATE view_tasks SET termination = ?2 WHERE attempt_id = ?1 AND task_id = ?3";
-    seen.run(statement, params![id, b.reason.as_str(), text(seen.event.task_id)])?;
+    seen.task(&text(seen.event.task_id), |task| {
+        if task.attempt.as_ref() == Some(&id) {
+            task.termination = Some(b.reason.as_str().to_owned());
+        }
+    })?;
     refresh(seen, seen.event.task_id)
 }
 
@@ -353,6 +358,5 @@ fn completed(seen: &Seen<'_>, attempt: AttemptId, r: &model::attempt::IterationR
     )?;
     let statement = "UPDATE view_attempts SET iterations = max(iterations, ?2) WHERE attempt_id = ?1";
     seen.run(statement, params![text(attempt), r.step_number])?;
-    let statement = "UPDATE view_tasks SET iterations = iterations + 1 WHERE task_id = ?1";
-    seen.run(statement, [text(seen.event.task_id)]).map(drop)
+    seen.task(&text(seen.event.task_id), |task| task.iterations += 1).map(drop)
 }
