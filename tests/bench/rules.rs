@@ -1,7 +1,7 @@
 //! Policy and gate.
 
 #[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
-#[path = "../../src-tauri/crates/effects/tests/support/mod.rs"]
+#[path = "../../src-tauri/crates/effects/tests/support.rs"]
 pub mod support;
 
 use crate::Asked;

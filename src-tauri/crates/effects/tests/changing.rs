@@ -1,15 +1,7 @@
 //! Changing: what is written, what is refused, and what is never lost.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
 #![allow(clippy::disallowed_methods, reason = "mounting a small disk takes the system's own program")]
 
-mod support;
-
+use crate::support::{self, World, rel, sha};
 use model::action::{Action, ChangeItem, Prior};
 use model::fault::Point;
 use model::receipt::{ItemOutcome, ResultCode};
@@ -18,7 +10,6 @@ use model::{Digest, RelPath};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use support::{World, rel, sha};
 
 fn outcomes(outcome: &effects::Outcome) -> Vec<ItemOutcome> {
     outcome.changes.iter().map(|change| change.outcome).collect()

@@ -1,14 +1,6 @@
 //! Every boundary, broken before and after: the world has old or new bytes, and settling tells the truth.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
 
-mod support;
-
+use crate::support::{self, World, rel, sha};
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::fault::Point;
 use model::receipt::{ItemOutcome, ResultCode};
@@ -17,7 +9,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use support::{World, rel, sha};
 
 const POINTS: [Point; 6] = [
     Point::ItemWriteTemp,

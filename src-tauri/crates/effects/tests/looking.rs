@@ -1,14 +1,6 @@
 //! Looking: lists, reads, searches, digests, and what they refuse.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
 
-mod support;
-
+use crate::support::{self, World, rel};
 use effects::{READ_BYTES_MAX, SEARCH_MATCHES_MAX, Workspace};
 use model::action::{Action, ReadItem};
 use model::receipt::ResultCode;
@@ -17,7 +9,6 @@ use model::{Digest, RelPath, ResourceId};
 use serde_json::Value;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use support::{World, rel};
 
 fn look(world: &World, items: Vec<ReadItem>) -> (ResultCode, Vec<Value>) {
     let request = world.request(Action::Observe { items });

@@ -1,20 +1,11 @@
 //! Undo: any change set taken back byte for byte, undo of undo, and no human byte lost in between.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
 
-mod support;
-
+use crate::support::{World, current, receipt, rel, sha};
 use effects::plan_rollback;
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::receipt::{ItemOutcome, Receipt, ResultCode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use support::{World, current, receipt, rel, sha};
 
 /// Runs the kernel's part around a change: before-images are kept first, then the act, then the receipt.
 fn governed(world: &World, request: &ActionRequest) -> (Receipt, ResultCode) {

@@ -1,17 +1,6 @@
 //! Commands behind the walls of this machine.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
-#![allow(missing_docs, reason = "a test")]
-#![cfg(target_os = "linux")]
 
-#[path = "../../effects/tests/support/mod.rs"]
-mod support;
-
+use crate::support::{self, World};
 use effects::{Outcome, Progress, Sandbox};
 use model::action::Action;
 use model::receipt::{ResultCode, SandboxLevel};
@@ -19,7 +8,6 @@ use model::{RelPath, ResourceId};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use support::World;
 
 const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
 

@@ -1,18 +1,7 @@
 //! The host of a command is killed: what can be told afterwards.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
-#![allow(missing_docs, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "this test starts itself as the host that will be killed")]
-#![cfg(target_os = "linux")]
 
-#[path = "../../effects/tests/support/mod.rs"]
-mod support;
-
+use crate::support::{self, World};
 use effects::{Hands, Sandbox, Spool, TranscriptState, Workspace};
 use model::action::{Action, ActionRequest};
 use model::fault::Point;
@@ -22,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::World;
 
 const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
 const HOST: &str = "HERMIT_TEST_HOST";
@@ -87,7 +75,7 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
             std::fs::write(world.folder.path().join("landlock"), "").unwrap();
         }
         let mut host = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "the_host_that_will_be_killed"])
+            .args(["--exact", "killed::the_host_that_will_be_killed"])
             .env(HOST, world.folder.path())
             .stdout(Stdio::null())
             .spawn()

@@ -1,17 +1,9 @@
 //! Bundles of a whole world: made, checked, made again, and what the verdict rests on.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
-mod world;
-
+use crate::world::World;
 use proof::{Include, Options, Scope, Trust, Verdict, export, export_to, verify};
 use seal::Signer as _;
 use std::path::{Path, PathBuf};
-use world::World;
 
 fn made(world: &World, options: &Options, name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -1,15 +1,7 @@
 //! The gate's own bundle as a file: written entry by entry, read whole, replayed, and no change passes.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
-mod world;
-
+use crate::world::World;
 use proof::{Verdict, evidence};
-use world::World;
 
 fn written(world: &World) -> (Vec<u8>, seal::Digest) {
     let mut out = Vec::new();

@@ -1,17 +1,9 @@
 //! Whatever is changed, by whoever holds less than the log key, is refused; and the counts are printed.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
-mod world;
-
+use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
+use crate::world::{self, World};
 use proof::{Trust, export_to};
 use seal::{Signer as _, dsse};
-use world::World;
-use world::tools::{Bench, Files, Power, files_of, repair, zip_of};
 
 const POWERS: [Power; 4] = [Power::Editor, Power::Sums, Power::Manifest, Power::Receipt];
 

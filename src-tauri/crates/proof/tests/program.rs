@@ -1,18 +1,10 @@
 //! `hermit-verify` as a person or a script calls it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "this test runs the program"
-)]
+#![allow(clippy::disallowed_methods, reason = "this test runs the program")]
 
-mod world;
-
+use crate::world::World;
 use proof::{Options, export_to};
 use seal::Signer as _;
 use std::process::Command;
-use world::World;
 
 fn call(words: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hermit-verify")).args(words).output().unwrap();

@@ -1,17 +1,10 @@
 //! Random splices of a bundle's zip: whatever is cut out and put in, the result is refused or it is the bundle.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
-mod world;
-
+use crate::world::World;
+use crate::world::tools::Bench;
 use proptest::prelude::*;
 use seal::Signer as _;
 use std::sync::LazyLock;
-use world::World;
-use world::tools::Bench;
 
 static BUNDLE: LazyLock<(Vec<u8>, seal::PublicKey)> = LazyLock::new(|| {
     let world = World::new(1, 0);

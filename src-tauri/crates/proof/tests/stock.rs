@@ -1,21 +1,13 @@
 //! What nobody here wrote agrees, and refuses changes: `sha256sum`, `openssl`, `ssh-keygen`, `unzip` by Python,
 //! `rfc8785`, `securesystemslib`, Go's `sumdb`. A tool that is not on this machine is skipped with a word.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "these tests run the tools a stranger would run"
-)]
+#![allow(clippy::disallowed_methods, reason = "these tests run the tools a stranger would run")]
 
-mod world;
-
+use crate::world::tools::run;
+use crate::world::{self, World};
 use proof::export_to;
 use seal::Signer as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use world::World;
-use world::tools::run;
 
 fn bundle() -> (World, tempfile::TempDir, PathBuf) {
     let world = World::new(2, 5);

@@ -1,17 +1,9 @@
 //! Zip files and directories that try to be something else.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
 
-mod world;
-
+use crate::world::World;
+use crate::world::tools::{Bench, Files, files_of, zip_of};
 use proof::{Options, Verdict, export_to, verify};
 use std::io::Write as _;
-use world::World;
-use world::tools::{Bench, Files, files_of, zip_of};
 
 fn bundle() -> Files {
     let world = World::new(1, 0);

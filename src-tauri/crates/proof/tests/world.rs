@@ -1,12 +1,5 @@
 //! A store in memory with everything a bundle may hold: real events, real gate, real signatures, a person.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "each test uses its part of the world"
-)]
+#![allow(clippy::disallowed_methods, reason = "each test uses its part of the world")]
 
 mod act;
 pub mod tools;

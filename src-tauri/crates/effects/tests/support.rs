@@ -1,12 +1,4 @@
 //! A workspace in a temporary folder, contents in memory, and authorizations minted as the kernel mints them.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test"
-)]
-#![allow(dead_code, missing_docs, reason = "shared by test binaries that each use a part")]
 
 use effects::{Authorization, Contents, Hands, Outcome, Progress, Sandbox, Spool, Workspace};
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, Reversibility};

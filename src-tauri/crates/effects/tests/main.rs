@@ -1,0 +1,15 @@
+//! Hands under test: what they see, what they change, where they break, and what they take back.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on stops where it stands"
+)]
+
+mod changing;
+mod crashing;
+mod looking;
+mod support;
+mod undoing;

@@ -1,0 +1,16 @@
+//! Commands behind walls, and commands whose host is gone.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on stops where it stands"
+)]
+
+mod contained;
+mod killed;
+#[allow(dead_code, reason = "the hands' own tests take the rest")]
+#[path = "../../effects/tests/support.rs"]
+mod support;

@@ -1,0 +1,17 @@
+//! Bundles under test: made, read by strangers, changed by forgers, cut by chance.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on stops where it stands"
+)]
+
+mod bundles;
+mod evidence;
+mod mutants;
+mod program;
+mod splices;
+mod stock;
+mod traps;
+mod world;
