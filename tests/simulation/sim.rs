@@ -148,6 +148,7 @@ impl Sim {
 
     /// Opens the store if need be, binds what was left unbound, and runs a step; again until it comes to its end.
     pub fn run(&mut self, step: Step) {
+        let mut last = None;
         for _ in 0..TRIES {
             let outcome = match self.ready() {
                 Ok(()) => self.guarded(|sim| {
@@ -157,11 +158,12 @@ impl Sim {
                 Err(stop) => Err(stop),
             };
             self.done_with(&outcome);
-            if outcome.is_ok() {
-                return;
+            match outcome {
+                Ok(()) => return,
+                Err(stop) => last = Some(stop),
             }
         }
-        panic!("{}: a step did not come to its end in {TRIES} tries", self.name);
+        panic!("{}: a step did not come to its end in {TRIES} tries, at last: {last:?}", self.name);
     }
 
     /// As [`Sim::run`], tried once: a no of the kernel is an answer, only some are never given.
@@ -187,6 +189,13 @@ impl Sim {
             Err(payload) if payload.downcast_ref::<Crash>().is_some() => Err(Stop::Died),
             Err(payload) => resume_unwind(payload),
         }
+    }
+
+    /// The host is killed between two commands.
+    pub fn leave(&mut self) {
+        self.deaths += u32::from(self.world.is_open());
+        self.world.crash();
+        self.learn(true);
     }
 
     fn done_with(&mut self, outcome: &Result<(), Stop>) {
@@ -338,8 +347,13 @@ pub fn log_after(reader: &ledger::Reader, mut after: u64) -> Vec<ledger::Stored>
     }
 }
 
-/// A program of this house, built beside this test binary when it is not there yet.
+/// A program of this house, built beside this test binary as the sources are now; `HERMIT_PROGRAMS` names a folder
+/// with others to be tried.
 pub fn program(package: &str, name: &str) -> Option<std::path::PathBuf> {
+    if let Some(folder) = std::env::var_os("HERMIT_PROGRAMS") {
+        let path = std::path::Path::new(&folder).join(name);
+        return path.exists().then_some(path);
+    }
     let deps = std::env::current_exe().ok()?;
     let profile = deps.parent()?.parent()?;
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
