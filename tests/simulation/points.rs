@@ -95,7 +95,9 @@ fn check(story: &Story, calm: &Ending, plans: &[Plan]) -> Run {
     if story.name == COMMAND.name {
         once_or_said(&run.ending, plans);
     } else if run.settled == 0 && plans.iter().all(|plan| comes_out_the_same(*plan)) {
-        assert_eq!(&run.ending, calm, "{} {plans:?} came out differently", story.name);
+        // What receipts say may differ: the earlier a death, the more can be told of what it interrupted.
+        assert_eq!(run.ending.tasks, calm.tasks, "{} {plans:?}: tasks came out differently", story.name);
+        assert_eq!(run.ending.files, calm.files, "{} {plans:?}: the folder came out differently", story.name);
     }
     run
 }
