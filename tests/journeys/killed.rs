@@ -1,0 +1,52 @@
+//! `kill -9` in the middle of a change of many files.
+
+use super::stage::Stage;
+use super::tree;
+use std::time::{Duration, Instant};
+
+const FILES: usize = 300;
+
+fn lying(stage: &Stage, folder: &str) -> usize {
+    let entries = std::fs::read_dir(stage.work().join(folder)).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().is_file()).count()
+}
+
+#[test]
+fn a_host_killed_in_mid_change_is_followed_by_one_that_finishes_it_once() {
+    let stage = Stage::new();
+    for n in 0..FILES {
+        std::fs::write(stage.work().join(format!("{n:03}.txt")), format!("number {n}\n")).expect("a file");
+    }
+    let before = tree::of(&stage.work());
+    let (task, approval) = stage.asks("tidy");
+    let pty = stage.allow(&approval, &[]);
+    let until = Instant::now() + Duration::from_secs(60);
+    while lying(&stage, "Documents") < 20 {
+        assert!(Instant::now() < until, "it never began: {}", pty.shown());
+        std::thread::yield_now();
+    }
+    // Letting go of the terminal kills what runs on it with SIGKILL.
+    drop(pty);
+    let (done, left) = (lying(&stage, "Documents"), lying(&stage, ""));
+    println!("killed with {done} of {FILES} files moved");
+    assert!(left > 0, "it was done before it could be killed");
+    assert_eq!(done + left, FILES, "a file is here or there, never both, never neither");
+    assert_eq!(stage.count(&task, "effect.dispatched") - stage.count(&task, "effect.observed"), 1, "it was at work");
+
+    stage.hermit(&["resume"]).ends(0);
+    assert_eq!(lying(&stage, "Documents"), FILES);
+    assert_eq!(lying(&stage, ""), 0);
+    assert_eq!(tree::contents(&before), tree::contents(&tree::of(&stage.work())));
+    let receipt = stage.receipt(&task);
+    assert_eq!(receipt["result"], "succeeded", "{receipt}");
+    assert_eq!(stage.count(&task, "approval.requested"), 1, "nobody is asked twice");
+    assert_eq!(stage.count(&task, "effect.dispatched"), stage.count(&task, "effect.observed"));
+    stage.is_sound();
+    stage.prove(&task);
+
+    // What two processes did is undone as one.
+    let asked = stage.hermit(&["rollback", receipt["receipt_id"].as_str().expect("an id")]).ends(4).json();
+    let (code, screen) = stage.approve(asked["waits_for"]["id"].as_str().expect("an approval"));
+    assert_eq!(code, 0, "{screen}");
+    assert!(tree::of(&stage.work()) == before, "byte for byte as before");
+}

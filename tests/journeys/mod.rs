@@ -1,0 +1,14 @@
+//! What a person does with Hermit, done by the real programs: `hermit`, `hermit-exec`, `hermit-verify`, on real
+//! folders, through a real terminal, across processes that end or are killed.
+//!
+//! A [`stage`] is a store with keys, a folder to work in, and a hand that types at a terminal.
+
+mod bad_input;
+mod killed;
+mod programs;
+mod server;
+mod stage;
+mod summary;
+mod tidy;
+mod tree;
+mod upgrade;

@@ -1,0 +1,258 @@
+//! A store with keys, a folder to work in, and a person at a terminal.
+
+use super::programs::{hermit, verifier};
+use serde_json::Value;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+use testkit::pty::Pty;
+
+/// What opens the vault.
+const VAULT: &str = "a vault of words";
+/// What opens the approval key.
+pub const APPROVAL: &str = "a yes of words";
+
+/// What became of a program.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its exit code; -1 when it was killed.
+    pub code: i32,
+    /// What it printed.
+    pub out: String,
+    /// What it complained of.
+    pub err: String,
+}
+
+impl Ran {
+    /// What was printed as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("no JSON: {e}\n{}\n{}", self.out, self.err))
+    }
+
+    /// The error as JSON: its message and its hint, neither of them empty.
+    pub fn complaint(&self) -> (String, String, String) {
+        let line = self.err.lines().rfind(|l| l.contains("\"message\"")).unwrap_or_else(|| panic!("no error: {self:?}"));
+        let error: Value = serde_json::from_str(line).expect("an error as JSON");
+        let word = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        (word("code"), word("message"), word("hint"))
+    }
+
+    /// Checks the exit code and tells everything when it is another.
+    #[track_caller]
+    pub fn ends(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    /// Checks that it failed with these words in its code, its message or in what it says is to be done.
+    #[track_caller]
+    pub fn complains(self, words: &[&str]) -> Self {
+        let (code, message, hint) = self.complaint();
+        let said = format!("{code}: {message} {hint}");
+        for word in words {
+            assert!(said.contains(word), "`{word}` is not in `{said}`");
+        }
+        self
+    }
+}
+
+/// A store, a folder, a person.
+pub struct Stage {
+    dir: TempDir,
+}
+
+impl Stage {
+    /// With keys.
+    pub fn new() -> Self {
+        let stage = Self::bare();
+        let made = Command::new("sh")
+            .arg("-c")
+            .arg(r#"exec "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<"$1" 4<"$2""#)
+            .arg(hermit())
+            .arg(stage.at("vault.txt"))
+            .arg(stage.at("approval.txt"))
+            .env("HERMIT_HOME", stage.home())
+            .stdin(Stdio::null())
+            .output()
+            .expect("a shell");
+        assert!(made.status.success(), "no keys: {}", String::from_utf8_lossy(&made.stderr));
+        stage
+    }
+
+    /// Without a store.
+    pub fn bare() -> Self {
+        let dir = TempDir::new().expect("a folder");
+        std::fs::write(dir.path().join("vault.txt"), VAULT).expect("a file");
+        std::fs::write(dir.path().join("approval.txt"), APPROVAL).expect("a file");
+        std::fs::create_dir(dir.path().join("work")).expect("a folder");
+        Self { dir }
+    }
+
+    /// A place beside store and folder.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The store.
+    pub fn home(&self) -> PathBuf {
+        self.at("store")
+    }
+
+    /// The folder worked in.
+    pub fn work(&self) -> PathBuf {
+        self.at("work")
+    }
+
+    /// `hermit` with the store's place and an open vault, no terminal, and no power to read what is closed.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let (program, before) = powerless();
+        let mut command = Command::new(program);
+        command.args(before).args(words).env("HERMIT_HOME", self.home()).env("HERMIT_PASSPHRASE_FILE", self.at("vault.txt"));
+        command.env_remove("HERMIT_RECORD").env_remove("HERMIT_FAULT").env_remove("http_proxy").env_remove("https_proxy");
+        // A group of its own has no terminal to be stopped by.
+        command.process_group(0).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn ran(command: &mut Command) -> Ran {
+        let output = command.output().expect("it starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ran { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// `hermit --json` to its end.
+    pub fn hermit(&self, words: &[&str]) -> Ran {
+        let all: Vec<&str> = std::iter::once("--json").chain(words.iter().copied()).collect();
+        Self::ran(&mut self.command(&all))
+    }
+
+    /// Runs a playbook in the folder as far as it goes without a person: to its question.
+    pub fn asks(&self, playbook: &str) -> (String, String) {
+        let work = self.work();
+        let ran = self.hermit(&["run", "--playbook", playbook, "--workspace", work.to_str().expect("UTF-8")]).ends(4);
+        let task = ran.json()["row"]["task_id"].as_str().expect("a task").to_owned();
+        let waits = ran.json()["waits_for"].clone();
+        assert_eq!(waits["kind"], "approval", "{waits}");
+        (task, waits["id"].as_str().expect("an approval").to_owned())
+    }
+
+    /// Approvals that wait.
+    pub fn waiting(&self) -> Vec<Value> {
+        self.hermit(&["approvals", "list"]).ends(0).json()["rows"].as_array().expect("rows").clone()
+    }
+
+    /// `hermit` on a terminal, with an open vault.
+    pub fn terminal(&self, words: &[&str], more: &[(&str, &str)]) -> Pty {
+        let (home, vault) = (self.home(), self.at("vault.txt"));
+        let mut environment =
+            vec![("HERMIT_HOME", home.to_str().expect("UTF-8")), ("HERMIT_PASSPHRASE_FILE", vault.to_str().expect("UTF-8"))];
+        environment.extend_from_slice(more);
+        let (program, mut all) = powerless();
+        all.extend_from_slice(words);
+        Pty::spawn(program, &all, &environment)
+    }
+
+    /// Begins to allow at a terminal: the card is read and answered, the passphrase is typed, and what follows is
+    /// the caller's to watch.
+    pub fn allow(&self, approval: &str, more: &[(&str, &str)]) -> Pty {
+        let shown = self.hermit(&["approvals", "show", approval]).ends(0).json();
+        let risk = shown["row"]["risk"].as_str().expect("a risk").to_owned();
+        let mut pty = self.terminal(&["approvals", "approve", approval], more);
+        say_yes(&mut pty, &risk);
+        pty
+    }
+
+    /// Allows at a terminal and stays to the end; the exit code and everything that was shown.
+    pub fn approve(&self, approval: &str) -> (i32, String) {
+        self.allow(approval, &[]).end()
+    }
+
+    /// The only receipt of an effect of a task.
+    pub fn receipt(&self, task: &str) -> Value {
+        let rows = self.hermit(&["receipts", "list", "--task", task]).ends(0).json();
+        let effects: Vec<Value> =
+            rows["rows"].as_array().expect("rows").iter().filter(|r| r["class"] != "approval_resolution").cloned().collect();
+        assert_eq!(effects.len(), 1, "one effect, one receipt: {rows}");
+        effects[0].clone()
+    }
+
+    /// The events of a task, in order.
+    pub fn events(&self, task: &str) -> Vec<Value> {
+        let ran = self.hermit(&["task", "events", task]).ends(0);
+        ran.json().as_array().expect("a list").clone()
+    }
+
+    /// How often an event of this type stands in a task.
+    pub fn count(&self, task: &str, event_type: &str) -> usize {
+        let events = self.events(task);
+        assert!(!events.is_empty(), "no events of {task}");
+        events.iter().filter(|e| e["event_type"] == event_type).count()
+    }
+
+    /// The key id for a purpose.
+    pub fn key(&self, purpose: &str) -> String {
+        let keys = self.hermit(&["keys", "list"]).ends(0).json();
+        let all = keys["keys"].as_array().expect("keys");
+        let found = all.iter().find(|k| k["purpose"] == purpose).expect("a key");
+        found["keyid"].as_str().expect("an id").to_owned()
+    }
+
+    /// The ledger holds, and every list folds to what it is.
+    pub fn is_sound(&self) {
+        let verified = self.hermit(&["ledger", "verify"]).ends(0).json();
+        assert_eq!(verified["verdict"], "valid", "{verified}");
+    }
+
+    /// Exports the proof of a task and has everybody check it who can: us, `sha256sum`, `openssl`, `ssh-keygen`.
+    pub fn prove(&self, task: &str) -> PathBuf {
+        let (zip, folder) = (self.at(&format!("{task}.zip")), self.at(&format!("{task}.proof")));
+        for path in [&zip, &folder] {
+            self.hermit(&["proof", "export", task, "-o", path.to_str().expect("UTF-8")]).ends(0);
+        }
+        let key = self.key("manifest");
+        for path in [&zip, &folder] {
+            verified(path, &["--trust", &key]).ends(0);
+            verified(path, &["--trust", &self.key("log")]).ends(0);
+            verified(path, &[]).ends(6);
+        }
+        let stranger = "0".repeat(64);
+        verified(&zip, &["--trust", &stranger]).ends(6);
+        stock(&folder);
+        zip
+    }
+}
+
+/// What `hermit` is started with: as root through `setpriv`, which takes away root's power to read closed files.
+fn powerless() -> (&'static Path, Vec<&'static str>) {
+    if !super::tree::is_root() {
+        return (hermit(), Vec::new());
+    }
+    let program = hermit().to_str().expect("UTF-8");
+    (Path::new("setpriv"), vec!["--bounding-set=-all", "--inh-caps=-all", program])
+}
+
+/// Reads the card as a person does, and says yes.
+pub fn say_yes(pty: &mut Pty, risk: &str) {
+    pty.expect("Type `allow`").send("allow\r");
+    if matches!(risk, "high" | "critical") {
+        pty.expect(&format!("Type `{risk}`")).send(&format!("{risk}\r"));
+    }
+    pty.expect("Approval passphrase").send(&format!("{APPROVAL}\r"));
+}
+
+/// What `hermit-verify` says of a proof.
+pub fn verified(proof: &Path, words: &[&str]) -> Ran {
+    Stage::ran(Command::new(verifier()).arg(proof).args(words))
+}
+
+/// What the bundle's own README tells people to run, run.
+fn stock(folder: &Path) {
+    let readme = std::fs::read_to_string(folder.join("README.txt")).expect("a README");
+    for program in ["sha256sum -c", "openssl pkeyutl", "ssh-keygen -Y verify"] {
+        let line = readme.lines().find(|l| l.trim_start().starts_with(program)).expect("the README says it");
+        let ran = Stage::ran(Command::new("sh").arg("-c").arg(line).current_dir(folder));
+        assert_eq!(ran.code, 0, "`{line}`: {} {}", ran.out, ran.err);
+    }
+}
