@@ -8,7 +8,7 @@ use model::witness::{Fingerprint, Found, StateWitness};
 use model::*;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -58,9 +58,6 @@ pub struct Traps(pub Mutex<Option<Trap>>);
 impl Traps {
     pub fn set(&self, trap: impl Fn(Point, bool) -> io::Result<()> + Send + Sync + 'static) {
         *self.0.lock().unwrap() = Some(Box::new(trap));
-    }
-    pub fn clear(&self) {
-        *self.0.lock().unwrap() = None;
     }
     fn spring(&self, point: Point, after: bool) -> io::Result<()> {
         self.0.lock().unwrap().as_ref().map_or(Ok(()), |trap| trap(point, after))
@@ -346,8 +343,4 @@ pub fn current(world: &World, receipt: &model::receipt::Receipt) -> Vec<Fingerpr
 
 pub fn no_faults() -> Arc<dyn Faults> {
     Arc::new(NoFaults)
-}
-
-pub fn exists(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
 }
