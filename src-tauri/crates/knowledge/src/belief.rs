@@ -92,7 +92,12 @@ pub fn assert(claim: &Claim, holding: &Holding, held: &[Belief]) -> Result<Body,
 ///
 /// # Errors
 /// [`Refusal`] `not_live` for a belief that has ended, `erased` for one whose claim is gone, and as [`assert()`].
-pub fn revise(belief: &Belief, confidence: u16, evidence: &[EvidenceRef], reason: &str) -> Result<Body, Refusal> {
+pub fn revise(
+    belief: &Belief,
+    confidence: u16,
+    evidence: &[EvidenceRef],
+    reason: &str,
+) -> Result<Body, Refusal> {
     live(belief)?;
     let (Some(claim), Some(scope)) = (belief.claim.shown(), belief.scope.shown()) else {
         return Err(Refusal::new("erased", format!("the claim of belief `{}` was erased", belief.belief_id)));
@@ -140,12 +145,16 @@ pub fn contradict(a: &Belief, b: &Belief, note: &str) -> Result<Contradiction, R
     if !may_conflict(a, b) {
         return Err(Refusal::new(
             "scopes_differ",
-            format!("beliefs `{}` and `{}` hold in different scopes; both may stand", a.belief_id, b.belief_id),
+            format!(
+                "beliefs `{}` and `{}` hold in different scopes; both may stand",
+                a.belief_id, b.belief_id
+            ),
         ));
     }
     let (marked, by) = if standing(a) < standing(b) { (a, b) } else { (b, a) };
     let body =
-        BeliefContradicted { belief_id: marked.belief_id, by: by.belief_id, note: note.to_owned().into() }.into();
+        BeliefContradicted { belief_id: marked.belief_id, by: by.belief_id, note: note.to_owned().into() }
+            .into();
     let needs_review = trust::contradiction_needs_review(by.trust_tier, marked.trust_tier);
     Ok(Contradiction { body, marked: marked.belief_id, needs_review })
 }
@@ -193,7 +202,9 @@ pub fn fold(beliefs: &mut BTreeMap<BeliefId, Belief>, body: &Body) {
         Body::BeliefContradicted(b) => {
             mark(beliefs, b.belief_id, BeliefStatus::Contradicted);
             for (one, other) in [(b.belief_id, b.by), (b.by, b.belief_id)] {
-                if let Some(belief) = beliefs.get_mut(&one).filter(|belief| !belief.contradicts.contains(&other)) {
+                if let Some(belief) =
+                    beliefs.get_mut(&one).filter(|belief| !belief.contradicts.contains(&other))
+                {
                     belief.contradicts.push(other);
                 }
             }
@@ -223,7 +234,9 @@ pub(crate) fn grounds(
     if claim.len() + scope.len() > CLAIM_BYTES_MAX {
         return Err(Refusal::new(
             "claim_too_long",
-            format!("the claim has more than {CLAIM_BYTES_MAX} bytes; keep the text as an artifact and claim less"),
+            format!(
+                "the claim has more than {CLAIM_BYTES_MAX} bytes; keep the text as an artifact and claim less"
+            ),
         ));
     }
     if evidence.len() > EVIDENCE_REFS_MAX {

@@ -59,7 +59,11 @@ pub struct Degraded {
 /// # Errors
 /// [`Degraded`] with `scope_missing`, `reason_missing`, `untrusted_evidence`, `source_not_held`, `already_known`,
 /// or the codes of [`crate::belief::assert()`].
-pub fn promote(promotion: &Promotion, source: Option<&Belief>, known: &[MemoryRecord]) -> Result<MemoryRecord, Degraded> {
+pub fn promote(
+    promotion: &Promotion,
+    source: Option<&Belief>,
+    known: &[MemoryRecord],
+) -> Result<MemoryRecord, Degraded> {
     let p = promotion;
     let as_scratch = |refusal| Degraded { refusal, keep_as: Layer::Scratchpad };
     let as_belief = |code, why: &str| Degraded { refusal: Refusal::new(code, why), keep_as: Layer::Belief };
@@ -80,7 +84,8 @@ pub fn promote(promotion: &Promotion, source: Option<&Belief>, known: &[MemoryRe
             && m.scope.shown().is_some_and(|s| s.trim() == p.scope.trim())
     };
     if let Some(same) = known.iter().find(same) {
-        let why = format!("memory `{}` says this already; supersede it to change its evidence", same.memory_id);
+        let why =
+            format!("memory `{}` says this already; supersede it to change its evidence", same.memory_id);
         return Err(as_belief("already_known", &why));
     }
     let trust_tier = match p.backing {

@@ -40,19 +40,31 @@ pub struct Common;
 
 /// Kind and pattern; group `s` is the secret, the rest stays.
 const SHAPES: &[(&str, &str)] = &[
-    ("private key", r"(?s)(?P<s>-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z))"),
+    (
+        "private key",
+        r"(?s)(?P<s>-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z))",
+    ),
     ("aws key", r"\b(?P<s>(?:AKIA|ASIA|AGPA|AROA)[A-Z0-9]{16})\b"),
     ("github token", r"\b(?P<s>gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})\b"),
     ("gitlab token", r"\b(?P<s>glpat-[A-Za-z0-9_-]{20,})"),
     ("slack token", r"\b(?P<s>xox[abeprs]-[A-Za-z0-9-]{10,})"),
     ("google key", r"\b(?P<s>AIza[A-Za-z0-9_-]{35})"),
     ("stripe key", r"\b(?P<s>(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9]{16,})\b"),
-    ("model provider key", r"\b(?P<s>sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,})"),
+    (
+        "model provider key",
+        r"\b(?P<s>sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,})",
+    ),
     ("registry token", r"\b(?P<s>npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,}|cio[A-Za-z0-9]{32})\b"),
     ("json web token", r"\b(?P<s>eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})"),
-    ("authorization header", r"(?i)\bauthorization[\x22']?\s*[:=]\s*[\x22']?(?:bearer|basic|token)\s+(?P<s>[A-Za-z0-9._~+/=-]{6,})"),
+    (
+        "authorization header",
+        r"(?i)\bauthorization[\x22']?\s*[:=]\s*[\x22']?(?:bearer|basic|token)\s+(?P<s>[A-Za-z0-9._~+/=-]{6,})",
+    ),
     ("password in an address", r"\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@]*:(?P<s>[^\s/@]{3,})@"),
-    ("assigned secret", r"(?i)\b[a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|client[_-]?secret)[a-z0-9_-]*[\x22']?\s*(?:[:=]|=>)\s*[\x22']?(?P<s>[^\s\x22',;<>{}\[\]$`]{8,})"),
+    (
+        "assigned secret",
+        r"(?i)\b[a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|client[_-]?secret)[a-z0-9_-]*[\x22']?\s*(?:[:=]|=>)\s*[\x22']?(?P<s>[^\s\x22',;<>{}\[\]$`]{8,})",
+    ),
 ];
 
 static COMPILED: LazyLock<Result<Vec<(&'static str, Regex)>, regex::Error>> =
@@ -116,7 +128,10 @@ mod tests {
     #[test]
     fn values_that_look_like_secrets_are_taken_out() {
         let long = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
-        check("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n-----END OPENSSH PRIVATE KEY-----\n", "b3BlbnNz");
+        check(
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n-----END OPENSSH PRIVATE KEY-----\n",
+            "b3BlbnNz",
+        );
         check("-----BEGIN RSA PRIVATE KEY-----\ncut off here", "cut off here");
         check("key AKIAIOSFODNN7EXAMPLE here", "AKIAIOSFODNN7EXAMPLE");
         check(&format!("ghp_{long}"), long);
@@ -126,7 +141,10 @@ mod tests {
         check("postgres://root:hunter22@db:5432/x", "hunter22");
         check("DB_PASSWORD=correcthorse", "correcthorse");
         check("\"client_secret\": \"s3cr3t-value\"", "s3cr3t-value");
-        check("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "dozjgNryP4J3");
+        check(
+            "token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+            "dozjgNryP4J3",
+        );
     }
 
     #[test]

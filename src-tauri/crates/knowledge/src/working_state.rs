@@ -14,7 +14,8 @@ fn wrong(why: impl Into<String>) -> Error {
 /// # Errors
 /// [`Error::WorkingState`].
 pub fn parse(value: Value) -> Result<WorkingState, Error> {
-    let state = serde_json::from_value(value).map_err(|e| wrong(format!("does not follow its schema: {e}")))?;
+    let state =
+        serde_json::from_value(value).map_err(|e| wrong(format!("does not follow its schema: {e}")))?;
     check(&state)?;
     Ok(state)
 }
@@ -46,7 +47,9 @@ pub fn check(state: &WorkingState) -> Result<u64, Error> {
     }
     let bytes = bytes_of(state)?;
     if bytes > WORKING_STATE_BYTES_MAX {
-        return Err(wrong(format!("has {bytes} bytes, {WORKING_STATE_BYTES_MAX} are allowed; drop what is done")));
+        return Err(wrong(format!(
+            "has {bytes} bytes, {WORKING_STATE_BYTES_MAX} are allowed; drop what is done"
+        )));
     }
     Ok(bytes as u64)
 }
@@ -164,7 +167,8 @@ mod tests {
     #[test]
     fn every_bound_is_held() {
         let many = WorkingState { objectives: words(WORKING_STATE_ITEMS_MAX + 1, 4), ..Default::default() };
-        let long = WorkingState { uncertainties: words(1, WORKING_STATE_ITEM_BYTES_MAX + 1), ..Default::default() };
+        let long =
+            WorkingState { uncertainties: words(1, WORKING_STATE_ITEM_BYTES_MAX + 1), ..Default::default() };
         let plan = Some("p".repeat(WORKING_STATE_ITEM_BYTES_MAX + 1));
         let plan = WorkingState { plan, ..Default::default() };
         let large = WorkingState { objectives: words(WORKING_STATE_ITEMS_MAX, 1000), ..Default::default() };

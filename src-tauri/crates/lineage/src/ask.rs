@@ -63,7 +63,8 @@ impl Graph {
         for bundle in self.after(artifact, EdgeKind::Contributed) {
             let is_bundle = |n: &crate::Node| n.artifact_kind == Some(ArtifactKind::ReceiptBundle);
             if self.nodes.get(&bundle).is_some_and(is_bundle) {
-                let owners = self.before(bundle, EdgeKind::Recorded).chain(self.after(bundle, EdgeKind::Cited));
+                let owners =
+                    self.before(bundle, EdgeKind::Recorded).chain(self.after(bundle, EdgeKind::Cited));
                 found.extend(owners.filter_map(as_receipt));
             }
         }
@@ -77,7 +78,9 @@ impl Graph {
             NodeId::Action(action) | NodeId::Effect(action) => Some(NodeId::Action(action)),
             NodeId::Policy(_) => self.before(id, EdgeKind::Judged).next(),
             NodeId::Witness(_) => self.before(id, EdgeKind::Guarded).next(),
-            NodeId::Approval(_) => self.before(id, EdgeKind::Shown).find(|id| matches!(id, NodeId::Action(_))),
+            NodeId::Approval(_) => {
+                self.before(id, EdgeKind::Shown).find(|id| matches!(id, NodeId::Action(_)))
+            }
             NodeId::Grant(_) => self.before(id, EdgeKind::Allowed).find(|id| matches!(id, NodeId::Action(_))),
             _ => None,
         };

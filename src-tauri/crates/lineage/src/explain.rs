@@ -58,7 +58,8 @@ impl Graph {
             if after { self.after(action, kind).collect() } else { self.before(action, kind).collect() }
         };
         let grants = at(EdgeKind::Allowed, true);
-        let allowing: BTreeSet<NodeId> = grants.iter().flat_map(|g| self.before(*g, EdgeKind::Allowed)).collect();
+        let allowing: BTreeSet<NodeId> =
+            grants.iter().flat_map(|g| self.before(*g, EdgeKind::Allowed)).collect();
         let of = |kind: &str| allowing.iter().filter(|id| id.kind() == kind).copied().collect();
         let (context, evidence) = self.seen(action);
         let changes = effect.map(|e| self.after(e, EdgeKind::Left).filter_map(artifact).collect());
@@ -105,7 +106,9 @@ impl Graph {
         for id in sources.into_iter().filter_map(artifact) {
             match kind(id) {
                 Some(ArtifactKind::ContextPack) => packs.push(id),
-                Some(ArtifactKind::ModelRequest | ArtifactKind::ModelResponse | ArtifactKind::ModelAnswer) => {}
+                Some(
+                    ArtifactKind::ModelRequest | ArtifactKind::ModelResponse | ArtifactKind::ModelAnswer,
+                ) => {}
                 _ => evidence.push(id),
             }
         }

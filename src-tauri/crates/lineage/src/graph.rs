@@ -48,7 +48,9 @@ impl Graph {
 
     /// Every edge, ordered.
     pub fn edges(&self) -> impl Iterator<Item = Edge> {
-        self.down.iter().flat_map(|(from, to)| to.iter().map(|(kind, to)| Edge { from: *from, to: *to, kind: *kind }))
+        self.down
+            .iter()
+            .flat_map(|(from, to)| to.iter().map(|(kind, to)| Edge { from: *from, to: *to, kind: *kind }))
     }
 
     /// What came directly of a node along edges of one kind, ordered.
@@ -96,10 +98,16 @@ impl Graph {
         keep.extend(near);
         let among = |map: &BTreeMap<NodeId, BTreeSet<(EdgeKind, NodeId)>>| {
             let part = map.iter().filter(|(id, _)| keep.contains(id));
-            part.map(|(id, to)| (*id, to.iter().filter(|(_, to)| keep.contains(to)).copied().collect())).collect()
+            part.map(|(id, to)| (*id, to.iter().filter(|(_, to)| keep.contains(to)).copied().collect()))
+                .collect()
         };
         Self {
-            nodes: self.nodes.iter().filter(|(id, _)| keep.contains(id)).map(|(id, n)| (*id, n.clone())).collect(),
+            nodes: self
+                .nodes
+                .iter()
+                .filter(|(id, _)| keep.contains(id))
+                .map(|(id, n)| (*id, n.clone()))
+                .collect(),
             down: among(&self.down),
             up: among(&self.up),
             by_uri: self.by_uri.clone(),

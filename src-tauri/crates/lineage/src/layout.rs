@@ -50,7 +50,11 @@ impl Graph {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let rows = layers.iter().map(Vec::len).max().unwrap_or(0);
         let drawn = layers.iter().enumerate().flat_map(|(layer, ids)| {
-            ids.iter().enumerate().map(move |(row, id)| Drawn { layer: count(layer), row: count(row), id: *id })
+            ids.iter().enumerate().map(move |(row, id)| Drawn {
+                layer: count(layer),
+                row: count(row),
+                id: *id,
+            })
         });
         Layout { nodes: drawn.collect(), layers: count(depth), rows: count(rows) }
     }
@@ -68,7 +72,10 @@ impl Graph {
     fn layers(&self) -> BTreeMap<NodeId, usize> {
         let ends = |to: &NodeId| {
             let up = self.up.get(to).into_iter().flatten();
-            up.filter(|(kind, from)| self.leads(*from, *kind, *to)).map(|(_, from)| from).collect::<BTreeSet<_>>().len()
+            up.filter(|(kind, from)| self.leads(*from, *kind, *to))
+                .map(|(_, from)| from)
+                .collect::<BTreeSet<_>>()
+                .len()
         };
         let mut waits: BTreeMap<NodeId, usize> = self.nodes.keys().map(|id| (*id, ends(id))).collect();
         let mut layer: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -112,8 +119,12 @@ impl Graph {
                 .iter()
                 .enumerate()
                 .map(|(at, id)| {
-                    let near: Vec<usize> =
-                        map.get(id).into_iter().flatten().filter_map(|(_, to)| row.get(to).copied()).collect();
+                    let near: Vec<usize> = map
+                        .get(id)
+                        .into_iter()
+                        .flatten()
+                        .filter_map(|(_, to)| row.get(to).copied())
+                        .collect();
                     (mean(&near, at), at, *id)
                 })
                 .collect();

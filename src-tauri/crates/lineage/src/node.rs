@@ -2,8 +2,8 @@
 
 use model::artifact::{ArtifactKind, TrustTier};
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, DecisionId, Digest, GrantId, IngressId, MemoryId,
-    PolicyResultId, ReceiptId, Sensitive, StepId, TaskId, UnixMs, WitnessId,
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, DecisionId, Digest, GrantId, IngressId,
+    MemoryId, PolicyResultId, ReceiptId, Sensitive, StepId, TaskId, UnixMs, WitnessId,
 };
 use std::fmt;
 use std::str::FromStr;

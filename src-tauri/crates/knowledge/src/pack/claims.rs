@@ -38,9 +38,13 @@ pub(super) fn beliefs(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candida
         let stale = belief.expires_at.is_some_and(|at| at <= input.now);
         let contested = belief.status == BeliefStatus::Contradicted || !belief.contradicts.is_empty();
         let barred = match belief.status {
-            BeliefStatus::Superseded | BeliefStatus::Revoked | BeliefStatus::Expired => Some(belief.status.as_str()),
+            BeliefStatus::Superseded | BeliefStatus::Revoked | BeliefStatus::Expired => {
+                Some(belief.status.as_str())
+            }
             BeliefStatus::Active | BeliefStatus::Contradicted if stale => Some("expired"),
-            BeliefStatus::Active | BeliefStatus::Contradicted if !trust::may_influence_planning(belief.trust_tier) => {
+            BeliefStatus::Active | BeliefStatus::Contradicted
+                if !trust::may_influence_planning(belief.trust_tier) =>
+            {
                 Some("untrusted: it may not steer planning")
             }
             BeliefStatus::Active | BeliefStatus::Contradicted => None,
@@ -71,7 +75,9 @@ pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candid
     for record in order {
         let source = record.memory_id.to_string();
         let barred = match record.status {
-            MemoryStatus::Invalidated | MemoryStatus::Revoked | MemoryStatus::Expired => Some(record.status.as_str()),
+            MemoryStatus::Invalidated | MemoryStatus::Revoked | MemoryStatus::Expired => {
+                Some(record.status.as_str())
+            }
             MemoryStatus::Active if !trust::may_influence_planning(record.trust_tier) => {
                 Some("untrusted: it may not steer planning")
             }

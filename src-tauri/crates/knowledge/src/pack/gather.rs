@@ -70,7 +70,8 @@ const MARK_TOKENS: u32 = 40;
 fn cut(text: &str, room: u32) -> String {
     let room = room.saturating_sub(MARK_TOKENS);
     let head = head_within(text, room - room / 3);
-    let head = head.rfind('\n').filter(|at| at * 4 > head.len() * 3).and_then(|at| head.get(..=at)).unwrap_or(head);
+    let head =
+        head.rfind('\n').filter(|at| at * 4 > head.len() * 3).and_then(|at| head.get(..=at)).unwrap_or(head);
     let rest = text.get(head.len()..).unwrap_or("");
     let tail = tail_within(rest, room / 3);
     let tail =
@@ -119,7 +120,11 @@ impl Basket<'_> {
     }
 
     pub(super) fn omit(&mut self, section: Section, source: &str, reason: &str) {
-        self.omissions.push(ContextOmission { source: source.to_owned(), section, reason: reason.to_owned() });
+        self.omissions.push(ContextOmission {
+            source: source.to_owned(),
+            section,
+            reason: reason.to_owned(),
+        });
     }
 }
 

@@ -105,7 +105,12 @@ pub struct PackInput {
 
 impl PackInput {
     /// An input with nothing but its goal, to be filled.
-    pub fn new(task_id: TaskId, attempt_id: AttemptId, contract_ref: ArtifactId, contract: TaskContract) -> Self {
+    pub fn new(
+        task_id: TaskId,
+        attempt_id: AttemptId,
+        contract_ref: ArtifactId,
+        contract: TaskContract,
+    ) -> Self {
         Self {
             task_id,
             attempt_id,
@@ -142,7 +147,8 @@ impl PackInput {
 
     /// SHA-256 over the canonical bytes of the sorted input.
     pub(crate) fn digest(&self) -> Result<Digest, Error> {
-        let unfit = |e: seal::Error| Error::Unsealable { what: "the input of a context pack", why: e.to_string() };
+        let unfit =
+            |e: seal::Error| Error::Unsealable { what: "the input of a context pack", why: e.to_string() };
         seal::canon::to_canonical(&self.sorted()).map(|bytes| Digest::of(&bytes)).map_err(unfit)
     }
 }

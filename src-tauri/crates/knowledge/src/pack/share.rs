@@ -25,8 +25,10 @@ const PART_TOKENS_MIN: u32 = 96;
 pub(super) fn between(sections: &[(Section, Vec<Candidate>)], tokens: u32) -> Vec<u32> {
     let needs: Vec<u32> =
         sections.iter().map(|(_, c)| c.iter().fold(0_u32, |sum, c| sum.saturating_add(c.cost()))).collect();
-    let share = |section: Section| u32::try_from(u64::from(tokens) * u64::from(weight(section)) / 100).unwrap_or(0);
-    let mut shares: Vec<u32> = sections.iter().zip(&needs).map(|((s, _), need)| share(*s).min(*need)).collect();
+    let share =
+        |section: Section| u32::try_from(u64::from(tokens) * u64::from(weight(section)) / 100).unwrap_or(0);
+    let mut shares: Vec<u32> =
+        sections.iter().zip(&needs).map(|((s, _), need)| share(*s).min(*need)).collect();
     let mut left = tokens.saturating_sub(shares.iter().sum());
     for (share, need) in shares.iter_mut().zip(&needs) {
         let more = need.saturating_sub(*share).min(left);
@@ -39,7 +41,10 @@ pub(super) fn between(sections: &[(Section, Vec<Candidate>)], tokens: u32) -> Ve
 /// What goes in, with the candidate it came from, and what does not. Candidates come the most wanted first: what
 /// is needed takes its place before anything else, and a long text may take at most half of what is then left, so
 /// that it does not push out everything behind it; in a second pass those that were cut grow into what remains.
-pub(super) fn fill(candidates: Vec<Candidate>, tokens: u32) -> (Vec<(Candidate, ContextItem)>, Vec<Candidate>) {
+pub(super) fn fill(
+    candidates: Vec<Candidate>,
+    tokens: u32,
+) -> (Vec<(Candidate, ContextItem)>, Vec<Candidate>) {
     let mut left = tokens;
     let mut given: Vec<Option<u32>> = vec![None; candidates.len()];
     for (candidate, given) in candidates.iter().zip(&mut given).filter(|(c, _)| c.needed) {
@@ -49,7 +54,8 @@ pub(super) fn fill(candidates: Vec<Candidate>, tokens: u32) -> (Vec<(Candidate, 
     }
     for (candidate, given) in candidates.iter().zip(&mut given) {
         let has = given.unwrap_or(0);
-        let most = if candidate.divisible { (left / 2).saturating_add(has) } else { left.saturating_add(has) };
+        let most =
+            if candidate.divisible { (left / 2).saturating_add(has) } else { left.saturating_add(has) };
         let want = candidate.cost();
         let least = candidate.frame().saturating_add(PART_TOKENS_MIN);
         // Half, but never so little that it would say nothing: a lone text is not lost to those that are not there.
