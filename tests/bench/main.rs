@@ -11,6 +11,17 @@
     reason = "a measurement asks the clock and the machine, and stops where it cannot go on"
 )]
 
+// The views' tests write legal histories; their parts name each other from the root.
+#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
+#[path = "../../src-tauri/crates/projections/tests/history.rs"]
+mod history;
+#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
+#[path = "../../src-tauri/crates/projections/tests/store.rs"]
+mod store;
+#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
+#[path = "../../src-tauri/crates/projections/tests/world.rs"]
+mod world;
+
 mod action;
 mod board;
 mod grown;

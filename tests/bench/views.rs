@@ -1,17 +1,8 @@
 //! Folding the views anew beside raw insertion of the same rows and index entries.
 
-#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
-#[path = "../../src-tauri/crates/projections/tests/history.rs"]
-mod history;
-#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
-#[path = "../../src-tauri/crates/projections/tests/store.rs"]
-mod store;
-#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
-#[path = "../../src-tauri/crates/projections/tests/world.rs"]
-mod world;
-
 use crate::Asked;
 use crate::board::{Board, timed};
+use crate::history;
 use projections::{Flow, digest, migrate, rebuild, tables};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
