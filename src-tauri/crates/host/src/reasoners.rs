@@ -46,7 +46,7 @@ impl ReasonerSource for LocalReasoners {
             ModelChoice::Recorded { .. } => {
                 let transcript = Transcript::parse(&text()?).map_err(|e| e.to_string())?;
                 // Another task has other identifiers in its requests: no transcript of a real model would ever fit.
-                Ok(Arc::new(Recorded::new(transcript, Matching::Ordered)))
+                Ok(Arc::new(Recorded::new(transcript, Matching::ByTurn)))
             }
             ModelChoice::Scripted { name } => {
                 Err(format!("script `{name}` exists in tests only; choose a playbook or a model"))

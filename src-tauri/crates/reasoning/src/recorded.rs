@@ -98,6 +98,9 @@ pub enum Matching {
     Strict,
     /// Goes on in order; [`Recorded::differing`] lists where it differed.
     Ordered,
+    /// As [`Self::Ordered`], and the nth exchange answers the nth turn: a process that takes up an attempt goes on
+    /// where the last one was.
+    ByTurn,
 }
 
 /// Replays a transcript in order.
@@ -159,7 +162,10 @@ impl Reasoner for Recorded {
             return Err(Error::Cancelled);
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let index = state.next;
+        let index = match self.matching {
+            Matching::ByTurn => usize::try_from(input.iteration.saturating_sub(1)).unwrap_or(usize::MAX),
+            Matching::Strict | Matching::Ordered => state.next,
+        };
         let exchange = self.transcript.exchanges.get(index).ok_or_else(|| {
             misfit(format!("it has {} answers and was asked for one more", self.transcript.exchanges.len()))
         })?;
@@ -170,7 +176,7 @@ impl Reasoner for Recorded {
             }
             state.differing.push(index);
         }
-        state.next += 1;
+        state.next = index.saturating_add(1);
         if !exchange.answer.text.is_empty() {
             on_delta(&exchange.answer.text);
         }
