@@ -4,7 +4,7 @@ use super::stage::Stage;
 use super::tree;
 use std::time::{Duration, Instant};
 
-const FILES: usize = 300;
+const FILES: usize = 280;
 
 fn lying(stage: &Stage, folder: &str) -> usize {
     let entries = std::fs::read_dir(stage.work().join(folder)).into_iter().flatten().flatten();
