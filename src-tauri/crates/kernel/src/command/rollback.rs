@@ -1,9 +1,10 @@
 //! Undo: a task of its own whose one proposal the kernel plans, through the same governed path (HK-18.6).
 
 use super::submit::{Reasoning, Submission, Submitted};
-use crate::kernel::{Cell, Kernel, lock};
+use crate::kernel::{Cell, Kernel};
 use crate::state::TaskState;
 use crate::track::Track;
+use crate::writeup::Writeup;
 use crate::Error;
 use model::action::Action;
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -144,21 +145,22 @@ impl Kernel {
         Ok((!open && ended).then_some(parent))
     }
 
-    pub(crate) fn mark_rolled_back(&self, task_id: TaskId) -> Result<(), Error> {
-        let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::TaskEnd, state, actor);
+    /// Adds to the undo's own end that its parent is undone, in the parent's stream. `parent` is locked by the caller.
+    pub(crate) fn mark_rolled_back(&self, w: &mut Writeup<'_>, parent: &TaskState) {
+        if parent.task.status == TaskStatus::RolledBack {
+            return;
+        }
+        let marked = self.writeup(Point::TaskEnd, parent, w.actor);
+        let scope = std::mem::replace(&mut w.scope, marked.scope);
+        w.batch.expect.extend(marked.batch.expect);
         w.push(TaskStatusChanged {
-            about_task_id: task_id,
-            from: state.task.status,
+            about_task_id: parent.task.task_id,
+            from: parent.task.status,
             to: TaskStatus::RolledBack,
             reason: "every effect was undone".to_owned(),
             note: None,
         });
-        self.commit(w, Some(state))?;
-        Ok(())
+        w.scope = scope;
     }
 }
 

@@ -129,14 +129,24 @@ impl Kernel {
         }
         track.step(&mut w, step, word)?;
         track.task(&mut w, task, word, None)?;
-        self.commit(w, Some(state))?;
-        let rolled_back = if done { self.rolled_back_parent(state)? } else { None };
+        // The task this one has undone is marked by the same commit: no crash can come between.
+        let parent = if done { self.rolled_back_parent(state)? } else { None };
+        let parent = parent.map(|id| self.cell(id)).transpose()?;
+        let mut parent = parent.as_ref().map(|cell| lock(&cell.state));
+        if let Some(parent) = parent.as_deref() {
+            self.mark_rolled_back(&mut w, parent);
+        }
+        let placed = self.commit(w, Some(state))?;
+        if let Some(parent) = parent.as_deref_mut() {
+            let parent_id = parent.task.task_id;
+            for placed in placed.iter().filter(|p| p.event.task_id == parent_id) {
+                parent.apply(&placed.event, &self.body_of(&placed.event)?)?;
+            }
+        }
+        drop(parent);
         let task_id = state.task.task_id;
         drop(guard);
         self.checkpoint_after(task_id);
-        if let Some(parent) = rolled_back {
-            self.mark_rolled_back(parent)?;
-        }
         Ok(None)
     }
 
