@@ -19,12 +19,13 @@ pub fn run(_: &Asked, board: &Board) {
     let what = format!("{} ({})", walls.level(), walls.why());
     let world = World::with(walls);
     let argv = vec!["true".to_owned()];
-    let request = world.request(Action::Command { argv, cwd: RelPath::ROOT, network: false, timeout_ms: 20_000 });
+    let action = Action::Command { argv, cwd: RelPath::ROOT, network: false, timeout_ms: 20_000 };
     let (mut raw, mut confined) = (Vec::new(), Vec::new());
     for _ in 0..TIMES {
         raw.push(timed(|| Command::new("true").status().expect("it runs")).0);
+        let request = world.request(action.clone());
         let (took, outcome) = timed(|| world.perform(&request));
-        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{what}");
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{what}: {outcome:?}");
         confined.push(took);
     }
     let added = (at(&mut confined, 0.5) - at(&mut raw, 0.5)) * 1_000.0;
