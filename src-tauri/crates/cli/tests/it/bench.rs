@@ -156,7 +156,6 @@ pub fn text(value: &Value) -> String {
 /// Says yes as a person does: reads, types the word, the second word, the passphrase.
 pub fn allow(terminal: &mut Pty) {
     terminal.expect("Type `allow`").send("allow\r");
-    terminal.expect("This is of high risk").send("high\r");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
 }
 

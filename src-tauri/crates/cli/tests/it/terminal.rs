@@ -66,7 +66,6 @@ fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
     let (task, approval) = bench.waiting();
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
     terminal.expect("Type `allow`").send("allow\r");
-    terminal.expect("This is of high risk").send("high\r");
     terminal.expect("Approval passphrase: ").send("not it at all\r");
     terminal.expect("does not open");
     terminal.expect("Approval passphrase: ").send("\r");
@@ -85,6 +84,10 @@ fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
 #[test]
 fn the_second_word_is_needed_at_high_risk() {
     let bench = Bench::new();
+    // Moving this many files away is wide, and so of high risk.
+    for number in 0..25 {
+        std::fs::write(bench.folder().join(format!("note{number}.txt")), "words").unwrap();
+    }
     let (_, approval) = bench.waiting();
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
     terminal.expect("Type `allow`").send("allow\r");
