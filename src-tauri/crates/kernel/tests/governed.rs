@@ -135,3 +135,16 @@ fn a_question_waits_and_its_answer_goes_on() {
     world.kernel().answer(task, question, "a", model::ingress::Channel::Cli).unwrap();
     assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
 }
+
+#[test]
+fn a_folder_of_three_hundred_files_is_tidied_with_one_question() {
+    let world = World::new(9);
+    for number in 0..300 {
+        world.file(&format!("note{number}.txt"), &format!("note {number}"));
+    }
+    let task = world.playbook("tidy");
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!(standing, ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(asked, 1, "three hundred moves are one card");
+    assert!(world.files().keys().all(|name| name.starts_with("Documents/")));
+}

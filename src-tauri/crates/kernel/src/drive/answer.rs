@@ -275,18 +275,26 @@ impl Plan {
     fn of(proposals: Vec<Proposal>) -> Self {
         let mut plan = Self { said: Vec::new(), act: None, dropped: 0 };
         for proposal in proposals {
-            match proposal {
-                _ if plan.act.is_some() => plan.dropped += 1,
-                Proposal::Note(_) | Proposal::Believe { .. } => plan.said.push(proposal),
-                Proposal::Observe(_)
-                | Proposal::Change(_)
-                | Proposal::Command { .. }
-                | Proposal::Remember { .. }
-                | Proposal::Ask { .. }
-                | Proposal::Done { .. } => plan.act = Some(proposal),
+            match (plan.act.as_mut(), proposal) {
+                // Looks that follow each other are one request: they have no effect, and a folder has many files.
+                (Some(Proposal::Observe(items)), Proposal::Observe(more)) => items.extend(more),
+                (Some(_), _) => plan.dropped += 1,
+                (None, proposal) => plan.take(proposal),
             }
         }
         plan
+    }
+
+    fn take(&mut self, proposal: Proposal) {
+        match proposal {
+            Proposal::Note(_) | Proposal::Believe { .. } => self.said.push(proposal),
+            Proposal::Observe(_)
+            | Proposal::Change(_)
+            | Proposal::Command { .. }
+            | Proposal::Remember { .. }
+            | Proposal::Ask { .. }
+            | Proposal::Done { .. } => self.act = Some(proposal),
+        }
     }
 }
 
