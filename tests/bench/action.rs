@@ -20,15 +20,19 @@ fn looked(world: &World, looks: u32) {
     answers.push(done("looked"));
     let task = world.script(&format!("look {looks} times"), answers);
     let standing = world.drive(task);
-    assert!(matches!(standing, Standing::Ended { reason: Some(TerminationReason::Done), .. }), "{standing:?}");
+    assert!(
+        matches!(standing, Standing::Ended { reason: Some(TerminationReason::Done), .. }),
+        "{standing:?}"
+    );
 }
 
 /// Boundaries of the ledger passed since they were last asked for.
 fn passed(world: &World) -> BTreeMap<Point, u32> {
     let hits = world.faults.hits();
     world.faults.forget_hits();
-    let of_ledger =
-        hits.into_iter().filter(|((point, edge), _)| *edge == Edge::After && !point.as_str().starts_with("artifact."));
+    let of_ledger = hits
+        .into_iter()
+        .filter(|((point, edge), _)| *edge == Edge::After && !point.as_str().starts_with("artifact."));
     of_ledger.map(|((point, _), n)| (point, n)).collect()
 }
 

@@ -45,7 +45,8 @@ pub fn task() -> TaskId {
 /// One small event.
 pub fn draft(task: TaskId, sensitive: bool) -> Draft {
     let body: Body = if sensitive {
-        TaskCancelRequested { about_task_id: task, reason: "a reason of some length".to_owned().into() }.into()
+        TaskCancelRequested { about_task_id: task, reason: "a reason of some length".to_owned().into() }
+            .into()
     } else {
         TaskPauseRequested { about_task_id: task }.into()
     };

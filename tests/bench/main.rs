@@ -49,7 +49,9 @@ impl Asked {
         let mut arguments = arguments.filter(|a| a != "--bench");
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--events" => asked.events = arguments.next().and_then(|n| n.parse().ok()).expect("--events N"),
+                "--events" => {
+                    asked.events = arguments.next().and_then(|n| n.parse().ok()).expect("--events N")
+                }
                 _ => asked.sections.push(argument),
             }
         }

@@ -12,8 +12,8 @@ use crate::board::{Board, timed};
 use model::TaskId;
 use proof::{Include, Options, Scope, Trust, Verdict};
 use seal::Signer;
-use std::path::Path;
 use shared::world::World;
+use std::path::Path;
 
 const EVENTS: usize = 10_000;
 
@@ -37,5 +37,10 @@ pub fn run(_: &Asked, board: &Board) {
     let path = folder.path().join("one.zip");
     export(&world, world.task, &one, &path);
     let bytes = std::fs::metadata(&path).map_or(0, |m| m.len());
-    board.at_most("bundle of one receipt, KB", bytes as f64 / 1_000.0, 12.0, "without artifacts, uncompressed zip");
+    board.at_most(
+        "bundle of one receipt, KB",
+        bytes as f64 / 1_000.0,
+        12.0,
+        "without artifacts, uncompressed zip",
+    );
 }

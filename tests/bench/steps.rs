@@ -26,7 +26,8 @@ impl Raw {
         let conn = rusqlite::Connection::open(dir.join("raw.db")).expect("a database");
         conn.pragma_update(None, "journal_mode", "wal").expect("wal");
         conn.pragma_update(None, "synchronous", "full").expect("full");
-        conn.execute_batch("CREATE TABLE rows (n INTEGER PRIMARY KEY, hash BLOB, bytes BLOB)").expect("a table");
+        conn.execute_batch("CREATE TABLE rows (n INTEGER PRIMARY KEY, hash BLOB, bytes BLOB)")
+            .expect("a table");
         Self(conn, Digest::ZERO)
     }
 
@@ -58,7 +59,10 @@ pub fn run(_: &Asked, board: &Board) {
     let (raw, bare_one, viewed_one) = (at(&mut raws, 0.5), at(&mut bares, 0.5), at(&mut views, 0.5));
     let detail = |one: f64| format!("{:.0} of {:.0} commits/s", 1.0 / one, 1.0 / raw);
     board.at_least("durable step / raw single-row commit", raw / bare_one, 0.8, &detail(bare_one));
-    board.figure("the same with all views folded in", &format!("{:.2} ({})", raw / viewed_one, detail(viewed_one)));
+    board.figure(
+        "the same with all views folded in",
+        &format!("{:.2} ({})", raw / viewed_one, detail(viewed_one)),
+    );
     let (took, ()) = timed(|| {
         std::thread::scope(|scope| {
             for _ in 0..TASKS {
@@ -75,7 +79,8 @@ pub fn run(_: &Asked, board: &Board) {
     match syncs(&["--steps-only", "100"]).zip(syncs(&["--steps-only", "300"])) {
         Some((few, many)) => {
             let each = many.saturating_sub(few) as f64 / 200.0;
-            let detail = format!("by strace; {each:.3} with the copying of the WAL into the database now and then");
+            let detail =
+                format!("by strace; {each:.3} with the copying of the WAL into the database now and then");
             board.at_most("syncs of a durable step", each.floor(), 1.0, &detail);
         }
         None => board.figure("syncs of a durable step", "not counted: there is no strace"),

@@ -67,5 +67,10 @@ pub fn run(_: &Asked, board: &Board) {
     }
     assert_eq!(digest(conn).expect("it reads"), live, "rebuilt tables are the live ones");
     let detail = format!("{events} events in {folded:.0?}, the rows in {raw:.0?}");
-    board.at_least("rebuild of views / raw insertion", raw.as_secs_f64() / folded.as_secs_f64(), 0.5, &detail);
+    board.at_least(
+        "rebuild of views / raw insertion",
+        raw.as_secs_f64() / folded.as_secs_f64(),
+        0.5,
+        &detail,
+    );
 }

@@ -17,7 +17,8 @@ fn text(path: &Path) -> &str {
 
 fn run(stage: &Stage, words: &[&str]) -> Ran {
     let work = stage.work();
-    let all: Vec<&str> = ["run", "--workspace", text(&work)].into_iter().chain(words.iter().copied()).collect();
+    let all: Vec<&str> =
+        ["run", "--workspace", text(&work)].into_iter().chain(words.iter().copied()).collect();
     stage.hermit(&all)
 }
 
@@ -26,7 +27,8 @@ fn transcript(stage: &Stage, calls: &[(&str, serde_json::Value)]) -> String {
     let line = |(name, arguments): &(&str, serde_json::Value)| {
         let usage = json!({ "tokens_in": 1, "tokens_out": 1, "cost_micros": 0 });
         let calls = json!([{ "name": name, "arguments": arguments }]);
-        json!({ "answer": { "text": "", "calls": calls, "usage": usage, "finish_reason": "tool_calls" } }).to_string()
+        json!({ "answer": { "text": "", "calls": calls, "usage": usage, "finish_reason": "tool_calls" } })
+            .to_string()
     };
     let path = stage.at("by hand.jsonl");
     std::fs::write(&path, calls.iter().map(line).collect::<Vec<_>>().join("\n")).expect("a file");
@@ -46,10 +48,14 @@ fn a_folder_that_is_not_there_no_folder_or_not_readable_is_refused_before_a_task
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).expect("open");
     let odd = stage.at("x").with_file_name(OsString::from_vec(b"caf\xe9".to_vec()));
     std::fs::create_dir(&odd).expect("a folder");
-    let ran = Stage::ran(stage.command(&["--json", "run", "--playbook", "tidy", "--workspace"]).arg(&odd)).ends(2);
+    let ran =
+        Stage::ran(stage.command(&["--json", "run", "--playbook", "tidy", "--workspace"]).arg(&odd)).ends(2);
     ran.complains(&["is not UTF-8", "name the folder above it"]);
     let store = stage.home();
-    stage.hermit(&["run", "--playbook", "tidy", "--workspace", text(&store)]).ends(3).complains(&["Hermit's own store"]);
+    stage
+        .hermit(&["run", "--playbook", "tidy", "--workspace", text(&store)])
+        .ends(3)
+        .complains(&["Hermit's own store"]);
     let listed = stage.hermit(&["task", "list"]).ends(0).json();
     assert_eq!(listed["rows"].as_array().map(Vec::len), Some(0), "{listed}");
     stage.is_sound();
@@ -103,7 +109,11 @@ fn a_model_that_is_down_or_answers_garbage_leaves_a_task_that_can_go_on() {
             // It may come back: the task waits for it.
             Some("paused") => _ = ran.complains(&words),
             // It answered, and not as a model does: that is an end, and says why.
-            other => assert_eq!((other, &rows[0]["reason"]), (Some("failed"), &json!("model_unavailable")), "{rows}"),
+            other => assert_eq!(
+                (other, &rows[0]["reason"]),
+                (Some("failed"), &json!("model_unavailable")),
+                "{rows}"
+            ),
         }
         stage.is_sound();
     }
@@ -129,7 +139,11 @@ fn a_slow_model_is_waited_for_and_a_silent_one_can_be_left() {
     let work = stage.work();
     let words = ["run", "--goal", "wait", "--workspace", text(&work), "--model", &silent];
     let mut waiting = stage.command(&words);
-    let mut child = waiting.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().expect("it starts");
+    let mut child = waiting
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
     let until = Instant::now() + Duration::from_secs(60);
     let rows = loop {
         let rows = stage.hermit(&["task", "list", "--status", "running"]).ends(0).json()["rows"].clone();
@@ -228,7 +242,10 @@ fn locked_keys_and_a_wrong_passphrase_change_nothing() {
 
     let (task, approval) = stage.asks("tidy");
     let home = stage.home();
-    let mut pty = stage.terminal(&["--home", text(&home), "approvals", "approve", &approval], &[("HERMIT_PASSPHRASE_FILE", "")]);
+    let mut pty = stage.terminal(
+        &["--home", text(&home), "approvals", "approve", &approval],
+        &[("HERMIT_PASSPHRASE_FILE", "")],
+    );
     pty.expect("Vault passphrase").send("\r");
     super::stage::say_yes(&mut pty, "moderate");
     let (code, screen) = pty.end();

@@ -32,7 +32,11 @@ fn a_host_killed_in_mid_change_is_followed_by_one_that_finishes_it_once() {
     println!("killed with {done} of {FILES} files moved");
     assert!(left > 0, "it was done before it could be killed");
     assert_eq!(done + left, FILES, "a file is here or there, never both, never neither");
-    assert_eq!(stage.count(&task, "effect.dispatched") - stage.count(&task, "effect.observed"), 1, "it was at work");
+    assert_eq!(
+        stage.count(&task, "effect.dispatched") - stage.count(&task, "effect.observed"),
+        1,
+        "it was at work"
+    );
 
     stage.hermit(&["resume"]).ends(0);
     assert_eq!(lying(&stage, "Documents"), FILES);
@@ -52,6 +56,10 @@ fn a_host_killed_in_mid_change_is_followed_by_one_that_finishes_it_once() {
     let mut again = tree::of(&stage.work());
     // The folder that the killed process had made is not known as made by the receipt, and stays, empty.
     again.retain(|_, thing| *thing != tree::Thing::Folder);
-    assert_eq!(again.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "every file is where it was");
+    assert_eq!(
+        again.keys().collect::<Vec<_>>(),
+        before.keys().collect::<Vec<_>>(),
+        "every file is where it was"
+    );
     assert!(again == before, "byte for byte as before");
 }

@@ -49,9 +49,13 @@ fn built(package: &str, name: &str) -> PathBuf {
 /// with fewer features than the whole workspace has, which takes minutes.
 fn is_fresh(path: &Path) -> bool {
     let age = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified()).ok();
-    let (Some(made), Ok(list)) = (age(path), std::fs::read_to_string(path.with_extension("d"))) else { return false };
+    let (Some(made), Ok(list)) = (age(path), std::fs::read_to_string(path.with_extension("d"))) else {
+        return false;
+    };
     let here = root();
     let younger = |source: &str| age(Path::new(source)).unwrap_or_else(SystemTime::now) > made;
-    let sources: Vec<&str> = list.split_once(": ").map_or("", |(_, sources)| sources).split_whitespace().collect();
-    sources.iter().any(|source| Path::new(source).starts_with(&here)) && !sources.iter().any(|source| younger(source))
+    let sources: Vec<&str> =
+        list.split_once(": ").map_or("", |(_, sources)| sources).split_whitespace().collect();
+    sources.iter().any(|source| Path::new(source).starts_with(&here))
+        && !sources.iter().any(|source| younger(source))
 }

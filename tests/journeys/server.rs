@@ -45,14 +45,20 @@ fn answer(mut stream: TcpStream, manner: Manner) {
         let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": content } }] });
         format!("data: {delta}\n\n")
     };
-    let head = |status: &str, kind: &str| format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n");
+    let head = |status: &str, kind: &str| {
+        format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n")
+    };
     let events = head("200 OK", "text/event-stream");
     // Whoever has hung up needs no answer.
     let mut say = |text: &str| stream.write_all(text.as_bytes()).is_ok();
     match manner {
-        Manner::Page => _ = say(&(head("200 OK", "text/html") + "<html><body>Welcome to nginx!</body></html>")),
+        Manner::Page => {
+            _ = say(&(head("200 OK", "text/html") + "<html><body>Welcome to nginx!</body></html>"))
+        }
         Manner::Broken => _ = say(&(head("500 Internal Server Error", "text/plain") + "out of memory")),
-        Manner::Prose => _ = say(&(events + &chunk("I would rather ") + &chunk("not.{{{") + "data: [DONE]\n\n")),
+        Manner::Prose => {
+            _ = say(&(events + &chunk("I would rather ") + &chunk("not.{{{") + "data: [DONE]\n\n"))
+        }
         Manner::Cut => _ = say(&(events + &chunk("{\"tool\": \"do"))),
         Manner::Silent => std::thread::sleep(Duration::from_secs(600)),
         Manner::Dripping => {
@@ -74,7 +80,9 @@ fn read_request(stream: &mut TcpStream) {
         bytes.extend_from_slice(&buffer[..read]);
         let text = String::from_utf8_lossy(&bytes);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|l| l.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
+            let length = head
+                .lines()
+                .find_map(|l| l.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
             if body.len() >= length.unwrap_or(0) {
                 return;
             }

@@ -32,7 +32,11 @@ impl Ran {
 
     /// The error as JSON: its message and its hint, neither of them empty.
     pub fn complaint(&self) -> (String, String, String) {
-        let line = self.err.lines().rfind(|l| l.contains("\"message\"")).unwrap_or_else(|| panic!("no error: {self:?}"));
+        let line = self
+            .err
+            .lines()
+            .rfind(|l| l.contains("\"message\""))
+            .unwrap_or_else(|| panic!("no error: {self:?}"));
         let error: Value = serde_json::from_str(line).expect("an error as JSON");
         let word = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
         (word("code"), word("message"), word("hint"))
@@ -108,8 +112,16 @@ impl Stage {
     pub fn command(&self, words: &[&str]) -> Command {
         let (program, before) = powerless();
         let mut command = Command::new(program);
-        command.args(before).args(words).env("HERMIT_HOME", self.home()).env("HERMIT_PASSPHRASE_FILE", self.at("vault.txt"));
-        command.env_remove("HERMIT_RECORD").env_remove("HERMIT_FAULT").env_remove("http_proxy").env_remove("https_proxy");
+        command
+            .args(before)
+            .args(words)
+            .env("HERMIT_HOME", self.home())
+            .env("HERMIT_PASSPHRASE_FILE", self.at("vault.txt"));
+        command
+            .env_remove("HERMIT_RECORD")
+            .env_remove("HERMIT_FAULT")
+            .env_remove("http_proxy")
+            .env_remove("https_proxy");
         // A group of its own has no terminal to be stopped by.
         command.process_group(0).stdin(Stdio::null());
         command
@@ -131,7 +143,9 @@ impl Stage {
     /// Runs a playbook in the folder as far as it goes without a person: to its question.
     pub fn asks(&self, playbook: &str) -> (String, String) {
         let work = self.work();
-        let ran = self.hermit(&["run", "--playbook", playbook, "--workspace", work.to_str().expect("UTF-8")]).ends(4);
+        let ran = self
+            .hermit(&["run", "--playbook", playbook, "--workspace", work.to_str().expect("UTF-8")])
+            .ends(4);
         let task = ran.json()["row"]["task_id"].as_str().expect("a task").to_owned();
         let waits = ran.json()["waits_for"].clone();
         assert_eq!(waits["kind"], "approval", "{waits}");
@@ -146,8 +160,10 @@ impl Stage {
     /// `hermit` on a terminal, with an open vault.
     pub fn terminal(&self, words: &[&str], more: &[(&str, &str)]) -> Pty {
         let (home, vault) = (self.home(), self.at("vault.txt"));
-        let mut environment =
-            vec![("HERMIT_HOME", home.to_str().expect("UTF-8")), ("HERMIT_PASSPHRASE_FILE", vault.to_str().expect("UTF-8"))];
+        let mut environment = vec![
+            ("HERMIT_HOME", home.to_str().expect("UTF-8")),
+            ("HERMIT_PASSPHRASE_FILE", vault.to_str().expect("UTF-8")),
+        ];
         environment.extend_from_slice(more);
         let (program, mut all) = powerless();
         all.extend_from_slice(words);
@@ -172,8 +188,13 @@ impl Stage {
     /// The only receipt of an effect of a task.
     pub fn receipt(&self, task: &str) -> Value {
         let rows = self.hermit(&["receipts", "list", "--task", task]).ends(0).json();
-        let effects: Vec<Value> =
-            rows["rows"].as_array().expect("rows").iter().filter(|r| r["class"] != "approval_resolution").cloned().collect();
+        let effects: Vec<Value> = rows["rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .filter(|r| r["class"] != "approval_resolution")
+            .cloned()
+            .collect();
         assert_eq!(effects.len(), 1, "one effect, one receipt: {rows}");
         effects[0].clone()
     }

@@ -38,7 +38,8 @@ fn summarise(model: &str) -> String {
     let record = std::env::var("HERMIT_RECORD").ok().filter(|_| model.starts_with("openai:"));
     let recording: Vec<(&str, &str)> = record.iter().map(|path| ("HERMIT_RECORD", path.as_str())).collect();
     let work = stage.work();
-    let words = ["--json", "run", "--goal", GOAL, "--workspace", work.to_str().expect("UTF-8"), "--model", model];
+    let words =
+        ["--json", "run", "--goal", GOAL, "--workspace", work.to_str().expect("UTF-8"), "--model", model];
     let asked = Stage::ran(stage.command(&words).envs(recording.iter().copied())).ends(4).json();
     let task = asked["row"]["task_id"].as_str().expect("a task").to_owned();
     assert_eq!(tree::of(&stage.work()), before, "nothing is written before a yes");
@@ -115,7 +116,8 @@ fn real() -> Option<(String, Option<Server>)> {
     let parts = parts()?;
     let model = ["models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"];
     let model = model.iter().map(|name| parts.join(name)).find(|path| path.is_file())?;
-    let python = ["venv/bin/python3", "venv/bin/python"].iter().map(|p| parts.join(p)).find(|p| p.exists())?;
+    let python =
+        ["venv/bin/python3", "venv/bin/python"].iter().map(|p| parts.join(p)).find(|p| p.exists())?;
     let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
     let mut serve = Command::new(python);
     serve.args(["-c", SERVE]).arg(model).arg(port.to_string()).stdin(Stdio::null()).stdout(Stdio::null());

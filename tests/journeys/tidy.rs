@@ -39,7 +39,11 @@ fn tidy_waits_across_processes_acts_once_allowed_and_is_undone_byte_for_byte() {
     assert!(!card.contains('\u{202e}'), "what turns text around is shown escaped");
     stage.hermit(&["approvals", "approve", &approval]).ends(3).complains(&["terminal"]);
     stage.hermit(&["resume"]).ends(0);
-    assert_eq!(tree::of(&stage.work()), before, "a process that goes on with everything does not answer either");
+    assert_eq!(
+        tree::of(&stage.work()),
+        before,
+        "a process that goes on with everything does not answer either"
+    );
 
     // A third one, at a terminal, with the passphrase.
     let mut pty = stage.terminal(&["approvals", "approve", &approval], &[]);
@@ -58,7 +62,11 @@ fn tidy_waits_across_processes_acts_once_allowed_and_is_undone_byte_for_byte() {
 
     let undo = undone(&stage, &task);
     let again = tree::of(&stage.work());
-    assert_eq!(again.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "the same names as before");
+    assert_eq!(
+        again.keys().collect::<Vec<_>>(),
+        before.keys().collect::<Vec<_>>(),
+        "the same names as before"
+    );
     assert!(again == before, "the same bytes as before");
     stage.is_sound();
     stage.prove(&undo);
@@ -67,7 +75,9 @@ fn tidy_waits_across_processes_acts_once_allowed_and_is_undone_byte_for_byte() {
 /// Loose files lie in folders now, with their bytes; everything else is where it was.
 fn moved(before: &tree::Tree, after: &tree::Tree, loose: usize) {
     let is_loose = |path: &Path, thing: &tree::Thing| {
-        matches!(thing, tree::Thing::File(..)) && path.components().count() == 1 && !path.starts_with(".hidden")
+        matches!(thing, tree::Thing::File(..))
+            && path.components().count() == 1
+            && !path.starts_with(".hidden")
     };
     let count = |tree: &tree::Tree| tree.iter().filter(|(path, thing)| is_loose(path, thing)).count();
     assert_eq!(count(before), loose);
@@ -75,7 +85,10 @@ fn moved(before: &tree::Tree, after: &tree::Tree, loose: usize) {
     for (path, thing) in before.iter().filter(|(path, thing)| !is_loose(path, thing)) {
         assert_eq!(after.get(path), Some(thing), "`{}` stays", path.display());
     }
-    assert_eq!(after.get(&Path::new("Documents").join(tree::odd_name())), before.get(Path::new(tree::odd_name())));
+    assert_eq!(
+        after.get(&Path::new("Documents").join(tree::odd_name())),
+        before.get(Path::new(tree::odd_name()))
+    );
     // What nobody may read is left where it is: nothing could be put back.
     assert!(count(after) <= 1, "{} files lie loose still", count(after));
 }
@@ -148,7 +161,10 @@ fn a_file_that_changed_between_the_yes_and_the_act_is_asked_about_again_by_the_n
     assert_ne!(waiting[0]["approval_id"], approval.as_str());
     let (code, screen) = stage.approve(waiting[0]["approval_id"].as_str().expect("an id"));
     assert_eq!(code, 0, "{screen}");
-    assert_eq!(std::fs::read(stage.work().join("Documents/file 01.txt")).expect("moved"), b"a person was here\n");
+    assert_eq!(
+        std::fs::read(stage.work().join("Documents/file 01.txt")).expect("moved"),
+        b"a person was here\n"
+    );
     assert_eq!(stage.receipt(&task)["result"], "succeeded");
     stage.is_sound();
 }
@@ -172,8 +188,11 @@ fn a_proof_with_one_byte_changed_is_refused_by_everybody() {
     bytes[middle] ^= 1;
     std::fs::write(&victim, bytes).expect("writable");
     verified(&folder, &["--trust", &stage.key("manifest")]).ends(5);
-    stage.hermit(&["proof", "verify", folder.to_str().expect("UTF-8"), "--trust", &stage.key("manifest")]).ends(5);
-    let summed = std::process::Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&folder).output();
+    stage
+        .hermit(&["proof", "verify", folder.to_str().expect("UTF-8"), "--trust", &stage.key("manifest")])
+        .ends(5);
+    let summed =
+        std::process::Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&folder).output();
     assert!(!summed.expect("sha256sum").status.success());
     verified(&zip, &["--trust", &stage.key("manifest")]).ends(0);
 }

@@ -38,7 +38,10 @@ fn gather(root: &Path, folder: &Path, tree: &mut Tree) {
             tree.insert(name, Thing::Folder);
             gather(root, &path, tree);
         } else {
-            tree.insert(name, Thing::File(meta.permissions().mode(), std::fs::read(&path).unwrap_or_default()));
+            tree.insert(
+                name,
+                Thing::File(meta.permissions().mode(), std::fs::read(&path).unwrap_or_default()),
+            );
         }
     }
 }
@@ -83,9 +86,11 @@ pub fn mixed(root: &Path, outside: &Path) -> usize {
     file(OsStr::new("zeile\numbruch.txt"), b"a name of two lines\n");
     file(OsStr::new("\u{202e}fdp.exe.txt"), b"a name that reads backwards\n");
     file(odd_name(), b"a name in Latin-1\n");
-    std::fs::set_permissions(root.join("nicht lesbar.txt"), std::fs::Permissions::from_mode(0o000)).expect("closed");
+    std::fs::set_permissions(root.join("nicht lesbar.txt"), std::fs::Permissions::from_mode(0o000))
+        .expect("closed");
     write(OsStr::new(".hidden"), b"stays\n");
-    for (folder, file) in [("project/src", "main.rs"), ("project", "README"), ("Documents", "old letter.txt")] {
+    for (folder, file) in [("project/src", "main.rs"), ("project", "README"), ("Documents", "old letter.txt")]
+    {
         std::fs::create_dir_all(root.join(folder)).expect("a folder");
         std::fs::write(root.join(folder).join(file), format!("{folder}/{file}\n")).expect("a file");
     }

@@ -62,7 +62,11 @@ fn unpacked() -> TempDir {
 
 fn hermit(dir: &Path, words: &[&str]) -> Ran {
     let mut command = Command::new(super::programs::hermit());
-    command.arg("--json").args(words).env("HERMIT_HOME", dir.join("store")).env_remove("HERMIT_PASSPHRASE_FILE");
+    command
+        .arg("--json")
+        .args(words)
+        .env("HERMIT_HOME", dir.join("store"))
+        .env_remove("HERMIT_PASSPHRASE_FILE");
     Stage::ran(&mut command)
 }
 
@@ -73,7 +77,12 @@ struct Moved {
 }
 
 impl HandsSource for Moved {
-    fn open(&self, _: &Path, workspace: WorkspaceId, contents: Arc<dyn Contents>) -> Result<Arc<dyn Hands>, String> {
+    fn open(
+        &self,
+        _: &Path,
+        workspace: WorkspaceId,
+        contents: Arc<dyn Contents>,
+    ) -> Result<Arc<dyn Hands>, String> {
         self.inner.open(&self.folder, workspace, contents)
     }
 
@@ -106,7 +115,8 @@ fn a_store_of_version_one_verifies_folds_anew_and_goes_on_where_it_waited() {
     }
     let ports = world.ports();
     let hands = Arc::new(Moved { inner: Arc::clone(&ports.hands), folder: dir.path().join("work") });
-    let kernel = Kernel::open(&dir.path().join("store"), Ports { hands, ..ports }).expect("this version opens it");
+    let kernel =
+        Kernel::open(&dir.path().join("store"), Ports { hands, ..ports }).expect("this version opens it");
     goes_on(&world, &kernel, &dir.path().join("work"));
     kernel.checkpoint(&kernel.reader().task_ids().expect("tasks")).expect("signed");
     kernel.close().expect("closed");
@@ -114,7 +124,8 @@ fn a_store_of_version_one_verifies_folds_anew_and_goes_on_where_it_waited() {
     hermit(dir.path(), &["ledger", "verify", "--trust", trust]).ends(0);
     folds_anew(&dir.path().join("store"));
     let rows = hermit(dir.path(), &["receipts", "list"]).ends(0).json()["rows"].clone();
-    let effects = rows.as_array().expect("rows").iter().filter(|r| r["class"] != "approval_resolution").count();
+    let effects =
+        rows.as_array().expect("rows").iter().filter(|r| r["class"] != "approval_resolution").count();
     assert_eq!(effects, 2, "{rows}");
 }
 
@@ -125,8 +136,11 @@ fn goes_on(world: &World, kernel: &Kernel, work: &Path) {
         _ => None,
     };
     let tasks = kernel.reader().task_ids().expect("tasks");
-    let open: Vec<_> =
-        tasks.iter().filter(|t| kernel.task(**t).is_ok_and(|s| GOALS.contains(&s.goal_text().as_str()))).filter_map(waits).collect();
+    let open: Vec<_> = tasks
+        .iter()
+        .filter(|t| kernel.task(**t).is_ok_and(|s| GOALS.contains(&s.goal_text().as_str())))
+        .filter_map(waits)
+        .collect();
     assert_eq!(open.len(), 1, "one question waits");
     let (task, approval) = open[0];
     world.person.allow(kernel, task, approval).expect("allowed");

@@ -54,7 +54,8 @@ fn endings(sim: &Sim) -> BTreeMap<String, (TaskStatus, Option<TerminationReason>
 
 /// Tasks of people.
 fn task_ids(sim: &Sim) -> BTreeSet<TaskId> {
-    let created = |(event, body): &(model::Event, Body)| matches!(body, Body::TaskCreated(_)).then_some(event.task_id);
+    let created =
+        |(event, body): &(model::Event, Body)| matches!(body, Body::TaskCreated(_)).then_some(event.task_id);
     sim.events().iter().filter_map(created).collect()
 }
 
@@ -96,7 +97,12 @@ fn effects(sim: &Sim) -> Vec<ResultCode> {
     }
     for (request, act) in &acts {
         let name = &sim.name;
-        assert!(act.asked <= 1 && act.allowed <= 1, "{name}: `{request}` asked {} allowed {}", act.asked, act.allowed);
+        assert!(
+            act.asked <= 1 && act.allowed <= 1,
+            "{name}: `{request}` asked {} allowed {}",
+            act.asked,
+            act.allowed
+        );
         assert!(act.dispatched <= 1, "{name}: `{request}` dispatched {} times", act.dispatched);
         assert!(act.resolved <= act.uncertain, "{name}: `{request}` settled without having been open");
         if act.dispatched == 0 {
@@ -104,12 +110,18 @@ fn effects(sim: &Sim) -> Vec<ResultCode> {
             continue;
         }
         assert!(act.granted.is_some(), "{name}: `{request}` dispatched without a grant");
-        assert!(!act.by_person || act.allowed == 1, "{name}: `{request}` dispatched without the yes it names");
+        assert!(
+            !act.by_person || act.allowed == 1,
+            "{name}: `{request}` dispatched without the yes it names"
+        );
         // A look that was interrupted is taken again and may stay without an outcome (HK-19.5).
         if act.important {
             assert_eq!(act.observed + act.uncertain, 1, "{name}: `{request}` has no outcome, or several");
             assert_eq!(act.receipts, act.observed, "{name}: `{request}` has {} receipts", act.receipts);
-            assert_eq!(act.receipts_unknown, act.uncertain, "{name}: unknown outcomes of `{request}` and receipts");
+            assert_eq!(
+                act.receipts_unknown, act.uncertain,
+                "{name}: unknown outcomes of `{request}` and receipts"
+            );
         }
     }
     let said = |(_, body): (model::Event, Body)| match body {

@@ -73,7 +73,12 @@ fn kill_after(mut child: Child, time: Duration) -> bool {
 fn finish(hermit: &Path, sim: &Sim) {
     let output = resume(hermit, sim).wait_with_output().expect("a child");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: `hermit resume` ended with {:?}: {said}", sim.name, output.status.code());
+    assert!(
+        output.status.success(),
+        "{}: `hermit resume` ended with {:?}: {said}",
+        sim.name,
+        output.status.code()
+    );
 }
 
 /// Everything is in its place once, and the store says how it came there.

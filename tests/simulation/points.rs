@@ -86,7 +86,9 @@ fn once_or_said(ending: &Ending, plans: &[Plan]) {
     let said = ending.results.iter().copied().collect::<Vec<_>>();
     match ran {
         Some(_) => assert_ne!(said, [ResultCode::Failed], "{plans:?}: it ran and is said not to have"),
-        None => assert!(!said.contains(&ResultCode::Succeeded), "{plans:?}: it did not run and is said to have"),
+        None => {
+            assert!(!said.contains(&ResultCode::Succeeded), "{plans:?}: it did not run and is said to have")
+        }
     }
 }
 
@@ -176,7 +178,8 @@ fn hit_all(calm: &[(Story, Run)]) {
 #[test]
 fn every_boundary_survives_a_death_an_error_and_a_full_disk_also_while_recovering() {
     let began = std::time::Instant::now();
-    let calm: Vec<(Story, Run)> = stories().into_iter().map(|story| (story, play(&story, Vec::new()))).collect();
+    let calm: Vec<(Story, Run)> =
+        stories().into_iter().map(|story| (story, play(&story, Vec::new()))).collect();
     hit_all(&calm);
     let cases = cases(&calm, super::size(DEATHS));
     let (deaths, unknown, twice) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));

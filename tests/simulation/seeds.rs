@@ -88,7 +88,10 @@ fn utterance(dice: &mut Dice, turn: usize) -> Say {
         4..=6 => changes(dice, &text),
         7 => say("fly", json!({ "to": text })),
         8 => say("ask", json!({ "question": text, "choices": ["yes", "no"] })),
-        9 => say("remember", json!({ "claim": text, "scope": "workspace", "reason": "asked", "evidence": [file] })),
+        9 => say(
+            "remember",
+            json!({ "claim": text, "scope": "workspace", "reason": "asked", "evidence": [file] }),
+        ),
         10 => return Say::Down,
         _ => return Say::Garbage,
     })
@@ -158,7 +161,11 @@ impl Life {
             let state = sim.kernel().task(task)?;
             let Some(record) = state.approvals.values().next_back() else { return Ok(()) };
             let id = record.approval.approval_id;
-            let choice = if dice.below(5) == 0 { model::approval::Choice::Deny } else { model::approval::Choice::Once };
+            let choice = if dice.below(5) == 0 {
+                model::approval::Choice::Deny
+            } else {
+                model::approval::Choice::Once
+            };
             let feedback = (choice == model::approval::Choice::Deny).then_some("not like this");
             let letter = sim.world.person.sign(sim.kernel(), task, id, choice, feedback);
             letters.push((task, id, letter.clone()));
@@ -219,7 +226,9 @@ impl Life {
             }),
             3 => self.with_task(|sim, task, _| Ok(drop(sim.kernel().retry(task, key)?))),
             4 => self.with_task(|sim, task, _| match sim.kernel().drive(task)? {
-                Standing::Waiting(Waiting::Answer(id)) => Ok(sim.kernel().answer(task, id, "yes", Channel::Cli)?),
+                Standing::Waiting(Waiting::Answer(id)) => {
+                    Ok(sim.kernel().answer(task, id, "yes", Channel::Cli)?)
+                }
                 _ => Ok(()),
             }),
             5 => self.with_task(|sim, task, dice| {
@@ -291,7 +300,10 @@ pub fn never(error: &Error) -> bool {
         Error::Broken(_)
             | Error::Seal(_)
             | Error::Ledger(
-                Ledger::Projection { .. } | Ledger::Corrupt { .. } | Ledger::Invalid { .. } | Ledger::GrantSpent { .. }
+                Ledger::Projection { .. }
+                    | Ledger::Corrupt { .. }
+                    | Ledger::Invalid { .. }
+                    | Ledger::GrantSpent { .. }
             )
     )
 }

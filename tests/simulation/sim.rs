@@ -101,7 +101,8 @@ impl Sim {
     /// A world that was never opened; `fixed` gives it the same paths each time.
     pub fn new(name: &str, seed: u64, fixed: bool) -> Self {
         quiet();
-        let world = World::inside(seed, folder(&format!("{name}-s"), fixed), folder(&format!("{name}-f"), fixed));
+        let world =
+            World::inside(seed, folder(&format!("{name}-s"), fixed), folder(&format!("{name}-f"), fixed));
         Self {
             world,
             name: name.to_owned(),
@@ -215,7 +216,11 @@ impl Sim {
         let reopen = match stop {
             Stop::Died | Stop::Said(Error::Ledger(ledger::Error::ReadOnly { .. })) => true,
             Stop::Said(error) => {
-                assert!(self.lenient || struck || self.struck || self.deaths > 0, "{}: the kernel failed without a fault: {error}", self.name);
+                assert!(
+                    self.lenient || struck || self.struck || self.deaths > 0,
+                    "{}: the kernel failed without a fault: {error}",
+                    self.name
+                );
                 !self.world.is_open()
             }
         };
@@ -240,7 +245,12 @@ impl Sim {
             now.insert((stored.task_id, stored.task_seq), Digest::of(&stored.bytes));
         }
         for (place, digest) in &self.seen {
-            assert_eq!(now.get(place), Some(digest), "{}: an acknowledged event is gone or changed", self.name);
+            assert_eq!(
+                now.get(place),
+                Some(digest),
+                "{}: an acknowledged event is gone or changed",
+                self.name
+            );
         }
         for notice in self.world.listener.0.lock().expect("no poison").drain(..) {
             if let Notice::Event { task_id, task_seq, event_type } = notice {
@@ -289,7 +299,11 @@ impl Sim {
             }
             Ok(Standing::Waiting(Waiting::UnknownOutcome)) => {
                 self.said_in_so_many_words(task);
-                self.kernel().resolve_outcome(task, ResultCode::Partial, "looked at by the person of the test")?;
+                self.kernel().resolve_outcome(
+                    task,
+                    ResultCode::Partial,
+                    "looked at by the person of the test",
+                )?;
                 self.settled += 1;
                 Ok(true)
             }

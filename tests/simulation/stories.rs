@@ -164,7 +164,8 @@ fn meddle_n(sim: &mut Sim) -> Result<(), Stop> {
 
 fn undo(sim: &mut Sim) -> Result<(), Stop> {
     let state = sim.kernel().task(sim.task("undo"))?;
-    let effect = state.receipts.iter().find(|r| r.receipt_class == ReceiptClass::ToolExecution).expect("a receipt");
+    let effect =
+        state.receipts.iter().find(|r| r.receipt_class == ReceiptClass::ToolExecution).expect("a receipt");
     let submitted = sim.kernel().rollback(effect.receipt_id, Channel::Cli, "undo it".to_owned())?;
     sim.tasks.insert("undoing", submitted.task_id);
     Ok(())
@@ -182,7 +183,8 @@ fn give_ask(sim: &mut Sim) -> Result<(), Stop> {
 
 fn answer(sim: &mut Sim) -> Result<(), Stop> {
     let task = sim.task("ask");
-    let answered = sim.kernel().task(task)?.clarifications.values().any(|c| c.status == ClarificationStatus::Answered);
+    let answered =
+        sim.kernel().task(task)?.clarifications.values().any(|c| c.status == ClarificationStatus::Answered);
     if !answered && let Standing::Waiting(Waiting::Answer(id)) = sim.kernel().drive(task)? {
         sim.kernel().answer(task, id, "a", Channel::Cli)?;
     }
@@ -311,7 +313,11 @@ fn bring(sim: &mut Sim) -> Result<(), Stop> {
 
 fn give_bring(sim: &mut Sim) -> Result<(), Stop> {
     let large = "0123456789abcdef".repeat(5 << 10);
-    give(sim, "bring", answers(vec![write("large.txt", &large), write("large.txt", &large), done("written")]))?;
+    give(
+        sim,
+        "bring",
+        answers(vec![write("large.txt", &large), write("large.txt", &large), done("written")]),
+    )?;
     if granted(sim, sim.task("bring")) == 0 { drive(sim, "bring").map(drop) } else { Ok(()) }
 }
 
@@ -325,7 +331,8 @@ fn note(sim: &mut Sim) -> Result<(), Stop> {
 }
 
 fn give_remember(sim: &mut Sim) -> Result<(), Stop> {
-    let arguments = json!({ "claim": "a says one", "scope": "workspace", "reason": "asked", "evidence": ["a.txt"] });
+    let arguments =
+        json!({ "claim": "a says one", "scope": "workspace", "reason": "asked", "evidence": ["a.txt"] });
     give(sim, "remember", answers(vec![look("a.txt"), say("remember", arguments), done("kept")]))
 }
 

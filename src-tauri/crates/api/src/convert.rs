@@ -50,7 +50,9 @@ pub(crate) fn rows(limit: Option<u32>) -> Result<u32, Error> {
     match limit {
         None => Ok(PAGE_ROWS_DEFAULT),
         Some(rows @ 1..=PAGE_ROWS_MAX) => Ok(rows),
-        Some(rows) => Err(crate::usage(format!("`limit` is {rows}, and a page has 1 to {PAGE_ROWS_MAX} rows"))),
+        Some(rows) => {
+            Err(crate::usage(format!("`limit` is {rows}, and a page has 1 to {PAGE_ROWS_MAX} rows")))
+        }
     }
 }
 
@@ -59,7 +61,9 @@ pub(crate) fn page<R, T>(page: Page<R>, row: impl FnMut(&R) -> T) -> wire::Page<
 }
 
 /// Every row of a list, page by page.
-pub(crate) fn every<R>(mut part: impl FnMut(Ask) -> Result<Page<R>, projections::Error>) -> Result<Vec<R>, Error> {
+pub(crate) fn every<R>(
+    mut part: impl FnMut(Ask) -> Result<Page<R>, projections::Error>,
+) -> Result<Vec<R>, Error> {
     let mut ask = Ask::ALL.oldest_first();
     let mut found = Vec::new();
     loop {
@@ -84,7 +88,9 @@ pub(crate) fn plain(value: Value) -> Value {
             }
             Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect())
         }
-        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect()),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect())
+        }
         Value::Array(items) => Value::Array(items.into_iter().map(plain).collect()),
         other => other,
     }

@@ -26,7 +26,8 @@ pub fn failed(message: impl ToString) -> Error {
 
 /// Nothing of that name.
 pub fn not_found(kind: &str, id: &str) -> Error {
-    Error::new(Code::NotFound, format!("there is no {kind} `{id}` in this store")).hint("list them to see what there is")
+    Error::new(Code::NotFound, format!("there is no {kind} `{id}` in this store"))
+        .hint("list them to see what there is")
 }
 
 /// What a room said, as the wire says it.
@@ -83,9 +84,11 @@ pub fn of_ledger(error: ledger::Error) -> Error {
     use ledger::Error as E;
     let message = error.to_string();
     match error {
-        E::Held { pid, since, address } => Error::new(Code::Held, format!("the store is in use by process {pid}"))
-            .hint("attach to it, or end it first")
-            .details(json!({ "pid": pid, "since": since.0, "address": address })),
+        E::Held { pid, since, address } => {
+            Error::new(Code::Held, format!("the store is in use by process {pid}"))
+                .hint("attach to it, or end it first")
+                .details(json!({ "pid": pid, "since": since.0, "address": address }))
+        }
         E::Moved { .. } | E::GateMoved { .. } | E::Duplicate { .. } => Error::new(Code::Conflict, message),
         E::GrantSpent { .. } => Error::new(Code::Refused, message).details(json!({ "code": "grant_spent" })),
         E::NewerSchema { .. } => Error::new(Code::NewerVersion, message),

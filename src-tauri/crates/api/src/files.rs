@@ -12,7 +12,9 @@ pub(crate) fn absolute(what: &str, text: &str) -> Result<PathBuf, Error> {
     if path.is_absolute() {
         return Ok(path);
     }
-    Err(usage(format!("`{what}` is `{text}`; give an absolute path, because the store may be held by another process")))
+    Err(usage(format!(
+        "`{what}` is `{text}`; give an absolute path, because the store may be held by another process"
+    )))
 }
 
 /// Opens a file for reading.
@@ -37,7 +39,10 @@ pub(crate) fn make<T>(
 ) -> Result<(u64, T), Error> {
     let said = |e: std::io::Error| failed(format!("`{}` cannot be written: {e}", path.display()));
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(Error::new(Code::Conflict, format!("`{}` is already there; name another file", path.display())));
+        return Err(Error::new(
+            Code::Conflict,
+            format!("`{}` is already there; name another file", path.display()),
+        ));
     }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
@@ -63,6 +68,8 @@ pub(crate) fn empty_folder(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(said)?;
     match std::fs::read_dir(path).map_err(said)?.next() {
         None => Ok(()),
-        Some(_) => Err(Error::new(Code::Conflict, format!("`{}` is not empty; name another folder", path.display()))),
+        Some(_) => {
+            Err(Error::new(Code::Conflict, format!("`{}` is not empty; name another folder", path.display())))
+        }
     }
 }

@@ -30,7 +30,8 @@ mod source;
 
 pub use call::call;
 pub use error::{
-    Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof, usage,
+    Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,
+    usage,
 };
 pub use host::{BundleSigners, Flow, Host};
 pub use notice::notice;

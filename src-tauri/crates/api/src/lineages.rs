@@ -2,8 +2,8 @@
 
 use crate::convert::{opt_text, plain};
 use crate::{Wire as _, convert, fold};
-use lineage::{Graph, NodeId};
 use ledger::Reader;
+use lineage::{Graph, NodeId};
 use model::TaskId;
 use projections::Query;
 use projections::query::TaskFilter;

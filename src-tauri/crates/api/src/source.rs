@@ -67,7 +67,8 @@ impl<'a> StoreSource<'a> {
             let Some((last, _)) = entries.last() else { return Ok(requests) };
             from = last + 1;
             for (number, bytes) in &entries {
-                let entry: AuditEntry = serde_json::from_slice(bytes).map_err(|e| format!("entry {number}: {e}"))?;
+                let entry: AuditEntry =
+                    serde_json::from_slice(bytes).map_err(|e| format!("entry {number}: {e}"))?;
                 if entry.params_hash.is_some_and(|hash| params.contains(&hash)) {
                     requests.insert(entry.request_id);
                 }

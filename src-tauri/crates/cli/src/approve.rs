@@ -49,11 +49,15 @@ impl<'c> Seat<'c> {
         if approval.row.status != "pending" {
             return Err(not_waiting(&approval));
         }
-        let packet = STANDARD.decode(&approval.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
+        let packet =
+            STANDARD.decode(&approval.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
         card(&self.context.out, &approval, false);
         if !self.key.has_key() {
-            return Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be allowed")
-                .hint("make it with `hermit keys init`; `hermit approvals deny` works without"));
+            return Err(Error::new(
+                Code::KeyLocked,
+                "this store has no approval key, so nothing can be allowed",
+            )
+            .hint("make it with `hermit keys init`; `hermit approvals deny` works without"));
         }
         match self.answer(&approval)? {
             Said::Later => Ok(None),
@@ -120,7 +124,9 @@ impl<'c> Seat<'c> {
             return Ok(true);
         }
         for _ in 0..TRIES {
-            let Typed::Line(words) = self.terminal.ask("Approval passphrase: ", Echo::Hidden)? else { return Ok(false) };
+            let Typed::Line(words) = self.terminal.ask("Approval passphrase: ", Echo::Hidden)? else {
+                return Ok(false);
+            };
             if words.is_empty() {
                 return Ok(false);
             }
@@ -138,8 +144,11 @@ impl<'c> Seat<'c> {
 
 /// Why an approval is not decided any more.
 pub fn not_waiting(approval: &Approval) -> Error {
-    Error::new(Code::Conflict, format!("approval `{}` is {} already", approval.row.approval_id, approval.row.status))
-        .hint("`hermit approvals list` shows what waits")
+    Error::new(
+        Code::Conflict,
+        format!("approval `{}` is {} already", approval.row.approval_id, approval.row.status),
+    )
+    .hint("`hermit approvals list` shows what waits")
 }
 
 /// The refusal of whoever is no person at a terminal.
@@ -180,7 +189,10 @@ pub fn card(out: &Output, approval: &Approval, whole: bool) {
     }
     if facts > FACTS_SHOWN && !whole {
         let more = facts - FACTS_SHOWN;
-        out.say(Tone::Faint, format!("    {more} more facts: what was found at each place, who proposed it; `all` shows them"));
+        out.say(
+            Tone::Faint,
+            format!("    {more} more facts: what was found at each place, who proposed it; `all` shows them"),
+        );
     }
     if whole {
         approval.whole.iter().for_each(|line| out.line(format!("    {}", plain(line))));

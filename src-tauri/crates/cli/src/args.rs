@@ -3,8 +3,14 @@
 mod rest;
 mod work;
 
-pub use rest::{ArtifactsVerb, BackupArgs, CompletionsArgs, DoctorArgs, GateVerb, GrantsVerb, HaltArgs, KeysInit, KeysVerb, LedgerVerb, MemoryVerb, ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, StartArgs, Store};
-pub use work::{ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb};
+pub use rest::{
+    ArtifactsVerb, BackupArgs, CompletionsArgs, DoctorArgs, GateVerb, GrantsVerb, HaltArgs, KeysInit,
+    KeysVerb, LedgerVerb, MemoryVerb, ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs,
+    StartArgs, Store,
+};
+pub use work::{
+    ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
+};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;

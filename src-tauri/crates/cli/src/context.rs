@@ -47,8 +47,11 @@ impl Context {
     /// When there is none.
     pub fn reading(&self) -> Result<Session, Error> {
         if !self.home.has_store() {
-            return Err(Error::new(Code::NoStore, format!("there is no store in `{}`", self.home.dir().display()))
-                .hint("make one with `hermit start` or `hermit keys init`"));
+            return Err(Error::new(
+                Code::NoStore,
+                format!("there is no store in `{}`", self.home.dir().display()),
+            )
+            .hint("make one with `hermit start` or `hermit keys init`"));
         }
         Session::open(&self.home, Need::Read, &Unlock::Environment)
     }
@@ -73,10 +76,11 @@ impl Context {
             return self.open(&Unlock::Environment);
         };
         for left in (0..TRIES).rev() {
-            let words = match terminal.ask("Vault passphrase (Enter leaves the keys locked): ", Echo::Hidden)? {
-                Typed::Line(words) if !words.is_empty() => Zeroizing::new(words.as_bytes().to_vec()),
-                _ => return self.open(&Unlock::Environment),
-            };
+            let words =
+                match terminal.ask("Vault passphrase (Enter leaves the keys locked): ", Echo::Hidden)? {
+                    Typed::Line(words) if !words.is_empty() => Zeroizing::new(words.as_bytes().to_vec()),
+                    _ => return self.open(&Unlock::Environment),
+                };
             match self.open(&Unlock::Words(words)) {
                 Err(error) if error.code == Code::KeyLocked && left > 0 => {
                     terminal.print(&format!("{}\r\n", crate::text::plain(&error.message)));

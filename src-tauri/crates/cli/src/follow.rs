@@ -54,7 +54,9 @@ pub fn stay(
         }
         let found = session.call(&Show { task: task.to_owned() })?;
         if stands == Stands::Halted && !is_over(&found) {
-            return Err(Error::new(Code::Halted, "Hermit is halted and executes nothing").hint("run `hermit boot`"));
+            return Err(
+                Error::new(Code::Halted, "Hermit is halted and executes nothing").hint("run `hermit boot`")
+            );
         }
         if stands == Stands::KeyLocked && !is_over(&found) {
             shown.clear();
@@ -67,7 +69,10 @@ pub fn stay(
                 let Some(id) = waits.id else { return Ok(Rest { task: found, key_locked: false }) };
                 match seat.decide(session, &id)? {
                     Some(decided) if !decided.accepted => {
-                        context.out.note(format!("it was {} meanwhile; your answer changed nothing", decided.status));
+                        context.out.note(format!(
+                            "it was {} meanwhile; your answer changed nothing",
+                            decided.status
+                        ));
                     }
                     Some(_) => {}
                     None => return Ok(Rest { task: found, key_locked: false }),
@@ -112,13 +117,23 @@ pub fn report(context: &Context, rest: &Rest, receipts: &[ReceiptRow]) {
         exit::WAITING => Tone::Warn,
         _ => Tone::Bad,
     };
-    let why = task.termination.as_deref().filter(|why| *why != "done").map(|why| format!(" ({why})")).unwrap_or_default();
+    let why = task
+        .termination
+        .as_deref()
+        .filter(|why| *why != "done")
+        .map(|why| format!(" ({why})"))
+        .unwrap_or_default();
     out.say(tone, format!("{id}: {}{why}", task.row.status));
     if let Some(summary) = &task.summary {
         out.line(paragraph(&summary.to_string()));
     }
     for receipt in receipts {
-        out.line(format!("  {}  {}  {}", receipt.receipt_id, receipt.result, plain(&receipt.summary.to_string())));
+        out.line(format!(
+            "  {}  {}  {}",
+            receipt.receipt_id,
+            receipt.result,
+            plain(&receipt.summary.to_string())
+        ));
     }
     let undoable = |r: &&ReceiptRow| r.undone_by.is_none() && r.reversibility != "irreversible" && changes(r);
     if let Some(receipt) = receipts.iter().find(undoable) {
@@ -179,14 +194,17 @@ impl Shown {
         let Some(heard) = &self.heard else { return Ok(()) };
         for notice in heard.try_iter() {
             if self.json {
-                let line = serde_json::to_string(&notice).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
+                let line =
+                    serde_json::to_string(&notice).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
                 eprintln!("{line}");
                 continue;
             }
             let Some(bar) = &self.bar else { continue };
             match notice {
                 Notice::Event { event_type, .. } => bar.set_message(event_type),
-                Notice::Progress { what, done, total, .. } => bar.set_message(format!("{what} {done}/{total}")),
+                Notice::Progress { what, done, total, .. } => {
+                    bar.set_message(format!("{what} {done}/{total}"))
+                }
                 Notice::Delta { text, .. } => bar.set_message(plain(&text)),
             }
             bar.tick();

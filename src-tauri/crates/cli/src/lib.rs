@@ -18,8 +18,14 @@
 //! 5. An error is a message and, where there is one, a hint; never a backtrace, a Rust name or an empty word.
 //!
 //! **Where to start reading.** `args` for what there is, then `verb`, then `approve` and `follow`.
-#![allow(clippy::result_large_err, reason = "the wire's error is what people read; it is made once in a run, never in a loop")]
-#![allow(clippy::disallowed_methods, reason = "the command line is where time, environment and terminal enter")]
+#![allow(
+    clippy::result_large_err,
+    reason = "the wire's error is what people read; it is made once in a run, never in a loop"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the command line is where time, environment and terminal enter"
+)]
 
 mod approve;
 mod args;

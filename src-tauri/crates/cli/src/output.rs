@@ -80,7 +80,8 @@ impl Output {
     /// When it has no JSON form, which would be a fault of ours.
     pub fn answer<T: Serialize>(&self, answer: &T, show: impl FnOnce(&Self, &T)) -> Result<(), Error> {
         if self.json {
-            let text = serde_json::to_string_pretty(answer).map_err(|e| Error::new(wire::Code::Failed, e.to_string()))?;
+            let text = serde_json::to_string_pretty(answer)
+                .map_err(|e| Error::new(wire::Code::Failed, e.to_string()))?;
             print(&text);
         } else {
             show(self, answer);

@@ -47,7 +47,10 @@ impl Drop for Restore<'_> {
     }
 }
 
-#[allow(clippy::indexing_slicing, reason = "rustix indexes its special codes by an enum; no index is out of bounds")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "rustix indexes its special codes by an enum; no index is out of bounds"
+)]
 fn one_byte_at_a_time(raw: &mut Termios) {
     raw.special_codes[SpecialCodeIndex::VMIN] = 1;
     raw.special_codes[SpecialCodeIndex::VTIME] = 0;

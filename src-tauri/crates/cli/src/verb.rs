@@ -1,8 +1,8 @@
 //! One function for each verb.
 
 mod approvals;
-mod knowledge;
 mod keys;
+mod knowledge;
 mod proof;
 mod run;
 mod start;

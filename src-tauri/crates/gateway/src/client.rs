@@ -81,7 +81,10 @@ impl Client {
             return serde_json::from_slice(&bytes).map_err(garbled);
         }
         Err(serde_json::from_slice(&bytes).unwrap_or_else(|_| {
-            wire::Error::new(Code::Failed, format!("the host at {} answered {}", self.address, answer.status()))
+            wire::Error::new(
+                Code::Failed,
+                format!("the host at {} answered {}", self.address, answer.status()),
+            )
         }))
     }
 

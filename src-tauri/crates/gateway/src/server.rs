@@ -118,7 +118,9 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/v1/command/{name}", post(command))
         .route("/v1/commands", get(commands))
         .route("/v1/events", get(stream::events))
-        .fallback(|| async { refusal(&wire::Error::new(Code::UnknownCommand, "there is nothing at this path")) })
+        .fallback(|| async {
+            refusal(&wire::Error::new(Code::UnknownCommand, "there is nothing at this path"))
+        })
         .method_not_allowed_fallback(|| async { method() })
         .layer(middleware::from_fn_with_state(Arc::clone(&gateway), admitted))
         .with_state(gateway)
@@ -135,7 +137,11 @@ async fn admitted(State(gateway): State<Arc<Gateway>>, request: Request, next: N
     answer
 }
 
-async fn command(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, request: Request) -> Response {
+async fn command(
+    State(gateway): State<Arc<Gateway>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
     if let Some(refused) = refused_here(&name) {
         return refusal(&refused);
     }
@@ -150,7 +156,10 @@ async fn command(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, 
     match tokio::task::spawn_blocking(move || api::call(&*host, &name, params)).await {
         Ok(Ok(answer)) => json_answer(StatusCode::OK, &answer),
         Ok(Err(error)) => refusal(&error),
-        Err(_) => refusal(&wire::Error::new(Code::Failed, "the command broke off; the store says what was recorded")),
+        Err(_) => refusal(&wire::Error::new(
+            Code::Failed,
+            "the command broke off; the store says what was recorded",
+        )),
     }
 }
 

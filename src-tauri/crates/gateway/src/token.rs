@@ -50,7 +50,11 @@ impl Token {
     /// [`Error::Token`].
     pub fn keep(&self, dir: &Path) -> Result<(), Error> {
         let (path, partial) = (dir.join(TOKEN_FILE), dir.join(format!("{TOKEN_FILE}.part")));
-        let said = |e: std::io::Error| Error::Token { act: "written", path: path.display().to_string(), why: e.to_string() };
+        let said = |e: std::io::Error| Error::Token {
+            act: "written",
+            path: path.display().to_string(),
+            why: e.to_string(),
+        };
         // Never written into a file that somebody else made and may read.
         match std::fs::remove_file(&partial) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(said(e)),

@@ -73,7 +73,8 @@ impl ApprovalSeat {
         let decision =
             governance::approval::answer(packet, choice, self.surface, person, SystemClock.now(), feedback)
                 .map_err(|refusal| signing(refusal.reason))?;
-        let (signer, _) = self.open.as_ref().ok_or_else(|| signing("the approval key is not open".to_owned()))?;
+        let (signer, _) =
+            self.open.as_ref().ok_or_else(|| signing("the approval key is not open".to_owned()))?;
         let envelope = governance::approval::sign(&decision, signer).map_err(|e| signing(e.to_string()))?;
         if grave {
             self.open = None;
@@ -87,7 +88,8 @@ impl ApprovalSeat {
     }
 
     fn forget_old(&mut self) {
-        let longest = Duration::from_millis(u64::try_from(model::limits::APPROVAL_KEY_OPEN_MS_MAX).unwrap_or(0));
+        let longest =
+            Duration::from_millis(u64::try_from(model::limits::APPROVAL_KEY_OPEN_MS_MAX).unwrap_or(0));
         if self.open.as_ref().is_some_and(|(_, since)| since.elapsed() >= longest) {
             self.open = None;
         }

@@ -56,6 +56,9 @@ impl Config {
 
     /// The authorities' file in force.
     pub fn authorities(&self) -> Option<PathBuf> {
-        std::env::var_os("HERMIT_CA_FILE").map(PathBuf::from).filter(|p| !p.as_os_str().is_empty()).or_else(|| self.ca_file.clone())
+        std::env::var_os("HERMIT_CA_FILE")
+            .map(PathBuf::from)
+            .filter(|p| !p.as_os_str().is_empty())
+            .or_else(|| self.ca_file.clone())
     }
 }

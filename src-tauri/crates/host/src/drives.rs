@@ -67,7 +67,8 @@ impl Drives {
             let Some(task) = board.queue.pop_front() else { return };
             board.at_work.insert(task, false);
             let drives = Arc::clone(self);
-            let spawned = std::thread::Builder::new().name(format!("drive {task}")).spawn(move || drives.run(task));
+            let spawned =
+                std::thread::Builder::new().name(format!("drive {task}")).spawn(move || drives.run(task));
             if let Err(error) = spawned {
                 board.at_work.remove(&task);
                 let why = wire::Error::new(wire::Code::Failed, format!("no thread to work with: {error}"));

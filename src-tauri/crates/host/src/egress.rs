@@ -57,7 +57,8 @@ impl Outbound {
         let source = self.secrets.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let source = source.ok_or_else(|| denied(format!("the vault with secret `{handle}` is locked")))?;
         let value = source.secret(handle).map_err(|e| denied(e.to_string()))?;
-        let text = std::str::from_utf8(&value).map_err(|_| denied(format!("secret `{handle}` is not text")))?;
+        let text =
+            std::str::from_utf8(&value).map_err(|_| denied(format!("secret `{handle}` is not text")))?;
         Ok(Zeroizing::new(format!("Bearer {}", text.trim())))
     }
 }
@@ -115,10 +116,14 @@ impl Egress for Outbound {
                 Ok(Piece::Bytes(_)) => return Err(EgressError::Stopped),
                 Ok(Piece::End) => return Ok(HttpReply { status, body: Vec::new() }),
                 Ok(Piece::Failed(error)) => return Err(error),
-                Err(RecvTimeoutError::Timeout) if Instant::now() > until => return Err(EgressError::TimedOut(timeout_ms)),
+                Err(RecvTimeoutError::Timeout) if Instant::now() > until => {
+                    return Err(EgressError::TimedOut(timeout_ms));
+                }
                 Err(RecvTimeoutError::Timeout) if on_chunk(&[]) => {}
                 Err(RecvTimeoutError::Timeout) => return Err(EgressError::Stopped),
-                Err(RecvTimeoutError::Disconnected) => return Err(EgressError::Cut("the exchange broke off".to_owned())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(EgressError::Cut("the exchange broke off".to_owned()));
+                }
             }
         }
     }
@@ -132,7 +137,8 @@ fn talk(
     timeout_ms: u64,
     out: &SyncSender<Piece>,
 ) {
-    let mut request = agent.post(url).header("Content-Type", "application/json").header("Accept-Encoding", "identity");
+    let mut request =
+        agent.post(url).header("Content-Type", "application/json").header("Accept-Encoding", "identity");
     if let Some(bearer) = bearer {
         request = request.header("Authorization", bearer.as_str());
     }

@@ -55,8 +55,12 @@ impl Error {
         match self {
             Self::Kernel(error) => api::of_kernel(error),
             Self::Keys(error) => of_keys(&error),
-            Self::NoHome(_) => wire::Error::new(Code::Usage, message).hint("set `HERMIT_HOME` to a folder of your own"),
-            Self::Config { .. } => wire::Error::new(Code::Usage, message).hint("correct the file, or move it away"),
+            Self::NoHome(_) => {
+                wire::Error::new(Code::Usage, message).hint("set `HERMIT_HOME` to a folder of your own")
+            }
+            Self::Config { .. } => {
+                wire::Error::new(Code::Usage, message).hint("correct the file, or move it away")
+            }
             Self::Fault(_) => wire::Error::new(Code::Usage, message).hint("unset `HERMIT_FAULT`"),
             Self::Io { .. } => wire::Error::new(Code::Failed, message)
                 .hint("see that the folder is yours and its disk is not full or read-only"),
@@ -76,7 +80,9 @@ fn of_keys(error: &keychain::Error) -> wire::Error {
         E::Exists { .. } => (Code::Conflict, "this store has keys already; see `hermit keys list`"),
         E::Missing { .. } => (Code::KeyLocked, "make keys with `hermit keys init`"),
         E::Locked { .. } => (Code::KeyLocked, "unlock the keychain and try again"),
-        E::NoKeychain { .. } => (Code::Unavailable, "choose the passphrase file: `hermit keys init --store file`"),
+        E::NoKeychain { .. } => {
+            (Code::Unavailable, "choose the passphrase file: `hermit keys init --store file`")
+        }
         E::Exposed { .. } => (Code::Refused, "only its owner may read a key file"),
         E::OtherVault { .. } | E::OtherKeys { .. } | E::Damaged { .. } => {
             (Code::Damaged, "keep the files as they are; a backup of the store's folder has the right ones")

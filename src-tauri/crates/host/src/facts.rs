@@ -39,7 +39,12 @@ fn folder(home: &Home) -> Fact {
         }
         Err(error) => {
             let text = format!("{shown}: {error}");
-            fact("store", Level::Trouble, text, "see that the folder is yours and its disk is not full or read-only")
+            fact(
+                "store",
+                Level::Trouble,
+                text,
+                "see that the folder is yours and its disk is not full or read-only",
+            )
         }
     }
 }
@@ -48,24 +53,44 @@ fn walls(hands: &LocalHands) -> Fact {
     let walls = hands.walls();
     let text = format!("{} ({})", walls.level(), walls.why());
     match walls.level() {
-        SandboxLevel::Unconfined => {
-            fact("walls around commands", Level::Note, text, "commands are refused here; install `bubblewrap`, or use a newer kernel")
-        }
+        SandboxLevel::Unconfined => fact(
+            "walls around commands",
+            Level::Note,
+            text,
+            "commands are refused here; install `bubblewrap`, or use a newer kernel",
+        ),
         _ => fact("walls around commands", Level::Fine, text, ""),
     }
 }
 
 fn vault(home: &Home, keys: &HostKeys) -> Fact {
     match Marker::read(home.dir()) {
-        Ok(None) => fact("keys", Level::Trouble, "none", "make them with `hermit keys init --store keychain` or `--store file`"),
-        Ok(Some(marker)) if keys.keys().is_some() => fact("keys", Level::Fine, format!("open, in the {} vault", marker.vault), ""),
+        Ok(None) => fact(
+            "keys",
+            Level::Trouble,
+            "none",
+            "make them with `hermit keys init --store keychain` or `--store file`",
+        ),
+        Ok(Some(marker)) if keys.keys().is_some() => {
+            fact("keys", Level::Fine, format!("open, in the {} vault", marker.vault), "")
+        }
         Ok(Some(marker)) => {
             let why = Some(keys.why_locked()).filter(|why| !why.is_empty());
             let why = why.unwrap_or_else(|| "a look needs no keys, so they were not opened".to_owned());
             let text = format!("in the {} vault: {why}", marker.vault);
-            fact("keys", Level::Note, text, "set `HERMIT_PASSPHRASE_FILE`, or work at a terminal that can ask")
+            fact(
+                "keys",
+                Level::Note,
+                text,
+                "set `HERMIT_PASSPHRASE_FILE`, or work at a terminal that can ask",
+            )
         }
-        Err(error) => fact("keys", Level::Trouble, error.to_string(), "keep the files as they are; a backup has the right ones"),
+        Err(error) => fact(
+            "keys",
+            Level::Trouble,
+            error.to_string(),
+            "keep the files as they are; a backup has the right ones",
+        ),
     }
 }
 
@@ -73,21 +98,33 @@ fn approval(home: &Home) -> Fact {
     if home.path(crate::keys::APPROVAL_FILE).exists() {
         fact("approval key", Level::Fine, "there, under a passphrase of its own", "")
     } else {
-        fact("approval key", Level::Trouble, "none; nothing can be approved", "make it with `hermit keys init`")
+        fact(
+            "approval key",
+            Level::Trouble,
+            "none; nothing can be approved",
+            "make it with `hermit keys init`",
+        )
     }
 }
 
 fn model(config: &Config) -> Fact {
     match &config.default_model {
         Some(address) => fact("standard model", Level::Fine, address.clone(), ""),
-        None => fact("standard model", Level::Note, "none; playbooks need none", "set `default_model` in config.json, or name one with `--model`"),
+        None => fact(
+            "standard model",
+            Level::Note,
+            "none; playbooks need none",
+            "set `default_model` in config.json, or name one with `--model`",
+        ),
     }
 }
 
 fn authorities(config: &Config) -> Fact {
     match config.authorities() {
         None => fact("certificate authorities", Level::Fine, "those that come with Hermit", ""),
-        Some(path) if path.is_file() => fact("certificate authorities", Level::Fine, path.display().to_string(), ""),
+        Some(path) if path.is_file() => {
+            fact("certificate authorities", Level::Fine, path.display().to_string(), "")
+        }
         Some(path) => {
             let text = format!("`{}` is not there", path.display());
             fact("certificate authorities", Level::Trouble, text, "correct `HERMIT_CA_FILE` or `ca_file`")

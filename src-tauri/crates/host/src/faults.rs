@@ -37,10 +37,12 @@ struct Planned {
 
 impl Planned {
     fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = |what: &str| Error::Fault(format!("`{text}`: {what}; write POINT:before|after:abort|error[:N]"));
+        let wrong =
+            |what: &str| Error::Fault(format!("`{text}`: {what}; write POINT:before|after:abort|error[:N]"));
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
-        let point = Point::ALL.iter().copied().find(|p| p.as_str() == name).ok_or_else(|| wrong("no such point"))?;
+        let point =
+            Point::ALL.iter().copied().find(|p| p.as_str() == name).ok_or_else(|| wrong("no such point"))?;
         let after = match parts.next() {
             Some("before") => false,
             Some("after") => true,
@@ -53,7 +55,9 @@ impl Planned {
         };
         let nth = match parts.next() {
             None => 1,
-            Some(n) => n.parse().ok().filter(|n| *n > 0).ok_or_else(|| wrong("the pass is no number from 1"))?,
+            Some(n) => {
+                n.parse().ok().filter(|n| *n > 0).ok_or_else(|| wrong("the pass is no number from 1"))?
+            }
         };
         Ok(Self { point, after, abort, nth, passed: AtomicU64::new(0) })
     }
@@ -93,7 +97,14 @@ mod tests {
         assert!(planned.after(Point::ItemRename).is_ok());
         assert!(planned.before(Point::ItemRename).is_err());
         assert!(planned.before(Point::ItemRename).is_ok());
-        for wrong in ["", "item.rename", "nothing:before:abort", "item.rename:now:abort", "item.rename:after:x", "item.rename:after:abort:0"] {
+        for wrong in [
+            "",
+            "item.rename",
+            "nothing:before:abort",
+            "item.rename:now:abort",
+            "item.rename:after:x",
+            "item.rename:after:abort:0",
+        ] {
             assert!(Planned::parse(wrong).is_err(), "{wrong}");
         }
     }

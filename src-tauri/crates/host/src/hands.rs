@@ -86,7 +86,9 @@ impl HandsSource for LocalHands {
 
 /// The operating system's own version, as far as it says so in a file.
 pub fn kernel_release() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease").map(|text| text.trim().to_owned()).unwrap_or_default()
+    std::fs::read_to_string("/proc/sys/kernel/osrelease")
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
 }
 
 struct Adapter(Real);
@@ -114,7 +116,12 @@ impl Hands for Adapter {
         self.0.settle(request, before)
     }
 
-    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome {
+    fn roll_forward(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        settled: &Settled,
+    ) -> Outcome {
         self.0.roll_forward(authorization, request, settled)
     }
 }

@@ -16,7 +16,9 @@ impl Interrupts {
         let watched = Self::default();
         let count = Arc::clone(&watched.0);
         let listen = move || {
-            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
             runtime.block_on(async {
                 while tokio::signal::ctrl_c().await.is_ok() {
                     if count.fetch_add(1, Ordering::SeqCst) > 0 {

@@ -100,7 +100,10 @@ impl HostKeys {
                     Unlock::Environment => from_environment()?,
                 };
                 let Some(words) = words else {
-                    self.locked("its passphrase was not given; set `HERMIT_PASSPHRASE_FILE`, or use a terminal".to_owned());
+                    self.locked(
+                        "its passphrase was not given; set `HERMIT_PASSPHRASE_FILE`, or use a terminal"
+                            .to_owned(),
+                    );
                     return Ok(false);
                 };
                 Arc::new(FileVault::open(&home.path(VAULT_FILE), &words)?)
@@ -125,12 +128,7 @@ impl HostKeys {
     ///
     /// # Errors
     /// [`Error::Keys`] when there are keys already, a passphrase is too short, or the vault is not there.
-    pub fn create(
-        &self,
-        home: &Home,
-        log_id: &str,
-        new: &NewKeys<'_>,
-    ) -> Result<Made, Error> {
+    pub fn create(&self, home: &Home, log_id: &str, new: &NewKeys<'_>) -> Result<Made, Error> {
         let kept_in = match new.vault {
             VaultChoice::Keychain => "keychain",
             VaultChoice::File => "file",
@@ -143,7 +141,10 @@ impl HostKeys {
             let keys = Keys::create(home.dir(), &*vault, *seed)?;
             self.opened(keys, vault);
         } else if new.approval_passphrase.is_none() || home.path(APPROVAL_FILE).exists() {
-            return Err(keychain::Error::Exists { what: home.path(keychain::MARKER_FILE).display().to_string() }.into());
+            return Err(keychain::Error::Exists {
+                what: home.path(keychain::MARKER_FILE).display().to_string(),
+            }
+            .into());
         }
         if let Some(marker) = Marker::read(home.dir())? {
             public.push((KeyPurpose::Log, marker.log.public_key));

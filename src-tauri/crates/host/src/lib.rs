@@ -22,8 +22,14 @@
 //! 7. Locked keys stop nothing but what they sign: receipts wait and say so.
 //!
 //! **Where to start reading.** [`Session`], then [`Local`], then [`Home`].
-#![allow(clippy::result_large_err, reason = "the wire's error is what people read; it is made once in a run, never in a loop")]
-#![allow(clippy::disallowed_methods, reason = "this room is where clock, chance, environment and disk enter the house")]
+#![allow(
+    clippy::result_large_err,
+    reason = "the wire's error is what people read; it is made once in a run, never in a loop"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this room is where clock, chance, environment and disk enter the house"
+)]
 
 mod approving;
 mod blobs;

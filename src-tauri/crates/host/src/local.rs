@@ -5,7 +5,10 @@ use crate::drives::{Drives, Ended};
 use crate::hands::LocalHands;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
-use crate::{Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs, pin};
+use crate::{
+    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs,
+    pin,
+};
 use api::{BundleSigners, Flow};
 use governance::PolicyEngine;
 use kernel::command::submit::Reasoning;
@@ -152,7 +155,10 @@ impl Local {
     /// # Errors
     /// [`Error::Keys`], [`Error::Kernel`].
     pub fn make_keys(&self, new: &NewKeys<'_>) -> Result<(), Error> {
-        let owned = self.owned.as_ref().ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))?;
+        let owned = self
+            .owned
+            .as_ref()
+            .ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))?;
         let made = self.keys.create(&self.home, owned.kernel.reader().log_id(), new)?;
         owned.kernel.register_keys(&made.public, made.kept_in)?;
         Ok(())

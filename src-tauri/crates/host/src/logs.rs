@@ -11,7 +11,10 @@ const BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Begins to log into `logs/hermit.log`. A process without a log works as well, so failures are let go.
 pub fn begin(home: &Home, config: &Config) {
-    let level = std::env::var("HERMIT_LOG").ok().or_else(|| config.log_level.clone()).unwrap_or_else(|| "info".to_owned());
+    let level = std::env::var("HERMIT_LOG")
+        .ok()
+        .or_else(|| config.log_level.clone())
+        .unwrap_or_else(|| "info".to_owned());
     if level == "off" {
         return;
     }

@@ -23,7 +23,9 @@ impl Notices {
     /// Tells everybody.
     pub fn tell(&self, notice: &wire::Notice) {
         let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        listeners.retain(|listener| !matches!(listener.try_send(notice.clone()), Err(TrySendError::Disconnected(_))));
+        listeners.retain(|listener| {
+            !matches!(listener.try_send(notice.clone()), Err(TrySendError::Disconnected(_)))
+        });
     }
 }
 

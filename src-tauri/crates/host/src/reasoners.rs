@@ -4,7 +4,10 @@ use crate::Config;
 use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
 use model::task::ModelChoice;
-use reasoning::{Address, Egress, Mode, OpenAi, Playbook, Reasoner, Recorded, Recorder, Settings, Transcript, recorded::Matching};
+use reasoning::{
+    Address, Egress, Mode, OpenAi, Playbook, Reasoner, Recorded, Recorder, Settings, Transcript,
+    recorded::Matching,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wire::task::Reasoner as Asked;
@@ -25,7 +28,10 @@ impl LocalReasoners {
 
 impl ReasonerSource for LocalReasoners {
     fn reasoner(&self, choice: &ModelChoice, text: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String> {
-        let text = || String::from_utf8(text.unwrap_or_default().to_vec()).map_err(|_| "its text is not UTF-8".to_owned());
+        let text = || {
+            String::from_utf8(text.unwrap_or_default().to_vec())
+                .map_err(|_| "its text is not UTF-8".to_owned())
+        };
         match choice {
             ModelChoice::Playbook { parameters, .. } => {
                 let playbook = Playbook::parse(&text()?).map_err(|e| e.to_string())?;
@@ -59,10 +65,13 @@ impl ReasonerSource for LocalReasoners {
 /// The reasoner, with a recorder around it when `HERMIT_RECORD` names a file: every exchange is added to it as a line
 /// that `--model recorded:FILE` replays. What the model was told and said stands in it; keep it as you keep the notes.
 fn recorded(inner: OpenAi) -> Result<Arc<dyn Reasoner>, String> {
-    let Some(path) = std::env::var_os("HERMIT_RECORD").filter(|path| !path.is_empty()).map(PathBuf::from) else {
+    let Some(path) = std::env::var_os("HERMIT_RECORD").filter(|path| !path.is_empty()).map(PathBuf::from)
+    else {
         return Ok(Arc::new(inner));
     };
-    let failed = |e: &dyn std::fmt::Display| format!("cannot record into `{}`, as HERMIT_RECORD asks: {e}", path.display());
+    let failed = |e: &dyn std::fmt::Display| {
+        format!("cannot record into `{}`, as HERMIT_RECORD asks: {e}", path.display())
+    };
     let file = std::fs::File::options().append(true).create(true).open(&path).map_err(|e| failed(&e))?;
     let begun = file.metadata().map_err(|e| failed(&e))?.len() > 0;
     if begun {
@@ -127,8 +136,9 @@ fn addressed(text: &str, secret: Option<String>) -> Result<Reasoning, Error> {
             Ok(Reasoning::Playbook { name, text, parameters: std::collections::BTreeMap::new() })
         }
         Address::Recorded(path) => {
-            let text = std::fs::read_to_string(Path::new(&path))
-                .map_err(|e| Error::new(Code::NotFound, format!("cannot read the transcript `{path}`: {e}")))?;
+            let text = std::fs::read_to_string(Path::new(&path)).map_err(|e| {
+                Error::new(Code::NotFound, format!("cannot read the transcript `{path}`: {e}"))
+            })?;
             Transcript::parse(&text).map_err(|e| Error::new(Code::Usage, e.to_string()))?;
             Ok(Reasoning::Recorded { text })
         }

@@ -51,9 +51,9 @@ impl Session {
         }
         match Local::owning(home.clone(), unlock) {
             Ok(local) => Ok(Self::Local(Box::new(local))),
-            Err(crate::Error::Kernel(kernel::Error::Ledger(ledger::Error::Held { pid, address, .. }))) => {
-                Self::attach(home, pid, address)
-            }
+            Err(crate::Error::Kernel(kernel::Error::Ledger(ledger::Error::Held {
+                pid, address, ..
+            }))) => Self::attach(home, pid, address),
             Err(error) => Err(error.to_wire()),
         }
     }
@@ -65,7 +65,9 @@ impl Session {
                 .details(serde_json::json!({ "pid": pid }))
         };
         let Some(address) = address else { return Err(held("")) };
-        gateway::Client::attach(&address, home.dir()).map(Self::Attached).map_err(|e| held(&format!(", which does not answer: {e}")))
+        gateway::Client::attach(&address, home.dir())
+            .map(Self::Attached)
+            .map_err(|e| held(&format!(", which does not answer: {e}")))
     }
 
     /// Whether this process owns the store.
@@ -126,9 +128,9 @@ impl Session {
             None => Stands::AtWork,
             Some(Ended::Stands(Standing::KeyLocked)) => Stands::KeyLocked,
             Some(Ended::Stands(Standing::Halted)) => Stands::Halted,
-            Some(Ended::Stands(Standing::Waiting(Waiting::Dependency) | Standing::Waiting(_) | Standing::Ended { .. })) => {
-                Stands::AtRest
-            }
+            Some(Ended::Stands(
+                Standing::Waiting(Waiting::Dependency) | Standing::Waiting(_) | Standing::Ended { .. },
+            )) => Stands::AtRest,
             Some(Ended::Failed(error)) => Stands::Broke(error),
         }
     }

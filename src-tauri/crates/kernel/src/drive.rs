@@ -16,14 +16,14 @@ mod think;
 
 pub(crate) use act::Yes;
 pub(crate) use end::in_words;
-pub(crate) use receipt::INVALIDATE_MEMORY;
 pub(crate) use judge::Judged;
 pub(crate) use observe::summary_of;
+pub(crate) use receipt::INVALIDATE_MEMORY;
 
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next};
 use crate::state::TaskState;
-use crate::Error;
 use model::TaskId;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::task::TaskStatus;
@@ -126,10 +126,7 @@ impl Kernel {
         for task_id in self.open_tasks()? {
             let cell = self.cell(task_id)?;
             let state = lock(&cell.state);
-            let idle = matches!(
-                next(&state, self.ports.clock.now()),
-                Next::Wait(_) | Next::Ended(_)
-            );
+            let idle = matches!(next(&state, self.ports.clock.now()), Next::Wait(_) | Next::Ended(_));
             if !idle {
                 found.push(task_id);
             }

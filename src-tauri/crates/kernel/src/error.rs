@@ -50,7 +50,9 @@ pub enum Error {
     #[error("the gate could not write its audit entry: {0}")]
     Gate(String),
     /// An invariant of the kernel does not hold; nothing further is written for this task.
-    #[error("a broken invariant stopped this task: {0}; run `hermit ledger verify` and keep the store as it is")]
+    #[error(
+        "a broken invariant stopped this task: {0}; run `hermit ledger verify` and keep the store as it is"
+    )]
     Broken(String),
 }
 

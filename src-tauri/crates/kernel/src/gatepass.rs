@@ -1,10 +1,11 @@
 //! One pass through the gate. Its entries join the commit they authorise; the gate moves only when it is on disk.
 
+use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::writeup::Writeup;
-use crate::Error;
 use gate::{
-    AuditFailure, AuditLog, Gate, Jurisdiction, KernelConfig, KernelReceipt, KernelRequest, Ruling, ToolCall, Tools, Variant,
+    AuditFailure, AuditLog, Gate, Jurisdiction, KernelConfig, KernelReceipt, KernelRequest, Ruling, ToolCall,
+    Tools, Variant,
 };
 use model::RequestId;
 use model::artifact::ArtifactRef;

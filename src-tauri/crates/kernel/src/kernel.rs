@@ -143,7 +143,9 @@ impl Kernel {
                 let event = Event::from_bytes(&stored.bytes)?;
                 let body = self.body_of(&event)?;
                 match state.as_mut() {
-                    None => state = Some(TaskState::begin(&event, &body).map_err(|_| self.unknown_task(task_id))?),
+                    None => {
+                        state = Some(TaskState::begin(&event, &body).map_err(|_| self.unknown_task(task_id))?)
+                    }
                     Some(state) => state.apply(&event, &body)?,
                 }
             }
@@ -168,7 +170,8 @@ impl Kernel {
             attempt_id: attempt.map(|a| a.attempt.attempt_id),
             workspace_id: state.task.workspace_hint,
         };
-        let correlation = attempt.map_or_else(|| state.task.task_id.to_string(), |a| a.attempt.attempt_id.to_string());
+        let correlation =
+            attempt.map_or_else(|| state.task.task_id.to_string(), |a| a.attempt.attempt_id.to_string());
         let mut writeup = Writeup::new(self.sources(), point, scope, actor, correlation, state.last_event);
         writeup.batch.expect.push((state.task.task_id, state.seq));
         writeup
@@ -188,11 +191,19 @@ impl Kernel {
     }
 
     /// Commits a boundary and folds it. `state` is the task's state, locked by the caller, when it belongs to one.
-    pub(crate) fn commit(&self, writeup: Writeup<'_>, state: Option<&mut TaskState>) -> Result<Vec<Placed>, Error> {
+    pub(crate) fn commit(
+        &self,
+        writeup: Writeup<'_>,
+        state: Option<&mut TaskState>,
+    ) -> Result<Vec<Placed>, Error> {
         self.commit_batch(writeup.batch, state)
     }
 
-    pub(crate) fn commit_batch(&self, batch: Batch, state: Option<&mut TaskState>) -> Result<Vec<Placed>, Error> {
+    pub(crate) fn commit_batch(
+        &self,
+        batch: Batch,
+        state: Option<&mut TaskState>,
+    ) -> Result<Vec<Placed>, Error> {
         let plain: Vec<(EventId, Body)> = batch.drafts.iter().map(|d| (d.event_id, d.body.clone())).collect();
         let committed = self.writer.commit(batch)?;
         self.fold(&committed.placed, &plain, state)?;

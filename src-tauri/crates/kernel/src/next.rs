@@ -179,12 +179,16 @@ fn awaiting_approval(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> 
 }
 
 fn awaiting_input(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
-    let Some(question) = attempt.question.and_then(|id| state.clarifications.get(&id)) else { return Next::Compile };
+    let Some(question) = attempt.question.and_then(|id| state.clarifications.get(&id)) else {
+        return Next::Compile;
+    };
     let id = question.clarification_id;
     match question.status {
         ClarificationStatus::Pending if now > question.expires_at => Next::ExpireQuestion(id),
         ClarificationStatus::Pending => Next::Wait(Waiting::Answer(id)),
         ClarificationStatus::Answered => Next::Compile,
-        ClarificationStatus::Expired | ClarificationStatus::Cancelled => Next::Terminate(TerminationReason::Expired),
+        ClarificationStatus::Expired | ClarificationStatus::Cancelled => {
+            Next::Terminate(TerminationReason::Expired)
+        }
     }
 }

@@ -112,8 +112,11 @@ impl Kernel {
             (PrincipalType::User, "owner of this store"),
         ];
         for (principal_type, name) in people {
-            let principal_id =
-                if principal_type == PrincipalType::System { system_id } else { PrincipalId::fresh(clock, entropy) };
+            let principal_id = if principal_type == PrincipalType::System {
+                system_id
+            } else {
+                PrincipalId::fresh(clock, entropy)
+            };
             let principal = Principal {
                 principal_id,
                 principal_type,

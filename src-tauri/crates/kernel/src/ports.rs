@@ -36,7 +36,12 @@ pub trait Hands: Send + Sync {
     fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled;
 
     /// Completes what was found not done and whose prior still holds.
-    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome;
+    fn roll_forward(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        settled: &Settled,
+    ) -> Outcome;
 }
 
 /// Opens hands.

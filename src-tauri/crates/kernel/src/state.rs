@@ -17,8 +17,8 @@ use model::policy::RiskBand;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::task::{Step, Task};
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId, IngressId,
-    ReceiptId, StepId, UnixMs, transition,
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
+    IngressId, ReceiptId, StepId, UnixMs, transition,
 };
 use seal::Digest;
 use std::collections::BTreeMap;
@@ -193,12 +193,16 @@ impl TaskState {
     /// [`Error::Broken`] or [`Error::Model`] when an event does not fit the state.
     pub fn apply(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
         if event.task_seq != self.seq.saturating_add(1) {
-            return Err(Error::Broken(format!("event {} of `{}` is out of order", event.task_seq, event.task_id)));
+            return Err(Error::Broken(format!(
+                "event {} of `{}` is out of order",
+                event.task_seq, event.task_id
+            )));
         }
         self.seq = event.task_seq;
         self.last_event = Some(event.event_id);
         self.apply_task(event, body)?;
         self.apply_governed(event, body)?;
+        self.apply_grants(body);
         self.apply_questions(body);
         self.apply_knowledge(body);
         if let Some(attempt) = event.attempt_id.and_then(|id| self.attempts.get_mut(&id)) {
@@ -212,7 +216,10 @@ impl TaskState {
             Body::TaskStatusChanged(b) => {
                 transition::task(b.from, b.to)?;
                 if self.task.status != b.from {
-                    return Err(Error::Broken(format!("task `{}` was {}, not {}", event.task_id, self.task.status, b.from)));
+                    return Err(Error::Broken(format!(
+                        "task `{}` was {}, not {}",
+                        event.task_id, self.task.status, b.from
+                    )));
                 }
                 self.task.status = b.to;
                 self.task.updated_at = event.occurred_at;
@@ -288,14 +295,35 @@ impl TaskState {
                 record.envelope = b.envelope.clone();
                 record.feedback = b.feedback.as_ref().and_then(|f| f.shown().cloned());
             }
-            Body::ApprovalExpired(b) => drop(self.resolve(b.approval_id, ApprovalStatus::Expired, event)?),
-            Body::ApprovalCancelled(b) => drop(self.resolve(b.approval_id, ApprovalStatus::Cancelled, event)?),
+            Body::ApprovalExpired(b) => {
+                self.resolve(b.approval_id, ApprovalStatus::Expired, event)?;
+            }
+            Body::ApprovalCancelled(b) => {
+                self.resolve(b.approval_id, ApprovalStatus::Cancelled, event)?;
+            }
             Body::ApprovalInvalidated(b) => {
                 // A granted approval can be invalidated too, as long as nothing was dispatched on it.
                 if let Some(record) = self.approvals.get_mut(&b.approval_id) {
                     record.approval.status = ApprovalStatus::Invalidated;
                 }
             }
+            Body::ReceiptIssued(b) => self.receipts.push(ReceiptRecord {
+                receipt_id: b.receipt_id,
+                receipt_class: b.receipt_class,
+                action_class: b.action_class,
+                result_code: b.result_code,
+                envelope: b.envelope.clone(),
+                reversibility: b.reversibility,
+                rolls_back: b.rolls_back,
+            }),
+            Body::DecisionRecorded(b) => self.decisions.push(b.decision.clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn apply_grants(&mut self, body: &Body) {
+        match body {
             Body::GrantIssued(b) => {
                 let record = GrantRecord {
                     artifact: b.grant.clone(),
@@ -316,19 +344,8 @@ impl TaskState {
                     grant.consumed = true;
                 }
             }
-            Body::ReceiptIssued(b) => self.receipts.push(ReceiptRecord {
-                receipt_id: b.receipt_id,
-                receipt_class: b.receipt_class,
-                action_class: b.action_class,
-                result_code: b.result_code,
-                envelope: b.envelope.clone(),
-                reversibility: b.reversibility,
-                rolls_back: b.rolls_back,
-            }),
-            Body::DecisionRecorded(b) => self.decisions.push(b.decision.clone()),
             _ => {}
         }
-        Ok(())
     }
 
     fn apply_questions(&mut self, body: &Body) {
@@ -339,8 +356,12 @@ impl TaskState {
             Body::ClarificationAnswered(b) => {
                 self.close(b.clarification_id, ClarificationStatus::Answered, Some(b.ingress_id));
             }
-            Body::ClarificationExpired(b) => self.close(b.clarification_id, ClarificationStatus::Expired, None),
-            Body::ClarificationCancelled(b) => self.close(b.clarification_id, ClarificationStatus::Cancelled, None),
+            Body::ClarificationExpired(b) => {
+                self.close(b.clarification_id, ClarificationStatus::Expired, None)
+            }
+            Body::ClarificationCancelled(b) => {
+                self.close(b.clarification_id, ClarificationStatus::Cancelled, None)
+            }
             _ => {}
         }
     }
@@ -366,7 +387,12 @@ impl TaskState {
         }
     }
 
-    fn resolve(&mut self, id: ApprovalId, to: ApprovalStatus, event: &Event) -> Result<&mut ApprovalRecord, Error> {
+    fn resolve(
+        &mut self,
+        id: ApprovalId,
+        to: ApprovalStatus,
+        event: &Event,
+    ) -> Result<&mut ApprovalRecord, Error> {
         let record = self
             .approvals
             .get_mut(&id)

@@ -58,10 +58,9 @@ impl StoreState {
             Body::WorkspaceRegistered(b) => {
                 self.workspaces.insert(b.workspace_id, b.root_path.shown().cloned());
             }
-            Body::ConversationOpened(b) => self.conversations.push(Conversation {
-                conversation_id: b.conversation_id,
-                inbox_task_id: b.inbox_task_id,
-            }),
+            Body::ConversationOpened(b) => self
+                .conversations
+                .push(Conversation { conversation_id: b.conversation_id, inbox_task_id: b.inbox_task_id }),
             Body::GateHalted(b) => {
                 self.halted = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
             }

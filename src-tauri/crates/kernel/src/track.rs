@@ -58,7 +58,12 @@ impl Track {
         Ok(())
     }
 
-    pub(crate) fn attempt(&mut self, w: &mut Writeup<'_>, to: AttemptStatus, reason: &str) -> Result<(), Error> {
+    pub(crate) fn attempt(
+        &mut self,
+        w: &mut Writeup<'_>,
+        to: AttemptStatus,
+        reason: &str,
+    ) -> Result<(), Error> {
         let Some((about_attempt_id, from)) = self.attempt else {
             return Err(Error::Broken("no attempt is at work".to_owned()));
         };

@@ -1,7 +1,7 @@
 //! Folders by identifier: one identifier for one root in one store.
 
-use crate::kernel::{Kernel, lock};
 use crate::Error;
+use crate::kernel::{Kernel, lock};
 use model::body::WorkspaceRegistered;
 use model::fault::Point;
 use model::principal::PrincipalType;

@@ -3,7 +3,9 @@
 use crate::Error;
 use artifacts::Put;
 use ledger::Batch;
-use model::artifact::{Artifact, ArtifactClass, ArtifactKind, ArtifactRef, RetentionClass, Sensitivity, TrustTier};
+use model::artifact::{
+    Artifact, ArtifactClass, ArtifactKind, ArtifactRef, RetentionClass, Sensitivity, TrustTier,
+};
 use model::body::{ArtifactCreated, Body};
 use model::event::{Actor, Draft};
 use model::fault::Point;
@@ -209,7 +211,11 @@ impl<'k> Writeup<'k> {
     ///
     /// # Errors
     /// When it has no canonical form or cannot be stored.
-    pub(crate) fn object<T: serde::Serialize>(&mut self, value: &T, new: NewArtifact) -> Result<ArtifactRef, Error> {
+    pub(crate) fn object<T: serde::Serialize>(
+        &mut self,
+        value: &T,
+        new: NewArtifact,
+    ) -> Result<ArtifactRef, Error> {
         let bytes = seal::canon::to_canonical(value)?;
         self.artifact(&bytes, new)
     }

@@ -27,13 +27,21 @@ fn acted(world: &World, task: TaskId) -> bool {
         _ => None,
     });
     dispatched.into_iter().any(|id| {
-        let grant: model::grant::CapabilityGrant = object(world.kernel(), &state, state.grants[&id].artifact.artifact_id);
+        let grant: model::grant::CapabilityGrant =
+            object(world.kernel(), &state, state.grants[&id].artifact.artifact_id);
         grant.action_class != ActionClass::ReadLocal
     })
 }
 
 #[conforms::conforms(
-    "HK-8.9-1", "HK-8.9-2", "HK-12.4-1", "HK-12.4-2", "HK-12.4-3", "HK-12.4-4", "HK-12.4-5", "HK-16.8-1"
+    "HK-8.9-1",
+    "HK-8.9-2",
+    "HK-12.4-1",
+    "HK-12.4-2",
+    "HK-12.4-3",
+    "HK-12.4-4",
+    "HK-12.4-5",
+    "HK-16.8-1"
 )]
 #[test]
 fn while_a_person_is_asked_everything_waits_on_disk() {
@@ -47,8 +55,14 @@ fn while_a_person_is_asked_everything_waits_on_disk() {
     let policy: PolicyResult = object(world.kernel(), &before, record.approval.policy_result_ref);
     assert_eq!(policy.verdict, Verdict::RequireApproval);
     assert_eq!(before.attempt().unwrap().attempt.status, AttemptStatus::AwaitingApproval);
-    assert_eq!((before.task.status, before.step().unwrap().status), (TaskStatus::Blocked, StepStatus::Blocked));
-    assert!(before.attempt().unwrap().attempt.context_pack_ref.value().is_some(), "the attempt is checkpointed");
+    assert_eq!(
+        (before.task.status, before.step().unwrap().status),
+        (TaskStatus::Blocked, StepStatus::Blocked)
+    );
+    assert!(
+        before.attempt().unwrap().attempt.context_pack_ref.value().is_some(),
+        "the attempt is checkpointed"
+    );
     let order = types(world.kernel(), task);
     let asked = place(&order, "approval.requested");
     assert!(place(&order, "policy.evaluated") < asked && place(&order, "witness.captured") < asked);

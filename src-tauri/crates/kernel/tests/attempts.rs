@@ -35,7 +35,14 @@ fn walk(world: &World, task: model::TaskId) -> BTreeMap<AttemptId, AttemptStatus
 }
 
 #[conforms::conforms(
-    "HK-8.2-1", "HK-8.3-1", "HK-8.3-5", "HK-8.3-7", "HK-9-2", "HK-12.3-2", "HK-12.3-3", "HK-25.1-2"
+    "HK-8.2-1",
+    "HK-8.3-1",
+    "HK-8.3-5",
+    "HK-8.3-7",
+    "HK-9-2",
+    "HK-12.3-2",
+    "HK-12.3-3",
+    "HK-25.1-2"
 )]
 #[test]
 fn a_retry_is_a_new_attempt_of_the_same_step() {
@@ -104,7 +111,14 @@ fn what_was_judged_allowed_and_proved_belongs_to_one_attempt() {
 }
 
 #[conforms::conforms(
-    "HK-8.3-6", "HK-10.3-7", "HK-11.5-1", "HK-11.5-2", "HK-12.3-4", "HK-25.2-3", "HK-27-3", "HK-27-7"
+    "HK-8.3-6",
+    "HK-10.3-7",
+    "HK-11.5-1",
+    "HK-11.5-2",
+    "HK-12.3-4",
+    "HK-25.2-3",
+    "HK-27-3",
+    "HK-27-7"
 )]
 #[test]
 fn after_a_wait_and_two_restarts_the_same_attempt_goes_on_where_it_was() {
@@ -114,7 +128,10 @@ fn after_a_wait_and_two_restarts_the_same_attempt_goes_on_where_it_was() {
     let approval = world.drive_to_approval(task);
     let waiting = state(&world, task);
     let attempt = waiting.attempt().unwrap().attempt.clone();
-    assert_eq!(waiting.approvals[&approval].approval.attempt_id, attempt.attempt_id, "the pause is of this attempt");
+    assert_eq!(
+        waiting.approvals[&approval].approval.attempt_id, attempt.attempt_id,
+        "the pause is of this attempt"
+    );
     assert_eq!(attempt.status, AttemptStatus::AwaitingApproval);
     world.reopen();
     assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));
@@ -168,7 +185,11 @@ fn a_step_has_a_contract_that_its_attempts_work_under() {
     assert!(!contract.success_criteria.is_empty());
     world.drive(task);
     let packs = packs(world.kernel(), task);
-    let told = packs[0].items.iter().find(|item| item.section == Section::StepContract).expect("it is told its contract");
+    let told = packs[0]
+        .items
+        .iter()
+        .find(|item| item.section == Section::StepContract)
+        .expect("it is told its contract");
     assert!(told.text.contains("do the thing"));
 }
 

@@ -65,8 +65,15 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
             Body::EffectDispatched(b) => {
                 let of = &behind[&b.action_request_id];
                 assert!(of.requested && of.verdict.is_some());
-                assert_eq!(of.grant.as_ref().map(|g| g.grant_id), Some(b.grant_id), "dispatched under its own grant");
-                let entry = entries.iter().find(|e| e.entry_hash == b.audit_entry_sha256).expect("the gate let it pass");
+                assert_eq!(
+                    of.grant.as_ref().map(|g| g.grant_id),
+                    Some(b.grant_id),
+                    "dispatched under its own grant"
+                );
+                let entry = entries
+                    .iter()
+                    .find(|e| e.entry_hash == b.audit_entry_sha256)
+                    .expect("the gate let it pass");
                 assert_eq!(entry.decision, GateDecision::Allow);
                 dispatched.push(b.action_request_id);
             }
@@ -85,14 +92,17 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     let world = World::new(401);
     world.file("a.txt", "text");
     let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
-    let all = world.script("all", vec![
-        look("a.txt"),
-        write("b.txt", "b"),
-        command(&["rm", "a.txt"]),
-        say("remember", remember),
-        say("delete", json!({ "path": "a.txt" })),
-        done("ok"),
-    ]);
+    let all = world.script(
+        "all",
+        vec![
+            look("a.txt"),
+            write("b.txt", "b"),
+            command(&["rm", "a.txt"]),
+            say("remember", remember),
+            say("delete", json!({ "path": "a.txt" })),
+            done("ok"),
+        ],
+    );
     assert_eq!(world.drive_allowing(all).0, completed());
     let refused = world.script("refused", vec![write("c.txt", "c"), done("not done")]);
     let approval = world.drive_to_approval(refused);
@@ -151,13 +161,31 @@ fn work_goes_through_its_stations_in_order() {
     assert_eq!(world.drive_allowing(task).0, completed());
     let order = types(world.kernel(), task);
     let stations = [
-        "task.created", "step.created", "step.status_changed", "attempt.created", "workspace.lease_acquired",
-        "attempt.context_compiled", "attempt.model_requested", "attempt.model_responded", "action.requested",
-        "policy.evaluated", "witness.captured", "approval.requested", "approval.granted", "witness.validated",
-        "decision.recorded", "grant.issued", "effect.dispatched", "effect.observed",
+        "task.created",
+        "step.created",
+        "step.status_changed",
+        "attempt.created",
+        "workspace.lease_acquired",
+        "attempt.context_compiled",
+        "attempt.model_requested",
+        "attempt.model_responded",
+        "action.requested",
+        "policy.evaluated",
+        "witness.captured",
+        "approval.requested",
+        "approval.granted",
+        "witness.validated",
+        "decision.recorded",
+        "grant.issued",
+        "effect.dispatched",
+        "effect.observed",
     ];
     let places: Vec<usize> = stations.iter().map(|station| place(&order, station)).collect();
-    assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", stations.iter().zip(&places).collect::<Vec<_>>());
+    assert!(
+        places.windows(2).all(|pair| pair[0] < pair[1]),
+        "{:?}",
+        stations.iter().zip(&places).collect::<Vec<_>>()
+    );
     let receipt = order.iter().rposition(|t| t == "receipt.issued").unwrap();
     assert!(receipt > place(&order, "effect.observed"));
     let (kept, again) = rebuilt(&mut world);
@@ -169,15 +197,27 @@ fn work_goes_through_its_stations_in_order() {
 fn a_turn_thinks_judges_acts_observes_and_is_recorded() {
     let world = World::new(404);
     world.file("a.txt", "text");
-    let task = world.script("look twice", vec![look("a.txt"), say("hash", json!({ "path": "a.txt" })), done("seen")]);
+    let task = world
+        .script("look twice", vec![look("a.txt"), say("hash", json!({ "path": "a.txt" })), done("seen")]);
     assert_eq!(world.drive(task), completed());
     let order = types(world.kernel(), task);
     let one_turn = [
-        "attempt.context_compiled", "attempt.model_requested", "attempt.model_responded", "action.requested",
-        "policy.evaluated", "effect.dispatched", "effect.observed", "attempt.iteration_completed",
+        "attempt.context_compiled",
+        "attempt.model_requested",
+        "attempt.model_responded",
+        "action.requested",
+        "policy.evaluated",
+        "effect.dispatched",
+        "effect.observed",
+        "attempt.iteration_completed",
     ];
     let seen: Vec<&str> = order.iter().map(String::as_str).filter(|t| one_turn.contains(t)).collect();
-    let closing = ["attempt.context_compiled", "attempt.model_requested", "attempt.model_responded", "attempt.iteration_completed"];
+    let closing = [
+        "attempt.context_compiled",
+        "attempt.model_requested",
+        "attempt.model_responded",
+        "attempt.iteration_completed",
+    ];
     assert_eq!(seen, [&one_turn[..], &one_turn[..], &closing[..]].concat());
     let mut turns = Vec::new();
     let mut end = None;
@@ -241,7 +281,10 @@ fn the_loop_itself_can_reach_nothing() {
         .collect();
     assert!(needs.contains(&"model"));
     for need in &needs {
-        assert!(["model", "seal", "serde", "serde_json", "thiserror"].contains(need), "the loop depends on `{need}`");
+        assert!(
+            ["model", "seal", "serde", "serde_json", "thiserror"].contains(need),
+            "the loop depends on `{need}`"
+        );
     }
     let mut read = 0;
     for entry in std::fs::read_dir(room.join("src")).unwrap() {

@@ -55,12 +55,10 @@ fn a_file_changed_after_the_yes_makes_it_ask_again() {
 fn a_write_onto_a_file_that_was_not_read_is_sent_back() {
     let world = World::new(4);
     world.file("a.txt", "theirs");
-    let task = world.script("replace it", vec![
-        write("a.txt", "mine"),
-        look("a.txt"),
-        write("a.txt", "mine"),
-        done("replaced"),
-    ]);
+    let task = world.script(
+        "replace it",
+        vec![write("a.txt", "mine"), look("a.txt"), write("a.txt", "mine"), done("replaced")],
+    );
     let (standing, asked) = world.drive_allowing(task);
     assert_eq!(standing, ended(TaskStatus::Completed, TerminationReason::Done));
     assert_eq!(asked, 1);
@@ -111,7 +109,9 @@ fn an_undo_never_loses_a_later_edit() {
 #[test]
 fn the_tidy_playbook_waits_across_a_restart_and_finishes_once() {
     let mut world = World::new(7);
-    for (name, text) in [("photo.jpg", "jpg"), ("notes.txt", "txt"), ("song.mp3", "mp3"), ("keep/inner.txt", "inner")] {
+    for (name, text) in
+        [("photo.jpg", "jpg"), ("notes.txt", "txt"), ("song.mp3", "mp3"), ("keep/inner.txt", "inner")]
+    {
         world.file(name, text);
     }
     let task = world.playbook("tidy");
@@ -130,7 +130,8 @@ fn the_tidy_playbook_waits_across_a_restart_and_finishes_once() {
 #[test]
 fn a_question_waits_and_its_answer_goes_on() {
     let world = World::new(8);
-    let task = world.script("ask", vec![say("ask", json!({ "question": "which?", "choices": ["a", "b"] })), done("a")]);
+    let task = world
+        .script("ask", vec![say("ask", json!({ "question": "which?", "choices": ["a", "b"] })), done("a")]);
     let Standing::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
     world.kernel().answer(task, question, "a", model::ingress::Channel::Cli).unwrap();
     assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));

@@ -54,7 +54,10 @@ fn every_message_is_on_record_before_it_changes_a_task() {
             Body::IngressBound(b) if b.ingress_id == id => {
                 assert_eq!(b.chosen_task_id, Some(task));
                 assert!(!b.rationale.shown().unwrap().is_empty(), "why it was bound is said");
-                assert!(b.candidates.is_empty() || b.candidates.contains(&task), "a choice is one of the candidates");
+                assert!(
+                    b.candidates.is_empty() || b.candidates.contains(&task),
+                    "a choice is one of the candidates"
+                );
                 true
             }
             _ => false,
@@ -62,15 +65,23 @@ fn every_message_is_on_record_before_it_changes_a_task() {
         assert!(bound.is_some_and(|bound| before < bound && bound < at));
         let value = serde_json::to_value(&record).unwrap();
         for field in [
-            "ingress_id", "conversation_id", "source_channel", "raw_text", "normalized_text", "status", "resolution",
-            "created_at", "updated_at",
+            "ingress_id",
+            "conversation_id",
+            "source_channel",
+            "raw_text",
+            "normalized_text",
+            "status",
+            "resolution",
+            "created_at",
+            "updated_at",
         ] {
             assert!(value.get(field).is_some_and(|v| !v.is_null()), "`{field}` is missing in {value}");
         }
         said.push((record.raw_text.shown().unwrap().clone(), record.source_channel));
     }
     said.dedup();
-    let expected = [("ask first", Channel::Cli), ("mind the gap", Channel::App), ("the left one", Channel::Mcp)];
+    let expected =
+        [("ask first", Channel::Cli), ("mind the gap", Channel::App), ("the left one", Channel::Mcp)];
     assert_eq!(said, expected.map(|(text, channel)| (text.to_owned(), channel)));
 }
 
@@ -119,11 +130,20 @@ fn whatever_the_channel_there_is_a_task_before_anything_runs() {
         assert_eq!(state(&world, task).absorbed.len(), 1, "a message to a task goes on with it");
     }
     let nobody = TaskId::fresh(&*world.clock, &*world.entropy);
-    assert!(matches!(world.kernel().drive(nobody), Err(Error::NotFound { .. })), "without a task nothing runs");
+    assert!(
+        matches!(world.kernel().drive(nobody), Err(Error::NotFound { .. })),
+        "without a task nothing runs"
+    );
 }
 
 #[conforms::conforms(
-    "HK-8.1-6", "HK-8.1.1-1", "HK-8.1.1-3", "HK-8.1.1-4", "HK-8.1.1-5", "HK-8.1.1-6", "HK-8.1.1-7"
+    "HK-8.1-6",
+    "HK-8.1.1-1",
+    "HK-8.1.1-3",
+    "HK-8.1.1-4",
+    "HK-8.1.1-5",
+    "HK-8.1.1-6",
+    "HK-8.1.1-7"
 )]
 #[test]
 fn a_follow_up_to_an_ended_task_is_a_new_task_with_an_anchor() {
@@ -163,7 +183,8 @@ fn a_follow_up_to_an_ended_task_is_a_new_task_with_an_anchor() {
 fn a_note_adds_a_child_stands_apart_and_a_root_stands_alone() {
     let world = World::new(105);
     let note = say("note", json!({ "plan": "the parent's plan" }));
-    let parent = world.script("parent", vec![note, say("ask", json!({ "question": "go on?" })), done("done")]);
+    let parent =
+        world.script("parent", vec![note, say("ask", json!({ "question": "go on?" })), done("done")]);
     world.kernel().append_note(parent, "the parent's note", Channel::Cli, "note").unwrap();
     assert_eq!(state(&world, parent).inputs.len(), 1, "a note is input of the task");
     world.drive(parent);
@@ -220,7 +241,10 @@ fn a_note_never_reaches_what_is_already_under_way() {
         let now = state(&world, task);
         assert_eq!((now.inputs.len(), now.absorbed.len()), (1, 0), "it waits as a delta");
         assert_eq!(now.attempt().unwrap().attempt.status, AttemptStatus::Reasoning, "what runs goes on");
-        assert!(matches!(world.kernel().drive(task), Err(Error::Conflict(_))), "nobody else takes the attempt");
+        assert!(
+            matches!(world.kernel().drive(task), Err(Error::Conflict(_))),
+            "nobody else takes the attempt"
+        );
         go.send(()).unwrap();
         assert_eq!(driving.join().unwrap(), completed());
     });

@@ -14,7 +14,10 @@ use serde_json::json;
 use testkit::{World, done, look, say};
 
 fn remember(claim: &str, evidence: &[&str]) -> Answer {
-    say("remember", json!({ "claim": claim, "scope": "*", "reason": "it will be needed", "evidence": evidence }))
+    say(
+        "remember",
+        json!({ "claim": claim, "scope": "*", "reason": "it will be needed", "evidence": evidence }),
+    )
 }
 
 fn believe(claim: &str, confidence: u16) -> Answer {
@@ -39,13 +42,16 @@ fn told(world: &World, task: TaskId) -> String {
 fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     let world = World::new(701);
     world.file("a.txt", "the gate is green");
-    let task = world.script("learn", vec![
-        remember("the gate is red", &[]),
-        remember("the gate is blue", &["never-read.txt"]),
-        look("a.txt"),
-        remember("the gate is green", &["a.txt"]),
-        done("learnt"),
-    ]);
+    let task = world.script(
+        "learn",
+        vec![
+            remember("the gate is red", &[]),
+            remember("the gate is blue", &["never-read.txt"]),
+            look("a.txt"),
+            remember("the gate is green", &["a.txt"]),
+            done("learnt"),
+        ],
+    );
     assert_eq!(world.drive_allowing(task).0, completed());
     let [memory] = &memories(&world)[..] else { panic!("one record: {:?}", memories(&world)) };
     assert_eq!(memory.claim.shown().unwrap(), "the gate is green");
@@ -57,8 +63,12 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     assert!(!memory.reason.shown().unwrap().is_empty());
     assert_eq!(memory.trust_tier, model::artifact::TrustTier::UserAsserted, "a person stood behind it");
     assert_eq!(memory.task_id, task);
-    let receipts: Vec<_> =
-        now.receipts.iter().filter(|r| r.receipt_class == ReceiptClass::MemoryPromotion).map(|r| r.result_code).collect();
+    let receipts: Vec<_> = now
+        .receipts
+        .iter()
+        .filter(|r| r.receipt_class == ReceiptClass::MemoryPromotion)
+        .map(|r| r.result_code)
+        .collect();
     assert!(receipts.ends_with(&[ResultCode::Succeeded]), "{receipts:?}");
     assert_eq!(receipts.iter().filter(|code| **code == ResultCode::Succeeded).count(), 1);
     let said: Vec<String> = events(world.kernel(), task)
@@ -76,13 +86,16 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
 fn what_was_known_is_corrected_and_never_written_over() {
     let world = World::new(702);
     world.file("a.txt", "text");
-    let task = world.script("learn", vec![
-        look("a.txt"),
-        believe("a is short", 400),
-        believe("a is short", 900),
-        remember("a is text", &["a.txt"]),
-        done("learnt"),
-    ]);
+    let task = world.script(
+        "learn",
+        vec![
+            look("a.txt"),
+            believe("a is short", 400),
+            believe("a is short", 900),
+            remember("a is text", &["a.txt"]),
+            done("learnt"),
+        ],
+    );
     assert_eq!(world.drive_allowing(task).0, completed());
     let asserted: Vec<_> = events(world.kernel(), task)
         .into_iter()
@@ -95,7 +108,10 @@ fn what_was_known_is_corrected_and_never_written_over() {
     let beliefs = state(&world, task).beliefs;
     for (id, revision, confidence) in &asserted {
         let held = &beliefs[id];
-        assert!(held.revision > *revision || held.confidence == *confidence, "written over without a revision");
+        assert!(
+            held.revision > *revision || held.confidence == *confidence,
+            "written over without a revision"
+        );
     }
     assert_eq!(asserted[0].2, 400, "the first is still as it was said");
     let first = memories(&world).remove(0);
@@ -105,7 +121,8 @@ fn what_was_known_is_corrected_and_never_written_over() {
     let ended = memories(&world).remove(0);
     assert_eq!((ended.memory_id, ended.status), (first.memory_id, MemoryStatus::Invalidated));
     assert_eq!(ended.claim, first.claim, "what was believed can still be read");
-    let next = world.script("learn again", vec![look("a.txt"), remember("a is text", &["a.txt"]), done("learnt")]);
+    let next =
+        world.script("learn again", vec![look("a.txt"), remember("a is text", &["a.txt"]), done("learnt")]);
     assert_eq!(world.drive_allowing(next).0, completed());
     let both = memories(&world);
     assert_eq!(both.len(), 2, "a new record beside the old one");
@@ -142,7 +159,11 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
         assert!(*byte_size <= limits::WORKING_STATE_BYTES_MAX as u64, "{byte_size} bytes");
     }
     assert!(!told(&world, task).is_empty() || updates.len() == 13);
-    assert_eq!(count(world.kernel(), task, "attempt.output_rejected"), 1, "a field there is no place for is refused");
+    assert_eq!(
+        count(world.kernel(), task, "attempt.output_rejected"),
+        1,
+        "a field there is no place for is refused"
+    );
     let now = state(&world, task);
     let kept: WorkingState = object(world.kernel(), &now, updates.last().unwrap().2.artifact_id);
     assert_eq!(kept.plan.as_deref(), Some("first look"), "what was not said again stays");
@@ -161,15 +182,18 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
 fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);
     world.file("a.txt", "seen-in-a-file");
-    let first = world.script("first", vec![
-        look("a.txt"),
-        believe("hearsay", 700),
-        say("note", json!({ "plan": "noted-plan" })),
-        say("hash", json!({ "path": "a.txt" })),
-        believe("believed-claim", 700),
-        remember("remembered-claim", &["a.txt"]),
-        done("ok"),
-    ]);
+    let first = world.script(
+        "first",
+        vec![
+            look("a.txt"),
+            believe("hearsay", 700),
+            say("note", json!({ "plan": "noted-plan" })),
+            say("hash", json!({ "path": "a.txt" })),
+            believe("believed-claim", 700),
+            remember("remembered-claim", &["a.txt"]),
+            done("ok"),
+        ],
+    );
     assert_eq!(world.drive_allowing(first).0, completed());
     let last = packs(world.kernel(), first).pop().unwrap();
     let sections = [

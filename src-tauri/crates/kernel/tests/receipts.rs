@@ -45,7 +45,8 @@ fn a_signed_statement_answers_every_question_about_a_deletion() {
     let record = state.receipts.last().unwrap();
     let envelope = kernel.artifacts().read(&record.envelope.sha256).unwrap();
     let envelope = dsse::Envelope::parse(&envelope).unwrap();
-    let payload = dsse::verify(&envelope, &world.keys.receipt_signer().public()).expect("signed by the receipt key");
+    let payload =
+        dsse::verify(&envelope, &world.keys.receipt_signer().public()).expect("signed by the receipt key");
     assert!(dsse::verify(&envelope, &world.keys.log_signer().public()).is_err());
     let statement: Value = serde_json::from_slice(&payload).unwrap();
     assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
@@ -54,7 +55,9 @@ fn a_signed_statement_answers_every_question_about_a_deletion() {
     assert_eq!(statement["predicate"]["receipt_id"], json!(receipt.receipt_id));
     // 1 What was intended.
     let request: ActionRequest = object(kernel, &state, held(&receipt.action_request_ref).artifact_id);
-    assert!(matches!(&request.action, Action::Change { items } if matches!(items[..], [ChangeItem::Delete { .. }])));
+    assert!(
+        matches!(&request.action, Action::Change { items } if matches!(items[..], [ChangeItem::Delete { .. }]))
+    );
     // 2 What was authorised, by whose word.
     let by = &receipt.authorized;
     let approval = &state.approvals[&held(&receipt.approval_ref)];
@@ -108,7 +111,10 @@ fn without_its_receipt_an_act_is_not_complete() {
     world.keys.lock(false);
     assert_eq!(world.drive(task), completed());
     assert_eq!(last(world.kernel(), task).receipt_class, ReceiptClass::ToolExecution);
-    assert!(world.oracle.performed().values().all(|times| *times == 1), "it was not done again for its receipt");
+    assert!(
+        world.oracle.performed().values().all(|times| *times == 1),
+        "it was not done again for its receipt"
+    );
 }
 
 /// Hands that claim walls and answer every command with what a shell would have said.
@@ -116,7 +122,12 @@ struct Walled(Arc<dyn HandsSource>);
 struct Talking(Arc<dyn Hands>);
 
 impl HandsSource for Walled {
-    fn open(&self, root: &Path, id: WorkspaceId, contents: Arc<dyn Contents>) -> Result<Arc<dyn Hands>, String> {
+    fn open(
+        &self,
+        root: &Path,
+        id: WorkspaceId,
+        contents: Arc<dyn Contents>,
+    ) -> Result<Arc<dyn Hands>, String> {
         Ok(Arc::new(Talking(self.0.open(root, id, contents)?)))
     }
 
@@ -178,7 +189,12 @@ impl Hands for Talking {
         self.0.settle(request, before)
     }
 
-    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome {
+    fn roll_forward(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        settled: &Settled,
+    ) -> Outcome {
         self.0.roll_forward(authorization, request, settled)
     }
 }
@@ -189,15 +205,18 @@ fn every_class_of_act_that_exists_leaves_its_receipt() {
     let mut world = World::new(603);
     world.file("a.txt", "text");
     let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
-    world.reasoners.script("all", vec![
-        look("a.txt"),
-        write("b.txt", "b"),
-        gone("a.txt"),
-        command(&["echo", "hello"]),
-        command(&["git", "commit", "-m", "x"]),
-        say("remember", remember),
-        done("ok"),
-    ]);
+    world.reasoners.script(
+        "all",
+        vec![
+            look("a.txt"),
+            write("b.txt", "b"),
+            gone("a.txt"),
+            command(&["echo", "hello"]),
+            command(&["git", "commit", "-m", "x"]),
+            say("remember", remember),
+            done("ok"),
+        ],
+    );
     let mut submission = world.submission("all", Reasoning::Scripted { name: "all".to_owned() });
     submission.profile = model::policy::Profile::ExternalPublishGated;
     world.crash();
@@ -207,7 +226,8 @@ fn every_class_of_act_that_exists_leaves_its_receipt() {
     let task = kernel.submit(&submission).unwrap().task_id;
     drive_allowing(&world, &kernel, task);
     let deleted = kernel.task(task).unwrap();
-    let deleted = deleted.receipts.iter().find(|r| r.action_class == ActionClass::DeleteLocal).unwrap().receipt_id;
+    let deleted =
+        deleted.receipts.iter().find(|r| r.action_class == ActionClass::DeleteLocal).unwrap().receipt_id;
     let undo = kernel.rollback(deleted, Channel::Cli, "undo".to_owned()).unwrap().task_id;
     drive_allowing(&world, &kernel, undo);
     assert_eq!(world.files()["a.txt"], b"text");
@@ -228,10 +248,12 @@ fn every_class_of_act_that_exists_leaves_its_receipt() {
     assert!(receipts.iter().all(|r| r.action_class != ActionClass::ReadLocal), "a look is not important");
     let rollback = receipts.iter().find(|r| r.receipt_class == ReceiptClass::Rollback).unwrap();
     assert_eq!(rollback.rolls_back, Some(deleted));
-    for (id, at) in [task, undo].into_iter().flat_map(|id| events(&kernel, id)).filter_map(|(_, body)| match body {
-        Body::EffectDispatched(b) => Some((b.action_request_id, b.executor)),
-        _ => None,
-    }) {
+    for (id, at) in
+        [task, undo].into_iter().flat_map(|id| events(&kernel, id)).filter_map(|(_, body)| match body {
+            Body::EffectDispatched(b) => Some((b.action_request_id, b.executor)),
+            _ => None,
+        })
+    {
         let proved = [task, undo].into_iter().flat_map(|t| events(&kernel, t)).any(|(_, body)| match body {
             Body::ReceiptIssued(b) => b.action_request_id == Some(id),
             _ => false,
@@ -257,7 +279,10 @@ fn a_no_from_a_surface_without_a_key_has_its_receipt_too() {
     let surface = model::approval::Surface::Test;
     world.kernel().deny_approval(task, approval, surface, Some("no".to_owned())).unwrap();
     let receipt = last(world.kernel(), task);
-    assert_eq!((receipt.receipt_class, receipt.result_code), (ReceiptClass::ApprovalResolution, ResultCode::Denied));
+    assert_eq!(
+        (receipt.receipt_class, receipt.result_code),
+        (ReceiptClass::ApprovalResolution, ResultCode::Denied)
+    );
     assert!(receipt.authorized.approval_decision_sha256.value().is_none(), "nobody signed it");
     world.drive(task);
     assert!(world.files().is_empty());
@@ -292,12 +317,15 @@ fn a_receipt_promises_no_undo_that_nothing_could_keep() {
     let remember = |claim: &str, evidence: Value| {
         say("remember", json!({ "claim": claim, "scope": "*", "reason": "asked", "evidence": evidence }))
     };
-    let task = world.script("learn", vec![
-        look("a.txt"),
-        remember("a is text", json!(["a.txt"])),
-        remember("b is text", json!([])),
-        done("ok"),
-    ]);
+    let task = world.script(
+        "learn",
+        vec![
+            look("a.txt"),
+            remember("a is text", json!(["a.txt"])),
+            remember("b is text", json!([])),
+            done("ok"),
+        ],
+    );
     assert_eq!(world.drive_allowing(task).0, completed());
     let of_memory: Vec<Receipt> = state(&world, task)
         .receipts

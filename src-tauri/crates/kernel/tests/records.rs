@@ -20,15 +20,21 @@ fn busy(seed: u64) -> (World, TaskId) {
     let world = World::new(seed);
     world.file("a.txt", "text");
     let evidence = json!(["a.txt"]);
-    let task = world.script("be busy", vec![
-        look("a.txt"),
-        say("note", json!({ "plan": "be busy" })),
-        say("believe", json!({ "claim": "a is text", "confidence": 500, "evidence": evidence })),
-        say("remember", json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": evidence })),
-        write("b.txt", "b"),
-        say("delete", json!({ "path": "a.txt" })),
-        done("was busy"),
-    ]);
+    let task = world.script(
+        "be busy",
+        vec![
+            look("a.txt"),
+            say("note", json!({ "plan": "be busy" })),
+            say("believe", json!({ "claim": "a is text", "confidence": 500, "evidence": evidence })),
+            say(
+                "remember",
+                json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": evidence }),
+            ),
+            write("b.txt", "b"),
+            say("delete", json!({ "path": "a.txt" })),
+            done("was busy"),
+        ],
+    );
     assert_eq!(world.drive_allowing(task).0, completed());
     (world, task)
 }
@@ -37,8 +43,13 @@ fn busy(seed: u64) -> (World, TaskId) {
 #[test]
 fn every_object_belongs_to_a_task_and_to_somebody() {
     let (world, task) = busy(801);
-    let people: BTreeMap<PrincipalId, PrincipalType> =
-        world.kernel().store_state().principals.into_values().map(|p| (p.principal_id, p.principal_type)).collect();
+    let people: BTreeMap<PrincipalId, PrincipalType> = world
+        .kernel()
+        .store_state()
+        .principals
+        .into_values()
+        .map(|p| (p.principal_id, p.principal_type))
+        .collect();
     let known = |id: &PrincipalId| assert!(people.contains_key(id), "nobody is `{id}`");
     let mut seen = BTreeSet::new();
     for (event, body) in events(world.kernel(), task) {
@@ -77,7 +88,8 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
             Body::GrantIssued(b) => {
                 known(&b.issued_to);
                 let state = state(&world, task);
-                let grant: model::grant::CapabilityGrant = object(world.kernel(), &state, b.grant.artifact_id);
+                let grant: model::grant::CapabilityGrant =
+                    object(world.kernel(), &state, b.grant.artifact_id);
                 known(&grant.issued_by_principal_id);
                 ("grant", grant.task_id)
             }
@@ -87,11 +99,27 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
         assert_eq!(of, task, "{what} of another task");
         seen.insert(what);
     }
-    let all = ["approval", "artifact", "attempt", "belief", "decision", "grant", "memory", "receipt", "step", "task"];
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), all, "with events and principals the twelve objects there are");
+    let all = [
+        "approval", "artifact", "attempt", "belief", "decision", "grant", "memory", "receipt", "step", "task",
+    ];
+    assert_eq!(
+        seen.into_iter().collect::<Vec<_>>(),
+        all,
+        "with events and principals the twelve objects there are"
+    );
 }
 
-#[conforms::conforms("HK-8.4-2", "HK-9-3", "HK-9-7", "HK-13.4-2", "HK-24-2", "HK-25.1-8", "HK-27-2", "HK-27-13", "HK-27-16")]
+#[conforms::conforms(
+    "HK-8.4-2",
+    "HK-9-3",
+    "HK-9-7",
+    "HK-13.4-2",
+    "HK-24-2",
+    "HK-25.1-8",
+    "HK-27-2",
+    "HK-27-13",
+    "HK-27-16"
+)]
 #[test]
 fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
     let (mut world, task) = busy(802);
@@ -110,7 +138,10 @@ fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
     assert_eq!(kept, again, "nothing is in a view that the log does not give");
     assert_eq!(fresh(&world), before, "focus, binding and chat history among it");
     let now = state(&world, task);
-    assert_eq!((now.seq, now.task.status, now.receipts.len()), (told.seq, told.task.status, told.receipts.len()));
+    assert_eq!(
+        (now.seq, now.task.status, now.receipts.len()),
+        (told.seq, told.task.status, told.receipts.len())
+    );
     let log = log(world.kernel());
     let mut last: BTreeMap<TaskId, (u64, Digest)> = BTreeMap::new();
     for (event, _) in &log {
@@ -120,8 +151,17 @@ fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
     }
     let told = types(world.kernel(), task);
     for lifecycle in [
-        "task.status_changed", "step.status_changed", "attempt.status_changed", "artifact.created", "approval.requested",
-        "approval.granted", "decision.recorded", "grant.issued", "receipt.issued", "belief.asserted", "memory.promoted",
+        "task.status_changed",
+        "step.status_changed",
+        "attempt.status_changed",
+        "artifact.created",
+        "approval.requested",
+        "approval.granted",
+        "decision.recorded",
+        "grant.issued",
+        "receipt.issued",
+        "belief.asserted",
+        "memory.promoted",
     ] {
         assert!(told.iter().any(|t| t == lifecycle), "no event says `{lifecycle}`");
     }
@@ -143,13 +183,23 @@ fn artifacts_hold_everything_that_is_referred_to() {
     }
     let kinds: BTreeSet<_> = now.artifacts.values().map(|a| a.kind.as_str()).collect();
     for kind in [
-        ArtifactKind::ContextPack, ArtifactKind::ActionRequest, ArtifactKind::ApprovalPacket, ArtifactKind::StateWitness,
-        ArtifactKind::EnvironmentSnapshot, ArtifactKind::FileSnapshot, ArtifactKind::ReceiptBundle, ArtifactKind::Answer,
+        ArtifactKind::ContextPack,
+        ArtifactKind::ActionRequest,
+        ArtifactKind::ApprovalPacket,
+        ArtifactKind::StateWitness,
+        ArtifactKind::EnvironmentSnapshot,
+        ArtifactKind::FileSnapshot,
+        ArtifactKind::ReceiptBundle,
+        ArtifactKind::Answer,
     ] {
         assert!(kinds.contains(kind.as_str()), "no `{kind}` among {kinds:?}");
     }
-    let catalog = world.kernel().query().unwrap().artifacts(&ArtifactFilter::default(), Ask::ALL).unwrap().rows;
-    assert!(catalog.iter().filter(|row| row.task_id == task).count() == now.artifacts.len(), "all are catalogued");
+    let catalog =
+        world.kernel().query().unwrap().artifacts(&ArtifactFilter::default(), Ask::ALL).unwrap().rows;
+    assert!(
+        catalog.iter().filter(|row| row.task_id == task).count() == now.artifacts.len(),
+        "all are catalogued"
+    );
     let belief = now.beliefs.values().next().unwrap();
     let memory = world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows.remove(0);
     for EvidenceRef { artifact_id, excerpt_hash, .. } in belief.evidence_refs.iter().chain(&memory.evidence) {
@@ -163,7 +213,11 @@ fn a_judgment_is_on_record_with_who_made_it_and_why() {
     let (world, task) = busy(804);
     let now = state(&world, task);
     let people = world.kernel().store_state().principals;
-    let execution = now.decisions.iter().find(|d| d.decision_type == DecisionClass::Execution).expect("to delete was decided");
+    let execution = now
+        .decisions
+        .iter()
+        .find(|d| d.decision_type == DecisionClass::Execution)
+        .expect("to delete was decided");
     assert_eq!(people[&execution.decided_by].principal_type, PrincipalType::User);
     assert!(execution.rationale.shown().unwrap().contains("a person allowed it"));
     assert!(execution.summary.shown().unwrap().contains("delete"), "{:?}", execution.summary);

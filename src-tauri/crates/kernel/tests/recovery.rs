@@ -119,7 +119,10 @@ fn an_outcome_nobody_can_tell_blocks_until_a_person_settles_it() {
     assert_eq!(unknown.task.status, TaskStatus::Blocked);
     let row = world.kernel().query().unwrap().task(task).unwrap().unwrap();
     assert_eq!(row.unknown_effects, 1, "it can be seen from outside");
-    assert!(matches!(world.kernel().retry(task, "again".to_owned()), Err(Error::Conflict(_))), "no blind repetition");
+    assert!(
+        matches!(world.kernel().retry(task, "again".to_owned()), Err(Error::Conflict(_))),
+        "no blind repetition"
+    );
     world.kernel().cancel(task, "never mind").unwrap();
     world.reopen();
     assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome), "a cancel does not settle it");
@@ -202,7 +205,11 @@ fn nothing_runs_but_under_a_lease_that_lives() {
             _ => {}
         }
     }
-    assert_eq!((dispatched, lost), (2, 1), "the lease was lost in so many words, and taken anew before the write");
+    assert_eq!(
+        (dispatched, lost),
+        (2, 1),
+        "the lease was lost in so many words, and taken anew before the write"
+    );
     assert!(lease.is_none(), "given back at the end");
 }
 
@@ -214,7 +221,9 @@ fn authority_is_read_from_events_and_from_no_view() {
     let approval = world.drive_to_approval(task);
     world.crash();
     let views = rusqlite::Connection::open(world.store.path().join("ledger.db")).unwrap();
-    let forged = views.execute("UPDATE view_approvals SET status = 'granted', resolved_at = requested_at", []).unwrap();
+    let forged = views
+        .execute("UPDATE view_approvals SET status = 'granted', resolved_at = requested_at", [])
+        .unwrap();
     assert_eq!(forged, 1);
     views.execute("UPDATE view_tasks SET open_approvals = 0", []).unwrap();
     drop(views);
@@ -229,7 +238,8 @@ fn what_the_folder_can_tell_is_not_asked_of_a_person() {
     let mut world = World::new(512);
     world.file("a.txt", "a");
     world.file("b.txt", "b");
-    let items = json!([{ "op": "move", "from": "a.txt", "to": "c.txt" }, { "op": "delete", "path": "b.txt" }]);
+    let items =
+        json!([{ "op": "move", "from": "a.txt", "to": "c.txt" }, { "op": "delete", "path": "b.txt" }]);
     let task = world.script("change", vec![change(items), done("ok")]);
     let approval = world.drive_to_approval(task);
     world.person.allow(world.kernel(), task, approval).unwrap();

@@ -1,8 +1,8 @@
 //! What can be proposed (HK-11.3, HK-16.4).
 
 use crate::{
-    ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId, TaskId,
-    UnixMs,
+    ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId,
+    TaskId, UnixMs,
 };
 use seal::Digest;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,8 @@
 //! Attempts, leases and what they record (HK-8.3, HK-17, RX-4).
 
-use crate::{ArtifactId, AttemptId, LeaseId, PrincipalId, Slot, StepId, TaskId, UnixMs, WitnessId, WorkspaceId};
+use crate::{
+    ArtifactId, AttemptId, LeaseId, PrincipalId, Slot, StepId, TaskId, UnixMs, WitnessId, WorkspaceId,
+};
 use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};

@@ -93,6 +93,7 @@ impl AuditEntry {
     /// # Errors
     /// [`Error::Malformed`] when it has no canonical form.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        seal::canon::to_canonical(self).map_err(|e| Error::Malformed { what: "audit entry", why: e.to_string() })
+        seal::canon::to_canonical(self)
+            .map_err(|e| Error::Malformed { what: "audit entry", why: e.to_string() })
     }
 }

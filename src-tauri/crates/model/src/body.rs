@@ -1,5 +1,8 @@
 //! The registry of events: every type, its version, its body. Append-only; a change is a new version.
-#![allow(missing_docs, reason = "fields are typed by nouns that carry the documentation; each event has its own line")]
+#![allow(
+    missing_docs,
+    reason = "fields are typed by nouns that carry the documentation; each event has its own line"
+)]
 
 use crate::action::{ActionClass, Reversibility};
 use crate::approval::{Approval, ApprovalScope, Surface};
@@ -16,9 +19,9 @@ use crate::principal::Principal;
 use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
 use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
 use crate::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, DecisionId, Error,
-    EventId, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId, Slot, StepId, TaskId,
-    UnixMs, WitnessId, WorkspaceId,
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
+    DecisionId, Error, EventId, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId,
+    ReceiptId, Slot, StepId, TaskId, UnixMs, WitnessId, WorkspaceId,
 };
 use seal::Digest;
 use seal::disclose::Sensitive;

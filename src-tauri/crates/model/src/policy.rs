@@ -1,7 +1,7 @@
 //! What policy says (HK-16).
 
-use crate::{ActionRequestId, PolicyResultId, UnixMs};
 use crate::action::ActionClass;
+use crate::{ActionRequestId, PolicyResultId, UnixMs};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
 

@@ -46,7 +46,8 @@ impl FromStr for Cursor {
     fn from_str(text: &str) -> Result<Self, Error> {
         let number = text.strip_prefix('c').and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let cursor = number.map(Self).filter(|cursor| cursor.to_string() == text);
-        cursor.ok_or_else(|| Error::Asked { why: format!("`{text}` is no cursor; leave it out to begin anew") })
+        cursor
+            .ok_or_else(|| Error::Asked { why: format!("`{text}` is no cursor; leave it out to begin anew") })
     }
 }
 

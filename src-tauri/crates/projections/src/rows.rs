@@ -1,5 +1,8 @@
 //! The rows of the views, as a screen or command gets them.
-#![allow(missing_docs, reason = "columns are typed by nouns that carry the documentation; each row has its own line")]
+#![allow(
+    missing_docs,
+    reason = "columns are typed by nouns that carry the documentation; each row has its own line"
+)]
 
 use crate::cell::Cell;
 use crate::{ActionState, ArtifactState, Error, GrantState, MessageKind, Role, RunStatus};
@@ -16,9 +19,9 @@ use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
 use model::task::{Priority, StepKind, StepStatus, TaskStatus};
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, DecisionId, Digest,
-    GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId, Sensitive, StepId, TaskId, UnixMs,
-    WitnessId, WorkspaceId,
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
+    DecisionId, Digest, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId,
+    Sensitive, StepId, TaskId, UnixMs, WitnessId, WorkspaceId,
 };
 use rusqlite::Connection;
 

@@ -2,8 +2,8 @@
 
 use crate::store::Store;
 use crate::world::{Place, World};
-use model::body::{FocusChanged, TaskInputAdded};
 use model::attempt::AttemptStatus;
+use model::body::{FocusChanged, TaskInputAdded};
 use model::ingress::{Channel, IngressResolution};
 use model::policy::Verdict;
 use model::receipt::ResultCode;

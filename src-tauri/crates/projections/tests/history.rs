@@ -164,7 +164,8 @@ impl History {
         let (conversation_id, inbox) = (self.talks[at].id, self.talks[at].inbox);
         let system = Place::task(crate::world::id("task", 1));
         let body: Body = match self.roll(6) {
-            0 => WorkspaceRegistered { workspace_id: self.world.fresh("wsp"), root_path: words("/home/", 1) }.into(),
+            0 => WorkspaceRegistered { workspace_id: self.world.fresh("wsp"), root_path: words("/home/", 1) }
+                .into(),
             1 => GateHalted { session: "s".into(), reason: words("fire", 1), by_person: true }.into(),
             2 => GateBooted { session: "t".into() }.into(),
             3 => {
@@ -196,8 +197,11 @@ impl History {
         let place = Place::task(work.task);
         if let (Some(ingress_id), true) = (work.inputs.last().copied(), self.chance(2)) {
             work.inputs.pop();
-            let body =
-                TaskInputAbsorbed { about_task_id: work.task, ingress_id, boundary: Boundary::PreCompilation };
+            let body = TaskInputAbsorbed {
+                about_task_id: work.task,
+                ingress_id,
+                boundary: Boundary::PreCompilation,
+            };
             return vec![self.world.draft(place, body)];
         }
         let at = self.roll(self.talks.len());
@@ -207,7 +211,8 @@ impl History {
         let bound = self.world.bound(ingress_id, inbox, IngressResolution::AppendNote, Some(work.task));
         let mut drafts = vec![received, bound];
         if !work.status.is_terminal() {
-            let body = TaskInputAdded { about_task_id: work.task, ingress_id, text: words("also", self.world.n) };
+            let body =
+                TaskInputAdded { about_task_id: work.task, ingress_id, text: words("also", self.world.n) };
             drafts.push(self.world.draft(place, body));
             work.inputs.push(ingress_id);
         }
@@ -217,14 +222,17 @@ impl History {
     fn knowledge(&mut self, work: &mut Work) -> Vec<Draft> {
         let place = work.attempt.map_or(Place::task(work.task), |(place, _)| place);
         let world = &mut self.world;
-        let live: Vec<Belief> = work.beliefs.iter().filter(|b| ::knowledge::belief::is_live(b)).cloned().collect();
+        let live: Vec<Belief> =
+            work.beliefs.iter().filter(|b| ::knowledge::belief::is_live(b)).cloned().collect();
         let body: Body = match (self.rng >> 9) % 8 {
             0 | 1 => BeliefAsserted { belief: world.belief(place) }.into(),
             2 if !live.is_empty() => {
                 let evidence = [world.evidence()];
                 ::knowledge::belief::revise(&live[0], 500, &evidence, "looked again").expect("it is live")
             }
-            3 if live.len() > 1 => ::knowledge::belief::supersede(&live[0], &live[1]).expect("equally trusted"),
+            3 if live.len() > 1 => {
+                ::knowledge::belief::supersede(&live[0], &live[1]).expect("equally trusted")
+            }
             4 if live.len() > 1 => BeliefContradicted {
                 belief_id: live[0].belief_id,
                 by: live[1].belief_id,
@@ -293,7 +301,9 @@ impl History {
         }
         if let Some((action, grant_id)) = work.granted.pop() {
             if self.chance(5) {
-                return vec![self.world.draft(place, GrantRevoked { grant_id, reason: "changed my mind".into() })];
+                return vec![
+                    self.world.draft(place, GrantRevoked { grant_id, reason: "changed my mind".into() }),
+                ];
             }
             let unknown = self.chance(4);
             let code = if unknown { ResultCode::UnknownOutcome } else { ResultCode::Succeeded };
@@ -309,7 +319,9 @@ impl History {
             return match self.roll(5) {
                 0 => vec![self.world.no(place, approval_id)],
                 1 => vec![self.world.draft(place, ApprovalExpired { approval_id })],
-                2 => vec![self.world.draft(place, ApprovalInvalidated { approval_id, reason: "drift".into() })],
+                2 => {
+                    vec![self.world.draft(place, ApprovalInvalidated { approval_id, reason: "drift".into() })]
+                }
                 _ => {
                     work.allowed.push((action, Some(approval_id)));
                     vec![self.world.yes(place, approval_id)]
@@ -370,7 +382,8 @@ impl History {
         }
         if to.is_ended() {
             let about = place.attempt.expect("an attempt");
-            let reasons = [TerminationReason::Done, TerminationReason::Expired, TerminationReason::NoProgress];
+            let reasons =
+                [TerminationReason::Done, TerminationReason::Expired, TerminationReason::NoProgress];
             let body = RunTerminated {
                 about_attempt_id: about,
                 reason: reasons[self.roll(3)],
@@ -394,8 +407,10 @@ impl History {
         work.attempts += 1;
         let (place, created) = self.world.attempt(work.task, work.step, work.attempts);
         work.attempt = Some((place, AttemptStatus::Created));
-        let to = if work.step_status == StepStatus::Planned { StepStatus::Ready } else { StepStatus::Running };
-        let body = StepStatusChanged { about_step_id: work.step, from: work.step_status, to, reason: "go".into() };
+        let to =
+            if work.step_status == StepStatus::Planned { StepStatus::Ready } else { StepStatus::Running };
+        let body =
+            StepStatusChanged { about_step_id: work.step, from: work.step_status, to, reason: "go".into() };
         work.step_status = to;
         vec![self.world.draft(place, body), created]
     }

@@ -64,7 +64,8 @@ fn same_bytes(seeds: std::ops::Range<u64>) -> (u64, u64) {
 #[test]
 fn a_thousand_random_histories_rebuild_to_the_same_bytes() {
     let (events, rows) = std::thread::scope(|scope| {
-        let quarters: Vec<_> = (0..4).map(|n| scope.spawn(move || same_bytes(n * 250..(n + 1) * 250))).collect();
+        let quarters: Vec<_> =
+            (0..4).map(|n| scope.spawn(move || same_bytes(n * 250..(n + 1) * 250))).collect();
         let sum = |sum: (u64, u64), part: (u64, u64)| (sum.0 + part.0, sum.1 + part.1);
         quarters.into_iter().map(|q| q.join().expect("a seed failed, see above")).fold((0, 0), sum)
     });
@@ -74,7 +75,8 @@ fn a_thousand_random_histories_rebuild_to_the_same_bytes() {
 
 #[test]
 fn every_table_is_filled_by_some_history() {
-    let mut empty: Vec<String> = tables(&Store::new().conn).expect("it reads").into_iter().map(|t| t.table).collect();
+    let mut empty: Vec<String> =
+        tables(&Store::new().conn).expect("it reads").into_iter().map(|t| t.table).collect();
     for seed in 0..40 {
         let history = History::new(seed).run(150);
         for table in tables(&history.store.conn).expect("it reads").into_iter().filter(|t| t.rows > 0) {

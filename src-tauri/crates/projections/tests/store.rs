@@ -62,8 +62,16 @@ impl Store {
         let statement = "INSERT INTO events (log_seq, epoch, task_id, task_seq, event_id, event_type, \
                          idempotency_key, hash, bytes) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let (task, id) = (event.task_id.uuid().into_bytes(), event.event_id.uuid().into_bytes());
-        let values =
-            params![self.log_seq, task, self.int(event.task_seq), id, event.event_type, event.idempotency_key, hash.0, bytes];
+        let values = params![
+            self.log_seq,
+            task,
+            self.int(event.task_seq),
+            id,
+            event.event_type,
+            event.idempotency_key,
+            hash.0,
+            bytes
+        ];
         self.conn.execute(statement, values).expect("an event");
         for d in &disclosures {
             let statement = "INSERT INTO disclosures (epoch, log_seq, digest, bytes) VALUES (1, ?1, ?2, ?3)";

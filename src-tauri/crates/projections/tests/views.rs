@@ -128,7 +128,11 @@ fn the_run_status_follows_its_table_for_every_pair() {
         (TaskStatus::Completed, None, late, RunStatus::Completed),
         (TaskStatus::RolledBack, None, calm, RunStatus::Failed),
     ] {
-        assert_eq!(run_status(task, attempt, ending, RunStatus::Failed), expected, "{task} {attempt:?} {ending:?}");
+        assert_eq!(
+            run_status(task, attempt, ending, RunStatus::Failed),
+            expected,
+            "{task} {attempt:?} {ending:?}"
+        );
     }
     for attempt in AttemptStatus::ALL {
         let status = run_status(TaskStatus::Running, Some(*attempt), calm, RunStatus::Queued);
@@ -141,7 +145,10 @@ fn the_run_status_follows_its_table_for_every_pair() {
 fn the_step_queue_attempts_and_turns_show_their_progress() {
     let mut desk = Desk::new();
     let (about, step) = (desk.place.attempt.expect("an attempt"), desk.step);
-    assert_eq!(desk.query.steps(Some(desk.task), Some(StepStatus::Planned), Ask::ALL).expect("it reads").rows.len(), 1);
+    assert_eq!(
+        desk.query.steps(Some(desk.task), Some(StepStatus::Planned), Ask::ALL).expect("it reads").rows.len(),
+        1
+    );
     for (from, to) in [(StepStatus::Planned, StepStatus::Ready), (StepStatus::Ready, StepStatus::Running)] {
         desk.say(StepStatusChanged { about_step_id: step, from, to, reason: "go".into() });
     }
@@ -149,7 +156,14 @@ fn the_step_queue_attempts_and_turns_show_their_progress() {
     assert_eq!((queue.rows[0].step_id, queue.rows[0].attempts), (step, 1));
     let pack = desk.world.some_ref();
     let pack_id = pack.artifact_id;
-    desk.say(ContextCompiled { about_attempt_id: about, iteration: 1, pack, tokens: 9, items: 3, omissions: 2 });
+    desk.say(ContextCompiled {
+        about_attempt_id: about,
+        iteration: 1,
+        pack,
+        tokens: 9,
+        items: 3,
+        omissions: 2,
+    });
     let error = words("no such host", 1);
     desk.say(ModelFailed { about_attempt_id: about, iteration: 1, error, retryable: true });
     let turn = desk.world.iteration(desk.place, 1);
@@ -169,7 +183,10 @@ fn the_step_queue_attempts_and_turns_show_their_progress() {
     let lease_id = lease.lease_id;
     desk.say(LeaseAcquired { lease });
     let attempt = desk.query.attempt(about).expect("it reads").expect("it is there");
-    assert_eq!((attempt.lease_id, attempt.context_pack_ref, attempt.iterations), (Some(lease_id), Some(pack_id), 1));
+    assert_eq!(
+        (attempt.lease_id, attempt.context_pack_ref, attempt.iterations),
+        (Some(lease_id), Some(pack_id), 1)
+    );
     assert!(attempt.lease_expires_at.is_some());
     desk.say(LeaseLost { lease_id, reason: "expired".into() });
     let attempt = desk.query.attempt(about).expect("it reads").expect("it is there");
@@ -193,8 +210,14 @@ fn inbox_grants_and_receipts_follow_one_act_from_request_to_undo() {
     let now = desk.now();
     let inbox = desk.query.inbox(now, Ask::ALL).expect("it reads").rows;
     assert_eq!((inbox.len(), inbox[0].approval_id, inbox[0].action_request_id), (1, approval, action));
-    assert!(desk.query.inbox(now.plus_ms(20_000), Ask::ALL).expect("it reads").rows.is_empty(), "too late to answer");
-    assert_eq!((desk.task_row().open_approvals, desk.query.waiting(now).expect("it reads").approvals), (1, 1));
+    assert!(
+        desk.query.inbox(now.plus_ms(20_000), Ask::ALL).expect("it reads").rows.is_empty(),
+        "too late to answer"
+    );
+    assert_eq!(
+        (desk.task_row().open_approvals, desk.query.waiting(now).expect("it reads").approvals),
+        (1, 1)
+    );
     let yes = desk.world.yes(place, approval);
     let again = desk.world.draft(place, ApprovalExpired { approval_id: approval });
     desk.put(vec![yes, again]);
@@ -204,7 +227,9 @@ fn inbox_grants_and_receipts_follow_one_act_from_request_to_undo() {
     let (grant, granted) = desk.world.grant(place, action, Some(approval));
     desk.put(vec![granted]);
     assert_eq!(desk.query.active_grants(desk.now(), Ask::ALL).expect("it reads").rows[0].grant_id, grant);
-    assert!(desk.query.active_grants(desk.now().plus_ms(400_000), Ask::ALL).expect("it reads").rows.is_empty());
+    assert!(
+        desk.query.active_grants(desk.now().plus_ms(400_000), Ask::ALL).expect("it reads").rows.is_empty()
+    );
     let effect = desk.world.effect(place, action, grant, ResultCode::UnknownOutcome);
     desk.put(effect);
     assert!(desk.query.active_grants(desk.now(), Ask::ALL).expect("it reads").rows.is_empty(), "used up");
@@ -218,7 +243,8 @@ fn inbox_grants_and_receipts_follow_one_act_from_request_to_undo() {
     assert_eq!(desk.task_row().unknown_effects, 0);
     let (undo, undone) = desk.world.receipt(place, action, ResultCode::Succeeded, Some(first));
     desk.put(vec![undone]);
-    let receipts = desk.query.receipts(Some(desk.task), Some(action), Ask::ALL.oldest_first()).expect("it reads").rows;
+    let receipts =
+        desk.query.receipts(Some(desk.task), Some(action), Ask::ALL.oldest_first()).expect("it reads").rows;
     assert_eq!((receipts[0].resolved_code, receipts[0].undone_by), (Some(ResultCode::Succeeded), Some(undo)));
     assert_eq!((receipts[1].rolls_back, desk.task_row().receipts), (Some(first), 2));
 }
@@ -245,7 +271,10 @@ fn the_artifact_catalog_keeps_content_and_moves_metadata_by_events() {
     desk.say(ArtifactExpired { artifact_id, reason: "old".into() });
     let end = read(&desk);
     assert_eq!(end.state, ArtifactState::Expired);
-    assert_eq!((end.content_hash, end.byte_size, end.kind), (before.content_hash, before.byte_size, before.kind));
+    assert_eq!(
+        (end.content_hash, end.byte_size, end.kind),
+        (before.content_hash, before.byte_size, before.kind)
+    );
     let same = ArtifactFilter { content_hash: Some(made.sha256), ..Default::default() };
     assert_eq!(desk.query.artifacts(&same, Ask::ALL).expect("it reads").rows.len(), 1);
 }
@@ -267,16 +296,21 @@ fn knowledge_views_show_the_latest_and_keep_what_it_was() {
     let evidence = [desk.world.evidence()];
     desk.say(knowledge::belief::revise(&one, 300, &evidence, "seen again").expect("live"));
     desk.say(knowledge::belief::contradict(&one, &two, "differs").map_or_else(
-        |_| BeliefContradicted { belief_id: one.belief_id, by: two.belief_id, note: words("differs", 1) }.into(),
+        |_| {
+            BeliefContradicted { belief_id: one.belief_id, by: two.belief_id, note: words("differs", 1) }
+                .into()
+        },
         |found| found.body,
     ));
     let beliefs = desk.query.beliefs(Some(desk.task), None, Ask::ALL.oldest_first()).expect("it reads").rows;
     assert_eq!((beliefs.len(), beliefs[0].revision, beliefs[0].confidence), (2, 2, 300));
     assert_eq!(beliefs[0].contradicts, [two.belief_id]);
     assert_eq!(beliefs[1].contradicts, [one.belief_id]);
-    let contradicted = desk.query.beliefs(None, Some(BeliefStatus::Contradicted), Ask::ALL).expect("it reads");
+    let contradicted =
+        desk.query.beliefs(None, Some(BeliefStatus::Contradicted), Ask::ALL).expect("it reads");
     assert_eq!(contradicted.rows.len(), 1);
-    let revisions = desk.query.belief_revisions(one.belief_id, Ask::ALL.oldest_first()).expect("it reads").rows;
+    let revisions =
+        desk.query.belief_revisions(one.belief_id, Ask::ALL.oldest_first()).expect("it reads").rows;
     assert_eq!(revisions.iter().map(|r| r.confidence).collect::<Vec<_>>(), [700, 300]);
     let old = desk.world.memory(place, None);
     let new = desk.world.memory(place, Some(old.memory_id));
@@ -302,7 +336,8 @@ fn the_chat_is_told_from_events_in_their_order() {
     let place = desk.place;
     let (question, asked) = desk.world.question(place);
     desk.put(vec![asked]);
-    let open = desk.query.questions(None, Some(ClarificationStatus::Pending), Ask::ALL).expect("it reads").rows;
+    let open =
+        desk.query.questions(None, Some(ClarificationStatus::Pending), Ask::ALL).expect("it reads").rows;
     assert_eq!((open[0].clarification_id, shown(&open[0].choices[1]).starts_with("right")), (question, true));
     desk.say(ClarificationAnswered { clarification_id: question, ingress_id: desk.ingress });
     assert_eq!(desk.task_row().open_questions, 0);
@@ -318,7 +353,10 @@ fn the_chat_is_told_from_events_in_their_order() {
     let talk = desk.query.messages(desk.conversation, None, Ask::ALL.oldest_first()).expect("it reads").rows;
     let kinds: Vec<_> = talk.iter().map(|m| m.kind).collect();
     assert_eq!(kinds, [MessageKind::Message, MessageKind::Question, MessageKind::Answer, MessageKind::Ended]);
-    assert!(talk.iter().all(|m| m.task_id == Some(desk.task)), "the first message was bound to the task it began");
+    assert!(
+        talk.iter().all(|m| m.task_id == Some(desk.task)),
+        "the first message was bound to the task it began"
+    );
     assert!(shown(talk[0].text.as_ref().expect("words")).starts_with("please do thing"));
 }
 
@@ -327,7 +365,10 @@ fn inputs_wait_until_they_are_absorbed() {
     let mut desk = Desk::new();
     let (ingress_id, about_task_id) = (desk.ingress, desk.task);
     desk.say(TaskInputAdded { about_task_id, ingress_id, text: words("also this", 1) });
-    assert_eq!(desk.query.pending_inputs(desk.task, Ask::ALL).expect("it reads").rows[0].ingress_id, ingress_id);
+    assert_eq!(
+        desk.query.pending_inputs(desk.task, Ask::ALL).expect("it reads").rows[0].ingress_id,
+        ingress_id
+    );
     assert_eq!(desk.task_row().unread_inputs, 1);
     desk.say(TaskInputAbsorbed { about_task_id, ingress_id, boundary: Boundary::PrePolicy });
     assert!(desk.query.pending_inputs(desk.task, Ask::ALL).expect("it reads").rows.is_empty());
@@ -392,7 +433,8 @@ fn search_finds_words_and_their_beginnings_in_events_and_small_artifacts() {
     assert!(find("\"; DROP TABLE view_tasks; --").is_empty());
     assert!(matches!(desk.query.search(" !? ", Ask::ALL), Err(Error::Asked { .. })));
     let first = desk.query.search("bake", Ask { limit: 1, ..Ask::default() }).expect("it reads");
-    let second = desk.query.search("bake", Ask { limit: 1, ..Ask::default() }.after(first.next)).expect("it reads");
+    let second =
+        desk.query.search("bake", Ask { limit: 1, ..Ask::default() }.after(first.next)).expect("it reads");
     assert_eq!((first.rows[0].seq, second.rows[0].seq, second.next), (both[0].seq, both[1].seq, None));
 }
 

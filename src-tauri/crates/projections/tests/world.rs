@@ -73,12 +73,18 @@ impl World {
     }
 
     pub fn conversation(&mut self) -> (ConversationId, TaskId, Draft) {
-        let (conversation_id, inbox_task_id): (ConversationId, TaskId) = (self.fresh("cnv"), self.fresh("task"));
+        let (conversation_id, inbox_task_id): (ConversationId, TaskId) =
+            (self.fresh("cnv"), self.fresh("task"));
         let body = ConversationOpened { conversation_id, inbox_task_id, title: words("talk", self.n) };
         (conversation_id, inbox_task_id, self.draft(Place::task(inbox_task_id), body))
     }
 
-    pub fn ingress(&mut self, conversation_id: ConversationId, inbox: TaskId, channel: Channel) -> (IngressId, Draft) {
+    pub fn ingress(
+        &mut self,
+        conversation_id: ConversationId,
+        inbox: TaskId,
+        channel: Channel,
+    ) -> (IngressId, Draft) {
         let ingress_id = self.fresh("ing");
         let record = IngressRecord {
             ingress_id,
@@ -100,7 +106,13 @@ impl World {
         (ingress_id, self.draft(Place::task(inbox), IngressReceived { record }))
     }
 
-    pub fn bound(&mut self, ingress: IngressId, place: TaskId, how: IngressResolution, to: Option<TaskId>) -> Draft {
+    pub fn bound(
+        &mut self,
+        ingress: IngressId,
+        place: TaskId,
+        how: IngressResolution,
+        to: Option<TaskId>,
+    ) -> Draft {
         let body = IngressBound {
             ingress_id: ingress,
             resolution: how,
@@ -186,10 +198,19 @@ impl World {
     pub fn moved(&mut self, place: Place, from: AttemptStatus, to: AttemptStatus) -> Draft {
         let about = place.attempt.expect("an attempt");
         let phase = AttemptPhase::Planning;
-        self.draft(place, AttemptStatusChanged { about_attempt_id: about, from, to, phase, reason: "test".into() })
+        self.draft(
+            place,
+            AttemptStatusChanged { about_attempt_id: about, from, to, phase, reason: "test".into() },
+        )
     }
 
-    pub fn artifact(&mut self, place: Place, kind: ArtifactKind, bytes: &[u8], inputs: Vec<ArtifactId>) -> (ArtifactRef, Draft) {
+    pub fn artifact(
+        &mut self,
+        place: Place,
+        kind: ArtifactKind,
+        bytes: &[u8],
+        inputs: Vec<ArtifactId>,
+    ) -> (ArtifactRef, Draft) {
         let artifact_id = self.fresh("art");
         let artifact = Artifact {
             artifact_id,
@@ -266,8 +287,12 @@ impl World {
     }
 
     pub fn yes(&mut self, place: Place, approval_id: ApprovalId) -> Draft {
-        let scope =
-            ApprovalScope { shape: Shape::Exact, pattern: vec![], expires_at: UnixMs(self.now + 100), max_uses: 1 };
+        let scope = ApprovalScope {
+            shape: Shape::Exact,
+            pattern: vec![],
+            expires_at: UnixMs(self.now + 100),
+            max_uses: 1,
+        };
         let body = ApprovalGranted {
             approval_id,
             decided_by: person(),
@@ -286,7 +311,12 @@ impl World {
         self.draft(place, ApprovalDenied { approval_id, decided_by, surface, envelope: None, feedback })
     }
 
-    pub fn grant(&mut self, place: Place, action: ActionRequestId, approval: Option<ApprovalId>) -> (GrantId, Draft) {
+    pub fn grant(
+        &mut self,
+        place: Place,
+        action: ActionRequestId,
+        approval: Option<ApprovalId>,
+    ) -> (GrantId, Draft) {
         let grant_id = self.fresh("grt");
         let body = GrantIssued {
             grant_id,
@@ -302,7 +332,13 @@ impl World {
         (grant_id, self.draft(place, body))
     }
 
-    pub fn effect(&mut self, place: Place, action: ActionRequestId, grant_id: GrantId, code: ResultCode) -> Vec<Draft> {
+    pub fn effect(
+        &mut self,
+        place: Place,
+        action: ActionRequestId,
+        grant_id: GrantId,
+        code: ResultCode,
+    ) -> Vec<Draft> {
         let dispatched = EffectDispatched {
             action_request_id: action,
             grant_id,
@@ -319,11 +355,21 @@ impl World {
         vec![self.draft(place, dispatched), self.draft(place, observed)]
     }
 
-    pub fn receipt(&mut self, place: Place, action: ActionRequestId, code: ResultCode, undoes: Option<ReceiptId>) -> (ReceiptId, Draft) {
+    pub fn receipt(
+        &mut self,
+        place: Place,
+        action: ActionRequestId,
+        code: ResultCode,
+        undoes: Option<ReceiptId>,
+    ) -> (ReceiptId, Draft) {
         let receipt_id = self.fresh("rcp");
         let body = ReceiptIssued {
             receipt_id,
-            receipt_class: if undoes.is_some() { ReceiptClass::Rollback } else { ReceiptClass::ToolExecution },
+            receipt_class: if undoes.is_some() {
+                ReceiptClass::Rollback
+            } else {
+                ReceiptClass::ToolExecution
+            },
             action_class: ActionClass::WriteLocal,
             result_code: code,
             action_request_id: Some(action),

@@ -1,17 +1,17 @@
 //! The real hands, in a test's folder, with somebody who counts what they do.
 
+use crate::{Crash, Edge};
 use effects::{BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Workspace};
 use governance::Authorization;
 use kernel::ports::{Hands, HandsSource};
+use model::ActionRequestId;
 use model::action::{ActionRequest, ChangeItem};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
 use model::witness::{Fingerprint, StateWitness};
 use model::{Clock, ResourceId, WorkspaceId};
-use std::path::{Path, PathBuf};
-use crate::{Crash, Edge};
-use model::ActionRequestId;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,7 +66,10 @@ impl HandsSource for RealHands {
         let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?;
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.spool.clone());
-        Ok(Arc::new(Adapter(Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone()), Arc::clone(&self.oracle))))
+        Ok(Arc::new(Adapter(
+            Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone()),
+            Arc::clone(&self.oracle),
+        )))
     }
 
     fn sandbox(&self) -> SandboxLevel {
@@ -106,7 +109,12 @@ impl Hands for Adapter {
         self.0.settle(request, before)
     }
 
-    fn roll_forward(&self, authorization: Authorization, request: &ActionRequest, settled: &Settled) -> Outcome {
+    fn roll_forward(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        settled: &Settled,
+    ) -> Outcome {
         self.0.roll_forward(authorization, request, settled)
     }
 }

@@ -46,7 +46,12 @@ impl Person {
     }
 
     /// Says yes, once.
-    pub fn allow(&self, kernel: &Kernel, task_id: TaskId, approval_id: ApprovalId) -> Result<Answered, kernel::Error> {
+    pub fn allow(
+        &self,
+        kernel: &Kernel,
+        task_id: TaskId,
+        approval_id: ApprovalId,
+    ) -> Result<Answered, kernel::Error> {
         let envelope = self.sign(kernel, task_id, approval_id, Choice::Once, None);
         kernel.decide_approval(task_id, approval_id, &envelope)
     }

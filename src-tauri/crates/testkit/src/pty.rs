@@ -34,7 +34,8 @@ pub struct Pty {
 impl Pty {
     /// Starts a program on a new terminal; nothing of the environment but `PATH` and what is given.
     pub fn spawn(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
         grantpt(&master).expect("granted");
         unlockpt(&master).expect("unlocked");
         let name = ptsname(&master, Vec::new()).expect("a name");

@@ -2,11 +2,11 @@
 
 use kernel::ports::ReasonerSource;
 use model::proposal::Answer;
-use seal::Digest;
-use std::collections::VecDeque;
 use model::task::ModelChoice;
 use reasoning::{Error, Playbook, Reasoner, Scripted};
+use seal::Digest;
 use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 /// What a [`Model`] does when a request reaches it for the first time.
@@ -49,9 +49,10 @@ impl Model {
                 self.said.insert(digest, answer.clone());
                 Ok(answer)
             }
-            Say::Down => {
-                Err(Error::Unavailable { why: "the script says it is down".to_owned(), advice: "wait".to_owned() })
-            }
+            Say::Down => Err(Error::Unavailable {
+                why: "the script says it is down".to_owned(),
+                advice: "wait".to_owned(),
+            }),
             Say::Garbage => {
                 Err(Error::Garbage { why: "the script says so".to_owned(), advice: "none".to_owned() })
             }

@@ -214,7 +214,8 @@ impl World {
 
     /// Submits a shipped playbook.
     pub fn playbook(&self, name: &str) -> TaskId {
-        let playbook = reasoning::Playbook::shipped().into_iter().find(|p| p.name() == name).expect("shipped");
+        let playbook =
+            reasoning::Playbook::shipped().into_iter().find(|p| p.name() == name).expect("shipped");
         let reasoning = Reasoning::Playbook {
             name: name.to_owned(),
             text: playbook.text().to_owned(),
@@ -251,7 +252,11 @@ impl World {
             match self.drive(task_id) {
                 Standing::Waiting(Waiting::Approval(id)) => {
                     asked += 1;
-                    assert!(asked < 20, "asked again and again: {:?}", self.kernel().task(task_id).map(|s| s.decisions.len()));
+                    assert!(
+                        asked < 20,
+                        "asked again and again: {:?}",
+                        self.kernel().task(task_id).map(|s| s.decisions.len())
+                    );
                     self.person.allow(self.kernel(), task_id, id).expect("allowed");
                 }
                 other => return (other, asked),

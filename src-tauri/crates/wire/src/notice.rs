@@ -80,7 +80,9 @@ topics! {
 pub fn topics_of(event_type: &str) -> Vec<Topic> {
     let noun = event_type.split('.').next().unwrap_or_default();
     match noun {
-        "task" | "step" | "attempt" | "clarification" | "budget" | "ingress" | "conversation" => vec![Topic::tasks],
+        "task" | "step" | "attempt" | "clarification" | "budget" | "ingress" | "conversation" => {
+            vec![Topic::tasks]
+        }
         "approval" => vec![Topic::approvals, Topic::tasks],
         "grant" => vec![Topic::grants],
         "receipt" => vec![Topic::receipts, Topic::tasks],

@@ -100,7 +100,8 @@ pub(crate) fn content(host: &dyn Host, p: Content) -> Result<Bytes, Error> {
         return Err(usage(format!("`offset` is {}, and there are {byte_size} bytes", p.offset)));
     }
     let part = p.limit.unwrap_or(PART_BYTES_MAX).min(PART_BYTES_MAX);
-    let unreadable = |e: std::io::Error| crate::failed(format!("artifact `{}` cannot be read: {e}", found.artifact_id));
+    let unreadable =
+        |e: std::io::Error| crate::failed(format!("artifact `{}` cannot be read: {e}", found.artifact_id));
     std::io::copy(&mut (&mut content).take(p.offset), &mut std::io::sink()).map_err(unreadable)?;
     let mut bytes = Vec::new();
     (&mut content).take(part).read_to_end(&mut bytes).map_err(unreadable)?;

@@ -15,20 +15,20 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Context, Error> {
         return Err(not_found("task", &p.task));
     }
     let attempts = every(|ask| query.attempts(task, ask))?;
-    let chosen = match p.attempt {
-        None => attempts.last(),
-        Some(number) => Some(
-            attempts
-                .iter()
-                .find(|a| a.attempt_no == number)
-                .ok_or_else(|| usage(format!("`{task}` has no attempt {number}; it has {}", attempts.len())))?,
-        ),
-    };
+    let chosen =
+        match p.attempt {
+            None => attempts.last(),
+            Some(number) => Some(attempts.iter().find(|a| a.attempt_no == number).ok_or_else(|| {
+                usage(format!("`{task}` has no attempt {number}; it has {}", attempts.len()))
+            })?),
+        };
     let only = if p.attempt.is_some() || p.iteration.is_some() { chosen.map(|a| a.attempt_id) } else { None };
     let turns = every(|ask| query.iterations(task, only, ask))?;
     let shown = match (p.iteration, chosen) {
         (None, _) => None,
-        (Some(number), None) => return Err(usage(format!("`{task}` has no attempt yet, so no turn {number}"))),
+        (Some(number), None) => {
+            return Err(usage(format!("`{task}` has no attempt yet, so no turn {number}")));
+        }
         (Some(number), Some(attempt)) => Some(shown(host, &turns, attempt, number)?),
     };
     let turns = turns.iter().map(|r| turn(r, &attempts)).collect();

@@ -49,11 +49,19 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
     let store = fold::store_state(&reader)?;
     let mut facts = vec![
         fact("version", Level::Fine, kernel::VERSION.to_owned(), String::new()),
-        fact("store", Level::Fine, format!("{}, log {}", reader.dir().display(), reader.log_id()), String::new()),
+        fact(
+            "store",
+            Level::Fine,
+            format!("{}, log {}", reader.dir().display(), reader.log_id()),
+            String::new(),
+        ),
         fact(
             "ledger",
             Level::Fine,
-            format!("{} events of {} tasks, {} gate entries, schema {}", stats.events, stats.tasks, stats.entries, stats.schema),
+            format!(
+                "{} events of {} tasks, {} gate entries, schema {}",
+                stats.events, stats.tasks, stats.entries, stats.schema
+            ),
             String::new(),
         ),
     ];
@@ -67,13 +75,19 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
     });
     let (level, advice) = match store.keys.len() {
         4 => (Level::Fine, String::new()),
-        _ => (Level::Note, "make them with `hermit keys init`: receipts are signed and proofs verify only with keys".to_owned()),
+        _ => (
+            Level::Note,
+            "make them with `hermit keys init`: receipts are signed and proofs verify only with keys"
+                .to_owned(),
+        ),
     };
     let known = all(store.keys.keys());
     let known = if known.is_empty() { "none is registered".to_owned() } else { known.join(", ") };
     facts.push(fact("keys", level, known, advice));
     facts.push(match store.halted {
-        Some(reason) => fact("gate", Level::Note, format!("halted: {reason}"), "run `hermit boot`".to_owned()),
+        Some(reason) => {
+            fact("gate", Level::Note, format!("halted: {reason}"), "run `hermit boot`".to_owned())
+        }
         None => fact("gate", Level::Fine, "not halted".to_owned(), String::new()),
     });
     Ok(facts)

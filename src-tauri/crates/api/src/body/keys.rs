@@ -24,7 +24,10 @@ pub(crate) fn register(host: &dyn Host, p: Register) -> Result<Keys, Error> {
     let kernel = host.kernel()?;
     let read = |key: &wire::keys::NewKey| -> Result<(KeyPurpose, PublicKey), Error> {
         let public = PublicKey::from_pem(&key.pem);
-        Ok((word(&key.purpose)?, public.map_err(|e| usage(format!("the {} key cannot be read: {e}", key.purpose)))?))
+        Ok((
+            word(&key.purpose)?,
+            public.map_err(|e| usage(format!("the {} key cannot be read: {e}", key.purpose)))?,
+        ))
     };
     let keys = p.keys.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
     kernel.register_keys(&keys, &p.kept_in).wire()?;

@@ -8,8 +8,8 @@ use model::artifact::{EvidenceRef, Selector};
 use model::knowledge::MemoryStatus;
 use wire::Error;
 use wire::knowledge::{
-    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate, Invalidated,
-    Memories, Memory, MemoryList, Search,
+    Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate,
+    Invalidated, Memories, Memory, MemoryList, Search,
 };
 
 pub(crate) fn decisions(host: &dyn Host, p: Decisions) -> Result<DecisionList, Error> {

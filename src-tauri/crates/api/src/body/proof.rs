@@ -31,7 +31,8 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     // The heads of task, gate and log are made in one commit, and everything is then as of that commit.
     let (made, signers) = if store.keys.contains_key(&KeyPurpose::Log) {
         let signers = host.signers().ok_or_else(|| {
-            Error::new(Code::KeyLocked, "the keys that sign a proof are locked").hint("open them and try again")
+            Error::new(Code::KeyLocked, "the keys that sign a proof are locked")
+                .hint("open them and try again")
         })?;
         (host.kernel()?.checkpoint(&[task]).wire()?, Some(signers))
     } else {
@@ -60,7 +61,9 @@ fn include(named: &[String]) -> Result<Include, Error> {
         [one] if one == "records" => Ok(Include::records()),
         [one] if one == "all" => Ok(Include::All),
         [one] if one == "none" => Ok(Include::None),
-        kinds => Ok(Include::Kinds(kinds.iter().map(|kind| word(kind)).collect::<Result<BTreeSet<ArtifactKind>, _>>()?)),
+        kinds => Ok(Include::Kinds(
+            kinds.iter().map(|kind| word(kind)).collect::<Result<BTreeSet<ArtifactKind>, _>>()?,
+        )),
     }
 }
 
@@ -69,7 +72,9 @@ pub(crate) fn verify(_: &dyn Host, p: Verify) -> Result<Report, Error> {
     let found = proof::verify(&absolute("path", &p.path)?, &trust).wire()?;
     let (verdict, reason) = said(&found.verdict);
     let counts = match serde_json::to_value(found.counts) {
-        Ok(Value::Object(counts)) => counts.into_iter().filter_map(|(name, n)| Some((name, n.as_u64()?))).collect(),
+        Ok(Value::Object(counts)) => {
+            counts.into_iter().filter_map(|(name, n)| Some((name, n.as_u64()?))).collect()
+        }
         _ => BTreeMap::new(),
     };
     Ok(Report {

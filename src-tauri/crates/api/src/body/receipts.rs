@@ -48,7 +48,10 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
     let bytes = host.artifacts()?.read(&artifact.content_hash).wire()?;
     let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
     if seal::Digest::of(&payload) != found.statement_sha256 {
-        return Err(Error::new(Code::Damaged, format!("receipt `{}` is not the one that was recorded", found.receipt_id)));
+        return Err(Error::new(
+            Code::Damaged,
+            format!("receipt `{}` is not the one that was recorded", found.receipt_id),
+        ));
     }
     let reader = host.reader()?;
     let statement = seal::canon::parse_canonical(&payload).wire()?;

@@ -129,7 +129,8 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
     let reader = ledger::restore(&ledger_path, &to).wire()?;
     let mut progress = |p: ledger::verify::Progress| host.progress(p.stage, p.done, p.of) == Flow::Continue;
     let pin = host.pin()?;
-    let found = report(ledger::verify(&reader, &host.trusted_log_keys(), pin.as_deref(), &mut progress).wire()?);
+    let found =
+        report(ledger::verify(&reader, &host.trusted_log_keys(), pin.as_deref(), &mut progress).wire()?);
     Ok(Restored {
         to: p.to,
         files: total + 1,
@@ -145,10 +146,16 @@ fn read_manifest(from: &Path) -> Result<Manifest, Error> {
     let mut bytes = Vec::new();
     let read = open(&path)?.take(MANIFEST_BYTES_MAX).read_to_end(&mut bytes);
     read.map_err(|e| failed(format!("`{}` cannot be read: {e}", path.display())))?;
-    let damaged = |why: String| Error::new(Code::Damaged, format!("`{}` is no manifest of a copy: {why}", path.display()));
+    let damaged = |why: String| {
+        Error::new(Code::Damaged, format!("`{}` is no manifest of a copy: {why}", path.display()))
+    };
     let value = seal::canon::parse_canonical(&bytes).map_err(|e| damaged(e.to_string()))?;
     let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
-    if manifest.format == FORMAT { Ok(manifest) } else { Err(damaged(format!("it is of format `{}`", manifest.format))) }
+    if manifest.format == FORMAT {
+        Ok(manifest)
+    } else {
+        Err(damaged(format!("it is of format `{}`", manifest.format)))
+    }
 }
 
 fn digest_of(path: &Path) -> Result<(Digest, u64), Error> {

@@ -20,7 +20,10 @@ use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
 use std::path::Path;
 use wire::Error;
-use wire::task::{List, Question, QuestionList, Questions, Submit, Submitted, Tasks, WorkingState, WorkingStateRow, WorkingStates};
+use wire::task::{
+    List, Question, QuestionList, Questions, Submit, Submitted, Tasks, WorkingState, WorkingStateRow,
+    WorkingStates,
+};
 
 /// Pages of hits that a search for tasks goes through: ten thousand hits name tasks enough.
 const SEARCH_PAGES_MAX: usize = 20;
@@ -155,7 +158,13 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
 }
 
 /// Tasks in which the words stand, the one with the newest hit first; the cursor is the last task given.
-fn search(host: &dyn Host, words: &str, of: &[TaskStatus], after: Option<&str>, limit: u32) -> Result<Tasks, Error> {
+fn search(
+    host: &dyn Host,
+    words: &str,
+    of: &[TaskStatus],
+    after: Option<&str>,
+    limit: u32,
+) -> Result<Tasks, Error> {
     let query = host.query()?;
     let mut after = after.map(word::<TaskId>).transpose()?;
     let (mut seen, mut rows) = (Vec::new(), Vec::new());

@@ -22,8 +22,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let children = every(|ask| query.tasks(&filter, ask))?;
     let state = fold::task_state(query.reader(), id)?;
     let latest = attempts.last();
-    let (tokens_max, cost_micros_max, wall_ms_max) =
-        contract.as_ref().map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
+    let (tokens_max, cost_micros_max, wall_ms_max) = contract
+        .as_ref()
+        .map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
     Ok(Task {
         row: super::task::row(&row),
         goal: text(&row.goal),

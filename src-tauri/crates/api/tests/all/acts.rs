@@ -33,7 +33,11 @@ fn a_card_is_shown_a_signed_yes_is_taken_and_the_same_attempt_goes_on() {
     let shown = home.must("approvals.show", json!({ "approval": approval }));
     assert!(shown["lines"].as_array().expect("lines").iter().any(|l| l["kind"] == "destructive"));
     let packet = STANDARD.decode(shown["packet"].as_str().expect("bytes")).expect("base64");
-    assert_eq!(seal::Digest::of(&packet).to_string(), shown["packet_sha256"], "what is shown is what is hashed");
+    assert_eq!(
+        seal::Digest::of(&packet).to_string(),
+        shown["packet_sha256"],
+        "what is shown is what is hashed"
+    );
     let id = approval.parse().expect("an id");
     let envelope = home.world.person.sign(home.world.kernel(), task, id, Choice::Once, None);
     let params = json!({ "approval": approval, "envelope": STANDARD.encode(&envelope) });
@@ -41,7 +45,11 @@ fn a_card_is_shown_a_signed_yes_is_taken_and_the_same_attempt_goes_on() {
     assert_eq!((&decided["accepted"], &decided["status"]), (&json!(true), &json!("granted")));
     assert!(!home.world.files().contains_key("held.txt"), "it is done");
     let again = home.must("approvals.decide", params);
-    assert_eq!((&again["accepted"], &again["status"]), (&json!(false), &json!("granted")), "a second yes is no effect");
+    assert_eq!(
+        (&again["accepted"], &again["status"]),
+        (&json!(false), &json!("granted")),
+        "a second yes is no effect"
+    );
     let shown = home.must("task.show", json!({ "task": task.to_string() }));
     assert_eq!(shown["attempts"].as_array().map(Vec::len), Some(1));
 }
@@ -145,7 +153,8 @@ fn a_store_keeps_the_keys_it_has() {
     let keys = home.must("keys.list", json!({}));
     assert_eq!(keys["keys"].as_array().map(Vec::len), Some(4));
     let other = seal::Signer::public(testkit::Person::new(0x12).signer()).to_pem();
-    let error = home.ask("keys.register", json!({ "keys": [{ "purpose": "approval", "pem": other }], "kept_in": "x" }));
+    let error = home
+        .ask("keys.register", json!({ "keys": [{ "purpose": "approval", "pem": other }], "kept_in": "x" }));
     assert_eq!(error.expect_err("another approval key").code, Code::Conflict);
     assert_eq!(keys, home.must("keys.list", json!({})));
 }

@@ -74,7 +74,10 @@ impl Home {
     /// A task that waits for a person to allow the deletion of `held.txt`.
     pub fn with_a_question(&self, goal: &str) -> (TaskId, String) {
         self.world.file("held.txt", "before\n");
-        let answers = vec![testkit::say("delete", serde_json::json!({ "path": "held.txt" })), testkit::done("deleted it")];
+        let answers = vec![
+            testkit::say("delete", serde_json::json!({ "path": "held.txt" })),
+            testkit::done("deleted it"),
+        ];
         let task = self.world.script(goal, answers);
         let approval = self.world.drive_to_approval(task);
         (task, approval.to_string())
@@ -125,7 +128,8 @@ impl Host for Home {
     }
 
     fn workspace(&self, path: &Path) -> Result<PathBuf, wire::Error> {
-        path.canonicalize().map_err(|e| wire::Error::new(wire::Code::NotFound, format!("`{}`: {e}", path.display())))
+        path.canonicalize()
+            .map_err(|e| wire::Error::new(wire::Code::NotFound, format!("`{}`: {e}", path.display())))
     }
 
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {

@@ -75,7 +75,11 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
         }
     }
     let after = home.must("ledger.stats", json!({}));
-    assert_eq!((&before["events"], &before["epoch"]), (&after["events"], &after["epoch"]), "reading writes nothing");
+    assert_eq!(
+        (&before["events"], &before["epoch"]),
+        (&after["events"], &after["epoch"]),
+        "reading writes nothing"
+    );
 }
 
 #[test]
@@ -108,7 +112,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("host.resume", json!({})),
     ];
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner)) {
-        let params = asked.iter().find(|(name, _)| *name == info.name).unwrap_or_else(|| panic!("{}", info.name));
+        let params =
+            asked.iter().find(|(name, _)| *name == info.name).unwrap_or_else(|| panic!("{}", info.name));
         let error = home.ask(info.name, params.1.clone()).expect_err(info.name);
         assert_eq!(error.code, wire::Code::NoHost, "{}: {error:?}", info.name);
     }

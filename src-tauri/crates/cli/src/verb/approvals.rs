@@ -35,7 +35,13 @@ fn list(context: &Context, args: ListArgs) -> Came {
             return out.line("nothing waits for you");
         }
         let rows = found.rows.iter().map(|r| {
-            vec![r.approval_id.clone(), r.status.clone(), r.risk.clone(), time(r.expires_at), plain(&r.summary.to_string())]
+            vec![
+                r.approval_id.clone(),
+                r.status.clone(),
+                r.risk.clone(),
+                time(r.expires_at),
+                plain(&r.summary.to_string()),
+            ]
         });
         table(out, &["approval", "status", "risk", "lapses", "what"], &rows.collect::<Vec<_>>());
         more(out, found.next.as_deref());
@@ -111,7 +117,13 @@ pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
                     return out.line("no grant can be used now; `--task TASK` lists those of a task");
                 }
                 let rows = found.rows.iter().map(|g| {
-                    vec![g.grant_id.clone(), g.state.clone(), g.action_class.clone(), format!("{}/{}", g.uses, g.max_uses), time(g.expires_at)]
+                    vec![
+                        g.grant_id.clone(),
+                        g.state.clone(),
+                        g.action_class.clone(),
+                        format!("{}/{}", g.uses, g.max_uses),
+                        time(g.expires_at),
+                    ]
                 });
                 table(out, &["grant", "state", "class", "used", "expires"], &rows.collect::<Vec<_>>());
                 more(out, found.next.as_deref());
@@ -121,7 +133,9 @@ pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
             let session = context.writing(Signs::No)?;
             let revoked = session.call(&wire::grants::Revoke { grant, reason });
             session.close();
-            context.out.answer(&revoked?, |out, revoked| out.line(format!("{} is taken back", revoked.grant_id)))?;
+            context
+                .out
+                .answer(&revoked?, |out, revoked| out.line(format!("{} is taken back", revoked.grant_id)))?;
         }
     }
     Ok(exit::DONE)

@@ -44,7 +44,10 @@ fn show(out: &Output, listed: &wire::keys::Keys) {
     if listed.keys.is_empty() {
         return out.line("no keys; make them with `hermit keys init`");
     }
-    let rows = listed.keys.iter().map(|key| vec![key.purpose.clone(), key.keyid.clone(), key.ssh_fingerprint.clone()]);
+    let rows = listed
+        .keys
+        .iter()
+        .map(|key| vec![key.purpose.clone(), key.keyid.clone(), key.ssh_fingerprint.clone()]);
     table(out, &["purpose", "key id", "ssh fingerprint"], &rows.collect::<Vec<_>>());
 }
 
@@ -66,14 +69,17 @@ pub fn make(context: &Context, args: &KeysInit) -> Result<Session, Error> {
     let approval_passphrase = match (args.approval_passphrase_fd, terminal) {
         (Some(fd), _) => Some(from_descriptor(fd)?),
         (None, Some(terminal)) => {
-            terminal.print("The approval passphrase is asked for when you allow something; choose another one.\r\n");
+            terminal.print(
+                "The approval passphrase is asked for when you allow something; choose another one.\r\n",
+            );
             Some(ask_twice(terminal, "Approval passphrase")?)
         }
         (None, None) => None,
     };
     let session = context.writing(Signs::No)?;
     let local = session.local().ok_or_else(|| {
-        Error::new(Code::Held, "keys are made by the process that owns the store, and another one does").hint("end it first")
+        Error::new(Code::Held, "keys are made by the process that owns the store, and another one does")
+            .hint("end it first")
     })?;
     let vault = match args.store {
         Store::Keychain => VaultChoice::Keychain,
@@ -96,11 +102,15 @@ pub fn make(context: &Context, args: &KeysInit) -> Result<Session, Error> {
 fn ask_twice(terminal: &Terminal, what: &str) -> Result<Passphrase, Error> {
     let gone = || Error::new(Code::Cancelled, "no passphrase was given; nothing was made");
     loop {
-        let Typed::Line(first) = terminal.ask(&format!("{what}: "), Echo::Hidden)? else { return Err(gone()) };
+        let Typed::Line(first) = terminal.ask(&format!("{what}: "), Echo::Hidden)? else {
+            return Err(gone());
+        };
         if first.is_empty() {
             return Err(gone());
         }
-        let Typed::Line(second) = terminal.ask(&format!("{what} once more: "), Echo::Hidden)? else { return Err(gone()) };
+        let Typed::Line(second) = terminal.ask(&format!("{what} once more: "), Echo::Hidden)? else {
+            return Err(gone());
+        };
         if first == second {
             return Ok(Zeroizing::new(first.as_bytes().to_vec()));
         }

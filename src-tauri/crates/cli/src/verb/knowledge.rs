@@ -3,7 +3,7 @@
 use super::Came;
 use super::approvals::more;
 use super::task::chain;
-use crate::args::{ArtifactsVerb, ContextArgs, MemoryVerb, SearchArgs};
+use crate::args::{ArtifactsVerb, ContextArgs, ListArgs, MemoryVerb, SearchArgs};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{paragraph, plain, size, time};
@@ -23,7 +23,12 @@ pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
             let taken = session.call(&Ingest { path, trust, channel, ..Ingest::default() });
             session.close();
             context.out.answer(&taken?, |out, taken| {
-                out.line(format!("{}  {}  sha256 {}", taken.artifact_id, size(taken.byte_size), taken.sha256));
+                out.line(format!(
+                    "{}  {}  sha256 {}",
+                    taken.artifact_id,
+                    size(taken.byte_size),
+                    taken.sha256
+                ));
             })?;
         }
         ArtifactsVerb::Show { artifact, output } => {
@@ -68,13 +73,17 @@ fn show(out: &Output, a: &Artifact) {
     fact("sha256", &a.sha256);
     fact("trust", &a.trust);
     fact("made", &time(a.created_at));
-    fact("state", &format!("{}{}", a.state, if a.present == Some(false) { ", its bytes are gone" } else { "" }));
+    fact(
+        "state",
+        &format!("{}{}", a.state, if a.present == Some(false) { ", its bytes are gone" } else { "" }),
+    );
     out.say(Tone::Faint, "its bytes: add `-o FILE`");
 }
 
 fn write(session: &host::Session, found: &Artifact, path: &Path) -> Result<(), Error> {
     let failed = |e: std::io::Error| {
-        Error::new(Code::Failed, format!("cannot write `{}`: {e}", path.display())).hint("name a file that does not exist")
+        Error::new(Code::Failed, format!("cannot write `{}`: {e}", path.display()))
+            .hint("name a file that does not exist")
     };
     let mut out: Box<dyn std::io::Write> = if path == Path::new("-") {
         Box::new(std::io::stdout())
@@ -102,12 +111,18 @@ pub fn context(context: &Context, args: ContextArgs) -> Came {
             let model = turn.model.as_deref().unwrap_or("?");
             let summary = turn.summary.as_ref().map(|s| plain(&s.to_string())).unwrap_or_default();
             let tokens = turn.pack_tokens.map(|t| format!("{t} tokens")).unwrap_or_default();
-            out.line(format!("attempt {} turn {:>2}  {}  {tokens}  {summary}", turn.attempt, turn.iteration, plain(model)));
+            out.line(format!(
+                "attempt {} turn {:>2}  {}  {tokens}  {summary}",
+                turn.attempt,
+                turn.iteration,
+                plain(model)
+            ));
         }
         let Some(shown) = &found.shown else {
             return out.say(Tone::Faint, "exact bytes of one turn: add `--iteration N`");
         };
-        for (name, sent) in [("pack", &shown.pack), ("sent", &shown.request), ("came back", &shown.response)] {
+        for (name, sent) in [("pack", &shown.pack), ("sent", &shown.request), ("came back", &shown.response)]
+        {
             let Some(sent) = sent else { continue };
             out.say(Tone::Bold, format!("{name}  {}  sha256 {}", size(sent.byte_size), sent.sha256));
             let bytes = sent.bytes.as_ref().and_then(|b| STANDARD.decode(b).ok());
@@ -119,7 +134,8 @@ pub fn context(context: &Context, args: ContextArgs) -> Came {
 
 /// `hermit search`.
 pub fn search(context: &Context, args: &SearchArgs) -> Came {
-    let found = context.reading()?.call(&Search { text: args.text.join(" "), after: None, limit: args.limit })?;
+    let found =
+        context.reading()?.call(&Search { text: args.text.join(" "), after: None, limit: args.limit })?;
     context.out.answer(&found, |out, found| {
         if found.rows.is_empty() {
             return out.line("nothing found");
@@ -133,44 +149,83 @@ pub fn search(context: &Context, args: &SearchArgs) -> Came {
 
 /// `hermit memory`.
 pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
-    let evidence = |e: &[Evidence]| format!("{} pieces of evidence", e.len());
     match verb {
         MemoryVerb::List(args) => {
-            let found = context.reading()?.call(&Memories { status: args.status, after: args.after, limit: args.limit })?;
+            let found = context.reading()?.call(&Memories {
+                status: args.status,
+                after: args.after,
+                limit: args.limit,
+            })?;
             context.out.answer(&found, |out, found| {
                 let rows = found.rows.iter().map(|m| {
-                    vec![m.memory_id.clone(), m.status.clone(), m.trust.clone(), evidence(&m.evidence), plain(&m.claim.to_string())]
+                    vec![
+                        m.memory_id.clone(),
+                        m.status.clone(),
+                        m.trust.clone(),
+                        evidence(&m.evidence),
+                        plain(&m.claim.to_string()),
+                    ]
                 });
-                list(out, &["memory", "status", "trust", "on", "claim"], rows.collect(), found.next.as_deref());
+                list(
+                    out,
+                    &["memory", "status", "trust", "on", "claim"],
+                    rows.collect(),
+                    found.next.as_deref(),
+                );
             })?;
         }
-        MemoryVerb::Beliefs(args) => {
-            let ask = Beliefs { task: args.task, status: args.status, after: args.after, limit: args.limit };
-            let found = context.reading()?.call(&ask)?;
-            context.out.answer(&found, |out, found| {
-                let rows = found.rows.iter().map(|b| {
-                    vec![b.belief_id.clone(), b.status.clone(), b.confidence.to_string(), evidence(&b.evidence), plain(&b.claim.to_string())]
-                });
-                list(out, &["belief", "status", "of 1000", "on", "claim"], rows.collect(), found.next.as_deref());
-            })?;
-        }
-        MemoryVerb::Decisions(args) => {
-            let found = context.reading()?.call(&Decisions { task: args.task, after: args.after, limit: args.limit })?;
-            context.out.answer(&found, |out, found| {
-                let rows = found.rows.iter().map(|d| {
-                    vec![d.decision_id.clone(), d.class.clone(), d.risk.clone(), time(d.created_at), plain(&d.summary.to_string())]
-                });
-                list(out, &["decision", "class", "risk", "made", "what"], rows.collect(), found.next.as_deref());
-            })?;
-        }
+        MemoryVerb::Beliefs(args) => beliefs(context, args)?,
+        MemoryVerb::Decisions(args) => decisions(context, args)?,
         MemoryVerb::Invalidate { memory, reason } => {
             let session = context.writing(Signs::Yes)?;
             let done = session.call(&Invalidate { memory, reason });
             session.close();
-            context.out.answer(&done?, |out, done| out.line(format!("{} is marked as wrong", done.memory_id)))?;
+            context
+                .out
+                .answer(&done?, |out, done| out.line(format!("{} is marked as wrong", done.memory_id)))?;
         }
     }
     Ok(exit::DONE)
+}
+
+fn evidence(pieces: &[Evidence]) -> String {
+    format!("{} pieces of evidence", pieces.len())
+}
+
+fn beliefs(context: &Context, args: ListArgs) -> Result<(), Error> {
+    let ask = Beliefs { task: args.task, status: args.status, after: args.after, limit: args.limit };
+    let found = context.reading()?.call(&ask)?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|b| {
+            vec![
+                b.belief_id.clone(),
+                b.status.clone(),
+                b.confidence.to_string(),
+                evidence(&b.evidence),
+                plain(&b.claim.to_string()),
+            ]
+        });
+        list(out, &["belief", "status", "of 1000", "on", "claim"], rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
+}
+
+fn decisions(context: &Context, args: ListArgs) -> Result<(), Error> {
+    let found =
+        context.reading()?.call(&Decisions { task: args.task, after: args.after, limit: args.limit })?;
+    context.out.answer(&found, |out, found| {
+        let rows = found.rows.iter().map(|d| {
+            vec![
+                d.decision_id.clone(),
+                d.class.clone(),
+                d.risk.clone(),
+                time(d.created_at),
+                plain(&d.summary.to_string()),
+            ]
+        });
+        list(out, &["decision", "class", "risk", "made", "what"], rows.collect(), found.next.as_deref());
+    })?;
+    Ok(())
 }
 
 fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Option<&str>) {

@@ -76,7 +76,10 @@ pub fn show_report(out: &Output, report: &Report) {
         }
     }
     if report.verdict == Verdict::Unverifiable {
-        report.keys.iter().for_each(|(purpose, keyid)| out.line(format!("  its {purpose} key: {}", plain(keyid))));
+        report
+            .keys
+            .iter()
+            .for_each(|(purpose, keyid)| out.line(format!("  its {purpose} key: {}", plain(keyid))));
         out.line("if you know one of them from elsewhere, say so with `--trust`");
     }
 }
@@ -92,7 +95,12 @@ pub fn gate(context: &Context, verb: GateVerb) -> Came {
         GateVerb::Export { output } => {
             let made = context.reading()?.call(&GateExport { path: absolute(&output)? })?;
             context.out.answer(&made, |out, made| {
-                out.line(format!("{}  {} entries, {}", plain(&made.path), made.entries, size(made.byte_size)));
+                out.line(format!(
+                    "{}  {} entries, {}",
+                    plain(&made.path),
+                    made.entries,
+                    size(made.byte_size)
+                ));
             })?;
             Ok(exit::DONE)
         }

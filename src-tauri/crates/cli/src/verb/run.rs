@@ -59,8 +59,11 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         (None, None) => String::new(),
     };
     if goal.trim().is_empty() && args.playbook.is_none() && args.model.is_none() {
-        return Err(Error::new(Code::Usage, "there is nothing to do: neither a goal nor a playbook was given")
-            .hint("try `hermit run --playbook tidy --workspace DIR`, or `hermit run --goal \"…\" --model …`"));
+        return Err(Error::new(
+            Code::Usage,
+            "there is nothing to do: neither a goal nor a playbook was given",
+        )
+        .hint("try `hermit run --playbook tidy --workspace DIR`, or `hermit run --goal \"…\" --model …`"));
     }
     let workspace = args.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
     let attachments = args.attach.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
@@ -121,7 +124,8 @@ fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {
     let mut parameters = BTreeMap::new();
     for text in given {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            Error::new(Code::Usage, format!("`{text}` is no parameter")).hint("write it as `--param name=value`")
+            Error::new(Code::Usage, format!("`{text}` is no parameter"))
+                .hint("write it as `--param name=value`")
         })?;
         if parameters.insert(name.trim().to_owned(), value.to_owned()).is_some() {
             return Err(Error::new(Code::Usage, format!("the parameter `{name}` was given twice")));

@@ -28,7 +28,10 @@ const SAMPLE: [(&str, &str); 6] = [
 /// `hermit start`.
 pub fn start(context: &Context, args: &StartArgs) -> Came {
     let out = &context.out;
-    out.say(Tone::Bold, "Hermit lets agents work on this computer, and asks you before anything of consequence.");
+    out.say(
+        Tone::Bold,
+        "Hermit lets agents work on this computer, and asks you before anything of consequence.",
+    );
     out.line(format!("1. The store: {}", context.home.dir().display()));
     let session = match keyed(context, args) {
         Ok(session) => session,
@@ -68,8 +71,11 @@ fn keyed(context: &Context, args: &StartArgs) -> Result<Session, Error> {
         (Some(store), _) => store,
         (None, Some(terminal)) => ask_store(terminal)?,
         (None, None) => {
-            return Err(Error::new(Code::Usage, "there are no keys yet, and nobody says where they shall sleep")
-                .hint("add `--store keychain`, or `--store file --passphrase-fd N`"));
+            return Err(Error::new(
+                Code::Usage,
+                "there are no keys yet, and nobody says where they shall sleep",
+            )
+            .hint("add `--store keychain`, or `--store file --passphrase-fd N`"));
         }
     };
     let (passphrase_fd, approval_passphrase_fd) = (args.passphrase_fd, args.approval_passphrase_fd);
@@ -77,7 +83,8 @@ fn keyed(context: &Context, args: &StartArgs) -> Result<Session, Error> {
 }
 
 fn ask_store(terminal: &Terminal) -> Result<Store, Error> {
-    terminal.print("Where shall the keys sleep? In the system's keychain, or in a file under a passphrase.\r\n");
+    terminal
+        .print("Where shall the keys sleep? In the system's keychain, or in a file under a passphrase.\r\n");
     loop {
         match terminal.ask("Type `keychain` or `file`: ", Echo::Shown)? {
             Typed::Line(word) if word.trim() == "keychain" => return Ok(Store::Keychain),
@@ -98,7 +105,11 @@ fn first_task(context: &Context, args: &StartArgs, session: &Session) -> Came {
     out.line(format!("2. A first task: the playbook `tidy` in {}", workspace.display()));
     let submit = Submit {
         workspace: absolute(&workspace)?,
-        reasoner: Reasoner::Playbook { name: "tidy".to_owned(), text: None, parameters: std::collections::BTreeMap::new() },
+        reasoner: Reasoner::Playbook {
+            name: "tidy".to_owned(),
+            text: None,
+            parameters: std::collections::BTreeMap::new(),
+        },
         channel: Some("cli".to_owned()),
         ..Submit::default()
     };
@@ -121,7 +132,12 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
     let output = std::env::temp_dir().join(format!("hermit-proof-{short}.zip"));
     let made = export(
         session,
-        &ProofExport { subject: task.to_owned(), output: output.clone(), artifacts: Vec::new(), redact: false },
+        &ProofExport {
+            subject: task.to_owned(),
+            output: output.clone(),
+            artifacts: Vec::new(),
+            redact: false,
+        },
     )?;
     out.line("4. A proof that anybody can check without Hermit:");
     show_exported(out, &made);
@@ -153,7 +169,8 @@ fn home_relative(text: &str) -> PathBuf {
 fn sample(context: &Context) -> Result<PathBuf, Error> {
     let failed = |e: std::io::Error| Error::new(Code::Failed, format!("cannot make the sample folder: {e}"));
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let folder = std::env::temp_dir().join(format!("hermit-sample-{}-{}", std::process::id(), now.as_millis()));
+    let folder =
+        std::env::temp_dir().join(format!("hermit-sample-{}-{}", std::process::id(), now.as_millis()));
     std::fs::create_dir(&folder).map_err(failed)?;
     for (name, text) in SAMPLE {
         std::fs::write(folder.join(name), text).map_err(failed)?;

@@ -25,7 +25,13 @@ pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
             session.close();
             context.out.answer(&made?, |out, made| {
                 for c in &made.checkpoints {
-                    out.line(format!("{:<7} {} {} {}", c.kind, c.size, c.root, c.task_id.as_deref().unwrap_or_default()));
+                    out.line(format!(
+                        "{:<7} {} {} {}",
+                        c.kind,
+                        c.size,
+                        c.root,
+                        c.task_id.as_deref().unwrap_or_default()
+                    ));
                 }
             })?;
             Ok(exit::DONE)
@@ -38,7 +44,11 @@ pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
                 out.line(format!("gate      {} entries", c.entries));
                 out.line(format!("signed    {} checkpoints", c.checkpoints));
                 out.line(format!("content   {} small artifacts, {} disclosures", c.blobs, c.disclosures));
-                out.line(format!("file      {}, and {} not yet folded in", size(c.file_bytes), size(c.wal_bytes)));
+                out.line(format!(
+                    "file      {}, and {} not yet folded in",
+                    size(c.file_bytes),
+                    size(c.wal_bytes)
+                ));
                 out.line(format!("hosts     {} so far; schema {}", c.epoch, c.schema));
             })?;
             Ok(exit::DONE)
@@ -56,8 +66,14 @@ fn verify(context: &Context, trust: &[String]) -> Came {
         if let Some(place) = &r.place {
             out.line(format!("  first at {}", plain(place)));
         }
-        out.line(format!("  {} events of {} tasks, {} gate entries, {} disclosures, {} artifacts", r.events, r.tasks, r.entries, r.disclosures, r.artifacts));
-        out.line(format!("  {} checkpoints, {} of them by a trusted key; {} events under none yet", r.checkpoints, r.trusted_checkpoints, r.unsigned_events));
+        out.line(format!(
+            "  {} events of {} tasks, {} gate entries, {} disclosures, {} artifacts",
+            r.events, r.tasks, r.entries, r.disclosures, r.artifacts
+        ));
+        out.line(format!(
+            "  {} checkpoints, {} of them by a trusted key; {} events under none yet",
+            r.checkpoints, r.trusted_checkpoints, r.unsigned_events
+        ));
         if !r.pinned {
             out.line("  no head was kept outside the store to compare with");
         }
@@ -67,11 +83,14 @@ fn verify(context: &Context, trust: &[String]) -> Came {
 
 fn rebuild(context: &Context) -> Came {
     context.reading()?;
-    let opened = Local::rebuilding(context.home.clone(), &Unlock::Environment).map_err(host::Error::to_wire)?;
+    let opened =
+        Local::rebuilding(context.home.clone(), &Unlock::Environment).map_err(host::Error::to_wire)?;
     let session = Session::Local(Box::new(opened));
     let rebuilt = session.call(&Rebuild {});
     session.close();
-    context.out.answer(&rebuilt?, |out, rebuilt| out.line(format!("{} events folded anew", rebuilt.events)))?;
+    context
+        .out
+        .answer(&rebuilt?, |out, rebuilt| out.line(format!("{} events folded anew", rebuilt.events)))?;
     Ok(exit::DONE)
 }
 

@@ -20,7 +20,9 @@ const REST: Duration = Duration::from_secs(30);
 /// `hermit task`.
 pub fn task(context: &Context, verb: TaskVerb) -> Came {
     match verb {
-        TaskVerb::List { status, search, after, limit } => list(context, List { status, search, after, limit }),
+        TaskVerb::List { status, search, after, limit } => {
+            list(context, List { status, search, after, limit })
+        }
         TaskVerb::Show { task } => {
             let found = context.reading()?.call(&Show { task })?;
             context.out.answer(&found, show)?;
@@ -40,13 +42,16 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             context.out.answer(&noted?, |out, noted| out.line(format!("added to {}", noted.task_id)))?;
             Ok(exit::DONE)
         }
-        TaskVerb::Resume { task } => go_on(context, |session| session.call(&Resume { task: task.clone() }).map(|d| d.task_id)),
+        TaskVerb::Resume { task } => {
+            go_on(context, |session| session.call(&Resume { task: task.clone() }).map(|d| d.task_id))
+        }
         TaskVerb::Retry { task } => go_on(context, |session| {
             session.call(&Retry { task: task.clone(), idempotency_key: None }).map(|s| s.task_id)
         }),
         TaskVerb::Answer { task, text, question } => go_on(context, |session| {
             let channel = Some("cli".to_owned());
-            let answer = Answer { task: task.clone(), question: question.clone(), text: text.clone(), channel };
+            let answer =
+                Answer { task: task.clone(), question: question.clone(), text: text.clone(), channel };
             session.call(&answer).map(|d| d.task_id)
         }),
     }
@@ -59,7 +64,13 @@ fn list(context: &Context, list: List) -> Came {
             return out.line("no tasks; `hermit run --playbook tidy --workspace DIR` makes one");
         }
         let rows = found.rows.iter().map(|r| {
-            vec![r.task_id.clone(), r.run_status.clone(), time(r.updated_at), r.receipts.to_string(), plain(&r.title.to_string())]
+            vec![
+                r.task_id.clone(),
+                r.run_status.clone(),
+                time(r.updated_at),
+                r.receipts.to_string(),
+                plain(&r.title.to_string()),
+            ]
         });
         table(out, &["task", "status", "changed", "receipts", "title"], &rows.collect::<Vec<_>>());
         more(out, found.next.as_deref());
@@ -88,11 +99,19 @@ fn show(out: &Output, task: &Task) {
         fact("waits for", &format!("{} {}", waits.kind, waits.id.as_deref().unwrap_or_default()));
     }
     for attempt in &task.attempts {
-        out.line(format!("  attempt {}  {}  {} turns  {}", attempt.number, attempt.status, attempt.iterations, attempt.attempt_id));
+        out.line(format!(
+            "  attempt {}  {}  {} turns  {}",
+            attempt.number, attempt.status, attempt.iterations, attempt.attempt_id
+        ));
     }
     for action in &task.actions {
         let receipt = action.receipt_id.as_deref().unwrap_or("no receipt");
-        out.line(format!("  {:<10} {:<18} {}  {receipt}", action.state, action.class, plain(&action.summary.to_string())));
+        out.line(format!(
+            "  {:<10} {:<18} {}  {receipt}",
+            action.state,
+            action.class,
+            plain(&action.summary.to_string())
+        ));
         if let Some(trouble) = &action.trouble {
             out.say(Tone::Bad, format!("             {}", plain(&trouble.to_string())));
         }
@@ -113,7 +132,12 @@ fn events(context: &Context, task: String, follow: bool, after: u64) -> Came {
                 context.out.stream(&event)?;
             }
             let about = plain(&event.entity_id);
-            context.out.line(format!("{:>5}  {}  {:<28} {about}", event.seq, time(event.at), event.event_type));
+            context.out.line(format!(
+                "{:>5}  {}  {:<28} {about}",
+                event.seq,
+                time(event.at),
+                event.event_type
+            ));
             if !follow && context.out.is_json() {
                 all.push(event);
             }
@@ -147,7 +171,8 @@ fn wish(context: &Context, ask: impl Fn(&host::Session) -> Result<Done, Error>) 
 fn go_on(context: &Context, ask: impl Fn(&host::Session) -> Result<String, Error>) -> Came {
     let session = context.writing(Signs::Yes)?;
     let heard = session.listen();
-    let came = ask(&session).and_then(|task| stay_with(context, &session, &task, heard)).map(|(code, _)| code);
+    let came =
+        ask(&session).and_then(|task| stay_with(context, &session, &task, heard)).map(|(code, _)| code);
     session.close();
     came
 }
@@ -157,14 +182,25 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
     let session = context.reading()?;
     match verb {
         ReceiptsVerb::List(args) => {
-            let found = session.call(&wire::receipts::List { task: args.task, after: args.after, limit: args.limit })?;
+            let found = session.call(&wire::receipts::List {
+                task: args.task,
+                after: args.after,
+                limit: args.limit,
+            })?;
             context.out.answer(&found, |out, found| {
                 if found.rows.is_empty() {
                     return out.line("no receipts: nothing of consequence was done yet");
                 }
                 let rows = found.rows.iter().map(|r| {
                     let undone = if r.undone_by.is_some() { "undone" } else { "" };
-                    vec![r.receipt_id.clone(), r.result.clone(), r.action_class.clone(), time(r.issued_at), undone.to_owned(), plain(&r.summary.to_string())]
+                    vec![
+                        r.receipt_id.clone(),
+                        r.result.clone(),
+                        r.action_class.clone(),
+                        time(r.issued_at),
+                        undone.to_owned(),
+                        plain(&r.summary.to_string()),
+                    ]
                 });
                 table(out, &["receipt", "result", "class", "issued", "", "what"], &rows.collect::<Vec<_>>());
                 more(out, found.next.as_deref());
@@ -176,7 +212,8 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
                 out.say(Tone::Bold, plain(&found.row.summary.to_string()));
                 let said = serde_json::to_string_pretty(&found.receipt).unwrap_or_default();
                 out.line(paragraph(&said));
-                let holds = serde_json::to_value(found.signature).ok().and_then(|v| v.as_str().map(str::to_owned));
+                let holds =
+                    serde_json::to_value(found.signature).ok().and_then(|v| v.as_str().map(str::to_owned));
                 out.line(format!("signature {}", holds.unwrap_or_default()));
                 if found.row.reversibility != "irreversible" && found.row.undone_by.is_none() {
                     out.say(Tone::Faint, format!("undo: hermit rollback {}", found.row.receipt_id));

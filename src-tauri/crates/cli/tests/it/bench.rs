@@ -1,11 +1,11 @@
 //! A store with keys, a folder to tidy, and ways to run the program.
 
-use testkit::pty::Pty;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
+use testkit::pty::Pty;
 
 pub const VAULT: &str = "vault passphrase";
 pub const APPROVAL: &str = "approval passphrase";
@@ -113,7 +113,9 @@ impl Bench {
     /// A task that waits for a yes to tidy the folder; task and approval.
     pub fn waiting(&self) -> (String, String) {
         let folder = self.folder();
-        let ran = self.run(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap(), "--json"]).ends_with(4);
+        let ran = self
+            .run(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap(), "--json"])
+            .ends_with(4);
         let task = ran.json();
         assert_eq!(task["waits_for"]["kind"], "approval", "{task}");
         (text(&task["row"]["task_id"]), text(&task["waits_for"]["id"]))
@@ -144,7 +146,8 @@ impl Bench {
     pub fn receipt(&self, task: &str) -> String {
         let receipts = self.run(&["receipts", "list", "--task", task, "--json"]).ends_with(0).json();
         let rows = receipts["rows"].as_array().unwrap();
-        let found = rows.iter().find(|r| r["action_class"] == "local_delete" || r["action_class"] == "delete_local");
+        let found =
+            rows.iter().find(|r| r["action_class"] == "local_delete" || r["action_class"] == "delete_local");
         text(&found.unwrap_or_else(|| panic!("no receipt of a change in {receipts}"))["receipt_id"])
     }
 }

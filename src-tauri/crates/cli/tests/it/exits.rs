@@ -42,7 +42,16 @@ fn an_error_with_json_is_one_object_of_the_wire() {
 fn a_look_at_a_folder_needs_nobody_and_ends_with_zero() {
     let bench = Bench::new();
     let folder = bench.folder();
-    let ran = bench.run(&["run", "--playbook", "inventory", "--workspace", folder.to_str().unwrap(), "--profile", "readonly_analysis", "--json"]);
+    let ran = bench.run(&[
+        "run",
+        "--playbook",
+        "inventory",
+        "--workspace",
+        folder.to_str().unwrap(),
+        "--profile",
+        "readonly_analysis",
+        "--json",
+    ]);
     let code = ran.code;
     let task = ran.json();
     // The inventory either only looks, or asks before it writes its list.

@@ -7,7 +7,8 @@ use testkit::pty::Pty;
 fn while_one_process_owns_the_store_others_read_it_and_are_told_who_has_it() {
     let bench = Bench::new();
     let folder = bench.folder();
-    let mut terminal = bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
+    let mut terminal =
+        bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
     terminal.expect("Type `allow`");
     // A reader works beside it.
     let listed = bench.run(&["approvals", "list", "--json"]).ends_with(0).json();

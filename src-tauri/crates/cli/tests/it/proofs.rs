@@ -36,7 +36,8 @@ fn a_ledger_verifies_and_a_copy_of_it_is_restored_into_an_empty_folder() {
     let other = bench.path("other");
     let restored = bench.run(&["restore", copy.to_str().unwrap(), "--home", other.to_str().unwrap()]);
     assert!(matches!(restored.code, 0 | 6), "{}{}", restored.out, restored.err);
-    let shown = bench.run(&["task", "show", &task, "--json", "--home", other.to_str().unwrap()]).ends_with(0).json();
+    let shown =
+        bench.run(&["task", "show", &task, "--json", "--home", other.to_str().unwrap()]).ends_with(0).json();
     assert_eq!(shown["row"]["status"], "completed");
     let gate = bench.path("gate.json");
     bench.run(&["gate", "export", "-o", gate.to_str().unwrap()]).ends_with(0);

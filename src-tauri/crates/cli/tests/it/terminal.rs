@@ -6,7 +6,8 @@ use crate::bench::{APPROVAL, Bench, allow, before, text};
 fn a_person_allows_a_tidy_sees_it_done_and_takes_it_back() {
     let bench = Bench::new();
     let folder = bench.folder();
-    let mut terminal = bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
+    let mut terminal =
+        bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
     terminal.expect("MOVE \"a.txt\"");
     assert_eq!(bench.files(), before(), "nothing moves before the yes");
     allow(&mut terminal);
@@ -101,7 +102,8 @@ fn the_second_word_is_needed_at_high_risk() {
 fn a_no_at_the_terminal_ends_with_three_and_moves_nothing() {
     let bench = Bench::new();
     let folder = bench.folder();
-    let mut terminal = bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
+    let mut terminal =
+        bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
     terminal.expect("Type `allow`").send("deny\r");
     terminal.expect("Words for the model").send("leave them\r");
     let (code, shown) = terminal.end();
@@ -124,7 +126,8 @@ fn first_steps_at_a_terminal_lead_to_a_proof_that_verifies() {
     let bench = Bench::bare();
     let folder = bench.folder();
     let home = bench.home();
-    let environment = [("HERMIT_HOME", home.to_str().unwrap()), ("TMPDIR", home.parent().unwrap().to_str().unwrap())];
+    let environment =
+        [("HERMIT_HOME", home.to_str().unwrap()), ("TMPDIR", home.parent().unwrap().to_str().unwrap())];
     let arguments = ["start", "--workspace", folder.to_str().unwrap()];
     let mut terminal = testkit::pty::Pty::spawn(crate::bench::program(), &arguments, &environment);
     terminal.expect("Type `keychain` or `file`: ").send("file\r");

@@ -21,16 +21,27 @@ fn a_folder_that_is_not_there_is_named() {
 fn the_store_is_no_workspace() {
     let bench = Bench::new();
     let home = bench.home();
-    told(&bench.run(&["run", "--playbook", "tidy", "--workspace", home.to_str().unwrap()]).ends_with(3), "own store");
+    told(
+        &bench.run(&["run", "--playbook", "tidy", "--workspace", home.to_str().unwrap()]).ends_with(3),
+        "own store",
+    );
 }
 
 #[test]
 fn a_playbook_that_is_none_is_refused_before_anything_is_recorded() {
     let bench = Bench::new();
     std::fs::write(bench.path("mine.yaml"), "name: [unclosed\n").unwrap();
-    told(&bench.run(&["run", "--playbook", "./mine.yaml", "--workspace", "folder"]).ends_with(2), "mine.yaml");
+    told(
+        &bench.run(&["run", "--playbook", "./mine.yaml", "--workspace", "folder"]).ends_with(2),
+        "mine.yaml",
+    );
     told(&bench.run(&["run", "--playbook", "nonsense", "--workspace", "folder"]).ends_with(1), "nonsense");
-    told(&bench.run(&["run", "--playbook", "tidy", "--param", "colour=red", "--workspace", "folder"]).ends_with(2), "colour");
+    told(
+        &bench
+            .run(&["run", "--playbook", "tidy", "--param", "colour=red", "--workspace", "folder"])
+            .ends_with(2),
+        "colour",
+    );
     let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
     assert_eq!(tasks["rows"].as_array().unwrap().len(), 0);
 }
@@ -41,7 +52,8 @@ fn a_model_that_is_down_leaves_the_task_as_it_is_and_says_what_to_do() {
     // A port that was free a moment ago: nobody listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let model = format!("openai:http://127.0.0.1:{port}/v1#nobody");
-    let ran = bench.run(&["run", "--goal", "say hello", "--model", &model, "--workspace", "folder"]).ends_with(1);
+    let ran =
+        bench.run(&["run", "--goal", "say hello", "--model", &model, "--workspace", "folder"]).ends_with(1);
     assert!(ran.err.contains("nothing answers at") && ran.err.contains("hermit task resume"), "{}", ran.err);
 }
 

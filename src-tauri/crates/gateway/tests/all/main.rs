@@ -40,7 +40,8 @@ impl Open {
 
     /// A request by hand; the answer's status and JSON.
     fn raw(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> (u16, Value) {
-        let config = ureq::Agent::config_builder().http_status_as_error(false).proxy(None).max_redirects(0).build();
+        let config =
+            ureq::Agent::config_builder().http_status_as_error(false).proxy(None).max_redirects(0).build();
         let agent = ureq::Agent::new_with_config(config);
         let mut request = agent.post(format!("http://{}{path}", self.server.address()));
         for (name, value) in headers {
@@ -78,7 +79,9 @@ fn a_wrong_or_missing_token_is_answered_401_and_runs_nothing() {
     let wrong = Token::new([8; 32]);
     let wrong = format!("Bearer {}", wrong.reveal());
     let bare = open.token.reveal().to_owned();
-    for given in [None, Some(almost.as_str()), Some(wrong.as_str()), Some(bare.as_str()), Some("Bearer "), Some("")] {
+    for given in
+        [None, Some(almost.as_str()), Some(wrong.as_str()), Some(bare.as_str()), Some("Bearer "), Some("")]
+    {
         let headers: Vec<(&str, &str)> = given.map(|given| ("authorization", given)).into_iter().collect();
         let (status, answer) = open.raw("/v1/command/gate.halt", &headers, b"{}");
         assert_eq!((status, &answer["code"]), (401, &json!("unauthorised")), "{given:?}");
@@ -92,12 +95,19 @@ fn a_foreign_page_or_a_rebound_name_is_answered_403() {
     let own = open.server.address().to_string();
     let token = open.bearer();
     let port = open.server.address().port();
-    for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "http://localhost"] {
+    for origin in
+        ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "http://localhost"]
+    {
         let headers = [("authorization", token.as_str()), ("origin", origin)];
         let (status, answer) = open.raw("/v1/command/host.status", &headers, b"{}");
         assert_eq!((status, &answer["code"]), (403, &json!("forbidden")), "{origin}");
     }
-    for host in ["evil.example".to_owned(), format!("evil.example:{port}"), "127.0.0.1".to_owned(), String::from("127.0.0.1:1")] {
+    for host in [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        "127.0.0.1".to_owned(),
+        String::from("127.0.0.1:1"),
+    ] {
         let headers = [("authorization", token.as_str()), ("host", host.as_str())];
         let (status, _) = open.raw("/v1/command/host.status", &headers, b"{}");
         assert_eq!(status, 403, "{host}");
@@ -131,7 +141,8 @@ fn a_body_over_the_limit_is_answered_413_and_bad_json_400() {
 fn a_no_passes_through_the_gateway() {
     let open = open(84);
     let (_, approval) = open.home.with_a_question("delete held");
-    let denied = open.client().call(&wire::approvals::Deny { approval, ..Default::default() }).expect("denied");
+    let denied =
+        open.client().call(&wire::approvals::Deny { approval, ..Default::default() }).expect("denied");
     assert!(denied.accepted);
     assert_eq!(denied.status, "denied");
 }
@@ -161,10 +172,13 @@ fn no_command_of_the_table_can_grant() {
         "name": "x", "receipt": "abcd", "artifact": "abcd", "grant": "abcd", "memory": "abcd", "reason": "yes",
         "from": folder, "to": format!("{folder}/copy"), "granted": true, "status": "granted", "decision": "once",
     });
-    let status = || open.home.must("approvals.show", json!({ "approval": approval }))["row"]["status"].clone();
+    let status =
+        || open.home.must("approvals.show", json!({ "approval": approval }))["row"]["status"].clone();
     for info in COMMANDS {
         // These withdraw or refuse it, which any surface may.
-        if ["approvals.deny", "task.cancel", "task.retry", "task.pause", "task.note", "gate.halt"].contains(&info.name) {
+        if ["approvals.deny", "task.cancel", "task.retry", "task.pause", "task.note", "gate.halt"]
+            .contains(&info.name)
+        {
             continue;
         }
         let mut params = all.clone();

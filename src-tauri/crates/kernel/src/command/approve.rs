@@ -1,9 +1,9 @@
 //! A person answers. The kernel believes a signature, never a surface (governance.md 2).
 
+use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use governance::approval::{verify, verify_denial};
 use model::action::ActionClass;
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
@@ -39,7 +39,12 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::Refused`] when anything about the envelope does not hold; the approval stays as it is.
-    pub fn decide_approval(&self, task_id: TaskId, approval_id: ApprovalId, envelope: &[u8]) -> Result<Answered, Error> {
+    pub fn decide_approval(
+        &self,
+        task_id: TaskId,
+        approval_id: ApprovalId,
+        envelope: &[u8],
+    ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
@@ -56,30 +61,38 @@ impl Kernel {
         let point = if decision.choice == Choice::Deny { Point::ApprovalDeny } else { Point::ApprovalGrant };
         let mut w = self.writeup(point, state, actor);
         let packet_id = approval.approval_packet_ref;
-        let at = w.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision).from([packet_id]))?;
+        let at =
+            w.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision).from([packet_id]))?;
         let key = Some(format!("approval.resolve:{approval_id}"));
         let feedback = decision.feedback.clone().map(Sensitive::from);
         match decision.choice {
-            Choice::Deny => drop(w.push_keyed(key, ApprovalDenied {
-                approval_id,
-                decided_by: decision.decided_by,
-                surface: decision.surface,
-                envelope: Some(at.clone()),
-                feedback,
-            })),
-            Choice::Once | Choice::Standing => drop(w.push_keyed(key, ApprovalGranted {
-                approval_id,
-                decided_by: decision.decided_by,
-                surface: decision.surface,
-                scope: decision.scope.clone(),
-                envelope: at.clone(),
-                keyid,
-                receipt_id: None,
-            })),
+            Choice::Deny => drop(w.push_keyed(
+                key,
+                ApprovalDenied {
+                    approval_id,
+                    decided_by: decision.decided_by,
+                    surface: decision.surface,
+                    envelope: Some(at.clone()),
+                    feedback,
+                },
+            )),
+            Choice::Once | Choice::Standing => drop(w.push_keyed(
+                key,
+                ApprovalGranted {
+                    approval_id,
+                    decided_by: decision.decided_by,
+                    surface: decision.surface,
+                    scope: decision.scope.clone(),
+                    envelope: at.clone(),
+                    keyid,
+                    receipt_id: None,
+                },
+            )),
         }
         self.resolution_receipt(state, &mut w, &approval, &decision, Some(at))?;
         self.commit(w, Some(state))?;
-        let status = if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
+        let status =
+            if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
         Ok(Answered::Accepted { status, task_id })
     }
 
@@ -104,17 +117,26 @@ impl Kernel {
         let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
         let actor = self.actor(PrincipalType::User)?;
         let now = self.ports.clock.now();
-        let decision =
-            governance::approval::answer(&packet, Choice::Deny, surface, actor.actor_id, now, feedback.clone())?;
+        let decision = governance::approval::answer(
+            &packet,
+            Choice::Deny,
+            surface,
+            actor.actor_id,
+            now,
+            feedback.clone(),
+        )?;
         verify_denial(&decision, &approval, &packet, now)?;
         let mut w = self.writeup(Point::ApprovalDeny, state, actor);
-        w.push_keyed(Some(format!("approval.resolve:{approval_id}")), ApprovalDenied {
-            approval_id,
-            decided_by: actor.actor_id,
-            surface,
-            envelope: None,
-            feedback: feedback.map(Sensitive::from),
-        });
+        w.push_keyed(
+            Some(format!("approval.resolve:{approval_id}")),
+            ApprovalDenied {
+                approval_id,
+                decided_by: actor.actor_id,
+                surface,
+                envelope: None,
+                feedback: feedback.map(Sensitive::from),
+            },
+        );
         self.resolution_receipt(state, &mut w, &approval, &decision, None)?;
         self.commit(w, Some(state))?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
@@ -134,7 +156,8 @@ impl Kernel {
         receipt.approval_ref = model::Slot::Value(approval.approval_id);
         receipt.authorized.approval_packet_sha256 = model::Slot::Value(approval.approval_packet_sha256);
         let signed = envelope.as_ref().map(|e| e.sha256);
-        receipt.authorized.approval_decision_sha256 = model::Slot::or(signed, model::slot::Absence::NotRequired);
+        receipt.authorized.approval_decision_sha256 =
+            model::Slot::or(signed, model::slot::Absence::NotRequired);
         receipt.output_refs = envelope.into_iter().collect();
         receipt.result_code =
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };

@@ -1,7 +1,7 @@
 //! Signed tree heads: when a task ends, at every export, and when asked (proof.md 2).
 
-use crate::kernel::{Kernel, lock};
 use crate::Error;
+use crate::kernel::{Kernel, lock};
 use ledger::Checkpoint;
 use model::body::CheckpointSigned;
 use model::event::Draft;

@@ -1,8 +1,8 @@
 //! A person answers a question (reconciliation C25).
 
+use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::track::Track;
-use crate::Error;
 use model::attempt::AttemptStatus;
 use model::body::{ClarificationAnswered, TaskInputAdded};
 use model::fault::Point;
@@ -36,7 +36,10 @@ impl Kernel {
         let (mut w, ingress_id) = self.words(state, text, channel, &key)?;
         w.batch.point = Point::ClarificationAnswer;
         let mut track = Track::of(state);
-        w.push_keyed(Some(format!("resolve:{clarification_id}")), ClarificationAnswered { clarification_id, ingress_id });
+        w.push_keyed(
+            Some(format!("resolve:{clarification_id}")),
+            ClarificationAnswered { clarification_id, ingress_id },
+        );
         w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
         if state.task.status == model::task::TaskStatus::Blocked {
             track.unblock(&mut w, "answered")?;

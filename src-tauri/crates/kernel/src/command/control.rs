@@ -1,9 +1,9 @@
 //! Pause, resume, cancel, retry. Requests are recorded at once and taken at the next durable boundary.
 
 use super::submit::{Attachment, Reasoning, Submission, Submitted};
+use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::track::Track;
-use crate::Error;
 use model::artifact::{ArtifactClass, ArtifactKind};
 use model::attempt::AttemptStatus;
 use model::body::{LeaseReleased, TaskCancelRequested, TaskPauseRequested};
@@ -25,7 +25,11 @@ impl Kernel {
         let state = &mut *guard;
         match state.task.status {
             TaskStatus::Running | TaskStatus::Blocked => {}
-            other => return Err(Error::Conflict(format!("the task is {other}; only a task at work can be paused"))),
+            other => {
+                return Err(Error::Conflict(format!(
+                    "the task is {other}; only a task at work can be paused"
+                )));
+            }
         }
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.writeup(Point::TaskPause, state, actor);
@@ -99,7 +103,10 @@ impl Kernel {
             }
             for record in state.pending_approvals() {
                 let approval_id = record.approval.approval_id;
-                w.push(model::body::ApprovalInvalidated { approval_id, reason: "superseded by a retry".to_owned() });
+                w.push(model::body::ApprovalInvalidated {
+                    approval_id,
+                    reason: "superseded by a retry".to_owned(),
+                });
             }
             track.attempt(&mut w, AttemptStatus::Superseded, "retried by a person")?;
         }
@@ -118,10 +125,16 @@ impl Kernel {
     }
 
     /// A new task with the same contract, anchored to how the old one ended.
-    fn follow_up(&self, state: &crate::state::TaskState, idempotency_key: String) -> Result<Submission, Error> {
+    fn follow_up(
+        &self,
+        state: &crate::state::TaskState,
+        idempotency_key: String,
+    ) -> Result<Submission, Error> {
         let contract = self.contract(state)?;
         let text = |id: model::ArtifactId| -> Result<String, Error> {
-            let digest = state.digest_of(id).ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
+            let digest = state
+                .digest_of(id)
+                .ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
             String::from_utf8(self.artifacts.read(&digest)?).map_err(|e| Error::Broken(e.to_string()))
         };
         let reasoning = match contract.model {
@@ -150,7 +163,10 @@ impl Kernel {
         Ok(Submission {
             goal: state.goal_text(),
             title: state.task.title.shown().cloned().unwrap_or_default(),
-            workspace_id: state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?,
+            workspace_id: state
+                .task
+                .workspace_hint
+                .ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?,
             profile: state.task.policy_profile_ref,
             reasoning,
             budget: contract.budget,

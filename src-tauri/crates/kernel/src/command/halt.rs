@@ -1,8 +1,8 @@
 //! The emergency stop, durable: nothing executes until a person boots (KS-3.8, recovery.md 1).
 
+use crate::Error;
 use crate::gatepass::{self, Seat};
 use crate::kernel::{Kernel, lock};
-use crate::Error;
 use model::Sensitive;
 use model::body::{GateBooted, GateHalted};
 use model::fault::Point;

@@ -1,8 +1,8 @@
 //! Files taken in by a person: artifacts of the conversation's inbox, with where they came from.
 
+use crate::Error;
 use crate::kernel::Kernel;
 use crate::writeup::NewArtifact;
-use crate::Error;
 use artifacts::Put;
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, Sensitivity, TrustTier};
 use model::body::{IngressBound, IngressReceived};

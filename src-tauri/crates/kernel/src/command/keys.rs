@@ -1,7 +1,7 @@
 //! Keys made known to the store. Their secret halves never come here.
 
-use crate::kernel::{Kernel, lock};
 use crate::Error;
+use crate::kernel::{Kernel, lock};
 use model::body::{KeyPurpose, KeyRegistered};
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -20,7 +20,9 @@ impl Kernel {
             let keyid = public_key.keyid();
             match known.get(purpose) {
                 Some((there, _)) if *there == keyid => continue,
-                Some(_) => return Err(Error::Conflict(format!("this store has another {purpose} key already"))),
+                Some(_) => {
+                    return Err(Error::Conflict(format!("this store has another {purpose} key already")));
+                }
                 None => {}
             }
             w.push(KeyRegistered {

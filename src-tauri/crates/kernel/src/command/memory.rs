@@ -1,11 +1,11 @@
 //! Durable memory: promoted through the governed path, corrected without deletion (HK-15.5).
 
+use crate::Error;
 use crate::drive::{Judged, Yes, summary_of};
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use effects::Outcome;
 use knowledge::memory::{Backing, Promotion, promote, promoted};
 use model::action::Action;
@@ -30,7 +30,9 @@ impl Kernel {
         authorization: &governance::Authorization,
         yes: Option<&Yes>,
     ) -> Result<(), Error> {
-        let Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } = &judged.request.action else {
+        let Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } =
+            &judged.request.action
+        else {
             return Err(Error::Broken("not a promotion".to_owned()));
         };
         let person: Option<PrincipalId> = yes.map(|y| y.decision.decided_by);
@@ -64,7 +66,8 @@ impl Kernel {
         };
         let outcome = self.memory_outcome(judged, code, error, w.now);
         let told = json!({ "result_code": code.as_str(), "summary": summary_of(&judged.request, &outcome), "claim": claim });
-        let new = NewArtifact::audit(ArtifactKind::MemoryPromotion).from(evidence_refs.iter().map(|e| e.artifact_id));
+        let new = NewArtifact::audit(ArtifactKind::MemoryPromotion)
+            .from(evidence_refs.iter().map(|e| e.artifact_id));
         let at = w.object(&told, new)?;
         w.push(EffectObserved {
             action_request_id: judged.request.action_request_id,
@@ -85,7 +88,13 @@ impl Kernel {
         Ok(())
     }
 
-    fn memory_outcome(&self, judged: &Judged, code: ResultCode, error: Option<String>, now: model::UnixMs) -> Outcome {
+    fn memory_outcome(
+        &self,
+        judged: &Judged,
+        code: ResultCode,
+        error: Option<String>,
+        now: model::UnixMs,
+    ) -> Outcome {
         Outcome {
             result_code: code,
             changes: Vec::new(),

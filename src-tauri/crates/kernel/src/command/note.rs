@@ -1,10 +1,10 @@
 //! More input for a task: recorded, and in the same commit a delta that is absorbed at a durable boundary
 //! (HK-8.3-10). One commit, so that no crash can leave words on record that their task never hears.
 
+use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use crate::writeup::Writeup;
-use crate::Error;
 use model::body::{DuplicateRefused, IngressBound, IngressReceived, TaskInputAdded};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
@@ -37,7 +37,9 @@ impl Kernel {
         w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
         match self.commit(w, Some(state)) {
             Ok(_) => Ok(ingress_id),
-            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => self.said_before(idempotency_key, event_id),
+            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
+                self.said_before(idempotency_key, event_id)
+            }
             Err(error) => Err(error),
         }
     }

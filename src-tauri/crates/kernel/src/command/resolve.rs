@@ -1,7 +1,8 @@
 //! A person settles an outcome nobody knows; the settlement has its own receipt (HK-19.4).
 
-use crate::kernel::{Kernel, lock};
 use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::writeup::NewArtifact;
 use model::Sensitive;
 use model::action::Reversibility;
 use model::artifact::ArtifactKind;
@@ -12,7 +13,6 @@ use model::policy::RiskBand;
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
 use model::{DecisionId, TaskId};
-use crate::writeup::NewArtifact;
 
 impl Kernel {
     /// Records what a person found: it happened, it did not, or in part.
@@ -21,7 +21,9 @@ impl Kernel {
     /// [`Error::Conflict`] when no outcome of the task is open; [`Error::KeyLocked`] without the receipt key.
     pub fn resolve_outcome(&self, task_id: TaskId, result_code: ResultCode, note: &str) -> Result<(), Error> {
         if !matches!(result_code, ResultCode::Succeeded | ResultCode::Failed | ResultCode::Partial) {
-            return Err(Error::Input("an outcome is settled as `succeeded`, `failed` or `partial`".to_owned()));
+            return Err(Error::Input(
+                "an outcome is settled as `succeeded`, `failed` or `partial`".to_owned(),
+            ));
         }
         let cell = self.cell(task_id)?;
         let mut guard = lock(&cell.state);
@@ -49,7 +51,10 @@ impl Kernel {
         };
         let decision_id = decision.decision_id;
         w.push(DecisionRecorded { decision });
-        let finding = w.artifact(note.as_bytes(), NewArtifact::audit(ArtifactKind::Message).media("text/plain; charset=utf-8"))?;
+        let finding = w.artifact(
+            note.as_bytes(),
+            NewArtifact::audit(ArtifactKind::Message).media("text/plain; charset=utf-8"),
+        )?;
         let mut receipt = self.blank(state, &w, act.action_class)?;
         receipt.receipt_class = ReceiptClass::ObservationResolution;
         receipt.decision_ref = model::Slot::Value(decision_id);
@@ -64,12 +69,15 @@ impl Kernel {
         if !self.issue(state, &mut w, receipt, None)? {
             return Err(Error::KeyLocked("receipt"));
         }
-        w.push_keyed(Some(format!("resolve:{}", act.action_request_id)), OutcomeResolved {
-            action_request_id: act.action_request_id,
-            result_code,
-            note: Sensitive::from(note.to_owned()),
-            receipt_id,
-        });
+        w.push_keyed(
+            Some(format!("resolve:{}", act.action_request_id)),
+            OutcomeResolved {
+                action_request_id: act.action_request_id,
+                result_code,
+                note: Sensitive::from(note.to_owned()),
+                receipt_id,
+            },
+        );
         self.commit(w, Some(state))?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Authority taken back while it is unused (governance.md 4).
 
-use crate::kernel::{Kernel, lock};
 use crate::Error;
+use crate::kernel::{Kernel, lock};
 use model::body::GrantRevoked;
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -21,7 +21,9 @@ impl Kernel {
             .get(&grant_id)
             .ok_or_else(|| Error::NotFound { kind: "grant", id: grant_id.to_string() })?;
         // Dispatched and not established: whatever of it is not done yet is not completed under a revoked grant.
-        let under_way = state.attempt().is_some_and(|a| a.unsettled() && a.act.as_ref().and_then(|act| act.grant) == Some(grant_id));
+        let under_way = state
+            .attempt()
+            .is_some_and(|a| a.unsettled() && a.act.as_ref().and_then(|act| act.grant) == Some(grant_id));
         if grant.revoked || (grant.consumed && !under_way) {
             let how = if grant.revoked { "revoked" } else { "used" };
             return Err(Error::Conflict(format!("grant `{grant_id}` is {how} already")));

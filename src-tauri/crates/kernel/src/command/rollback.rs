@@ -1,11 +1,11 @@
 //! Undo: a task of its own whose one proposal the kernel plans, through the same governed path (HK-18.6).
 
 use super::submit::{Reasoning, Submission, Submitted};
+use crate::Error;
 use crate::kernel::{Cell, Kernel};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::Writeup;
-use crate::Error;
 use model::action::Action;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::TaskStatusChanged;
@@ -23,7 +23,12 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::NotFound`] without the receipt, [`Error::Conflict`] when it left nothing to undo.
-    pub fn rollback(&self, receipt_id: ReceiptId, channel: Channel, idempotency_key: String) -> Result<Submitted, Error> {
+    pub fn rollback(
+        &self,
+        receipt_id: ReceiptId,
+        channel: Channel,
+        idempotency_key: String,
+    ) -> Result<Submitted, Error> {
         let (task_id, receipt) = self.receipt(receipt_id)?;
         if receipt.rollback.method == "none" {
             return Err(Error::Conflict(format!("receipt `{receipt_id}` says it cannot be undone")));
@@ -33,14 +38,21 @@ impl Kernel {
             return Err(Error::Conflict(format!("receipt `{receipt_id}` {why}")));
         }
         let original = self.task(task_id)?;
-        let undone = |r: &crate::state::ReceiptRecord| r.rolls_back == Some(receipt_id) && r.result_code == ResultCode::Succeeded;
+        let undone = |r: &crate::state::ReceiptRecord| {
+            r.rolls_back == Some(receipt_id) && r.result_code == ResultCode::Succeeded
+        };
         if self.children(task_id)?.iter().any(|child| child.receipts.iter().any(undone)) {
-            return Err(Error::Conflict(format!("receipt `{receipt_id}` is undone already; undo that undo instead")));
+            return Err(Error::Conflict(format!(
+                "receipt `{receipt_id}` is undone already; undo that undo instead"
+            )));
         }
         self.submit(&Submission {
             goal: format!("Undo receipt {receipt_id}"),
             title: String::new(),
-            workspace_id: original.task.workspace_hint.ok_or_else(|| Error::Input("the task had no workspace".to_owned()))?,
+            workspace_id: original
+                .task
+                .workspace_hint
+                .ok_or_else(|| Error::Input("the task had no workspace".to_owned()))?,
             profile: match original.task.policy_profile_ref {
                 Profile::ReadonlyAnalysis => Profile::LocalEditAllowed,
                 other => other,
@@ -73,8 +85,8 @@ impl Kernel {
         let payload = payload_of(&envelope)?;
         let value = seal::canon::parse_canonical(&payload)?;
         let value = seal::disclose::reveal(value, &|digest| self.reader.disclosure(digest).ok().flatten())?;
-        let statement: Statement =
-            serde_json::from_value(value).map_err(|e| Error::Broken(format!("receipt `{receipt_id}`: {e}")))?;
+        let statement: Statement = serde_json::from_value(value)
+            .map_err(|e| Error::Broken(format!("receipt `{receipt_id}`: {e}")))?;
         Ok((event.task_id, statement.predicate))
     }
 
@@ -108,13 +120,15 @@ impl Kernel {
             }
             Ok(items) => {
                 let action = Action::Rollback { receipt_id, items };
-                let reason = format!("undo what receipt {receipt_id} did; later edits by others are left alone");
+                let reason =
+                    format!("undo what receipt {receipt_id} did; later edits by others are left alone");
                 let normalised = self.request_of(state, &w, &*hands, action, &reason)?;
                 let judged = self.judge(state, &mut w, normalised)?;
                 self.proceed(cell, guard, w, track, &*hands, judged)
             }
             Err(conflict) => {
-                let said = conflict.items.iter().map(|i| format!("`{}`: {}", i.resource, i.why)).collect::<Vec<_>>();
+                let said =
+                    conflict.items.iter().map(|i| format!("`{}`: {}", i.resource, i.why)).collect::<Vec<_>>();
                 let said = format!("not undone, nothing was changed: {}", said.join("; "));
                 self.push_end(state, &mut w, TerminationReason::FatalToolError, &said)?;
                 self.commit(w, Some(state))?;
@@ -131,7 +145,13 @@ impl Kernel {
         }
         let mut undone: Vec<ReceiptId> = state.receipts.iter().filter_map(|r| r.rolls_back).collect();
         for child in self.children(parent)? {
-            undone.extend(child.receipts.iter().filter(|r| r.result_code == ResultCode::Succeeded).filter_map(|r| r.rolls_back));
+            undone.extend(
+                child
+                    .receipts
+                    .iter()
+                    .filter(|r| r.result_code == ResultCode::Succeeded)
+                    .filter_map(|r| r.rolls_back),
+            );
         }
         let parent_state = self.load(parent)?;
         let open = parent_state.receipts.iter().any(|r| {
@@ -139,7 +159,9 @@ impl Kernel {
                 r.receipt_class,
                 model::receipt::ReceiptClass::ToolExecution | model::receipt::ReceiptClass::CommandExecution
             );
-            effect && r.reversibility != model::action::Reversibility::NoEffect && !undone.contains(&r.receipt_id)
+            effect
+                && r.reversibility != model::action::Reversibility::NoEffect
+                && !undone.contains(&r.receipt_id)
         });
         let ended = matches!(parent_state.task.status, TaskStatus::Completed | TaskStatus::Failed);
         Ok((!open && ended).then_some(parent))

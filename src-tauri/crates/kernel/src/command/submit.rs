@@ -1,23 +1,24 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
+use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::writeup::{NewArtifact, Scope, Writeup};
-use crate::Error;
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::{
-    DuplicateRefused, FocusChanged, IngressBound, IngressReceived, StepCreated, StepStatusChanged, TaskCreated,
-    TaskStatusChanged,
+    DuplicateRefused, FocusChanged, IngressBound, IngressReceived, StepCreated, StepStatusChanged,
+    TaskCreated, TaskStatusChanged,
 };
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResolution, IngressStatus};
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::{
-    Budget, ModelChoice, ParallelismMode, Priority, Step, StepContract, StepKind, StepStatus, Task, TaskContract,
-    TaskStatus,
+    Budget, ModelChoice, ParallelismMode, Priority, Step, StepContract, StepKind, StepStatus, Task,
+    TaskContract, TaskStatus,
 };
 use model::{
-    ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, StepId, TaskId, UnixMs, WorkspaceId, limits,
+    ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, StepId, TaskId, UnixMs,
+    WorkspaceId, limits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -129,7 +130,9 @@ impl Kernel {
         check(submission)?;
         let ingress_id = match self.receive(submission) {
             Ok(ingress_id) => ingress_id,
-            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => return self.same_again(submission, event_id),
+            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
+                return self.same_again(submission, event_id);
+            }
             Err(error) => return Err(error),
         };
         let task_id = self.bind(submission, ingress_id)?;
@@ -151,7 +154,12 @@ impl Kernel {
     }
 
     /// A writeup in an inbox stream.
-    pub(crate) fn inbox_writeup(&self, point: Point, inbox: TaskId, correlation: String) -> Result<Writeup<'_>, Error> {
+    pub(crate) fn inbox_writeup(
+        &self,
+        point: Point,
+        inbox: TaskId,
+        correlation: String,
+    ) -> Result<Writeup<'_>, Error> {
         let actor = self.actor(PrincipalType::User)?;
         let scope = Scope { task_id: inbox, step_id: None, attempt_id: None, workspace_id: None };
         Ok(Writeup::new(self.sources(), point, scope, actor, correlation, None))
@@ -197,7 +205,10 @@ impl Kernel {
             .ok_or_else(|| Error::Broken(format!("event `{original}` is missing")))?;
         let event = Event::from_bytes(&stored.bytes)?;
         let Body::IngressReceived(received) = self.body_of(&event)? else {
-            return Err(Error::Conflict(format!("`{}` was used for something else", submission.idempotency_key)));
+            return Err(Error::Conflict(format!(
+                "`{}` was used for something else",
+                submission.idempotency_key
+            )));
         };
         let ingress_id = received.record.ingress_id;
         let task_id = match self.bound_task(event.task_id, ingress_id)? {
@@ -235,18 +246,26 @@ impl Kernel {
             Some(_) => IngressResolution::ForkChild,
             None => IngressResolution::StartNewRoot,
         };
-        w.push_keyed(Some(format!("bind:{ingress_id}")), IngressBound {
-            ingress_id,
-            resolution,
-            chosen_task_id: Some(task_id),
-            candidates: Vec::new(),
-            rationale: Sensitive::from("a goal given outright starts a task of its own".to_owned()),
-        });
+        w.push_keyed(
+            Some(format!("bind:{ingress_id}")),
+            IngressBound {
+                ingress_id,
+                resolution,
+                chosen_task_id: Some(task_id),
+                candidates: Vec::new(),
+                rationale: Sensitive::from("a goal given outright starts a task of its own".to_owned()),
+            },
+        );
         // The system's own derived tasks never steal the focus (HK-13.6).
         if submission.parent_task_id.is_none() {
-            w.push(FocusChanged { conversation_id, focus_task_id: Some(task_id), reason: "new task".to_owned() });
+            w.push(FocusChanged {
+                conversation_id,
+                focus_task_id: Some(task_id),
+                reason: "new task".to_owned(),
+            });
         }
-        w.scope = Scope { task_id, step_id: None, attempt_id: None, workspace_id: Some(submission.workspace_id) };
+        w.scope =
+            Scope { task_id, step_id: None, attempt_id: None, workspace_id: Some(submission.workspace_id) };
         self.create(&mut w, submission, ingress_id, conversation_id)?;
         self.commit(w, None)?;
         Ok(task_id)
@@ -315,7 +334,8 @@ impl Kernel {
     }
 
     fn model_choice(&self, w: &mut Writeup<'_>, reasoning: &Reasoning) -> Result<ModelChoice, Error> {
-        let text = |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(TrustTier::UserAsserted);
+        let text =
+            |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(TrustTier::UserAsserted);
         Ok(match reasoning {
             Reasoning::Playbook { name, text: playbook, parameters } => {
                 let new = text(ArtifactKind::Playbook).media("text/plain; charset=utf-8");
@@ -398,7 +418,9 @@ impl Kernel {
             after = last.task_seq;
             for stored in &page {
                 match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
-                    Body::ArtifactCreated(b) => drop(content.insert(b.artifact.artifact_id, b.artifact.content_hash)),
+                    Body::ArtifactCreated(b) => {
+                        content.insert(b.artifact.artifact_id, b.artifact.content_hash);
+                    }
                     Body::IngressReceived(b) => {
                         if let Some(id) = b.record.referenced_artifact_refs.first() {
                             open.insert(b.record.ingress_id, *id);
@@ -413,7 +435,9 @@ impl Kernel {
         for (ingress_id, artifact_id) in open {
             let Some(digest) = content.get(&artifact_id) else { continue };
             // Notes and other messages are stored under the same kind and are no submissions.
-            let Ok(submission) = serde_json::from_slice::<Submission>(&self.artifacts.read(digest)?) else { continue };
+            let Ok(submission) = serde_json::from_slice::<Submission>(&self.artifacts.read(digest)?) else {
+                continue;
+            };
             bound.push(self.bind(&submission, ingress_id)?);
         }
         Ok(bound)

@@ -1,13 +1,13 @@
 //! From a yes to an observed effect: witness again, grant, dispatch, perform, observe, receipt (HK-11.1, 10–15).
 
 use super::judge::Judged;
+use crate::Error;
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::{Hands, Notice};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use effects::Progress;
 use governance::Authorization;
 use governance::approval::verify;
@@ -17,8 +17,8 @@ use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::{
-    ApprovalInvalidated, DecisionRecorded, EffectDispatched, GrantIssued,
-    IterationCompleted, KeyPurpose, WitnessDrifted, WitnessValidated,
+    ApprovalInvalidated, DecisionRecorded, EffectDispatched, GrantIssued, IterationCompleted, KeyPurpose,
+    WitnessDrifted, WitnessValidated,
 };
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
@@ -45,7 +45,8 @@ impl Kernel {
         let hands = self.hands(state)?;
         let act = self.act(state)?.clone();
         let request = self.request_in_hand(state)?;
-        let policy_at = act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
+        let policy_at =
+            act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
         let policy: PolicyResult = self.read_object(state, policy_at.artifact.artifact_id)?;
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::EffectDispatch, state, actor);
@@ -76,18 +77,26 @@ impl Kernel {
             let at = w.object(&observed, new)?;
             witness = Some((observed, at));
         }
-        let judged = Judged { request, request_ref: act.request, policy, policy_ref: policy_at.artifact.clone(), witness };
+        let judged = Judged {
+            request,
+            request_ref: act.request,
+            policy,
+            policy_ref: policy_at.artifact.clone(),
+            witness,
+        };
         self.dispatch_now(cell, guard, w, track, &*hands, judged, yes)
     }
 
     /// The yes in the log: envelope, approval as it was when asked, packet; verified again before it is used.
     fn yes(&self, state: &TaskState) -> Result<Option<Yes>, Error> {
         let Some(id) = self.act(state)?.approval else { return Ok(None) };
-        let record = state.approvals.get(&id).ok_or_else(|| Error::Broken(format!("approval `{id}` is missing")))?;
+        let record =
+            state.approvals.get(&id).ok_or_else(|| Error::Broken(format!("approval `{id}` is missing")))?;
         let Some(envelope) = &record.envelope else { return Ok(None) };
         let envelope = self.artifacts.read(&envelope.sha256)?;
         let packet_bytes = self.artifacts.read(&record.approval.approval_packet_sha256)?;
-        let (_, key) = lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let (_, key) =
+            lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
         let mut asked = record.approval.clone();
         asked.status = ApprovalStatus::Pending;
         let decision = verify(&envelope, &asked, &packet_bytes, &key, self.ports.clock.now())?;
@@ -113,7 +122,10 @@ impl Kernel {
             differences: drifts.iter().cloned().map(Sensitive::from).collect(),
         });
         if let Some(approval_id) = self.act(state)?.approval {
-            w.push(ApprovalInvalidated { approval_id, reason: "what was approved has changed since".to_owned() });
+            w.push(ApprovalInvalidated {
+                approval_id,
+                reason: "what was approved has changed since".to_owned(),
+            });
         }
         let told = json!({
             "result_code": "drifted",
@@ -188,12 +200,17 @@ impl Kernel {
         drop(guard);
         let mut progress = |progress: Progress<'_>| {
             if let Progress::Items { done, of } = progress {
-                let notice = Notice::Progress { task_id, what: "changing files", done: done as u64, total: of as u64 };
+                let notice =
+                    Notice::Progress { task_id, what: "changing files", done: done as u64, total: of as u64 };
                 self.ports.observer.notice(notice);
             }
         };
-        let outcome =
-            hands.perform(authorization, &judged.request, &|| cell.stop.load(Ordering::SeqCst), &mut progress);
+        let outcome = hands.perform(
+            authorization,
+            &judged.request,
+            &|| cell.stop.load(Ordering::SeqCst),
+            &mut progress,
+        );
         self.conclude(cell, &judged.request, outcome, false)
     }
 
@@ -214,13 +231,18 @@ impl Kernel {
                 observed: at.clone(),
             });
         }
-        let decision_ref = if policy.decision_required { Some(self.decide(state, w, judged, yes)?) } else { None };
+        let decision_ref =
+            if policy.decision_required { Some(self.decide(state, w, judged, yes)?) } else { None };
         let grant = mint(&MintInput {
             grant_id: GrantId::fresh(&*self.ports.clock, &*self.ports.entropy),
             request,
             request_sha256: request_ref.sha256,
             policy,
-            approved: yes.map(|y| Approved { approval: &y.approval, decision: &y.decision, packet: &y.packet }),
+            approved: yes.map(|y| Approved {
+                approval: &y.approval,
+                decision: &y.decision,
+                packet: &y.packet,
+            }),
             observed: witness.as_ref().map(|(witness, _)| witness),
             decision_ref,
             issued_to: self.actor(PrincipalType::Executor)?.actor_id,
@@ -229,31 +251,44 @@ impl Kernel {
         })?;
         let inputs = [request_ref.artifact_id, judged.policy_ref.artifact_id];
         let at = w.object(&grant, NewArtifact::audit(ArtifactKind::CapabilityGrant).from(inputs))?;
-        w.push_keyed(Some(format!("grant:{}", grant.grant_id)), GrantIssued {
-            grant_id: grant.grant_id,
-            action_request_id: request.action_request_id,
-            grant: at,
-            action_class: grant.action_class,
-            issued_to: grant.issued_to_principal_id,
-            expires_at: grant.expires_at,
-            max_uses: grant.max_uses,
-            approval_ref: grant.approval_ref.clone(),
-            decision_ref: grant.decision_ref.clone(),
-        });
+        w.push_keyed(
+            Some(format!("grant:{}", grant.grant_id)),
+            GrantIssued {
+                grant_id: grant.grant_id,
+                action_request_id: request.action_request_id,
+                grant: at,
+                action_class: grant.action_class,
+                issued_to: grant.issued_to_principal_id,
+                expires_at: grant.expires_at,
+                max_uses: grant.max_uses,
+                approval_ref: grant.approval_ref.clone(),
+                decision_ref: grant.decision_ref.clone(),
+            },
+        );
         Ok(governance::authorize(&grant, request, 0, w.now)?)
     }
 
     /// The decision record of HK-6.2-3: a person's where one was asked, else policy's.
-    fn decide(&self, state: &TaskState, w: &mut Writeup<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<DecisionId, Error> {
+    fn decide(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        judged: &Judged,
+        yes: Option<&Yes>,
+    ) -> Result<DecisionId, Error> {
         let decided_by: PrincipalId = yes.map_or(w.actor.actor_id, |y| y.decision.decided_by);
         let rationale = match yes {
-            Some(yes) => format!("a person allowed it on {}: {}", yes.decision.surface, judged.request.reason),
+            Some(yes) => {
+                format!("a person allowed it on {}: {}", yes.decision.surface, judged.request.reason)
+            }
             None => judged.policy.reasoning_summary.clone(),
         };
         let decision_type = match judged.request.action {
             Action::Rollback { .. } => DecisionClass::Rollback,
             Action::Remember { .. } => DecisionClass::Memory,
-            Action::Change { .. } | Action::Command { .. } | Action::Observe { .. } => DecisionClass::Execution,
+            Action::Change { .. } | Action::Command { .. } | Action::Observe { .. } => {
+                DecisionClass::Execution
+            }
         };
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
@@ -278,8 +313,15 @@ impl Kernel {
     }
 
     /// Bytes that will be gone afterwards are stored with the dispatch, before anything is done (pain 7).
-    fn keep_before_images(&self, w: &mut Writeup<'_>, hands: &dyn Hands, request: &ActionRequest) -> Result<(), Error> {
-        let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else { return Ok(()) };
+    fn keep_before_images(
+        &self,
+        w: &mut Writeup<'_>,
+        hands: &dyn Hands,
+        request: &ActionRequest,
+    ) -> Result<(), Error> {
+        let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else {
+            return Ok(());
+        };
         w.actor = self.actor(PrincipalType::Executor)?;
         for (path, _, bytes) in hands.before_images(items).map_err(Error::Effects)? {
             let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
@@ -300,12 +342,16 @@ impl Kernel {
         authorization: &Authorization,
     ) -> Result<Seat<'_>, Error> {
         let mut seat = Seat::take(self)?;
-        let receipt = seat.pass(self, w, &Ask {
-            tool: judged.request.action.tool(),
-            request: &judged.request_ref,
-            verdict: judged.policy.verdict,
-            granted_packet: yes.map(|y| y.decision.packet_sha256),
-        })?;
+        let receipt = seat.pass(
+            self,
+            w,
+            &Ask {
+                tool: judged.request.action.tool(),
+                request: &judged.request_ref,
+                verdict: judged.policy.verdict,
+                granted_packet: yes.map(|y| y.decision.packet_sha256),
+            },
+        )?;
         if !receipt.is_accepted() {
             return Err(Error::Gate(receipt.error.unwrap_or_else(|| "not accepted".to_owned())));
         }
@@ -313,12 +359,15 @@ impl Kernel {
             receipt.evidence_hash.ok_or_else(|| Error::Broken("the gate gave no entry".to_owned()))?;
         w.actor = self.actor(PrincipalType::Executor)?;
         let key = format!("dispatch:{}", judged.request.action_request_id);
-        w.push_keyed(Some(key), EffectDispatched {
-            action_request_id: judged.request.action_request_id,
-            grant_id: authorization.grant_id(),
-            executor: format!("hermit.{}", judged.request.action.tool()),
-            audit_entry_sha256,
-        });
+        w.push_keyed(
+            Some(key),
+            EffectDispatched {
+                action_request_id: judged.request.action_request_id,
+                grant_id: authorization.grant_id(),
+                executor: format!("hermit.{}", judged.request.action.tool()),
+                audit_entry_sha256,
+            },
+        );
         w.batch.consume.push((authorization.grant_id(), 1));
         Ok(seat)
     }

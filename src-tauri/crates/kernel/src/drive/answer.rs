@@ -1,17 +1,16 @@
 //! An answer in hand: parsed, what is only said taken in, one act at most passed on.
 
 use super::normalise::{self};
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use iteration::Proposal;
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, IterationRecord, TerminationReason};
 use model::body::{
-    ClarificationRequested,
-    IterationCompleted, ModelOutputRejected, RunTerminated, WorkingStateUpdated,
+    ClarificationRequested, IterationCompleted, ModelOutputRejected, RunTerminated, WorkingStateUpdated,
 };
 use model::fault::Point;
 use model::ingress::{Clarification, ClarificationStatus};
@@ -24,7 +23,10 @@ use seal::Digest;
 
 impl Kernel {
     /// The stored answer, parsed again: the same bytes always give the same proposals.
-    pub(super) fn stored_answer(&self, state: &TaskState) -> Result<(Answer, Result<Vec<Proposal>, String>), Error> {
+    pub(super) fn stored_answer(
+        &self,
+        state: &TaskState,
+    ) -> Result<(Answer, Result<Vec<Proposal>, String>), Error> {
         let at = state.attempt().and_then(|a| a.answer.clone());
         let at = at.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?;
         let answer: Answer = serde_json::from_slice(&self.artifacts.read(&at.sha256)?)
@@ -51,11 +53,17 @@ impl Kernel {
     fn reject(&self, state: &mut TaskState, reason: String) -> Result<(), Error> {
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let about_attempt_id = attempt.attempt.attempt_id;
-        let (iteration, in_a_row) = (attempt.iteration, attempt.loop_state.malformed_in_a_row.saturating_add(1));
+        let (iteration, in_a_row) =
+            (attempt.iteration, attempt.loop_state.malformed_in_a_row.saturating_add(1));
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::OutputReject, state, actor);
         let mut track = Track::of(state);
-        w.push(ModelOutputRejected { about_attempt_id, iteration, in_a_row, reason: Sensitive::from(reason) });
+        w.push(ModelOutputRejected {
+            about_attempt_id,
+            iteration,
+            in_a_row,
+            reason: Sensitive::from(reason),
+        });
         track.attempt(&mut w, AttemptStatus::CompilingContext, "malformed answer")?;
         self.commit(w, Some(state))?;
         Ok(())
@@ -73,7 +81,8 @@ impl Kernel {
         let mut w = self.writeup(Point::ActionJudge, state, actor);
         let mut remarks = self.take_in(state, &mut w, &plan.said)?;
         if plan.dropped > 0 {
-            remarks.push(format!("{} further calls were not looked at: one act in each answer", plan.dropped));
+            remarks
+                .push(format!("{} further calls were not looked at: one act in each answer", plan.dropped));
         }
         match plan.act {
             None => {
@@ -81,10 +90,13 @@ impl Kernel {
                 self.close_said(state, w, &plan.said, answer, error)
             }
             Some(Proposal::Done { summary }) => self.done(state, w, &summary, answer),
-            Some(Proposal::Ask { question, choices }) => self.put_question(state, w, question, choices, answer),
+            Some(Proposal::Ask { question, choices }) => {
+                self.put_question(state, w, question, choices, answer)
+            }
             Some(act) => {
                 let hands = self.hands(state)?;
-                let reason = if answer.text.trim().is_empty() { state.goal_text() } else { answer.text.clone() };
+                let reason =
+                    if answer.text.trim().is_empty() { state.goal_text() } else { answer.text.clone() };
                 match self.normalise(state, &mut w, &*hands, &act, &reason)? {
                     Err(unfit) => self.close_said(state, w, &[act], answer, Some(unfit.0)),
                     Ok(normalised) => {
@@ -98,7 +110,12 @@ impl Kernel {
     }
 
     /// What is only said: working state and beliefs. Refusals become remarks for the model.
-    fn take_in(&self, state: &TaskState, w: &mut Writeup<'_>, said: &[Proposal]) -> Result<Vec<String>, Error> {
+    fn take_in(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        said: &[Proposal],
+    ) -> Result<Vec<String>, Error> {
         let mut remarks = Vec::new();
         let mut held: Vec<model::knowledge::Belief> = state.beliefs.values().cloned().collect();
         let mut revision = state.working_state.as_ref().map_or(0, |(_, r)| *r);
@@ -111,7 +128,8 @@ impl Kernel {
                 Proposal::Note(note) => match knowledge::working_state::merge(&working, note) {
                     Ok(merged) => {
                         revision = revision.saturating_add(1);
-                        let kind = NewArtifact::audit(ArtifactKind::WorkingState).class(ArtifactClass::Working);
+                        let kind =
+                            NewArtifact::audit(ArtifactKind::WorkingState).class(ArtifactClass::Working);
                         let at = w.object(&merged, kind)?;
                         let byte_size = seal::canon::to_canonical(&merged)?.len() as u64;
                         w.push(WorkingStateUpdated { state: at, byte_size, revision });
@@ -176,10 +194,17 @@ impl Kernel {
     }
 
     /// The loop says it is done; whether the task is, is decided by [`Kernel::finish`].
-    fn done(&self, state: &mut TaskState, mut w: Writeup<'_>, summary: &str, answer: &Answer) -> Result<(), Error> {
+    fn done(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        summary: &str,
+        answer: &Answer,
+    ) -> Result<(), Error> {
         let about_attempt_id = self.attempt_id(state)?;
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-        let reason = if attempt.last_refused { TerminationReason::ApprovalDenied } else { TerminationReason::Done };
+        let reason =
+            if attempt.last_refused { TerminationReason::ApprovalDenied } else { TerminationReason::Done };
         let inputs: Vec<_> = attempt.observed.iter().map(|o| o.artifact.artifact_id).collect();
         let iterations = attempt.loop_state.iteration.saturating_add(1);
         let done = [Proposal::Done { summary: summary.to_owned() }];
@@ -250,7 +275,11 @@ impl Kernel {
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let outputs: Vec<Digest> = output.iter().map(|o| o.sha256).collect();
         let said: String = answer.text.chars().take(400).collect();
-        let decision = if said.trim().is_empty() { proposals.iter().map(name_of).collect::<Vec<_>>().join(", ") } else { said };
+        let decision = if said.trim().is_empty() {
+            proposals.iter().map(name_of).collect::<Vec<_>>().join(", ")
+        } else {
+            said
+        };
         Ok(IterationRecord {
             step_number: attempt.loop_state.iteration.saturating_add(1),
             model_decision: Sensitive::from(decision),

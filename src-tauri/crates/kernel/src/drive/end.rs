@@ -1,14 +1,15 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
 use super::{Standing, status_of};
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::Writeup;
-use crate::Error;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
-    ApprovalCancelled, ApprovalExpired, ClarificationCancelled, ClarificationExpired, LeaseReleased, RunTerminated,
+    ApprovalCancelled, ApprovalExpired, ClarificationCancelled, ClarificationExpired, LeaseReleased,
+    RunTerminated,
 };
 use model::fault::Point;
 use model::ingress::ClarificationStatus;
@@ -65,7 +66,11 @@ impl Kernel {
         self.terminate_locked(&mut lock(&cell.state), reason)
     }
 
-    pub(super) fn terminate_locked(&self, state: &mut TaskState, reason: TerminationReason) -> Result<(), Error> {
+    pub(super) fn terminate_locked(
+        &self,
+        state: &mut TaskState,
+        reason: TerminationReason,
+    ) -> Result<(), Error> {
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::IterationComplete, state, actor);
         self.push_end(state, &mut w, reason, in_words(reason))?;
@@ -105,7 +110,9 @@ impl Kernel {
         let mut track = Track::of(state);
         let done = reason == TerminationReason::Done;
         if done && (state.has_unknown_outcome() || state.pending_approvals().next().is_some()) {
-            return Err(Error::Conflict("the task cannot end: an approval is open or an outcome unknown".to_owned()));
+            return Err(Error::Conflict(
+                "the task cannot end: an approval is open or an outcome unknown".to_owned(),
+            ));
         }
         if !self.remote_receipt(state, &mut w)? {
             return Ok(Some(Standing::KeyLocked));
@@ -228,7 +235,11 @@ impl Kernel {
     }
 
     /// Nobody answered the question in time.
-    pub(super) fn expire_question(&self, cell: &Cell, clarification_id: ClarificationId) -> Result<(), Error> {
+    pub(super) fn expire_question(
+        &self,
+        cell: &Cell,
+        clarification_id: ClarificationId,
+    ) -> Result<(), Error> {
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
         let actor = self.actor(PrincipalType::System)?;

@@ -2,22 +2,22 @@
 
 use super::answer::empty_answer;
 use super::normalise::{self, Normalised};
-use crate::kernel::{Cell, Kernel, lock};
+use crate::Error;
 use crate::gatepass::{Ask, Seat};
+use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use governance::Question;
 use governance::approval::{PacketInput, build_packet, packet_bytes};
 use model::action::ActionRequest;
-use model::approval::{Approval, ApprovalStatus};
+use model::approval::{Approval, ApprovalPacket, ApprovalStatus};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
-    ActionRequested, ApprovalInvalidated, ApprovalRequested, EffectObserved,
-    IterationCompleted, PolicyEvaluated, WitnessCaptured,
+    ActionRequested, ApprovalInvalidated, ApprovalRequested, EffectObserved, IterationCompleted,
+    PolicyEvaluated, WitnessCaptured,
 };
 use model::fault::Point;
 use model::limits;
@@ -41,13 +41,19 @@ pub(crate) struct Judged {
 impl Kernel {
     /// Hands in the task's folder.
     pub(crate) fn hands(&self, state: &TaskState) -> Result<Arc<dyn Hands>, Error> {
-        let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let workspace =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let contents = Arc::new(crate::open::Shelf(Arc::clone(&self.artifacts)));
         self.ports.hands.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
     }
 
     /// Policy judges a request: a pure function of what is in the log and what was observed.
-    pub(crate) fn judge(&self, state: &TaskState, w: &mut Writeup<'_>, normalised: Normalised) -> Result<Judged, Error> {
+    pub(crate) fn judge(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        normalised: Normalised,
+    ) -> Result<Judged, Error> {
         let Normalised { request, bytes, found } = normalised;
         let inputs = request.evidence_refs.clone();
         let request_ref = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
@@ -180,19 +186,23 @@ impl Kernel {
             return Err(Error::Conflict("too many approvals of this task are open already".to_owned()));
         }
         let mut seat = Seat::take(self)?;
-        seat.pass(self, &mut w, &Ask {
-            tool: judged.request.action.tool(),
-            request: &judged.request_ref,
-            verdict: judged.policy.verdict,
-            granted_packet: None,
-        })?;
+        seat.pass(
+            self,
+            &mut w,
+            &Ask {
+                tool: judged.request.action.tool(),
+                request: &judged.request_ref,
+                verdict: judged.policy.verdict,
+                granted_packet: None,
+            },
+        )?;
         w.actor = self.actor(PrincipalType::PolicyEngine)?;
         let approval_id = ApprovalId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let packet = build_packet(PacketInput {
             approval_id,
             goal: state.goal_text(),
-            request: judged.request,
-            policy: judged.policy,
+            request: judged.request.clone(),
+            policy: judged.policy.clone(),
             witness: judged.witness.as_ref().map(|(witness, _)| witness.clone()),
             requested_at: w.now,
             expires_at: w.now.plus_ms(limits::APPROVAL_MS_MAX),
@@ -201,34 +211,21 @@ impl Kernel {
         let bytes = packet_bytes(&packet).map_err(|e| Error::Broken(e.to_string()))?;
         let inputs = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id];
         let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ApprovalPacket).from(inputs))?;
-        let approval = Approval {
-            approval_id,
-            task_id: state.task.task_id,
-            step_id: packet.step_id,
-            attempt_id: packet.attempt_id,
-            status: ApprovalStatus::Pending,
-            approval_type: packet.action_request.action_class,
-            requested_action_ref: judged.request_ref.artifact_id,
-            approval_packet_ref: at.artifact_id,
-            approval_packet_sha256: at.sha256,
-            requested_at: w.now,
-            resolved_at: None,
-            resolved_by: None,
-            expires_at: packet.expires_at,
-            state_witness_ref: judged.witness.map(|(witness, _)| witness.witness_id),
-            policy_result_ref: judged.policy_ref.artifact_id,
-        };
+        let approval = waiting(&packet, &at, &judged);
         // The same request may be asked about again after its approval lapsed: each time is a question of its own.
         let about = packet.action_request.action_request_id;
         let earlier = state.approvals.values().filter(|r| r.action_request_id == about).count();
         let key = format!("approval:{about}:{earlier}");
-        w.push_keyed(Some(key), ApprovalRequested {
-            approval,
-            action_request_id: packet.action_request.action_request_id,
-            risk_band: packet.risk_band,
-            nonce: packet.nonce.clone(),
-            summary: Sensitive::from(packet.action_summary.clone()),
-        });
+        w.push_keyed(
+            Some(key),
+            ApprovalRequested {
+                approval,
+                action_request_id: packet.action_request.action_request_id,
+                risk_band: packet.risk_band,
+                nonce: packet.nonce.clone(),
+                summary: Sensitive::from(packet.action_summary.clone()),
+            },
+        );
         w.batch.point = Point::ApprovalRequest;
         track.attempt(&mut w, AttemptStatus::AwaitingApproval, "a person is asked")?;
         track.block(&mut w, "waits for a person")?;
@@ -238,7 +235,13 @@ impl Kernel {
     }
 
     /// Policy said no: nothing runs, the model is told why.
-    fn forbid(&self, state: &mut TaskState, mut w: Writeup<'_>, mut track: Track, judged: &Judged) -> Result<(), Error> {
+    fn forbid(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        judged: &Judged,
+    ) -> Result<(), Error> {
         let mut seat = Seat::take(self)?;
         let ask = Ask {
             tool: judged.request.action.tool(),
@@ -255,7 +258,8 @@ impl Kernel {
             "rules": judged.policy.determining_rules,
         });
         self.tell(state, &mut w, &judged.request, &told)?;
-        let (answer, proposals) = self.stored_answer(state).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
+        let (answer, proposals) =
+            self.stored_answer(state).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
         let record = self.record(state, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
         w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
         track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by policy")?;
@@ -347,12 +351,37 @@ impl Kernel {
         } else {
             let (answer, proposals) = self.stored_answer(state)?;
             let proposals = proposals.unwrap_or_default();
-            let error = Some(feedback.map_or_else(|| "refused by a person".to_owned(), |f| format!("refused by a person: {f}")));
+            let error =
+                Some(feedback.map_or_else(
+                    || "refused by a person".to_owned(),
+                    |f| format!("refused by a person: {f}"),
+                ));
             let record = self.record(state, &proposals, &answer, Some(&result), error)?;
             w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
             track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by a person")?;
         }
         self.commit(w, Some(state))?;
         Ok(())
+    }
+}
+
+/// The approval of a packet that was just stored.
+fn waiting(packet: &ApprovalPacket, at: &ArtifactRef, about: &Judged) -> Approval {
+    Approval {
+        approval_id: packet.approval_id,
+        task_id: packet.task_id,
+        step_id: packet.step_id,
+        attempt_id: packet.attempt_id,
+        status: ApprovalStatus::Pending,
+        approval_type: packet.action_request.action_class,
+        requested_action_ref: about.request_ref.artifact_id,
+        approval_packet_ref: at.artifact_id,
+        approval_packet_sha256: at.sha256,
+        requested_at: packet.requested_at,
+        resolved_at: None,
+        resolved_by: None,
+        expires_at: packet.expires_at,
+        state_witness_ref: about.witness.as_ref().map(|(witness, _)| witness.witness_id),
+        policy_result_ref: about.policy_ref.artifact_id,
     }
 }

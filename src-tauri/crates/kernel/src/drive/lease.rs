@@ -1,16 +1,13 @@
 //! An attempt begins: its number, its lease, the environment it runs in.
 
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::{AttemptState, TaskState};
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, LeaseMode, StepAttempt, WorkspaceLease};
-use model::body::{
-    AttemptCreated, EnvironmentCaptured,
-    LeaseAcquired, LeaseLost, LeaseRenewed,
-};
+use model::body::{AttemptCreated, EnvironmentCaptured, LeaseAcquired, LeaseLost, LeaseRenewed};
 use model::fault::Point;
 use model::limits;
 use model::policy::Profile;
@@ -47,7 +44,10 @@ impl Kernel {
 
     /// An attempt number of its own, and its lease (HK-12.3-2, HK-17.1).
     fn new_attempt(&self, state: &TaskState, w: &mut Writeup<'_>, track: &mut Track) -> Result<(), Error> {
-        let step_id = state.step().map(|s| s.step_id).ok_or_else(|| Error::Broken("the task has no step".to_owned()))?;
+        let step_id = state
+            .step()
+            .map(|s| s.step_id)
+            .ok_or_else(|| Error::Broken("the task has no step".to_owned()))?;
         let last = state.attempt().filter(|a| a.attempt.step_id == step_id);
         let attempt_no = last.map_or(1, |a| a.attempt.attempt_no.saturating_add(1));
         let attempt_id = self.fresh_attempt();
@@ -91,8 +91,10 @@ impl Kernel {
 
     fn take_lease(&self, state: &TaskState, w: &mut Writeup<'_>, track: &mut Track) -> Result<(), Error> {
         let root = self.workspace_root(state)?;
-        let attempt_id = w.scope.attempt_id.ok_or_else(|| Error::Broken("no attempt to lease for".to_owned()))?;
-        let workspace_id = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let attempt_id =
+            w.scope.attempt_id.ok_or_else(|| Error::Broken("no attempt to lease for".to_owned()))?;
+        let workspace_id =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let lease = WorkspaceLease {
             lease_id: LeaseId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: state.task.task_id,
@@ -103,7 +105,9 @@ impl Kernel {
             acquired_at: w.now,
             expires_at: w.now.plus_ms(limits::LEASE_MS_MAX),
             mode: lease_mode(state.task.policy_profile_ref),
-            resource_scope: vec![Sensitive::from(ResourceId::File(workspace_id, model::RelPath::ROOT).to_string())],
+            resource_scope: vec![Sensitive::from(
+                ResourceId::File(workspace_id, model::RelPath::ROOT).to_string(),
+            )],
         };
         w.push(LeaseAcquired { lease });
         let facts = self.ports.hands.environment(&root);
@@ -119,7 +123,9 @@ impl Kernel {
         if w.now > lease.expires_at {
             w.push(LeaseLost { lease_id: lease.lease_id, reason: "expired".to_owned() });
             let lease_id = LeaseId::fresh(&*self.ports.clock, &*self.ports.entropy);
-            w.push(LeaseAcquired { lease: WorkspaceLease { lease_id, acquired_at: w.now, expires_at, ..lease } });
+            w.push(LeaseAcquired {
+                lease: WorkspaceLease { lease_id, acquired_at: w.now, expires_at, ..lease },
+            });
         } else if lease.expires_at.0.saturating_sub(w.now.0) < limits::LEASE_MS_MAX / 2 {
             w.push(LeaseRenewed { lease_id: lease.lease_id, expires_at });
         }
@@ -132,6 +138,8 @@ const fn lease_mode(profile: Profile) -> LeaseMode {
     match profile {
         Profile::ReadonlyAnalysis => LeaseMode::Readonly,
         Profile::LocalEditAllowed | Profile::DestructiveDenied => LeaseMode::ExternalEffectsDisabled,
-        Profile::NetworkReadAllowed | Profile::RepoMutationGated | Profile::ExternalPublishGated => LeaseMode::Mutable,
+        Profile::NetworkReadAllowed | Profile::RepoMutationGated | Profile::ExternalPublishGated => {
+            LeaseMode::Mutable
+        }
     }
 }

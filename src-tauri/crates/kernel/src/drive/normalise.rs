@@ -1,10 +1,10 @@
 //! From a typed proposal to a typed request: priors from what the attempt has seen, content into the store (HK-11.3).
 
+use crate::Error;
 use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::{ObservedRef, TaskState};
 use crate::writeup::Writeup;
-use crate::Error;
 use iteration::{Proposal, ProposedChange};
 use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior, Reversibility};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
@@ -56,7 +56,8 @@ impl Kernel {
         reason: &str,
     ) -> Result<Result<Normalised, Unfit>, Error> {
         let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
-        let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let workspace =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let action = match proposal {
             Proposal::Observe(items) => Action::Observe { items: items.clone() },
             Proposal::Change(items) => {
@@ -98,9 +99,11 @@ impl Kernel {
         action: Action,
         reason: &str,
     ) -> Result<Normalised, Error> {
-        let workspace = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let workspace =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let classes = governance::classify(&action);
-        let action_class = *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
+        let action_class =
+            *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
         let target_resources = governance::resources(workspace, &action);
         let found = if action_class.is_important() {
             hands.observe(&governance::witness::observable(&target_resources))
@@ -158,19 +161,20 @@ fn change_items(
     for item in proposed {
         match item {
             ProposedChange::Write { path, content } => {
-                let prior = match there.get(path) {
-                    None | Some(Found::Absent) => Prior::Absent,
-                    Some(Found::File { sha256, .. }) => match seen.get(path) {
-                        Some(known) if known == sha256 => Prior::Sha256(*sha256),
-                        Some(_) => return Ok(Err(Unfit(format!("`{path}` has changed since it was read; read it again")))),
-                        None => return Ok(Err(Unfit(format!("`{path}` exists and was not read; read it before replacing it")))),
-                    },
-                    Some(other) => return Ok(Err(not_a_file(path, other))),
+                let prior = match prior_of_write(path, there.get(path), seen.get(path)) {
+                    Ok(prior) => prior,
+                    Err(unfit) => return Ok(Err(unfit)),
                 };
                 let content_sha256 = w.keep(content.as_bytes())?;
                 let byte_size = content.len() as u64;
                 there.insert(path.clone(), Found::File { sha256: content_sha256, byte_size, mode: None });
-                items.push(ChangeItem::Write { path: path.clone(), content_sha256, byte_size, prior, mode: None });
+                items.push(ChangeItem::Write {
+                    path: path.clone(),
+                    content_sha256,
+                    byte_size,
+                    prior,
+                    mode: None,
+                });
             }
             ProposedChange::Delete { path } => {
                 let Some(Found::File { sha256, .. }) = there.get(path) else {
@@ -184,15 +188,36 @@ fn change_items(
                     return Ok(Err(not_a_file(from, there.get(from).unwrap_or(&Found::Absent))));
                 };
                 if !matches!(there.get(to), None | Some(Found::Absent)) {
-                    return Ok(Err(Unfit(format!("`{to}` exists; a move never overwrites, choose another name"))));
+                    return Ok(Err(Unfit(format!(
+                        "`{to}` exists; a move never overwrites, choose another name"
+                    ))));
                 }
-                items.push(ChangeItem::Move { from: from.clone(), to: to.clone(), prior: Prior::Sha256(sha256) });
+                items.push(ChangeItem::Move {
+                    from: from.clone(),
+                    to: to.clone(),
+                    prior: Prior::Sha256(sha256),
+                });
                 there.insert(from.clone(), Found::Absent);
                 there.insert(to.clone(), found);
             }
         }
     }
     Ok(Ok(items))
+}
+
+/// What a write may find: nothing, or exactly the file that this attempt has seen.
+fn prior_of_write(path: &RelPath, there: Option<&Found>, seen: Option<&Digest>) -> Result<Prior, Unfit> {
+    match (there, seen) {
+        (None | Some(Found::Absent), _) => Ok(Prior::Absent),
+        (Some(Found::File { sha256, .. }), Some(known)) if known == sha256 => Ok(Prior::Sha256(*sha256)),
+        (Some(Found::File { .. }), Some(_)) => {
+            Err(Unfit(format!("`{path}` has changed since it was read; read it again")))
+        }
+        (Some(Found::File { .. }), None) => {
+            Err(Unfit(format!("`{path}` exists and was not read; read it before replacing it")))
+        }
+        (Some(other), _) => Err(not_a_file(path, other)),
+    }
 }
 
 fn not_a_file(path: &RelPath, found: &Found) -> Unfit {
@@ -214,7 +239,9 @@ pub(super) fn evidence_refs(
             state.artifacts.get(&reading.artifact.artifact_id)
         });
         let Some(artifact) = known else {
-            return Ok(Err(Unfit(format!("`{name}` is no evidence this run has seen; name a path you have read"))));
+            return Ok(Err(Unfit(format!(
+                "`{name}` is no evidence this run has seen; name a path you have read"
+            ))));
         };
         refs.push(EvidenceRef {
             artifact_id: artifact.artifact_id,
@@ -244,13 +271,14 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
             _ => None,
         })
     };
-    let effect = |path: &RelPath, effect: &str, after: Option<Digest>, byte_size: Option<u64>| ExpectedEffect {
-        resource: ResourceId::File(workspace, path.clone()),
-        effect: effect.to_owned(),
-        before_sha256: before(path),
-        after_sha256: after,
-        byte_size,
-    };
+    let effect =
+        |path: &RelPath, effect: &str, after: Option<Digest>, byte_size: Option<u64>| ExpectedEffect {
+            resource: ResourceId::File(workspace, path.clone()),
+            effect: effect.to_owned(),
+            before_sha256: before(path),
+            after_sha256: after,
+            byte_size,
+        };
     match action {
         Action::Change { items } | Action::Rollback { items, .. } => items
             .iter()
@@ -277,7 +305,9 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
 const fn reversibility(action: &Action) -> Reversibility {
     match action {
         Action::Observe { .. } => Reversibility::NoEffect,
-        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => Reversibility::Reversible,
+        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
+            Reversibility::Reversible
+        }
         Action::Command { .. } => Reversibility::Partial,
     }
 }
@@ -289,13 +319,17 @@ pub(super) fn in_one_line(action: &Action) -> String {
             let look = |item: &model::action::ReadItem| match item {
                 model::action::ReadItem::List { path, .. } => format!("list {}", place(path)),
                 model::action::ReadItem::Read { path } => format!("read {}", place(path)),
-                model::action::ReadItem::Search { path, pattern, .. } => format!("search {} for {pattern}", place(path)),
+                model::action::ReadItem::Search { path, pattern, .. } => {
+                    format!("search {} for {pattern}", place(path))
+                }
                 model::action::ReadItem::Hash { path } => format!("hash {}", place(path)),
             };
             items.iter().map(look).collect::<Vec<_>>().join(", ")
         }
         Action::Change { items } => changes_in_one_line(items),
-        Action::Rollback { receipt_id, items } => format!("undo {receipt_id}: {}", changes_in_one_line(items)),
+        Action::Rollback { receipt_id, items } => {
+            format!("undo {receipt_id}: {}", changes_in_one_line(items))
+        }
         Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
         Action::Remember { claim, .. } => format!("remember: {claim}"),
     }
@@ -320,7 +354,8 @@ fn changes_in_one_line(items: &[ChangeItem]) -> String {
         1 => Some(format!("{word} 1 file")),
         n => Some(format!("{word} {n} files")),
     };
-    let parts = [part(deleted, "delete"), part(replaced, "replace"), part(moved, "move"), part(created, "create")];
+    let parts =
+        [part(deleted, "delete"), part(replaced, "replace"), part(moved, "move"), part(created, "create")];
     let words: Vec<String> = parts.into_iter().flatten().collect();
     if words.is_empty() { "change nothing".to_owned() } else { words.join(", ") }
 }

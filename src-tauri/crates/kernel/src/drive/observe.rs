@@ -1,18 +1,15 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use effects::Outcome;
 use model::action::{Action, ActionRequest, ChangeItem, ReadItem};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
-use model::body::{
-    EffectObserved, EffectUncertain,
-    IterationCompleted,
-};
+use model::body::{EffectObserved, EffectUncertain, IterationCompleted};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::receipt::{ItemOutcome, ResultCode};
@@ -40,13 +37,16 @@ impl Kernel {
         }
         let outputs = self.keep_outputs(&mut w, request, &outcome)?;
         let result = self.result_of(&mut w, request, &outcome, &outputs)?;
-        w.push_keyed(Some(format!("observe:{}", request.action_request_id)), EffectObserved {
-            action_request_id: request.action_request_id,
-            result: result.clone(),
-            result_code: outcome.result_code,
-            sandbox_level: outcome.sandbox_level,
-            recovered,
-        });
+        w.push_keyed(
+            Some(format!("observe:{}", request.action_request_id)),
+            EffectObserved {
+                action_request_id: request.action_request_id,
+                result: result.clone(),
+                result_code: outcome.result_code,
+                sandbox_level: outcome.sandbox_level,
+                recovered,
+            },
+        );
         if !request.action_class.is_important() {
             self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
             self.commit(w, Some(state))?;
@@ -74,11 +74,12 @@ impl Kernel {
         outcome: &Outcome,
     ) -> Result<(), Error> {
         w.batch.point = Point::EffectUncertain;
-        let reason = outcome.error.clone().unwrap_or_else(|| "the outcome could not be established".to_owned());
-        w.push_keyed(Some(format!("uncertain:{}", request.action_request_id)), EffectUncertain {
-            action_request_id: request.action_request_id,
-            reason: Sensitive::from(reason),
-        });
+        let reason =
+            outcome.error.clone().unwrap_or_else(|| "the outcome could not be established".to_owned());
+        w.push_keyed(
+            Some(format!("uncertain:{}", request.action_request_id)),
+            EffectUncertain { action_request_id: request.action_request_id, reason: Sensitive::from(reason) },
+        );
         let outputs = self.keep_outputs(&mut w, request, outcome)?;
         let result = self.result_of(&mut w, request, outcome, &outputs)?;
         let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
@@ -92,10 +93,17 @@ impl Kernel {
     }
 
     /// What was produced, as artifacts.
-    fn keep_outputs(&self, w: &mut Writeup<'_>, request: &ActionRequest, outcome: &Outcome) -> Result<Vec<ArtifactRef>, Error> {
+    fn keep_outputs(
+        &self,
+        w: &mut Writeup<'_>,
+        request: &ActionRequest,
+        outcome: &Outcome,
+    ) -> Result<Vec<ArtifactRef>, Error> {
         let mut kept = Vec::new();
         for output in &outcome.outputs {
-            let mut new = NewArtifact::audit(output.kind).class(ArtifactClass::Evidence).from(request.evidence_refs.clone());
+            let mut new = NewArtifact::audit(output.kind)
+                .class(ArtifactClass::Evidence)
+                .from(request.evidence_refs.clone());
             new.trust_tier = trust_of(&request.action);
             new.alias = Some(output.about.clone());
             new.media_type = media(&output.media_type);
@@ -127,7 +135,11 @@ impl Kernel {
             .map(|(op, path, outcome)| json!({ "op": op, "path": path.to_string(), "outcome": outcome.as_str() }))
             .collect();
         let text = |kind: ArtifactKind| {
-            outcome.outputs.iter().find(|o| o.kind == kind).map(|o| String::from_utf8_lossy(&o.bytes).into_owned())
+            outcome
+                .outputs
+                .iter()
+                .find(|o| o.kind == kind)
+                .map(|o| String::from_utf8_lossy(&o.bytes).into_owned())
         };
         let told = json!({
             "result_code": outcome.result_code.as_str(),
@@ -164,8 +176,11 @@ impl Kernel {
         let (answer, proposals) = self.stored_answer(state)?;
         let proposals = proposals.unwrap_or_default();
         // Only what was acted on belongs to the record; calls behind it were dropped.
-        let acted = proposals.iter().position(|p| !matches!(p, iteration::Proposal::Note(_) | iteration::Proposal::Believe { .. }));
-        let acted: Vec<_> = acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
+        let acted = proposals
+            .iter()
+            .position(|p| !matches!(p, iteration::Proposal::Note(_) | iteration::Proposal::Believe { .. }));
+        let acted: Vec<_> =
+            acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
         let record = self.record(state, &acted, &answer, Some(result), error)?;
         w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
         self.renew_lease(state, w)?;
@@ -194,8 +209,13 @@ fn media(given: &str) -> &'static str {
 }
 
 /// How each item of the request went: the act's own count, whatever else it had to touch on the way.
-fn items_of<'r>(request: &'r ActionRequest, outcome: &Outcome) -> Vec<(&'static str, &'r RelPath, ItemOutcome)> {
-    let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else { return Vec::new() };
+fn items_of<'r>(
+    request: &'r ActionRequest,
+    outcome: &Outcome,
+) -> Vec<(&'static str, &'r RelPath, ItemOutcome)> {
+    let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else {
+        return Vec::new();
+    };
     let places: BTreeMap<RelPath, ItemOutcome> = outcome
         .changes
         .iter()

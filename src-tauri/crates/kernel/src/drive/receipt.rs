@@ -1,23 +1,23 @@
 //! Receipts: what was intended, authorised, run, changed, produced, observed, and whether it can be undone (HK-18.2).
 
 use super::Standing;
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use effects::Outcome;
 use model::action::{Action, ActionClass, ActionRequest, Reversibility};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{KeyPurpose, ReceiptIssued};
 use model::fault::Point;
-use model::task::ModelChoice;
 use model::principal::PrincipalType;
 use model::receipt::{
     Authorized, Change, PREDICATE_TYPE, Receipt, ReceiptClass, ReplayClass, ResultCode, RollbackInfo,
     STATEMENT_PAYLOAD_TYPE, STATEMENT_TYPE, SandboxLevel, Statement, Subject, Verifiability,
 };
 use model::slot::Absence;
+use model::task::ModelChoice;
 use model::witness::Found;
 use model::{ActionRequestId, ReceiptId, Sensitive, Slot};
 use seal::{Digest, dsse};
@@ -41,7 +41,8 @@ impl Kernel {
             return Ok(false);
         }
         receipt.signer_ref = Slot::or(signer.as_ref().map(|s| s.public().keyid()), Absence::Unavailable);
-        receipt.verifiability = if signer.is_some() { Verifiability::Signed } else { Verifiability::HashChained };
+        receipt.verifiability =
+            if signer.is_some() { Verifiability::Signed } else { Verifiability::HashChained };
         let statement = Statement {
             statement_type: STATEMENT_TYPE.to_owned(),
             subject: subjects(&receipt),
@@ -57,22 +58,26 @@ impl Kernel {
         };
         w.batch.disclosures.extend(disclosures);
         let inputs = receipt.output_refs.iter().chain(&receipt.input_refs).map(|r| r.artifact_id);
-        let media = if signer.is_some() { "application/vnd.dsse.envelope.v1+json" } else { STATEMENT_PAYLOAD_TYPE };
+        let media =
+            if signer.is_some() { "application/vnd.dsse.envelope.v1+json" } else { STATEMENT_PAYLOAD_TYPE };
         let new = NewArtifact::audit(ArtifactKind::ReceiptBundle).media(media).from(inputs);
         let at = w.artifact(&envelope, new)?;
-        w.push_keyed(Some(receipt.idempotency_key.clone()), ReceiptIssued {
-            receipt_id: receipt.receipt_id,
-            receipt_class: receipt.receipt_class,
-            action_class: receipt.action_class,
-            result_code: receipt.result_code,
-            action_request_id: about,
-            envelope: at,
-            statement_sha256: Digest::of(&payload),
-            reversibility: receipt.rollback.reversibility,
-            rolls_back: receipt.rollback.rolls_back,
-            verifiability: receipt.verifiability,
-            summary: receipt.result_summary,
-        });
+        w.push_keyed(
+            Some(receipt.idempotency_key.clone()),
+            ReceiptIssued {
+                receipt_id: receipt.receipt_id,
+                receipt_class: receipt.receipt_class,
+                action_class: receipt.action_class,
+                result_code: receipt.result_code,
+                action_request_id: about,
+                envelope: at,
+                statement_sha256: Digest::of(&payload),
+                reversibility: receipt.rollback.reversibility,
+                rolls_back: receipt.rollback.rolls_back,
+                verifiability: receipt.verifiability,
+                summary: receipt.result_summary,
+            },
+        );
         let _ = state;
         Ok(true)
     }
@@ -139,13 +144,21 @@ impl Kernel {
     }
 
     /// A receipt with everything the act in hand already says of itself.
-    pub(crate) fn blank(&self, state: &TaskState, w: &Writeup<'_>, action_class: ActionClass) -> Result<Receipt, Error> {
-        let attempt = state.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
+    pub(crate) fn blank(
+        &self,
+        state: &TaskState,
+        w: &Writeup<'_>,
+        action_class: ActionClass,
+    ) -> Result<Receipt, Error> {
+        let attempt =
+            state.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
         let act = attempt.act.as_ref();
         let approval = act.and_then(|a| a.approval).and_then(|id| state.approvals.get(&id));
         let grant = act.and_then(|a| a.grant).and_then(|id| Some((id, state.grants.get(&id)?)));
         let policy = act.and_then(|a| a.policy.as_ref());
-        let witness = act.and_then(|a| a.validated.as_ref().map(|v| v.sha256).or(a.witness.as_ref().map(|x| x.artifact.sha256)));
+        let witness = act.and_then(|a| {
+            a.validated.as_ref().map(|v| v.sha256).or(a.witness.as_ref().map(|x| x.artifact.sha256))
+        });
         let none = Absence::NotRequired;
         let inputs = attempt.observed.iter().map(|o| o.artifact.clone()).collect();
         Ok(Receipt {
@@ -165,7 +178,10 @@ impl Kernel {
             authorized: Authorized {
                 policy_result_sha256: Slot::or(policy.map(|p| p.artifact.sha256), none),
                 approval_packet_sha256: Slot::or(approval.map(|r| r.approval.approval_packet_sha256), none),
-                approval_decision_sha256: Slot::or(approval.and_then(|r| r.envelope.as_ref()).map(|e| e.sha256), none),
+                approval_decision_sha256: Slot::or(
+                    approval.and_then(|r| r.envelope.as_ref()).map(|e| e.sha256),
+                    none,
+                ),
                 capability_grant_sha256: Slot::or(grant.map(|(_, g)| g.artifact.sha256), none),
                 witness_sha256: Slot::or(witness, none),
                 audit_entry_sha256: Slot::or(act.and_then(|a| a.audit_entry), none),
@@ -306,7 +322,9 @@ fn subjects(receipt: &Receipt) -> Vec<Subject> {
         .changes
         .iter()
         .filter_map(|change| match &change.after {
-            Found::File { sha256, .. } => Some(Subject { name: change.resource.clone(), digest: digest(sha256) }),
+            Found::File { sha256, .. } => {
+                Some(Subject { name: change.resource.clone(), digest: digest(sha256) })
+            }
             _ => None,
         })
         .collect();
@@ -332,8 +350,13 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
     if outcome.changes.iter().all(|c| c.outcome == model::receipt::ItemOutcome::NotDone) {
         return match request.action {
             Action::Command { .. } => Reversibility::Partial,
-            Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => Reversibility::Reversible,
-            Action::Remember { .. } | Action::Observe { .. } | Action::Change { .. } | Action::Rollback { .. } => Reversibility::NoEffect,
+            Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => {
+                Reversibility::Reversible
+            }
+            Action::Remember { .. }
+            | Action::Observe { .. }
+            | Action::Change { .. }
+            | Action::Rollback { .. } => Reversibility::NoEffect,
         };
     }
     request.reversibility_hint
@@ -355,7 +378,9 @@ pub(crate) const INVALIDATE_MEMORY: &str = "invalidate_memory";
 const fn replay_class(action: &Action) -> ReplayClass {
     match action {
         Action::Observe { .. } => ReplayClass::ObserveOnly,
-        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => ReplayClass::IdempotentReplay,
+        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
+            ReplayClass::IdempotentReplay
+        }
         Action::Command { .. } => ReplayClass::ExplainOnly,
     }
 }

@@ -1,9 +1,9 @@
 //! Dispatched, and nobody wrote down how it ended: look, reconcile, and only then go on (HK-19.3, recovery.md 1).
 
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
-use crate::Error;
 use effects::{Outcome, Settled, TranscriptState};
 use model::action::{Action, ActionRequest, ChangeItem};
 use model::artifact::ArtifactKind;
@@ -67,8 +67,10 @@ impl Kernel {
     }
 
     pub(super) fn grant_in_hand(&self, state: &TaskState) -> Result<CapabilityGrant, Error> {
-        let id = self.act(state)?.grant.ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
-        let record = state.grants.get(&id).ok_or_else(|| Error::Broken(format!("grant `{id}` is missing")))?;
+        let id =
+            self.act(state)?.grant.ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
+        let record =
+            state.grants.get(&id).ok_or_else(|| Error::Broken(format!("grant `{id}` is missing")))?;
         self.read_object(state, record.artifact.artifact_id)
     }
 
@@ -94,7 +96,9 @@ impl Kernel {
             });
         }
         let error = match result_code {
-            ResultCode::UnknownOutcome => Some("interrupted, and it cannot be told whether it happened".to_owned()),
+            ResultCode::UnknownOutcome => {
+                Some("interrupted, and it cannot be told whether it happened".to_owned())
+            }
             ResultCode::Succeeded => None,
             _ => Some("interrupted; what had not been done was left undone".to_owned()),
         };
@@ -115,7 +119,12 @@ impl Kernel {
                 Action::Command { .. } => self.ports.hands.sandbox(),
                 _ => SandboxLevel::Beneath,
             },
-            observed: settled.notes.iter().cloned().chain(transcript.into_iter().flat_map(|t| t.notes.clone())).collect(),
+            observed: settled
+                .notes
+                .iter()
+                .cloned()
+                .chain(transcript.into_iter().flat_map(|t| t.notes.clone()))
+                .collect(),
             error,
             kept: Vec::new(),
         }

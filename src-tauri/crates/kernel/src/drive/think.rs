@@ -1,21 +1,22 @@
 //! From a lease to an answer: compile the context, ask the model.
 
 use super::Standing;
+use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Notice;
 use crate::state::{AttemptState, ObservedRef, TaskState};
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use crate::Error;
 use knowledge::{Delta, Material, PackInput, Pinned, Turn};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
-    AttemptCheckpointed, DecisionRecorded, BudgetReserved, BudgetSettled, ContextCompiled, ModelFailed, ModelRequested, ModelResponded, TaskInputAbsorbed, Boundary,
+    AttemptCheckpointed, Boundary, BudgetReserved, BudgetSettled, ContextCompiled, DecisionRecorded,
+    ModelFailed, ModelRequested, ModelResponded, TaskInputAbsorbed,
 };
 use model::context::ContextPack;
-use model::fault::Point;
 use model::decision::{Decision, DecisionClass};
+use model::fault::Point;
 use model::policy::{Profile, RiskBand};
 use model::principal::PrincipalType;
 use model::task::{ModelChoice, StepContract, TaskContract, TaskStatus};
@@ -28,7 +29,8 @@ use std::sync::atomic::Ordering;
 impl Kernel {
     /// The folder the task works in.
     pub(crate) fn workspace_root(&self, state: &TaskState) -> Result<PathBuf, Error> {
-        let id = state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let id =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let store = lock(&self.store);
         let root = store.workspaces.get(&id).cloned().flatten();
         let root = root.ok_or_else(|| Error::NotFound { kind: "workspace", id: id.to_string() })?;
@@ -46,17 +48,24 @@ impl Kernel {
         state: &TaskState,
         id: ArtifactId,
     ) -> Result<T, Error> {
-        let digest = state.digest_of(id).ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
+        let digest =
+            state.digest_of(id).ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
         let bytes = self.artifacts.read(&digest)?;
-        serde_json::from_slice(&bytes).map_err(|e| Error::Broken(format!("artifact `{id}` is malformed: {e}")))
+        serde_json::from_slice(&bytes)
+            .map_err(|e| Error::Broken(format!("artifact `{id}` is malformed: {e}")))
     }
 
     /// The reasoner the contract names; a rollback task has none but the kernel's own plan.
-    pub(crate) fn reasoner(&self, state: &TaskState, contract: &TaskContract) -> Result<Arc<dyn Reasoner>, Error> {
+    pub(crate) fn reasoner(
+        &self,
+        state: &TaskState,
+        contract: &TaskContract,
+    ) -> Result<Arc<dyn Reasoner>, Error> {
         let text = match &contract.model {
             ModelChoice::Playbook { artifact_id, .. } | ModelChoice::Recorded { artifact_id } => {
                 let digest = state.digest_of(*artifact_id);
-                let digest = digest.ok_or_else(|| Error::NotFound { kind: "artifact", id: artifact_id.to_string() })?;
+                let digest = digest
+                    .ok_or_else(|| Error::NotFound { kind: "artifact", id: artifact_id.to_string() })?;
                 Some(self.artifacts.read(&digest)?)
             }
             ModelChoice::Openai { .. } | ModelChoice::Scripted { .. } | ModelChoice::Rollback { .. } => None,
@@ -82,7 +91,8 @@ impl Kernel {
                 pack.tokens, pack.tokens_max
             )));
         }
-        let request = reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
+        let request =
+            reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
         let reserve = u64::from(pack.tokens).saturating_add(u64::from(descriptor.context_tokens / 4));
         let spent = state.tokens_spent.saturating_add(reserve);
         let local = descriptor.provider == "playbook" || descriptor.provider == "scripted";
@@ -157,7 +167,12 @@ impl Kernel {
     }
 
     /// That context leaves this machine was decided by whoever chose the model; it is on record before the first call.
-    fn decide_remote(&self, state: &TaskState, w: &mut Writeup<'_>, to: &reasoning::Descriptor) -> Result<(), Error> {
+    fn decide_remote(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        to: &reasoning::Descriptor,
+    ) -> Result<(), Error> {
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: state.task.task_id,
@@ -180,7 +195,12 @@ impl Kernel {
     }
 
     /// Everything the pack is compiled from, in this task and in durable memory.
-    fn pack_input(&self, state: &TaskState, contract: &TaskContract, tokens: u32) -> Result<PackInput, Error> {
+    fn pack_input(
+        &self,
+        state: &TaskState,
+        contract: &TaskContract,
+        tokens: u32,
+    ) -> Result<PackInput, Error> {
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let mut input = PackInput::new(
             state.task.task_id,
@@ -377,13 +397,21 @@ fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<Turn> {
     let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
     let tainted = seen.chain(sources).any(|a| a.trust_tier == TrustTier::Untrusted);
     let trust_tier = if tainted { TrustTier::Untrusted } else { TrustTier::Observed };
-    let turn = |(iteration, summary): &(u32, String)| Turn { iteration: *iteration, summary: summary.clone(), trust_tier };
+    let turn = |(iteration, summary): &(u32, String)| Turn {
+        iteration: *iteration,
+        summary: summary.clone(),
+        trust_tier,
+    };
     let mut turns: Vec<Turn> = attempt.turns.iter().map(turn).collect();
     if attempt.loop_state.malformed_in_a_row > 0
         && let Some(error) = &attempt.loop_state.last_error
     {
         let iteration = attempt.loop_state.iteration.saturating_add(1);
-        turns.push(Turn { iteration, summary: format!("your last answer was not usable: {error}"), trust_tier });
+        turns.push(Turn {
+            iteration,
+            summary: format!("your last answer was not usable: {error}"),
+            trust_tier,
+        });
     }
     turns
 }

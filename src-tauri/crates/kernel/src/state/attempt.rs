@@ -9,8 +9,8 @@ use model::body::{ActionRequested, Body};
 use model::policy::{RiskBand, Verdict};
 use model::receipt::{ResultCode, SandboxLevel};
 use model::{
-    ActionRequestId, ApprovalId, ClarificationId, DecisionId, Event, GrantId, PolicyResultId, ReceiptId, Slot, UnixMs,
-    WitnessId, transition,
+    ActionRequestId, ApprovalId, ClarificationId, DecisionId, Event, GrantId, PolicyResultId, ReceiptId,
+    Slot, UnixMs, WitnessId, transition,
 };
 use seal::Digest;
 
@@ -268,7 +268,9 @@ impl AttemptState {
             }
             Body::RunTerminated(b) => self.terminated = Some((b.reason, b.answer.clone())),
             Body::ClarificationRequested(b) => self.question = Some(b.clarification.clarification_id),
-            Body::ClarificationAnswered(_) | Body::ClarificationExpired(_) | Body::ClarificationCancelled(_) => {
+            Body::ClarificationAnswered(_)
+            | Body::ClarificationExpired(_)
+            | Body::ClarificationCancelled(_) => {
                 self.question = None;
             }
             _ => {}
@@ -279,7 +281,8 @@ impl AttemptState {
     fn remember_output(&mut self, tool: Option<&str>) {
         let (Some(tool), Some(act)) = (tool, self.act.as_ref()) else { return };
         let Some((artifact, _, _)) = act.outcome.as_ref() else { return };
-        let seen = ObservedRef { artifact: artifact.clone(), tool: tool.to_owned(), about: act.summary.clone() };
+        let seen =
+            ObservedRef { artifact: artifact.clone(), tool: tool.to_owned(), about: act.summary.clone() };
         self.observed.push(seen);
     }
 

@@ -149,7 +149,9 @@ mod tests {
             let general = seal::disclose::verify_disclosure(&bytes(odd.clone())).is_ok();
             assert_eq!(shape(&bytes(odd.clone())).is_ok(), general, "{odd}");
         }
-        for broken in ["[\"\",\"/p\",\"x\"]", "", "[\"", "[\"000102030405060708090a0b0c0d0e0f\",\"/p\",\"\u{1}\"]"] {
+        for broken in
+            ["[\"\",\"/p\",\"x\"]", "", "[\"", "[\"000102030405060708090a0b0c0d0e0f\",\"/p\",\"\u{1}\"]"]
+        {
             assert!(shape(broken.as_bytes()).is_err(), "{broken}");
         }
     }
@@ -160,7 +162,9 @@ mod tests {
         let text = "7".repeat(64);
         let event = format!("{{\"a\":\"$\",\"b\":{{\"$sd\":\"{text}\"}}}}");
         assert!(contains(event.as_bytes(), &digits));
-        for other in [format!("{{\"a\":\"{text}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()] {
+        for other in
+            [format!("{{\"a\":\"{text}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()]
+        {
             assert!(!contains(other.as_bytes(), &digits), "{other}");
         }
     }

@@ -43,7 +43,8 @@ struct Said {
 pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(), Stop> {
     let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0))?;
-    let mut chains = Chains { heads, epochs, epoch: 0, tasks: HashMap::new(), trees: Trees::new(heads.of_tasks()) };
+    let mut chains =
+        Chains { heads, epochs, epoch: 0, tasks: HashMap::new(), trees: Trees::new(heads.of_tasks()) };
     chunks::each(
         conn,
         reader,

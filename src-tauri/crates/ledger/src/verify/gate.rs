@@ -23,18 +23,23 @@ struct Read {
 pub(super) fn check(run: &mut Run<'_>, heads: &Heads) -> Result<(), Stop> {
     let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(entry_seq), 0) FROM entries", [], |row| row.get(0))?;
-    let mut gate =
-        Gate { conn, head: Digest::ZERO, tree: Frontier::new(), ahead: heads.of_gate(), nodes: 0 };
-    chunks::each(conn, reader, of, |conn, start, _| entries(conn, start, of), |entries| {
-        for entry in entries {
-            gate.follow(&entry?, run.report.entries)?;
-            run.report.entries += 1;
-            if run.report.entries.is_multiple_of(TELL_EVERY) {
-                run.tell("entries", run.report.entries, count(of))?;
+    let mut gate = Gate { conn, head: Digest::ZERO, tree: Frontier::new(), ahead: heads.of_gate(), nodes: 0 };
+    chunks::each(
+        conn,
+        reader,
+        of,
+        |conn, start, _| entries(conn, start, of),
+        |entries| {
+            for entry in entries {
+                gate.follow(&entry?, run.report.entries)?;
+                run.report.entries += 1;
+                if run.report.entries.is_multiple_of(TELL_EVERY) {
+                    run.tell("entries", run.report.entries, count(of))?;
+                }
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     if let Some((size, ..)) = gate.ahead.first() {
         return Err(Stop::Missing(format!(
             "the gate has {} entries, and {size} were signed for",

@@ -26,10 +26,14 @@ impl Trees {
             return Ok(());
         };
         tree.push(leaf);
-        while let Some((size, root, number)) = ahead.last().copied().filter(|(size, ..)| *size <= tree.size()) {
+        while let Some((size, root, number)) = ahead.last().copied().filter(|(size, ..)| *size <= tree.size())
+        {
             if tree.root() != root {
                 let place = Place::Checkpoint { number, kind: CheckpointKind::Task };
-                return Err(Stop::At(place, format!("the first {size} events of its task have another root")));
+                return Err(Stop::At(
+                    place,
+                    format!("the first {size} events of its task have another root"),
+                ));
             }
             ahead.pop();
         }

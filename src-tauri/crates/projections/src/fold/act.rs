@@ -82,7 +82,9 @@ fn approvals(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             Ok(())
         }
         Body::ApprovalExpired(b) => resolve(seen, b.approval_id, "expired", ActionState::Refused).map(drop),
-        Body::ApprovalCancelled(b) => resolve(seen, b.approval_id, "cancelled", ActionState::Refused).map(drop),
+        Body::ApprovalCancelled(b) => {
+            resolve(seen, b.approval_id, "cancelled", ActionState::Refused).map(drop)
+        }
         Body::ApprovalInvalidated(b) => {
             // What has changed is judged again; the action is not refused.
             if resolve(seen, b.approval_id, "invalidated", ActionState::Requested)? {
@@ -118,7 +120,8 @@ fn judged(seen: &Seen<'_>, b: &PolicyEvaluated) -> rusqlite::Result<()> {
 }
 
 fn witness(seen: &Seen<'_>, action: ActionRequestId, witness: String, state: &str) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_actions SET witness_id = ?2, witness_state = ?3 WHERE action_request_id = ?1";
+    let statement =
+        "UPDATE view_actions SET witness_id = ?2, witness_state = ?3 WHERE action_request_id = ?1";
     seen.run(statement, params![text(action), witness, state]).map(drop)
 }
 
@@ -174,7 +177,12 @@ fn allowed(seen: &Seen<'_>, b: &ApprovalGranted) -> rusqlite::Result<()> {
 }
 
 /// Ends a pending approval; one that has ended already stays as it ended.
-fn resolve(seen: &Seen<'_>, approval: ApprovalId, status: &str, action: ActionState) -> rusqlite::Result<bool> {
+fn resolve(
+    seen: &Seen<'_>,
+    approval: ApprovalId,
+    status: &str,
+    action: ActionState,
+) -> rusqlite::Result<bool> {
     let id = text(approval);
     let statement = "UPDATE view_approvals SET status = ?2, resolved_at = ?3 WHERE approval_id = ?1 AND status = 'pending'";
     if seen.run(statement, params![id, status, seen.at()])? == 0 {
@@ -244,7 +252,8 @@ fn observed(seen: &Seen<'_>, b: &EffectObserved) -> rusqlite::Result<()> {
 
 /// Counts an outcome that is not known, once.
 fn uncertain(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_actions SET state = 'uncertain' WHERE action_request_id = ?1 AND state <> 'uncertain'";
+    let statement =
+        "UPDATE view_actions SET state = 'uncertain' WHERE action_request_id = ?1 AND state <> 'uncertain'";
     if seen.run(statement, [text(action)])? == 1 {
         count(seen, action, 1)?;
     }
@@ -252,7 +261,8 @@ fn uncertain(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
 }
 
 fn settled(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_actions SET state = 'observed' WHERE action_request_id = ?1 AND state = 'uncertain'";
+    let statement =
+        "UPDATE view_actions SET state = 'observed' WHERE action_request_id = ?1 AND state = 'uncertain'";
     if seen.run(statement, [text(action)])? == 1 {
         count(seen, action, -1)?;
     }

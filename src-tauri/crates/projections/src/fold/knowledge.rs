@@ -26,7 +26,8 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             seen.run(statement, params![text(b.artifact_id), text(b.memory_id)]).map(drop)
         }
         Body::ArtifactCompacted(b) => {
-            let statement = "UPDATE view_artifacts SET state = ?2, compacted_into = ?3 WHERE artifact_id = ?1";
+            let statement =
+                "UPDATE view_artifacts SET state = ?2, compacted_into = ?3 WHERE artifact_id = ?1";
             let state = ArtifactState::Compacted.as_str();
             seen.run(statement, params![text(b.artifact_id), state, text(b.into)]).map(drop)
         }
@@ -88,13 +89,15 @@ fn claims(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             seen.run(statement, params![text(b.belief_id), leaf(&b.reason), seen.at()]).map(drop)
         }
         Body::BeliefExpired(b) => {
-            let statement = "UPDATE view_beliefs SET status = 'expired', updated_at = ?2 WHERE belief_id = ?1";
+            let statement =
+                "UPDATE view_beliefs SET status = 'expired', updated_at = ?2 WHERE belief_id = ?1";
             seen.run(statement, params![text(b.belief_id), seen.at()]).map(drop)
         }
         Body::MemoryPromoted(b) => memory(seen, &b.record),
         Body::MemoryInvalidated(b) => {
             ended(seen, b.memory_id, "invalidated", Some(&b.reason))?;
-            let statement = "UPDATE view_memories SET superseded_by = ?2 WHERE memory_id = ?1 AND ?2 IS NOT NULL";
+            let statement =
+                "UPDATE view_memories SET superseded_by = ?2 WHERE memory_id = ?1 AND ?2 IS NOT NULL";
             seen.run(statement, params![text(b.memory_id), maybe(b.superseded_by)]).map(drop)
         }
         Body::MemoryRevoked(b) => ended(seen, b.memory_id, "revoked", Some(&b.reason)),
@@ -251,7 +254,12 @@ fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> rusqlite::Result<()> {
 }
 
 /// Ends an active record; it stays, with how it ended.
-fn ended(seen: &Seen<'_>, id: MemoryId, status: &str, why: Option<&Sensitive<String>>) -> rusqlite::Result<()> {
+fn ended(
+    seen: &Seen<'_>,
+    id: MemoryId,
+    status: &str,
+    why: Option<&Sensitive<String>>,
+) -> rusqlite::Result<()> {
     let statement = "UPDATE view_memories SET status = ?2, ended_at = ?3, end_reason = ?4 \
                      WHERE memory_id = ?1 AND status = 'active'";
     seen.run(statement, params![text(id), status, seen.at(), maybe_leaf(why)]).map(drop)

@@ -191,7 +191,11 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
     let small = usize::try_from(artifact.byte_size).is_ok_and(|n| n <= INLINE_ARTIFACT_BYTES_MAX);
     let media = artifact.media_type.as_str();
     let is_text = media.starts_with("text/") || media.starts_with("application/json");
-    if !small || !is_text || artifact.sensitivity_class == Sensitivity::Secret || !is_looked_for(artifact.kind) {
+    if !small
+        || !is_text
+        || artifact.sensitivity_class == Sensitivity::Secret
+        || !is_looked_for(artifact.kind)
+    {
         return Ok(());
     }
     let statement = "SELECT bytes FROM blobs WHERE digest = ?1";

@@ -61,12 +61,14 @@ fn lines(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         Body::ClarificationCancelled(b) => answered(seen, &text(b.clarification_id), "cancelled", None),
         Body::ApprovalRequested(b) => {
             let id = text(b.approval.approval_id);
-            let line = Line { kind: MessageKind::Approval, role: Role::System, id, note: b.risk_band.as_str() };
+            let line =
+                Line { kind: MessageKind::Approval, role: Role::System, id, note: b.risk_band.as_str() };
             say(seen, &task, line, Some(leaf(&b.summary)), Some(text(b.approval.approval_packet_ref)))
         }
         Body::ReceiptIssued(b) => {
             let id = text(b.receipt_id);
-            let line = Line { kind: MessageKind::Receipt, role: Role::System, id, note: b.result_code.as_str() };
+            let line =
+                Line { kind: MessageKind::Receipt, role: Role::System, id, note: b.result_code.as_str() };
             say(seen, &task, line, Some(leaf(&b.summary)), Some(text(b.envelope.artifact_id)))
         }
         Body::RunTerminated(b) => {
@@ -91,7 +93,8 @@ fn places(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         Body::WorkspaceRegistered(b) => {
             let statement = "INSERT INTO view_workspaces (workspace_id, seq, root_path, created_at) \
                              VALUES (?1, ?2, ?3, ?4) ON CONFLICT (workspace_id) DO UPDATE SET root_path = excluded.root_path";
-            seen.run(statement, params![text(b.workspace_id), seen.seq, leaf(&b.root_path), seen.at()]).map(drop)
+            seen.run(statement, params![text(b.workspace_id), seen.seq, leaf(&b.root_path), seen.at()])
+                .map(drop)
         }
         Body::GateHalted(b) => gate(seen, true, &b.session, Some(leaf(&b.reason))),
         Body::GateBooted(b) => gate(seen, false, &b.session, None),
@@ -195,7 +198,9 @@ const fn is_personal(channel: Channel) -> bool {
 /// Whether a message so bound is about a task the person now has in mind.
 const fn turns_to(resolution: IngressResolution) -> bool {
     match resolution {
-        IngressResolution::AppendNote | IngressResolution::ForkChild | IngressResolution::StartNewRoot => true,
+        IngressResolution::AppendNote | IngressResolution::ForkChild | IngressResolution::StartNewRoot => {
+            true
+        }
         IngressResolution::Control
         | IngressResolution::Approval
         | IngressResolution::ChatOnly

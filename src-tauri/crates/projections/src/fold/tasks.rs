@@ -137,7 +137,11 @@ impl Tasks {
 
 impl Seen<'_> {
     /// Lends the row of a task; a task without one answers nothing.
-    pub(super) fn task<T>(&self, task: &str, with: impl FnOnce(&mut TaskRow) -> T) -> rusqlite::Result<Option<T>> {
+    pub(super) fn task<T>(
+        &self,
+        task: &str,
+        with: impl FnOnce(&mut TaskRow) -> T,
+    ) -> rusqlite::Result<Option<T>> {
         self.lend(task, |kept| {
             kept.changed = true;
             with(&mut kept.row)

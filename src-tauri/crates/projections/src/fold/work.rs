@@ -19,9 +19,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         Body::TaskInputAbsorbed(b) => {
             flag(seen, b.about_task_id, |task| task.unread_inputs = (task.unread_inputs - 1).max(0))
         }
-        Body::TaskGoalChanged(b) => {
-            seen.touch_task(&text(b.about_task_id), |task| task.goal = leaf(&b.goal))
-        }
+        Body::TaskGoalChanged(b) => seen.touch_task(&text(b.about_task_id), |task| task.goal = leaf(&b.goal)),
         Body::TaskPriorityChanged(b) => {
             seen.touch_task(&text(b.about_task_id), |task| b.priority.as_str().clone_into(&mut task.priority))
         }
@@ -41,7 +39,8 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         }
         Body::StepCreated(b) => step(seen, &b.step),
         Body::StepStatusChanged(b) => {
-            let statement = "UPDATE view_steps SET status = ?2, reason = ?3, updated_at = ?4 WHERE step_id = ?1";
+            let statement =
+                "UPDATE view_steps SET status = ?2, reason = ?3, updated_at = ?4 WHERE step_id = ?1";
             seen.run(statement, params![text(b.about_step_id), b.to.as_str(), b.reason, seen.at()]).map(drop)
         }
         _ => attempts(seen, body),
@@ -112,7 +111,8 @@ fn task(seen: &Seen<'_>, t: &Task, ingress: IngressId) -> rusqlite::Result<()> {
         ],
     )?;
     if made == 1 {
-        let statement = "UPDATE view_conversations SET open_tasks = open_tasks + 1 WHERE conversation_id = ?1";
+        let statement =
+            "UPDATE view_conversations SET open_tasks = open_tasks + 1 WHERE conversation_id = ?1";
         seen.run(statement, [text(t.conversation_id)])?;
     }
     Ok(())
@@ -265,7 +265,8 @@ fn lease(seen: &Seen<'_>, l: &WorkspaceLease) -> rusqlite::Result<()> {
 }
 
 fn lease_ended(seen: &Seen<'_>, lease: &str, by: &str) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_leases SET ended_at = ?2, ended_by = ?3 WHERE lease_id = ?1 AND ended_at IS NULL";
+    let statement =
+        "UPDATE view_leases SET ended_at = ?2, ended_by = ?3 WHERE lease_id = ?1 AND ended_at IS NULL";
     seen.run(statement, params![lease, seen.at(), by])?;
     let statement = "UPDATE view_attempts SET lease_expires_at = NULL WHERE attempt_id = \
                      (SELECT attempt_id FROM view_leases WHERE lease_id = ?1) AND lease_id = ?1";
@@ -295,7 +296,8 @@ fn turns(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             let statement = "UPDATE view_iterations SET request_ref = ?3, provider = ?4, model = ?5, remote = ?6 \
                              WHERE attempt_id = ?1 AND iteration = ?2";
             let request = text(b.request.artifact_id);
-            let values = params![text(b.about_attempt_id), b.iteration, request, b.provider, b.model, b.remote];
+            let values =
+                params![text(b.about_attempt_id), b.iteration, request, b.provider, b.model, b.remote];
             seen.run(statement, values).map(drop)
         }
         Body::ModelResponded(b) => {
@@ -319,7 +321,9 @@ fn turns(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             .map(drop)
         }
         Body::ModelFailed(b) => trouble(seen, b.about_attempt_id, b.iteration, leaf(&b.error), "failures"),
-        Body::ModelOutputRejected(b) => trouble(seen, b.about_attempt_id, b.iteration, leaf(&b.reason), "rejections"),
+        Body::ModelOutputRejected(b) => {
+            trouble(seen, b.about_attempt_id, b.iteration, leaf(&b.reason), "rejections")
+        }
         Body::IterationCompleted(b) => completed(seen, b.about_attempt_id, &b.record),
         _ => Ok(()),
     }
@@ -339,7 +343,11 @@ fn trouble(
     seen.run(&statement, params![text(attempt), iteration, why]).map(drop)
 }
 
-fn completed(seen: &Seen<'_>, attempt: AttemptId, r: &model::attempt::IterationRecord) -> rusqlite::Result<()> {
+fn completed(
+    seen: &Seen<'_>,
+    attempt: AttemptId,
+    r: &model::attempt::IterationRecord,
+) -> rusqlite::Result<()> {
     turn(seen, attempt, r.step_number)?;
     seen.run(
         "UPDATE view_iterations SET decision = ?3, tool = ?4, tool_input = ?5, tool_output = ?6, error = ?7, \

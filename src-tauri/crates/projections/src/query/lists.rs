@@ -10,8 +10,8 @@ use model::ingress::ClarificationStatus;
 use model::knowledge::{BeliefStatus, MemoryStatus};
 use model::task::{StepStatus, TaskStatus};
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, Digest, GrantId,
-    MemoryId, ReceiptId, Sensitive, TaskId, UnixMs,
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, Digest,
+    GrantId, MemoryId, ReceiptId, Sensitive, TaskId, UnixMs,
 };
 use rusqlite::types::Value;
 
@@ -91,7 +91,12 @@ impl Query {
     ///
     /// # Errors
     /// As every list.
-    pub fn steps(&self, task: Option<TaskId>, status: Option<StepStatus>, ask: Ask) -> Result<Page<StepRow>, Error> {
+    pub fn steps(
+        &self,
+        task: Option<TaskId>,
+        status: Option<StepStatus>,
+        ask: Ask,
+    ) -> Result<Page<StepRow>, Error> {
         self.list([Is::some("task_id", task), Is::some("status", status)], ask)
     }
 
@@ -417,12 +422,15 @@ impl Query {
     /// As every list.
     pub fn waiting(&self, now: UnixMs) -> Result<Waiting, Error> {
         let now = [Value::Integer(now.0)];
-        let live = |table: &str| format!("SELECT count(*) FROM {table} WHERE status = 'pending' AND expires_at > ?1");
+        let live = |table: &str| {
+            format!("SELECT count(*) FROM {table} WHERE status = 'pending' AND expires_at > ?1")
+        };
         let undecided = "SELECT count(*) FROM view_ingress WHERE status = 'pending_disambiguation'";
         Ok(Waiting {
             approvals: self.number(&live("view_approvals"), &now)?,
             questions: self.number(&live("view_questions"), &now)?,
-            unknown_effects: self.number("SELECT count(*) FROM view_actions WHERE state = 'uncertain'", &[])?,
+            unknown_effects: self
+                .number("SELECT count(*) FROM view_actions WHERE state = 'uncertain'", &[])?,
             undecided_messages: self.number(undecided, &[])?,
             running: self.number("SELECT count(*) FROM view_tasks WHERE status = 'running'", &[])?,
         })
@@ -444,7 +452,8 @@ impl Query {
             for stored in &events {
                 let event = stored.event()?;
                 let lookup = |digest: &Digest| self.reader.disclosure(digest).ok().flatten();
-                let unreadable = |e: model::Error| Error::Event { log_seq: stored.log_seq, why: e.to_string() };
+                let unreadable =
+                    |e: model::Error| Error::Event { log_seq: stored.log_seq, why: e.to_string() };
                 graph.apply(&event, &event.body(&lookup).map_err(unreadable)?);
             }
         }

@@ -1,8 +1,8 @@
 //! What was done, as proven.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
-pub use crate::task::Submitted;
 use crate::table::{answers, params};
+pub use crate::task::Submitted;
 use crate::{Page, Text};
 
 params! {

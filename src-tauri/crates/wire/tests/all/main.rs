@@ -19,16 +19,25 @@ fn every_command_stands_in_the_table_once_and_names_noun_and_verb() {
     for info in COMMANDS {
         let parts: Vec<&str> = info.name.split('.').collect();
         assert_eq!(parts.len(), 2, "{}", info.name);
-        assert!(parts.iter().all(|p| p.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')), "{}", info.name);
+        assert!(
+            parts.iter().all(|p| p.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')),
+            "{}",
+            info.name
+        );
         assert!(!info.about.is_empty() && !info.about.ends_with('.'), "{}", info.name);
-        assert!(info.topics.is_empty() || info.access == Access::read, "{} answers nothing that goes stale", info.name);
+        assert!(
+            info.topics.is_empty() || info.access == Access::read,
+            "{} answers nothing that goes stale",
+            info.name
+        );
     }
 }
 
 /// Names are a contract: adding one changes this list on purpose, losing one breaks somebody.
 #[test]
 fn the_names_of_commands_are_these() {
-    let listed = |access| COMMANDS.iter().filter(|i| i.access == access).map(|i| i.name).collect::<Vec<_>>().join(" ");
+    let listed =
+        |access| COMMANDS.iter().filter(|i| i.access == access).map(|i| i.name).collect::<Vec<_>>().join(" ");
     assert_eq!(listed(Access::owner), "ledger.rebuild keys.register");
     assert_eq!(listed(Access::free), "gate.verify proof.verify playbooks.list store.restore");
     assert_eq!(
@@ -104,8 +113,12 @@ fn a_submission_looks_like_this() {
         "channel": null,
     });
     assert_eq!(value, golden);
-    let nested = json!({ "workspace": "/w", "reasoner": { "kind": "address", "address": "x", "key": "secret" } });
-    assert!(serde_json::from_value::<wire::task::Submit>(nested).is_err(), "unknown fields inside are refused too");
+    let nested =
+        json!({ "workspace": "/w", "reasoner": { "kind": "address", "address": "x", "key": "secret" } });
+    assert!(
+        serde_json::from_value::<wire::task::Submit>(nested).is_err(),
+        "unknown fields inside are refused too"
+    );
 }
 
 #[test]
@@ -142,7 +155,10 @@ fn the_end_of_a_list_has_no_cursor() {
 #[test]
 fn an_error_has_code_and_message_and_the_rest_only_when_there_is_some() {
     let bare = Error::new(Code::NotFound, "there is no task `x`");
-    assert_eq!(serde_json::to_value(&bare).unwrap(), json!({ "code": "not_found", "message": "there is no task `x`" }));
+    assert_eq!(
+        serde_json::to_value(&bare).unwrap(),
+        json!({ "code": "not_found", "message": "there is no task `x`" })
+    );
     let full = bare.hint("list them").details(json!({ "id": "x" }));
     let value = serde_json::to_value(&full).unwrap();
     assert_eq!(value["hint"], "list them");
@@ -166,7 +182,8 @@ fn every_code_has_its_exit_code_and_status() {
         assert_eq!(value, Value::from(code.as_str()));
         assert_eq!(serde_json::from_value::<Code>(value).unwrap(), *code);
     }
-    let verdicts = [(Verdict::Valid, 0), (Verdict::Invalid, 5), (Verdict::Unverifiable, 6), (Verdict::Incomplete, 7)];
+    let verdicts =
+        [(Verdict::Valid, 0), (Verdict::Invalid, 5), (Verdict::Unverifiable, 6), (Verdict::Incomplete, 7)];
     for (verdict, exit) in verdicts {
         assert_eq!(verdict.exit_code(), exit);
     }
