@@ -83,7 +83,7 @@ pub enum Error {
         why: String,
     },
     /// There is no store in this folder.
-    #[error("there is no ledger in `{dir}`; make one with `hermit init`")]
+    #[error("there is no ledger in `{dir}`; make one with `hermit keys init`")]
     NoStore {
         /// Where it was looked for.
         dir: String,
