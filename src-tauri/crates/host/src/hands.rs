@@ -1,13 +1,10 @@
 //! Hands for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
-use effects::{BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Workspace};
-use governance::Authorization;
+use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{Hands, HandsSource};
-use model::action::{ActionRequest, ChangeItem};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
-use model::witness::{Fingerprint, StateWitness};
-use model::{Clock, ResourceId, WorkspaceId};
+use model::{Clock, WorkspaceId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -57,7 +54,7 @@ impl HandsSource for LocalHands {
         let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?.without(&self.dir);
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.dir.join("spool"));
-        Ok(Arc::new(Adapter(Real::new(workspace, contents, faults, clock, spool, self.walls().clone()))))
+        Ok(Arc::new(Real::new(workspace, contents, faults, clock, spool, self.walls().clone())))
     }
 
     fn sandbox(&self) -> SandboxLevel {
@@ -89,39 +86,4 @@ pub fn kernel_release() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease")
         .map(|text| text.trim().to_owned())
         .unwrap_or_default()
-}
-
-struct Adapter(Real);
-
-impl Hands for Adapter {
-    fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
-        self.0.observe(resources)
-    }
-
-    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
-        self.0.before_images(items).map_err(|e| e.to_string())
-    }
-
-    fn perform(
-        &self,
-        authorization: Authorization,
-        request: &ActionRequest,
-        cancelled: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Outcome {
-        self.0.perform(authorization, request, cancelled, progress)
-    }
-
-    fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
-        self.0.settle(request, before)
-    }
-
-    fn roll_forward(
-        &self,
-        authorization: Authorization,
-        request: &ActionRequest,
-        settled: &Settled,
-    ) -> Outcome {
-        self.0.roll_forward(authorization, request, settled)
-    }
 }

@@ -44,6 +44,39 @@ pub trait Hands: Send + Sync {
     ) -> Outcome;
 }
 
+impl Hands for effects::Hands {
+    fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
+        self.observe(resources)
+    }
+
+    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
+        self.before_images(items).map_err(|e| e.to_string())
+    }
+
+    fn perform(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Outcome {
+        self.perform(authorization, request, cancelled, progress)
+    }
+
+    fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
+        self.settle(request, before)
+    }
+
+    fn roll_forward(
+        &self,
+        authorization: Authorization,
+        request: &ActionRequest,
+        settled: &Settled,
+    ) -> Outcome {
+        self.roll_forward(authorization, request, settled)
+    }
+}
+
 /// Opens hands.
 pub trait HandsSource: Send + Sync {
     /// Hands below a root; `contents` is the kernel's own content store.

@@ -164,7 +164,7 @@ impl Kernel {
         receipt.result_summary =
             Sensitive::from(format!("a person answered `{}` on {}", decision.choice, decision.surface));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
-        if self.issue(state, w, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
+        if self.issue(w, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }
 
     /// Only a known person decides.

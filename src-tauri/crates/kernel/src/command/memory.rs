@@ -78,7 +78,7 @@ impl Kernel {
         });
         track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
         let receipt = self.effect_receipt(state, &w, &judged.request, &outcome, &[], &at)?;
-        if self.issue(state, &mut w, receipt, Some(judged.request.action_request_id))? {
+        if self.issue(&mut w, receipt, Some(judged.request.action_request_id))? {
             self.end_turn(state, &mut w, &mut track, &at, outcome.error)?;
         } else {
             return Err(Error::KeyLocked("receipt"));

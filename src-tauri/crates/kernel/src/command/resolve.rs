@@ -66,7 +66,7 @@ impl Kernel {
         receipt.rollback.reversibility = Reversibility::Irreversible;
         receipt.idempotency_key = format!("receipt:{}:resolved", act.action_request_id);
         let receipt_id = receipt.receipt_id;
-        if !self.issue(state, &mut w, receipt, None)? {
+        if !self.issue(&mut w, receipt, None)? {
             return Err(Error::KeyLocked("receipt"));
         }
         w.push_keyed(

@@ -211,7 +211,7 @@ impl Kernel {
             )));
         };
         let ingress_id = received.record.ingress_id;
-        let task_id = match self.bound_task(event.task_id, ingress_id)? {
+        let task_id = match self.bound_task(ingress_id)? {
             Some(task_id) => task_id,
             None => self.bind(submission, ingress_id)?,
         };
@@ -227,10 +227,9 @@ impl Kernel {
     }
 
     /// The task an ingress record was bound to.
-    fn bound_task(&self, inbox: TaskId, ingress_id: IngressId) -> Result<Option<TaskId>, Error> {
+    fn bound_task(&self, ingress_id: IngressId) -> Result<Option<TaskId>, Error> {
         let key = format!("bind:{ingress_id}");
         let Some(stored) = self.reader.by_idempotency_key(&key)? else { return Ok(None) };
-        let _ = inbox;
         match self.body_of(&Event::from_bytes(&stored.bytes)?)? {
             Body::IngressBound(bound) => Ok(bound.chosen_task_id),
             _ => Ok(None),

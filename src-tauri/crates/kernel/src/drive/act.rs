@@ -132,7 +132,7 @@ impl Kernel {
             "summary": "nothing was done: what was approved has changed since; look again and propose anew",
             "differences": drifts,
         });
-        let result = self.tell(state, &mut w, &request, &told)?;
+        let result = self.tell(&mut w, &request, &told)?;
         track.unblock(&mut w, "what was approved has changed")?;
         if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
             // The kernel plans the rollback anew from what is there now.

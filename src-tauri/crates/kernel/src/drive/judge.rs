@@ -257,7 +257,7 @@ impl Kernel {
             "mode": judged.policy.downgrade,
             "rules": judged.policy.determining_rules,
         });
-        self.tell(state, &mut w, &judged.request, &told)?;
+        self.tell(&mut w, &judged.request, &told)?;
         let (answer, proposals) =
             self.stored_answer(state).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
         let record = self.record(state, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
@@ -271,7 +271,6 @@ impl Kernel {
     /// A result that the reasoner sees, for an act that did not run.
     pub(super) fn tell(
         &self,
-        state: &TaskState,
         w: &mut Writeup<'_>,
         request: &ActionRequest,
         told: &serde_json::Value,
@@ -284,7 +283,6 @@ impl Kernel {
             sandbox_level: SandboxLevel::NotApplicable,
             recovered: false,
         });
-        let _ = state;
         Ok(result)
     }
 
@@ -344,7 +342,7 @@ impl Kernel {
             "summary": "a person refused this; nothing was done",
             "feedback": feedback,
         });
-        let result = self.tell(state, &mut w, &request, &told)?;
+        let result = self.tell(&mut w, &request, &told)?;
         track.unblock(&mut w, "a person refused")?;
         if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
             self.push_end(state, &mut w, TerminationReason::ApprovalDenied, "a person refused the rollback")?;

@@ -54,7 +54,7 @@ impl Kernel {
         }
         track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
         let receipt = self.effect_receipt(state, &w, request, &outcome, &outputs, &result)?;
-        if self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
+        if self.issue(&mut w, receipt, Some(request.action_request_id))? {
             self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
         } else {
             // The key is locked: what the receipt needs is stored, and the attempt waits in receipt_pending.
@@ -83,7 +83,7 @@ impl Kernel {
         let outputs = self.keep_outputs(&mut w, request, outcome)?;
         let result = self.result_of(&mut w, request, outcome, &outputs)?;
         let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
-        if !self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
+        if !self.issue(&mut w, receipt, Some(request.action_request_id))? {
             // Nothing of this is recorded: whoever drives next, with the key open, looks again and says the same.
             return Err(Error::KeyLocked("receipt"));
         }

@@ -30,7 +30,6 @@ impl Kernel {
     /// When it has no canonical form or cannot be stored.
     pub(crate) fn issue(
         &self,
-        state: &TaskState,
         w: &mut Writeup<'_>,
         mut receipt: Receipt,
         about: Option<ActionRequestId>,
@@ -78,7 +77,6 @@ impl Kernel {
                 summary: receipt.result_summary,
             },
         );
-        let _ = state;
         Ok(true)
     }
 
@@ -140,7 +138,7 @@ impl Kernel {
         receipt.result_summary = Sensitive::from(format!("{calls} calls to a model on another machine"));
         receipt.rollback.reversibility = Reversibility::Irreversible;
         receipt.idempotency_key = format!("receipt:{}:remote", attempt.attempt.attempt_id);
-        self.issue(state, w, receipt, None)
+        self.issue(w, receipt, None)
     }
 
     /// A receipt with everything the act in hand already says of itself.
@@ -254,7 +252,7 @@ impl Kernel {
         let mut track = Track::of(state);
         let outcome = parked.outcome(result_code, sandbox_level);
         let receipt = self.effect_receipt(state, &w, &request, &outcome, &parked.outputs, &result)?;
-        if !self.issue(state, &mut w, receipt, Some(request.action_request_id))? {
+        if !self.issue(&mut w, receipt, Some(request.action_request_id))? {
             return Ok(Some(Standing::KeyLocked));
         }
         self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;

@@ -43,7 +43,7 @@ impl Kernel {
             let authorization = governance::authorize(&grant, &request, uses, now)?;
             hands.roll_forward(authorization, &request, &settled)
         } else {
-            let code = certain_code(&request, &settled);
+            let code = certain_code(&settled);
             self.outcome_of(&request, &settled, code, act.dispatched_at)
         };
         drop(guard);
@@ -132,7 +132,7 @@ impl Kernel {
 }
 
 /// What a certain finding amounts to.
-fn certain_code(request: &ActionRequest, settled: &Settled) -> ResultCode {
+fn certain_code(settled: &Settled) -> ResultCode {
     if let Some(transcript) = &settled.transcript {
         return match (transcript.state, transcript.exit_code) {
             (TranscriptState::Exited, Some(0)) => ResultCode::Succeeded,
@@ -146,7 +146,6 @@ fn certain_code(request: &ActionRequest, settled: &Settled) -> ResultCode {
     } else if done == 0 {
         ResultCode::Failed
     } else {
-        let _ = request;
         ResultCode::Partial
     }
 }
