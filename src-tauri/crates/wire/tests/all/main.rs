@@ -8,6 +8,8 @@
     reason = "helpers of tests fail by panicking, as tests do"
 )]
 
+mod bindings;
+
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use wire::{Access, COMMANDS, Code, Command, Error, Text, Topic, Verdict};

@@ -1,0 +1,56 @@
+// What a surface needs of whatever holds the kernel. Three things answer it: the window's own backend, a host over
+// loopback HTTP, and in tests one that is made up.
+import type { CommandName, Commands } from "~/ipc/generated/commands";
+import type { Code, Error as WireError, Notice } from "~/ipc/generated/shared";
+
+/** Why something did not work, in the wire's shape. Thrown by every host; nothing else is. */
+export class Refused extends Error {
+  readonly code: Code;
+  readonly hint: string;
+  readonly details: unknown;
+
+  constructor(error: WireError) {
+    super(error.message);
+    this.name = "Refused";
+    this.code = error.code;
+    this.hint = error.hint ?? "";
+    this.details = error.details ?? null;
+  }
+}
+
+/** Whether notices come in. While they do not, what is shown may be old, and the screens say so. */
+export type Link = "opening" | "live" | "lost";
+
+/** How a person decides on this surface. */
+export type Deciding =
+  /** In a window of its own, which this one can only ask for. */
+  | "window"
+  /** Here, with the approval passphrase for each yes. */
+  | "passphrase"
+  /** Only at a terminal. */
+  | "terminal";
+
+export interface Host {
+  readonly kind: "tauri" | "http" | "fake";
+  readonly deciding: Deciding;
+  call<N extends CommandName>(
+    name: N,
+    params: Commands[N]["params"],
+    signal?: AbortSignal,
+  ): Promise<Commands[N]["answer"]>;
+  /** Hears what changes until the function that comes back is called. */
+  listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void;
+  /** Opens the card where it can be answered; only where `deciding` is `window`. */
+  openCard?(approval: string): Promise<void>;
+  /** Signs a yes with the passphrase; only where `deciding` is `passphrase`. */
+  grant?(approval: string, packetSha256: string, passphrase: string): Promise<void>;
+  /** Asks the system for a folder or file; absent where there is no such dialog. */
+  pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
+}
+
+/** Anything thrown, as a refusal: a bug of ours is `failed` and says so. */
+export function refusal(thrown: unknown): Refused {
+  if (thrown instanceof Refused) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new Refused({ code: "failed", message });
+}

@@ -1,0 +1,56 @@
+// The window's own backend. This folder is the only one that may know Tauri.
+import { Channel, invoke } from "@tauri-apps/api/core";
+import type { CommandName, Commands } from "~/ipc/generated/commands";
+import type { Error as WireError, Notice } from "~/ipc/generated/shared";
+import { type Host, type Link, Refused } from "./host";
+
+function isWireError(value: unknown): value is WireError {
+  return typeof value === "object" && value !== null && "code" in value && "message" in value;
+}
+
+async function ask<T>(command: string, args: Record<string, unknown>): Promise<T> {
+  try {
+    return await invoke<T>(command, args);
+  } catch (thrown) {
+    if (isWireError(thrown)) throw new Refused(thrown);
+    throw new Refused({ code: "failed", message: String(thrown) });
+  }
+}
+
+export class TauriHost implements Host {
+  readonly kind = "tauri" as const;
+  readonly deciding = "window" as const;
+
+  /** `task.list` is the app command `task_list`, so that each stands in the access list by its own name. */
+  call<N extends CommandName>(name: N, params: Commands[N]["params"]) {
+    return ask<Commands[N]["answer"]>(name.replaceAll(".", "_"), { params });
+  }
+
+  listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {
+    let heard = true;
+    const channel = new Channel<Notice>();
+    channel.onmessage = (one) => {
+      if (heard) notice(one);
+    };
+    link("opening");
+    ask<void>("listen", { channel }).then(
+      () => heard && link("live"),
+      () => heard && link("lost"),
+    );
+    return () => {
+      heard = false;
+    };
+  }
+
+  openCard(approval: string) {
+    return ask<void>("open_card", { approval });
+  }
+
+  pick(kind: "folder" | "file" | "save", suggested?: string) {
+    return ask<string | null>("pick", { kind, suggested: suggested ?? null });
+  }
+}
+
+export function inTauri(): boolean {
+  return "__TAURI_INTERNALS__" in globalThis;
+}

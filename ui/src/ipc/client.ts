@@ -1,0 +1,170 @@
+// Typed calls, the cache of their answers, and the link that keeps it fresh.
+import {
+  type UseQueryOptions,
+  type UseQueryResult,
+  QueryClient,
+  keepPreviousData,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { createContext, useContext, useEffect, useSyncExternalStore } from "react";
+import { type Host, type Link, type Refused, refusal } from "~/host/host";
+import type { CommandName, Commands } from "./generated/commands";
+import type { Notice, Topic } from "./generated/shared";
+import { isStale } from "./topics";
+
+type Params<N extends CommandName> = Commands[N]["params"];
+type Answer<N extends CommandName> = Commands[N]["answer"];
+
+/** Notices that come together refresh together. */
+const GATHER_MS = 120;
+
+const HostContext = createContext<Host | null>(null);
+export const HostProvider = HostContext.Provider;
+
+export function useHost(): Host {
+  const host = useContext(HostContext);
+  if (host === null) throw new Error("no host above this component");
+  return host;
+}
+
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: { retry: false, refetchOnWindowFocus: false, staleTime: Number.POSITIVE_INFINITY },
+      mutations: { retry: false },
+    },
+  });
+}
+
+type Options<N extends CommandName> = Pick<
+  UseQueryOptions<Answer<N>, Refused>,
+  "enabled" | "staleTime" | "refetchInterval"
+> & { keep?: boolean };
+
+/** Asks, keeps the answer, and asks again when a notice says that it may have changed. */
+export function useAsk<N extends CommandName>(
+  name: N,
+  params: Params<N>,
+  { keep = false, ...options }: Options<N> = {},
+): UseQueryResult<Answer<N>, Refused> {
+  const host = useHost();
+  return useQuery<Answer<N>, Refused>({
+    queryKey: [name, params],
+    queryFn: async ({ signal }) => {
+      try {
+        return await host.call(name, params, signal);
+      } catch (thrown) {
+        throw refusal(thrown);
+      }
+    },
+    ...(keep ? { placeholderData: keepPreviousData } : {}),
+    ...options,
+  });
+}
+
+/** A command that changes something. What it changes comes back as notices; `also` is for hosts without them. */
+export function useAct<N extends CommandName>(name: N) {
+  const host = useHost();
+  const client = useQueryClient();
+  return useMutation<Answer<N>, Refused, Params<N>>({
+    mutationKey: [name],
+    mutationFn: async (params) => {
+      try {
+        return await host.call(name, params);
+      } catch (thrown) {
+        throw refusal(thrown);
+      }
+    },
+    onSettled: () => client.invalidateQueries(),
+  });
+}
+
+/** What reasoners are writing at this moment, by task; never truth, gone when the answer is recorded. */
+class Drafts {
+  #texts = new Map<string, string>();
+  #listeners = new Set<() => void>();
+  add(task: string, text: string) {
+    this.#texts.set(task, (this.#texts.get(task) ?? "") + text);
+    this.#tell();
+  }
+  clear(task: string) {
+    if (this.#texts.delete(task)) this.#tell();
+  }
+  of = (task: string) => this.#texts.get(task) ?? "";
+  listen = (listener: () => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  #tell() {
+    for (const listener of this.#listeners) listener();
+  }
+}
+const drafts = new Drafts();
+
+export function useDraft(task: string): string {
+  return useSyncExternalStore(drafts.listen, () => drafts.of(task));
+}
+
+class LinkState {
+  #link: Link = "opening";
+  #listeners = new Set<() => void>();
+  set(link: Link) {
+    this.#link = link;
+    for (const listener of this.#listeners) listener();
+  }
+  get = () => this.#link;
+  listen = (listener: () => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+const link = new LinkState();
+
+export function useLink(): Link {
+  return useSyncExternalStore(link.listen, link.get);
+}
+
+/** Keeps the cache fresh for as long as the app stands. */
+export function useNotices(): void {
+  const host = useHost();
+  const client = useQueryClient();
+  useEffect(() => {
+    const topics = new Set<Topic>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let wasLost = false;
+    const flush = () => {
+      timer = undefined;
+      const gathered = new Set(topics);
+      topics.clear();
+      void client.invalidateQueries({ predicate: (query) => isStale(query.queryKey[0], gathered) });
+    };
+    const heard = (notice: Notice) => {
+      switch (notice.kind) {
+        case "delta":
+          drafts.add(notice.task_id, notice.text);
+          return;
+        case "progress":
+          return;
+        case "event":
+          if (notice.event_type.startsWith("attempt.")) drafts.clear(notice.task_id);
+          for (const topic of notice.topics) topics.add(topic);
+          timer ??= setTimeout(flush, GATHER_MS);
+          return;
+        default:
+          notice satisfies never;
+      }
+    };
+    const stop = host.listen(heard, (now) => {
+      link.set(now);
+      // What happened in between was not heard.
+      if (now === "live" && wasLost) void client.invalidateQueries();
+      wasLost = now === "lost";
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [host, client]);
+}

@@ -1,0 +1,119 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Link } from "./receipts";
+import type { Page, Text } from "./shared";
+
+/** A file: by a path that the host can read, or by its bytes. */
+export interface Ingest {
+  /** Absolute. */
+  path?: string | null;
+  /** Base64, for what has no path, such as standard input. */
+  bytes?: string | null;
+  /** The name shown; the path's last part when absent. */
+  name?: string | null;
+  /** `untrusted` (the standard), `observed`, `verified`, `user_asserted`. */
+  trust?: string | null;
+  channel?: string | null;
+}
+
+/** Which artifacts. */
+export interface List {
+  task?: string | null;
+  kind?: string | null;
+  /** Exactly these bytes. */
+  sha256?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** One artifact by identifier, or by its beginning or end. */
+export interface Show {
+  artifact: string;
+}
+
+/** A part of the bytes; the whole, as far as one answer carries it, when absent. */
+export interface Content {
+  artifact: string;
+  offset?: number;
+  limit?: number | null;
+}
+
+/** See the table. */
+export interface Lineage {
+  artifact: string;
+}
+
+/** What was taken in. */
+export interface Ingested {
+  artifact_id: string;
+  sha256: string;
+  byte_size: number;
+}
+
+/** One line of the list, and all there is to say. */
+export interface Artifact {
+  artifact_id: string;
+  task_id: string;
+  class: string;
+  kind: string;
+  uri: Text;
+  name: Text | null;
+  sha256: string;
+  media_type: string;
+  byte_size: number;
+  created_at: number;
+  trust: string;
+  sensitivity: string;
+  retention: string;
+  /** `live`, `compacted`, `expired`. */
+  state: string;
+  produced_by: string | null;
+  inputs: string[];
+  sealed_by: string | null;
+  /** Whether the bytes are here. */
+  present: boolean | null;
+}
+
+/** Bytes. */
+export interface Bytes {
+  artifact_id: string;
+  sha256: string;
+  media_type: string;
+  byte_size: number;
+  offset: number;
+  /** Base64 of this part. */
+  bytes: string;
+  /** Where to go on; absent at the end. */
+  next_offset: number | null;
+}
+
+/** The six questions of HK-14.4, and the ancestry. */
+export interface Lineages {
+  artifact_id: string;
+  /** How far was looked: `store`, or `family` (the task, those it derives from and those derived from it) where the log is too long to fold whole. */
+  scope: string;
+  /** Which attempt made it. */
+  produced_by: Link | null;
+  /** Which artifacts went into it. */
+  inputs: Link[];
+  /** Which decisions cite it. */
+  cited_by: Link[];
+  /** Which beliefs refer to it. */
+  beliefs: Link[];
+  /** Which memory came of it. */
+  memories: Link[];
+  /** Which receipts include it. */
+  receipts: Link[];
+  /** Everything it came from, the nearest kinds mixed. */
+  ancestors: Link[];
+  /** Everything that came of it. */
+  descendants: Link[];
+  /** The weakest trust tier behind it. */
+  trust: string | null;
+  /** Untrusted artifacts behind it. */
+  untrusted: Link[];
+  /** Sources that have been replaced by other content since. */
+  stale: Link[];
+}
+
+/** A part of the list. */
+export type Artifacts = Page<Artifact>;

@@ -1,0 +1,187 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type * as approvals from "./approvals";
+import type * as artifacts from "./artifacts";
+import type * as context from "./context";
+import type * as gate from "./gate";
+import type * as grants from "./grants";
+import type * as host from "./host";
+import type * as keys from "./keys";
+import type * as knowledge from "./knowledge";
+import type * as ledger from "./ledger";
+import type * as playbooks from "./playbooks";
+import type * as proof from "./proof";
+import type * as receipts from "./receipts";
+import type * as store from "./store";
+import type * as task from "./task";
+import type * as task_events from "./task_events";
+import type { Topic } from "./shared";
+
+export interface Commands {
+  /** takes a goal or playbook in and makes its task */
+  "task.submit": { params: task.Submit; answer: task.Submitted };
+  /** lists tasks */
+  "task.list": { params: task.List; answer: task.Tasks };
+  /** shows one task with its steps, attempts, actions and what it waits for */
+  "task.show": { params: task.Show; answer: task.Task };
+  /** asks a task to pause */
+  "task.pause": { params: task.Pause; answer: task.Done };
+  /** lets a paused task go on */
+  "task.resume": { params: task.Resume; answer: task.Done };
+  /** asks a task to end */
+  "task.cancel": { params: task.Cancel; answer: task.Done };
+  /** tries again: a new attempt, or a follow-up of an ended task */
+  "task.retry": { params: task.Retry; answer: task.Submitted };
+  /** adds words to a task */
+  "task.note": { params: task.Note; answer: task.Noted };
+  /** answers a question of a task */
+  "task.answer": { params: task.Answer; answer: task.Done };
+  /** lists questions that were put to a person */
+  "task.questions": { params: task.Questions; answer: task.QuestionList };
+  /** settles an outcome that nobody knows */
+  "task.settle": { params: task.Settle; answer: task.Done };
+  /** shows working state */
+  "task.working_state": { params: task.WorkingState; answer: task.WorkingStates };
+  /** reads the events of a task in order */
+  "task_events.list": { params: task_events.List; answer: task_events.Events };
+  /** lists approvals */
+  "approvals.list": { params: approvals.List; answer: approvals.Approvals };
+  /** shows an approval as its card and as the exact bytes to sign */
+  "approvals.show": { params: approvals.Show; answer: approvals.Approval };
+  /** hands in a decision that a person signed */
+  "approvals.decide": { params: approvals.Decide; answer: approvals.Decided };
+  /** refuses, which any surface may */
+  "approvals.deny": { params: approvals.Deny; answer: approvals.Decided };
+  /** lists receipts */
+  "receipts.list": { params: receipts.List; answer: receipts.Receipts };
+  /** shows a receipt and whether its signature holds */
+  "receipts.show": { params: receipts.Show; answer: receipts.Receipt };
+  /** tells the chain behind a receipt, from goal to change */
+  "receipts.explain": { params: receipts.Explain; answer: receipts.Explanation };
+  /** makes the task that undoes a receipt */
+  "receipts.rollback": { params: receipts.Rollback; answer: receipts.Submitted };
+  /** takes a file in */
+  "artifacts.ingest": { params: artifacts.Ingest; answer: artifacts.Ingested };
+  /** lists artifacts */
+  "artifacts.list": { params: artifacts.List; answer: artifacts.Artifacts };
+  /** shows an artifact */
+  "artifacts.show": { params: artifacts.Show; answer: artifacts.Artifact };
+  /** reads the bytes of an artifact */
+  "artifacts.content": { params: artifacts.Content; answer: artifacts.Bytes };
+  /** answers where an artifact came from and what came of it */
+  "artifacts.lineage": { params: artifacts.Lineage; answer: artifacts.Lineages };
+  /** shows exactly what was sent to a model and what came back */
+  "context.show": { params: context.Show; answer: context.Context };
+  /** lists grants */
+  "grants.list": { params: grants.List; answer: grants.Grants };
+  /** takes an unused grant back */
+  "grants.revoke": { params: grants.Revoke; answer: grants.Revoked };
+  /** lists decisions */
+  "knowledge.decisions": { params: knowledge.Decisions; answer: knowledge.DecisionList };
+  /** lists beliefs */
+  "knowledge.beliefs": { params: knowledge.Beliefs; answer: knowledge.BeliefList };
+  /** lists durable memory */
+  "knowledge.memories": { params: knowledge.Memories; answer: knowledge.MemoryList };
+  /** marks a memory record as wrong */
+  "knowledge.invalidate": { params: knowledge.Invalidate; answer: knowledge.Invalidated };
+  /** searches everything that was said and done */
+  "knowledge.search": { params: knowledge.Search; answer: knowledge.Hits };
+  /** checks the whole ledger */
+  "ledger.verify": { params: ledger.Verify; answer: ledger.Report };
+  /** folds every list anew from the log */
+  "ledger.rebuild": { params: ledger.Rebuild; answer: ledger.Rebuilt };
+  /** signs the trees of tasks, gate and log */
+  "ledger.checkpoint": { params: ledger.Checkpoint; answer: ledger.Checkpoints };
+  /** counts what is there */
+  "ledger.stats": { params: ledger.Stats; answer: ledger.Counts };
+  /** tells whether the gate works or is halted */
+  "gate.state": { params: gate.State; answer: gate.GateState };
+  /** stops everything until a person boots */
+  "gate.halt": { params: gate.Halt; answer: gate.GateState };
+  /** lets Hermit work again */
+  "gate.boot": { params: gate.Boot; answer: gate.GateState };
+  /** writes the gate's evidence bundle */
+  "gate.export": { params: gate.Export; answer: gate.Exported };
+  /** checks an evidence bundle */
+  "gate.verify": { params: gate.Verify; answer: gate.Verified };
+  /** writes the proof of a task or receipt */
+  "proof.export": { params: proof.Export; answer: proof.Exported };
+  /** checks a proof */
+  "proof.verify": { params: proof.Verify; answer: proof.Report };
+  /** lists the public keys in force */
+  "keys.list": { params: keys.List; answer: keys.Keys };
+  /** makes public keys known to the store */
+  "keys.register": { params: keys.Register; answer: keys.Keys };
+  /** lists the playbooks at hand */
+  "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
+  /** copies the store while it is in use */
+  "store.backup": { params: store.Backup; answer: store.BackedUp };
+  /** puts a copy back into an empty folder */
+  "store.restore": { params: store.Restore; answer: store.Restored };
+  /** tells who holds the store and what waits for a person */
+  "host.status": { params: host.Status; answer: host.HostStatus };
+  /** tells facts about machine, store and keys */
+  "host.doctor": { params: host.Doctor; answer: host.Facts };
+  /** goes on with everything that can go on */
+  "host.resume": { params: host.Resume; answer: host.Resumed };
+}
+
+export type CommandName = keyof Commands;
+
+export type Access = "read" | "write" | "owner" | "free";
+
+/** What a command needs, and the topics that make its answer stale. */
+export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: readonly Topic[] }>> = {
+  "task.submit": { access: "write", topics: [] },
+  "task.list": { access: "read", topics: ["tasks"] },
+  "task.show": { access: "read", topics: ["tasks"] },
+  "task.pause": { access: "write", topics: [] },
+  "task.resume": { access: "write", topics: [] },
+  "task.cancel": { access: "write", topics: [] },
+  "task.retry": { access: "write", topics: [] },
+  "task.note": { access: "write", topics: [] },
+  "task.answer": { access: "write", topics: [] },
+  "task.questions": { access: "read", topics: ["tasks"] },
+  "task.settle": { access: "write", topics: [] },
+  "task.working_state": { access: "read", topics: ["knowledge"] },
+  "task_events.list": { access: "read", topics: ["tasks"] },
+  "approvals.list": { access: "read", topics: ["approvals"] },
+  "approvals.show": { access: "read", topics: ["approvals"] },
+  "approvals.decide": { access: "write", topics: [] },
+  "approvals.deny": { access: "write", topics: [] },
+  "receipts.list": { access: "read", topics: ["receipts"] },
+  "receipts.show": { access: "read", topics: ["receipts"] },
+  "receipts.explain": { access: "read", topics: ["receipts"] },
+  "receipts.rollback": { access: "write", topics: [] },
+  "artifacts.ingest": { access: "write", topics: [] },
+  "artifacts.list": { access: "read", topics: ["artifacts"] },
+  "artifacts.show": { access: "read", topics: ["artifacts"] },
+  "artifacts.content": { access: "read", topics: ["artifacts"] },
+  "artifacts.lineage": { access: "read", topics: ["artifacts"] },
+  "context.show": { access: "read", topics: ["tasks"] },
+  "grants.list": { access: "read", topics: ["grants"] },
+  "grants.revoke": { access: "write", topics: [] },
+  "knowledge.decisions": { access: "read", topics: ["knowledge"] },
+  "knowledge.beliefs": { access: "read", topics: ["knowledge"] },
+  "knowledge.memories": { access: "read", topics: ["knowledge"] },
+  "knowledge.invalidate": { access: "write", topics: [] },
+  "knowledge.search": { access: "read", topics: ["store"] },
+  "ledger.verify": { access: "read", topics: ["store"] },
+  "ledger.rebuild": { access: "owner", topics: [] },
+  "ledger.checkpoint": { access: "write", topics: [] },
+  "ledger.stats": { access: "read", topics: ["store"] },
+  "gate.state": { access: "read", topics: ["gate"] },
+  "gate.halt": { access: "write", topics: [] },
+  "gate.boot": { access: "write", topics: [] },
+  "gate.export": { access: "read", topics: [] },
+  "gate.verify": { access: "free", topics: [] },
+  "proof.export": { access: "write", topics: [] },
+  "proof.verify": { access: "free", topics: [] },
+  "keys.list": { access: "read", topics: ["keys"] },
+  "keys.register": { access: "owner", topics: [] },
+  "playbooks.list": { access: "free", topics: [] },
+  "store.backup": { access: "read", topics: [] },
+  "store.restore": { access: "free", topics: [] },
+  "host.status": { access: "read", topics: ["tasks", "approvals", "gate", "store"] },
+  "host.doctor": { access: "read", topics: ["store"] },
+  "host.resume": { access: "write", topics: [] },
+};

@@ -1,0 +1,77 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Verdict } from "./shared";
+
+/** Keys trusted beside the host's own: PEM blocks, or verifier keys. */
+export interface Verify {
+  keys?: string[];
+}
+
+/** Nothing to say. */
+export type Rebuild = Record<string, never>;
+
+/** Of these tasks; of all that have ended or moved when empty, and always of gate and log. */
+export interface Checkpoint {
+  tasks?: string[];
+}
+
+/** Nothing to say. */
+export type Stats = Record<string, never>;
+
+/** What verification found. */
+export interface Report {
+  verdict: Verdict;
+  /** Why it is not valid, or what it rests on, in a sentence. */
+  reason: string;
+  /** The first place that does not fit. */
+  place: string | null;
+  events: number;
+  tasks: number;
+  entries: number;
+  checkpoints: number;
+  trusted_checkpoints: number;
+  disclosures: number;
+  artifacts: number;
+  /** Chained, and under no trusted checkpoint yet. */
+  unsigned_events: number;
+  /** Whether the checkpoint kept outside the store was compared. */
+  pinned: boolean;
+}
+
+/** Events folded. */
+export interface Rebuilt {
+  events: number;
+}
+
+/** Checkpoints made or still good. */
+export interface Checkpoints {
+  checkpoints: Signed[];
+}
+
+/** One signed tree head. */
+export interface Signed {
+  /** `task`, `gate`, `global`. */
+  kind: string;
+  task_id: string | null;
+  origin: string;
+  size: number;
+  root: string;
+  made_at: number;
+  /** The signed note (C2SP checkpoint), as text. */
+  note: string;
+}
+
+/** How much there is. */
+export interface Counts {
+  log_id: string;
+  events: number;
+  tasks: number;
+  entries: number;
+  blobs: number;
+  disclosures: number;
+  checkpoints: number;
+  /** Hosts so far. */
+  epoch: number;
+  file_bytes: number;
+  wal_bytes: number;
+  schema: number;
+}

@@ -1,0 +1,36 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Verdict } from "./shared";
+
+/** The folder to make, absolute; must not exist or be empty. */
+export interface Backup {
+  to: string;
+}
+
+/** A copy, and the empty folder to put it into; both absolute. */
+export interface Restore {
+  from: string;
+  to: string;
+}
+
+/** What was copied. */
+export interface BackedUp {
+  to: string;
+  /** SHA-256 of the copy's manifest: names the whole content. */
+  manifest_sha256: string;
+  files: number;
+  byte_size: number;
+  /** The last place of the log it holds. */
+  log_seq: number;
+  /** Artifacts that the log names and that are not there. */
+  missing: string[];
+}
+
+/** What was put back, and what the ledger's verification says of it. */
+export interface Restored {
+  to: string;
+  files: number;
+  byte_size: number;
+  log_seq: number;
+  verdict: Verdict;
+  reason: string;
+}

@@ -1,0 +1,275 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Page, Text } from "./shared";
+
+/** Who proposes. */
+export type Reasoner =
+  /** The model that the host is set up with. */
+  | { kind: "standard" }
+  /** An address as a person writes it, such as `openai:http://127.0.0.1:8080/v1#model`. */
+  | { kind: "address"; address: string }
+  /** A playbook: a shipped name, or the text of one. */
+  | { kind: "playbook"; name: string; text?: string | null; parameters?: Record<string, string> };
+
+/** Limits of what a task may spend; what is absent takes the standard. */
+export interface Budget {
+  /** Model calls of one attempt. */
+  iterations_max?: number | null;
+  /** Tokens in and out. */
+  tokens_max?: number | null;
+  /** Milliseconds of work. */
+  wall_ms_max?: number | null;
+  /** Cost in micro-units of the provider's currency. */
+  cost_micros_max?: number | null;
+}
+
+/** A goal, or a playbook, with everything it comes with. */
+export interface Submit {
+  /** What is to be done; a playbook may leave it empty. */
+  goal?: string;
+  /** The folder to work in, absolute. */
+  workspace: string;
+  /** Who proposes. */
+  reasoner?: Reasoner;
+  /** Policy profile: `readonly_analysis` and others; the careful standard when absent. */
+  profile?: string | null;
+  /** Paths of files to hand over, absolute. */
+  attachments?: string[];
+  budget?: Budget;
+  /** What must not happen. */
+  constraints?: string[];
+  /** One line for lists. */
+  title?: string | null;
+  /** `low`, `normal`, `high`. */
+  priority?: string | null;
+  /** When it expires, ms. */
+  deadline_at?: number | null;
+  /** The same key twice is the same task. */
+  idempotency_key?: string | null;
+  /** The surface: `cli`, `app`, ... */
+  channel?: string | null;
+}
+
+/** Which tasks. */
+export interface List {
+  /** Of any of these statuses; empty is any. */
+  status?: string[];
+  /** Only tasks in which these words stand. */
+  search?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** One task by identifier, or by its beginning or end. */
+export interface Show {
+  task: string;
+}
+
+/** See the table. */
+export interface Pause {
+  task: string;
+}
+
+/** See the table. */
+export interface Resume {
+  task: string;
+}
+
+/** See the table. */
+export interface Cancel {
+  task: string;
+  reason?: string | null;
+}
+
+/** See the table. */
+export interface Retry {
+  task: string;
+  idempotency_key?: string | null;
+}
+
+/** See the table. */
+export interface Note {
+  task: string;
+  text: string;
+  idempotency_key?: string | null;
+  channel?: string | null;
+}
+
+/** An answer; without `question` it is for the only open one. */
+export interface Answer {
+  task: string;
+  question?: string | null;
+  text: string;
+  channel?: string | null;
+}
+
+/** Which questions. */
+export interface Questions {
+  task?: string | null;
+  /** `pending` and others; any when absent. */
+  status?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** What a person found: `succeeded`, `failed` or `partial`. */
+export interface Settle {
+  task: string;
+  result: string;
+  note: string;
+}
+
+/** Of which task. */
+export interface WorkingState {
+  task: string;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** What became of a submission. */
+export interface Submitted {
+  task_id: string;
+  ingress_id: string;
+  /** It had come in before; this is the first result. */
+  duplicate: boolean;
+}
+
+/** Done; the task and where it stands now. */
+export interface Done {
+  task_id: string;
+  status: string;
+}
+
+/** A note was recorded. */
+export interface Noted {
+  task_id: string;
+  ingress_id: string;
+}
+
+/** One line of the list. */
+export interface TaskRow {
+  task_id: string;
+  title: Text;
+  status: string;
+  /** As the run API names it: `queued`, `running`, `awaiting_approval`, ... */
+  run_status: string;
+  reason: string;
+  priority: string;
+  profile: string;
+  created_at: number;
+  updated_at: number;
+  ended_at: number | null;
+  /** Approvals that wait. */
+  open_approvals: number;
+  /** Questions that wait. */
+  open_questions: number;
+  /** Effects whose outcome nobody knows. */
+  unknown_effects: number;
+  receipts: number;
+  iterations: number;
+  tokens_used: number;
+  cost_micros: number;
+  parent_task_id: string | null;
+}
+
+/** One task. */
+export interface Task {
+  row: TaskRow;
+  goal: Text;
+  channel: string;
+  /** The folder, unless it was erased. */
+  workspace: Text | null;
+  /** Who proposes, in a line. */
+  reasoner: string;
+  constraints: string[];
+  tokens_max: number;
+  cost_micros_max: number;
+  wall_ms: number;
+  wall_ms_max: number;
+  deadline_at: number | null;
+  /** Why its loop ended. */
+  termination: string | null;
+  /** Its last words. */
+  summary: Text | null;
+  /** The artifact with its answer. */
+  answer_ref: string | null;
+  /** What it waits for, if it waits. */
+  waits_for: Waits | null;
+  /** The last event's place. */
+  last_seq: number;
+  attempts: Attempt[];
+  actions: Action[];
+  /** Tasks derived from it. */
+  children: string[];
+}
+
+/** What a task waits for. */
+export interface Waits {
+  /** `approval`, `answer`, `unknown_outcome`, `resume`, `dependency`. */
+  kind: string;
+  /** The approval or question. */
+  id: string | null;
+}
+
+/** One attempt. */
+export interface Attempt {
+  attempt_id: string;
+  number: number;
+  status: string;
+  reason: string;
+  started_at: number;
+  finished_at: number | null;
+  iterations: number;
+  termination: string | null;
+}
+
+/** One proposed action and what became of it. */
+export interface Action {
+  action_request_id: string;
+  class: string;
+  tool: string;
+  summary: Text;
+  /** `requested`, `allowed`, `awaiting_approval`, ..., `observed`, `uncertain`. */
+  state: string;
+  /** What policy said. */
+  verdict: string | null;
+  risk: string | null;
+  approval_id: string | null;
+  grant_id: string | null;
+  receipt_id: string | null;
+  result: string | null;
+  sandbox: string | null;
+  requested_at: number;
+  observed_at: number | null;
+  trouble: Text | null;
+}
+
+/** One question put to a person. */
+export interface Question {
+  question_id: string;
+  task_id: string;
+  question: Text;
+  choices: Text[];
+  status: string;
+  requested_at: number;
+  expires_at: number;
+}
+
+/** The latest working state of one attempt. */
+export interface WorkingStateRow {
+  holder: string;
+  artifact_id: string;
+  sha256: string;
+  revision: number;
+  updated_at: number;
+  /** The state itself; `null` when its bytes are gone. */
+  state: unknown;
+}
+
+/** A part of the list of tasks. */
+export type Tasks = Page<TaskRow>;
+
+/** A part of the list of questions. */
+export type QuestionList = Page<Question>;
+
+/** A part of the list of working states. */
+export type WorkingStates = Page<WorkingStateRow>;

@@ -1,0 +1,85 @@
+// Risk and state: always a shape and a word, never colour alone.
+import type { ReactNode } from "react";
+import { Mark, type MarkName } from "./Icon";
+import styles from "./Tag.module.css";
+
+export type Risk = "low" | "moderate" | "high" | "critical";
+export type Tone = "waiting" | "running" | "done" | "failed" | "unknown" | "mute";
+
+export function asRisk(word: string | null | undefined): Risk | null {
+  switch (word) {
+    case "low": case "moderate": case "high": case "critical":
+      return word;
+    case "medium":
+      return "moderate";
+    default:
+      return null;
+  }
+}
+
+export function RiskTag({ risk }: { risk: string }) {
+  const known = asRisk(risk);
+  return (
+    <span className={styles.tag} data-risk={known ?? "unknown"}>
+      <Mark name={known ?? "unknown"} size={11} />
+      {(known ?? risk).charAt(0).toUpperCase() + (known ?? risk).slice(1)} risk
+    </span>
+  );
+}
+
+export function RiskMark({ risk }: { risk: string }) {
+  const known = asRisk(risk);
+  return (
+    <span className={styles.bare} data-risk={known ?? "unknown"}>
+      <Mark name={known ?? "unknown"} size={13} />
+    </span>
+  );
+}
+
+export function StateTag({ tone, mark, children }: { tone: Tone; mark?: MarkName; children: ReactNode }) {
+  return (
+    <span className={styles.tag} data-tone={tone}>
+      {mark !== undefined && <Mark name={mark} size={11} />}
+      {children}
+    </span>
+  );
+}
+
+export function StateWord({ tone, mark, children }: { tone: Tone; mark: MarkName; children: ReactNode }) {
+  return (
+    <span className={styles.word} data-tone={tone}>
+      <Mark name={mark} size={12} />
+      {children}
+    </span>
+  );
+}
+
+export function Count({ of, label }: { of: number; label: string }) {
+  if (of === 0) return null;
+  return (
+    <span className={styles.count}>
+      {of > 999 ? "999+" : of}
+      <span className="visually-hidden"> {label}</span>
+    </span>
+  );
+}
+
+/** A key on the keyboard. */
+export function Key({ children }: { children: ReactNode }) {
+  return <kbd className={styles.key}>{children}</kbd>;
+}
+
+/** A reference to a recorded thing, short. */
+export function Cite({ children, title }: { children: ReactNode; title?: string }) {
+  return <span className={styles.cite} title={title}>{children}</span>;
+}
+
+/** What no receipt vouches for. */
+export function Unverified({ children = "UNVERIFIED" }: { children?: ReactNode }) {
+  return (
+    <span className={styles.unverified}>
+      <Mark name="unknown" size={10} />
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,62 @@
+import { useSyncExternalStore } from "react";
+
+// One clock for every relative time, so that a screen of them ticks once.
+const TICK_MS = 15_000;
+let now = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const one of listeners) one();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(listen, () => (listeners.size === 0 ? (now = Date.now()) : now));
+}
+
+const STEPS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]] as const;
+
+/** `3 min`, `2 h`, `4 d`; `now` below a minute. */
+export function span(ms: number): string {
+  for (const [size, unit] of STEPS) if (ms >= size) return `${Math.floor(ms / size)} ${unit}`;
+  return "now";
+}
+
+/** Length of something that took a while. */
+export function took(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return span(ms);
+}
+
+export function exact(ms: number): string {
+  return new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+}
+
+/** A time: how long ago (or until), exact on hover; `clock` shows it by the clock. */
+export function Time({ at, clock = false, ago = false }: { at: number; clock?: boolean; ago?: boolean }) {
+  const current = useNow();
+  const gone = current - at;
+  const clocked = () => {
+    const date = new Date(at);
+    const text = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
+    return gone > 20 * 3_600_000 ? `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })} ${text}` : text;
+  };
+  const relative = gone >= 0 ? span(gone) + (ago && gone >= 60_000 ? " ago" : "") : `in ${span(-gone)}`;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={exact(at)}>
+      {clock ? clocked() : relative === "in now" ? "in a moment" : relative}
+    </time>
+  );
+}
