@@ -1,0 +1,158 @@
+/** Authority: what a receipt says was asked, judged, shown, decided and granted must be one story. */
+import { utf8 } from "./bytes.ts";
+import { canonical, isObject, parseCanonical, type Json } from "./canon.ts";
+import type { Check } from "./check.ts";
+import { digestOf } from "./digest.ts";
+import { sorted, type DecisionFact } from "./facts.ts";
+import { artifactPath } from "./layout.ts";
+import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Receipt } from "./nouns.ts";
+import { openEnvelope } from "./signed.ts";
+import { at, Stop } from "./stop.ts";
+
+/** A packet, with the digest of the request that was shown in it. */
+type Shown = ApprovalPacket & { request: string };
+
+export class Authority {
+  /** Objects that many receipts may name are read once, so that a bundle costs no more time than its size. */
+  private readonly policies = new Map<string, string>();
+  private readonly packets = new Map<string, Shown>();
+  private readonly grants = new Map<string, CapabilityGrant>();
+
+  constructor(private readonly check: Check) {}
+
+  /** Holds a receipt's digests against the log and against the content that goes along. */
+  receipt(place: string, receipt: Receipt): void {
+    this.recorded(receipt);
+    const { authorized } = receipt;
+    const request = receipt.action_request_ref?.sha256;
+    const differs = (what: string): Stop => new Stop(place, `${what} is about another request or authority`);
+    const named = receipt.policy_result_ref?.sha256;
+    const policy = authorized.policy_result_sha256;
+    if (named !== undefined && policy !== undefined && named !== policy) throw differs("its policy result");
+    const about = this.policy(policy);
+    if (about !== undefined && request !== undefined && request !== about) throw differs("its policy result");
+    const packet = this.packet(authorized.approval_packet_sha256);
+    if (packet) {
+      const same = receipt.approval_ref === undefined || receipt.approval_ref === packet.approval_id;
+      // The approval's own receipt may name no request: there the packet alone speaks.
+      if (!same || (request !== undefined && request !== packet.request)) throw differs("the packet that was shown");
+    }
+    const grant = this.grant(authorized.capability_grant_sha256);
+    if (grant && !fits(grant, receipt, request)) throw differs("its grant");
+    if (receipt.ran && request !== undefined && receipt.ran.request_sha256 !== request) {
+      throw new Stop(place, "what ran is not the request that it names");
+    }
+  }
+
+  /** Digests of authority that the log itself must have recorded; an older program may have recorded fewer. */
+  private recorded(receipt: Receipt): void {
+    const { authorized } = receipt;
+    const { facts } = this.check;
+    const known: [string, string | undefined, (digest: string) => boolean][] = [
+      ["the policy result", authorized.policy_result_sha256, (digest) => facts.policies.has(digest)],
+      ["the packet", authorized.approval_packet_sha256, (digest) => [...facts.packets.values()].includes(digest)],
+      ["the decision", authorized.approval_decision_sha256, (digest) => facts.decisions.has(digest)],
+      ["the grant", authorized.capability_grant_sha256, (digest) => [...facts.grants.values()].includes(digest)],
+      ["the witness", authorized.witness_sha256, (digest) => facts.witnesses.has(digest)],
+    ];
+    for (const [, digest] of known) if (digest !== undefined) this.check.named.add(digest);
+    if (this.check.predicate?.receipt_id !== undefined) return;
+    for (const [what, digest, recorded] of known) {
+      if (digest === undefined || recorded(digest)) continue;
+      this.check.missing.push(`the event that records ${what} of receipt ${receipt.receipt_id}`);
+    }
+    const entry = authorized.audit_entry_sha256;
+    if (entry !== undefined && !this.check.entries.has(entry)) {
+      this.check.missing.push(`the gate entry of receipt ${receipt.receipt_id}`);
+    }
+  }
+
+  /** The decisions of a person: signed by the approval key, for exactly the packet that was asked. */
+  decisions(): void {
+    for (const [digest, fact] of sorted(this.check.facts.decisions)) {
+      const bytes = this.check.artifact(digest);
+      if (!bytes) {
+        this.check.notShown.push(`the signed decision on ${fact.approval_id}, only its digest`);
+        continue;
+      }
+      this.check.named.add(digest);
+      this.decision(artifactPath(digest), fact, bytes);
+    }
+  }
+
+  private decision(place: string, fact: DecisionFact, bytes: Uint8Array): void {
+    const key = this.check.keys.approval;
+    if (!key || (fact.granted && fact.granted.keyid !== key.keyid)) {
+      this.check.missing.push(`the key that signed the decision on ${fact.approval_id} is not in this bundle`);
+      return;
+    }
+    const decision = at(place, () => approvalDecision(parseCanonical(openEnvelope(bytes, DECISION_TYPE, key))));
+    const said = decision.approval_id === fact.approval_id && decision.decided_by === fact.decided_by && decision.surface === fact.surface;
+    if (!said) throw new Stop(place, `it says otherwise than event ${fact.seq}, which records it`);
+    const yes = decision.choice !== "deny";
+    const agrees = fact.granted ? yes && sameScope(fact.granted.scope, decision.scope) : !yes;
+    if (!agrees) throw new Stop(place, `it answers otherwise than event ${fact.seq} says`);
+    if (yes && !GRANTING_SURFACES.includes(decision.surface)) throw new Stop(place, `a yes cannot come from \`${decision.surface}\``);
+    this.answersThePacket(place, decision);
+    this.check.counts.decisions += 1;
+  }
+
+  private answersThePacket(place: string, decision: ApprovalDecision): void {
+    const asked = this.check.facts.packets.get(decision.approval_id);
+    if (asked !== undefined && asked !== decision.packet_sha256) throw new Stop(place, "it answers another packet than the one that was asked");
+    const packet = this.packet(decision.packet_sha256);
+    if (!packet) return;
+    const answers = packet.approval_id === decision.approval_id && packet.nonce === decision.nonce;
+    if (!answers || decision.decided_at > packet.expires_at) {
+      throw new Stop(place, "its nonce, approval or time does not answer the packet it names");
+    }
+  }
+
+  /** The request that a policy result judged. */
+  private policy(digest: string | undefined): string | undefined {
+    return this.once(this.policies, digest, (value) => policyResult(value).action_request_sha256);
+  }
+
+  private packet(digest: string | undefined): Shown | undefined {
+    return this.once(this.packets, digest, (value) => {
+      const read = approvalPacket(value);
+      const request = isObject(value) ? (value["action_request"] ?? null) : null;
+      return { ...read, request: digestOf(utf8(canonical(request))) };
+    });
+  }
+
+  private grant(digest: string | undefined): CapabilityGrant | undefined {
+    return this.once(this.grants, digest, capabilityGrant);
+  }
+
+  /** A canonical object of an artifact that goes along, read the first time it is asked for. */
+  private once<T>(known: Map<string, T>, digest: string | undefined, read: (value: Json) => T): T | undefined {
+    if (digest === undefined) return undefined;
+    const before = known.get(digest);
+    if (before !== undefined) return before;
+    const bytes = this.check.artifact(digest);
+    if (!bytes) return undefined;
+    const value = at(artifactPath(digest), () => read(parseCanonical(bytes)));
+    known.set(digest, value);
+    return value;
+  }
+}
+
+/** Whether a grant is for this receipt's request, under its policy result and its packet. */
+function fits(grant: CapabilityGrant, receipt: Receipt, request: string | undefined): boolean {
+  return (
+    (request === undefined || request === grant.action_request_sha256) &&
+    (receipt.capability_grant_ref === undefined || receipt.capability_grant_ref === grant.grant_id) &&
+    grant.task_id === receipt.task_id &&
+    grant.attempt_id === receipt.attempt_id &&
+    receipt.authorized.policy_result_sha256 === grant.policy_result_sha256 &&
+    receipt.authorized.approval_packet_sha256 === grant.approval_packet_sha256
+  );
+}
+
+type Scope = ApprovalDecision["scope"];
+
+function sameScope(left: Scope, right: Scope): boolean {
+  const pattern = left.pattern.length === right.pattern.length && left.pattern.every((word, index) => word === right.pattern[index]);
+  return pattern && left.shape === right.shape && left.expires_at === right.expires_at && left.max_uses === right.max_uses;
+}

@@ -1,0 +1,196 @@
+/**
+ * Checks a bundle with nothing but itself and the keys the reader trusts.
+ *
+ * Order: what files there are, what `SHA256SUMS` says of them and who signed it; the statement; the signed heads; the
+ * events; then everything that must follow from them. The first thing that does not fit ends it. This is a second
+ * implementation of the room `proof`; tests hold the two to the same verdicts and places.
+ */
+import { Authority } from "./authority.ts";
+import { textOf } from "./bytes.ts";
+import type { Json } from "./canon.ts";
+import { readWhole, type Container } from "./container.ts";
+import { digestOf } from "./digest.ts";
+import { eachConcealed, parseDisclosure } from "./disclose.ts";
+import { checkEvents } from "./events.ts";
+import { Facts } from "./facts.ts";
+import { checkGate } from "./gate.ts";
+import { checkHeads, type Heads } from "./heads.ts";
+import type { PublicKey } from "./keys.ts";
+import * as l from "./layout.ts";
+import { checkManifest, checkStatement, type Predicate } from "./manifest.ts";
+import { checkReceipts } from "./receipts.ts";
+import { noCounts, type Report, type Verdict } from "./report.ts";
+import { at, Stop } from "./stop.ts";
+import type { Trust } from "./trust.ts";
+import { conclude, factsKnown } from "./words.ts";
+
+/** The steps of a check, in order; the page shows which one caught a change. */
+export const STEPS = ["container", "manifest", "statement", "heads", "events", "gate", "receipts", "decisions", "leftovers"] as const;
+export type Step = (typeof STEPS)[number];
+
+export interface Keys {
+  log?: PublicKey;
+  receipt?: PublicKey;
+  manifest?: PublicKey;
+  approval?: PublicKey;
+}
+
+/** A verdict, how far the check came, and what it knew by then. */
+export interface Checked {
+  report: Report;
+  /** The step that refused, or nothing when all of them passed. */
+  refusedBy?: Step;
+  check?: Check;
+}
+
+/** Checks a bundle that `open` lists; what is wrong with it is a verdict, never an exception. */
+export function verify(open: () => Container, trust: readonly Trust[]): Checked {
+  let check: Check | undefined;
+  let step: Step = "container";
+  try {
+    check = new Check(open());
+    for (step of STEPS.slice(1)) check.run(step);
+    return { report: conclude(check, trust), check };
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    const report = blank({ verdict: "invalid", place: error.place, why: error.why });
+    if (!check) return { report, refusedBy: step };
+    report.counts = check.counts;
+    factsKnown(check, report);
+    return { report, refusedBy: step, check };
+  }
+}
+
+/** A check under way. */
+export class Check {
+  /** What `SHA256SUMS` says, sorted by name. */
+  sums: ReadonlyMap<string, string> = new Map();
+  /** Files whose bytes were compared with it. */
+  private readonly checked = new Set<string>();
+  keys: Keys = {};
+  signed = false;
+  predicate?: Predicate;
+  heads?: Heads;
+  readonly facts = new Facts();
+  /** Disclosures that open a leaf. */
+  private readonly opened = new Set<string>();
+  /** Hashes of the gate's entries that are here, with whether the entry lets something pass. */
+  readonly entries = new Map<string, boolean>();
+  /** Receipts whose signature holds: they bind the receipt key to the log. */
+  signedReceipts = 0;
+  /** Artifacts that receipts name. */
+  readonly named = new Set<string>();
+  readonly counts = noCounts();
+  readonly missing: string[] = [];
+  readonly notShown: string[] = [];
+  readonly authority = new Authority(this);
+
+  constructor(readonly container: Container) {
+    this.counts.files = container.sizes.size;
+    for (const size of container.sizes.values()) this.counts.bytes += size;
+  }
+
+  run(step: Step): void {
+    switch (step) {
+      case "container":
+        return;
+      case "manifest":
+        return checkManifest(this);
+      case "statement":
+        this.predicate = checkStatement(this);
+        return;
+      case "heads":
+        if (this.signed) this.heads = checkHeads(this, this.about());
+        return;
+      case "events":
+        return checkEvents(this, this.about());
+      case "gate":
+        return checkGate(this, this.about());
+      case "receipts":
+        return checkReceipts(this, this.about());
+      case "decisions":
+        return this.authority.decisions();
+      case "leftovers":
+        return this.leftovers();
+    }
+  }
+
+  /** The statement's predicate; it is there once the statement was checked. */
+  private about(): Predicate {
+    if (!this.predicate) throw new Stop(l.STATEMENT, "it is missing");
+    return this.predicate;
+  }
+
+  has(name: string): boolean {
+    return this.container.sizes.has(name);
+  }
+
+  /** A file's whole bytes, once they are what `SHA256SUMS` says. */
+  whole(name: string, max: number): Uint8Array {
+    const bytes = readWhole(this.container, name, max);
+    this.summed(name, digestOf(bytes));
+    return bytes;
+  }
+
+  /** {@link whole} for text. */
+  text(name: string): string {
+    const bytes = this.whole(name, l.SMALL_BYTES_MAX);
+    return at(name, () => textOf(bytes, "text"));
+  }
+
+  /** Compares a digest with what `SHA256SUMS` says of the file. */
+  summed(name: string, found: string): void {
+    const expected = this.sums.get(name);
+    if (expected === undefined) throw new Stop(name, "SHA256SUMS does not list it");
+    if (expected !== found) throw new Stop(name, "its bytes do not give the digest in SHA256SUMS: it was changed");
+    this.checked.add(name);
+  }
+
+  /** The content of an artifact, when it goes along. */
+  artifact(digest: string): Uint8Array | undefined {
+    const name = l.artifactPath(digest);
+    if (!this.has(name)) return undefined;
+    const bytes = this.whole(name, l.ARTIFACT_BYTES_MAX);
+    if (digestOf(bytes) !== digest) throw new Stop(name, "its bytes do not give the digest that is its name");
+    return bytes;
+  }
+
+  /** Opens what can be opened below `value`: each disclosure must fit its digest and its place. */
+  openLeaves(value: Json, base: string): void {
+    eachConcealed(value, base, (digest, pointer) => {
+      const name = l.disclosurePath(digest);
+      if (!this.has(name)) {
+        this.counts.redacted += 1;
+        return;
+      }
+      const bytes = this.whole(name, l.LINE_BYTES_MAX);
+      const found = at(name, () => parseDisclosure(bytes));
+      if (found.digest !== digest || found.pointer !== pointer) throw new Stop(name, `it does not open \`${pointer}\``);
+      this.opened.add(digest);
+      this.counts.disclosed += 1;
+    });
+  }
+
+  /** What no event asked for must still be known, and have the bytes it should. */
+  private leftovers(): void {
+    for (const [name, sum] of this.sums) {
+      const named = l.parseName(name);
+      if (named?.kind === "disclosure" && !this.opened.has(named.digest)) throw new Stop(name, "it opens nothing in this bundle");
+      if (named?.kind === "artifact") {
+        if (!this.facts.artifacts.has(named.digest) && !this.named.has(named.digest)) {
+          throw new Stop(name, "no event and no receipt of this bundle names it");
+        }
+        if (sum !== named.digest) throw new Stop(name, "its digest in SHA256SUMS is not the one that is its name");
+        this.counts.artifacts += 1;
+      }
+      if (!this.checked.has(name)) this.whole(name, Number.MAX_SAFE_INTEGER);
+    }
+    const known = new Set([...this.facts.artifacts.keys(), ...this.named]);
+    this.counts.artifacts_left_out = Math.max(0, known.size - this.counts.artifacts);
+  }
+}
+
+export function blank(verdict: Verdict): Report {
+  const none = { task_id: null, log_id: null, task_size: null, task_root: null, exported_at_ms: null };
+  return { ...verdict, ...none, keys: {}, trusted: [], counts: noCounts(), proven: [], asserted: [], not_shown: [] };
+}

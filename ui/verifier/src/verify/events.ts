@@ -1,0 +1,86 @@
+/** The task's events: all of them in one chain and one tree, or a few with their places in it. */
+import { hex } from "./bytes.ts";
+import { CANON, isObject, parseCanonical } from "./canon.ts";
+import type { Check } from "./check.ts";
+import { linesOf } from "./container.ts";
+import { digestOf, ZERO } from "./digest.ts";
+import { readProof, standsIn } from "./heads.ts";
+import * as l from "./layout.ts";
+import type { Predicate } from "./manifest.ts";
+import { Frontier, leafHash } from "./merkle.ts";
+import { event as eventShape, type Event } from "./nouns.ts";
+import { at, Malformed, Stop } from "./stop.ts";
+
+export function checkEvents(check: Check, about: Predicate): void {
+  const names = [...check.sums.keys()];
+  const single = names.find((name) => name.startsWith("task/events/") || name.startsWith("task/proofs"));
+  const all = check.has(l.TASK_EVENTS);
+  if (about.receipt_id === undefined) {
+    if (!all) throw new Stop(l.TASK_EVENTS, "it is missing");
+    if (single === undefined) return allEvents(check, about);
+  } else if (!all) {
+    if (single === undefined) throw new Stop("task/events", "the receipt's event is missing");
+    return someEvents(check, about);
+  }
+  throw new Stop(single ?? l.TASK_EVENTS, "it does not belong into a bundle of this scope");
+}
+
+/** Chain, number and root of all events, in one pass. */
+function allEvents(check: Check, about: Predicate): void {
+  const frontier = new Frontier();
+  let [count, head] = [0, ZERO];
+  for (const [number, line] of linesOf(check.container, l.TASK_EVENTS)) {
+    const place = `${l.TASK_EVENTS} line ${number}`;
+    const read = at(place, () => {
+      const value = parseCanonical(line);
+      if (!isObject(value)) throw new Malformed("event", "it is not an object");
+      if (value["task_seq"] !== count + 1) throw new Malformed("event", `its sequence number is not ${count + 1}`);
+      if (value["prev_event_hash"] !== head) throw new Malformed("event", "it does not point back to the event before it");
+      return eventShape(value);
+    });
+    [count, head] = [count + 1, digestOf(line)];
+    frontier.push(leafHash(line));
+    takeEvent(check, read, about, place);
+  }
+  if (count !== about.task_size) {
+    throw new Stop(`${l.TASK_EVENTS} line ${count + 1}`, `it has ${count} events where ${about.task_size} were signed`);
+  }
+  if (hex(frontier.root()) !== about.task_root) throw new Stop(l.TASK_EVENTS, "its events do not give the root that was signed");
+  check.summed(l.TASK_EVENTS, digestOf(check.container.open(l.TASK_EVENTS).bytes));
+}
+
+/** Events shown alone, each with its place in the task's tree. */
+function someEvents(check: Check, about: Predicate): void {
+  for (const name of check.sums.keys()) {
+    const named = l.parseName(name);
+    if (named?.kind === "event") placedEvent(check, name, named.number, about);
+    if (named?.kind === "event proof" && !check.has(l.eventPath(named.number))) {
+      throw new Stop(name, "it proves the place of an event that is not here");
+    }
+  }
+}
+
+function placedEvent(check: Check, name: string, seq: bigint, about: Predicate): void {
+  const bytes = check.whole(name, l.LINE_BYTES_MAX);
+  const read = at(name, () => eventShape(parseCanonical(bytes)));
+  if (BigInt(read.task_seq) !== seq || read.task_seq > about.task_size) {
+    throw new Stop(name, `it is event ${read.task_seq} of its task, not ${seq}`);
+  }
+  const proofName = l.eventProofPath(seq);
+  if (check.heads) {
+    const proof = readProof(check, proofName, check.heads.task);
+    if (proof.index !== seq - 1n) throw new Stop(proofName, `it proves the place of leaf ${proof.index}, counted from 0`);
+    standsIn(proofName, proof, leafHash(bytes), check.heads.task.head);
+  } else if (check.has(proofName)) {
+    throw new Stop(proofName, "a store without keys proves no places");
+  }
+  takeEvent(check, read, about, name);
+}
+
+function takeEvent(check: Check, event: Event, about: Predicate, place: string): void {
+  if (event.task_id !== about.task_id) throw new Stop(place, `it belongs to task ${event.task_id}`);
+  if (event.canon !== CANON) throw new Stop(place, `its canonical form \`${event.canon}\` is not ours`);
+  at(place, () => check.facts.take(event));
+  check.counts.events += 1;
+  check.openLeaves(event.payload, "/payload");
+}

@@ -1,0 +1,126 @@
+/** What a task's events say that other files of the bundle must agree with. */
+import { checkReserved } from "./disclose.ts";
+import { BODIES, type Event } from "./nouns.ts";
+import { REGISTRY } from "./registry.ts";
+import type { Of } from "./shape.ts";
+
+type Bodies = { [K in keyof typeof BODIES]: Of<(typeof BODIES)[K]> };
+type Issued = Bodies["receipt.issued"];
+type Granted = Bodies["approval.granted"];
+
+/** What `receipt.issued` says. */
+export interface ReceiptFact extends Issued {
+  seq: number;
+}
+
+/** What `approval.granted` or `approval.denied` says. */
+export interface DecisionFact {
+  seq: number;
+  approval_id: string;
+  decided_by: string;
+  surface: string;
+  /** The scope and the key, for a yes. */
+  granted?: { scope: Granted["scope"]; keyid: string };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(REGISTRY);
+
+/** Folded from events; bounded by their number. */
+export class Facts {
+  /** Kind by digest of content. */
+  readonly artifacts = new Map<string, string>();
+  /** Digest by artifact. */
+  readonly artifactIds = new Map<string, string>();
+  readonly receipts = new Map<string, ReceiptFact>();
+  /** Answers of a person that carry a signed envelope, by its digest. */
+  readonly decisions = new Map<string, DecisionFact>();
+  /** Digest of the packet by approval. */
+  readonly packets = new Map<string, string>();
+  readonly policies = new Set<string>();
+  readonly requests = new Set<string>();
+  /** Digest of the record by grant. */
+  readonly grants = new Map<string, string>();
+  readonly witnesses = new Set<string>();
+  /** Gate entries under which something was dispatched, with the event's number. */
+  readonly dispatched = new Map<string, number>();
+  /** Events of types that this program does not know. */
+  unknown = 0;
+
+  /** Takes in one event. */
+  take(event: Event): void {
+    const type = event.event_type;
+    if (!Object.hasOwn(BODIES, type)) {
+      this.unknown += KNOWN.has(type) ? 0 : 1;
+      return;
+    }
+    checkReserved(event.payload);
+    if (event.schema_version !== 1) {
+      this.unknown += 1;
+      return;
+    }
+    this.fold(event.task_seq, type as keyof Bodies, event.payload);
+  }
+
+  private fold(seq: number, type: keyof Bodies, payload: Event["payload"]): void {
+    switch (type) {
+      case "artifact.created": {
+        const { artifact } = BODIES[type](payload);
+        this.artifacts.set(artifact.content_hash, artifact.kind);
+        this.artifactIds.set(artifact.artifact_id, artifact.content_hash);
+        return;
+      }
+      case "receipt.issued": {
+        const body = BODIES[type](payload);
+        this.receipts.set(body.receipt_id, { ...body, seq });
+        return;
+      }
+      case "approval.requested": {
+        const { approval } = BODIES[type](payload);
+        this.packets.set(approval.approval_id, approval.approval_packet_sha256);
+        return;
+      }
+      case "approval.granted": {
+        const { approval_id, decided_by, surface, scope, keyid, envelope } = BODIES[type](payload);
+        this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted: { scope, keyid } });
+        return;
+      }
+      case "approval.denied": {
+        const { approval_id, decided_by, surface, envelope } = BODIES[type](payload);
+        if (envelope) this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface });
+        return;
+      }
+      case "policy.evaluated":
+        this.policies.add(BODIES[type](payload).result.sha256);
+        return;
+      case "action.requested":
+        this.requests.add(BODIES[type](payload).request.sha256);
+        return;
+      case "grant.issued": {
+        const body = BODIES[type](payload);
+        this.grants.set(body.grant_id, body.grant.sha256);
+        return;
+      }
+      case "witness.captured":
+        this.witnesses.add(BODIES[type](payload).witness.sha256);
+        return;
+      case "witness.validated":
+        this.witnesses.add(BODIES[type](payload).observed.sha256);
+        return;
+      case "effect.dispatched":
+        this.dispatched.set(BODIES[type](payload).audit_entry_sha256, seq);
+        return;
+      case "effect.resolved":
+        BODIES[type](payload);
+        return;
+      default: {
+        const never: never = type;
+        throw new Error(`no fold for ${String(never)}`);
+      }
+    }
+  }
+}
+
+/** Entries of a map or members of a set, sorted by key. */
+export function sorted<V>(map: ReadonlyMap<string, V>): [string, V][] {
+  return [...map].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
+}

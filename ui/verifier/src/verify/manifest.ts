@@ -1,0 +1,167 @@
+/** `SHA256SUMS`: all files, no other file, in order, signed twice by the manifest key; and the keys it covers. */
+import { textOf } from "./bytes.ts";
+import { CANON, parseCanonical } from "./canon.ts";
+import type { Check } from "./check.ts";
+import { readWhole } from "./container.ts";
+import { isDigest } from "./digest.ts";
+import { PublicKey } from "./keys.ts";
+import * as l from "./layout.ts";
+import { receiptId } from "./nouns.ts";
+import { array, boolean, digest, id, integer, nullable, object, string, u64, type Of } from "./shape.ts";
+import { allowedSigner, checkSshSignature, IN_TOTO, openEnvelope } from "./signed.ts";
+import { at, Malformed, Stop } from "./stop.ts";
+
+/** What a store with keys always puts into a bundle. */
+const SIGNED_FILES = [
+  l.SUMS_ED25519, l.SUMS_SSHSIG, l.KEY_RECEIPT, l.KEY_MANIFEST, l.KEY_LOG, l.KEY_VKEYS, l.KEY_ALLOWED, l.LOG_CHECKPOINT,
+  l.TASK_CHECKPOINT, l.TASK_CHECKPOINT_PROOF, l.STATEMENT,
+];
+const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+const PREDICATE_TYPE = "https://hermit.local/proof/v1";
+
+const predicate = object(
+  {
+    bundle: string,
+    canon: string,
+    log_id: string,
+    task_id: id("task"),
+    receipt_id: nullable(receiptId),
+    task_size: u64,
+    task_root: digest,
+    exported_at_ms: integer,
+    keys: digests,
+    disclosures: boolean,
+    artifacts: string,
+  },
+  "closed",
+);
+/** Which part of which store, as of when, under which keys. */
+export type Predicate = Of<typeof predicate>;
+
+const statement = object(
+  {
+    _type: string,
+    subject: array(object({ name: string, digest: object({ sha256: digest }, "closed") }, "closed")),
+    predicateType: string,
+    predicate,
+  },
+  "closed",
+);
+
+function digests(value: Parameters<typeof digest>[0]): Record<string, string> {
+  object({})(value);
+  return Object.fromEntries(Object.entries(value ?? {}).map(([name, member]) => [name, digest(member)]));
+}
+
+/** Reads the list, holds it against the files that are there, and checks both signatures. */
+export function checkManifest(check: Check): void {
+  const bytes = readWhole(check.container, l.SUMS, l.WHOLE_BYTES_MAX);
+  check.sums = parseSums(bytes);
+  const there = check.container.sizes;
+  for (const name of there.keys()) {
+    if (l.isSummed(name) && !check.sums.has(name)) throw new Stop(name, "SHA256SUMS does not list it: it was added");
+  }
+  for (const name of check.sums.keys()) {
+    if (!there.has(name)) throw new Stop(name, "SHA256SUMS lists it and it is missing: it was removed");
+  }
+  check.signed = SIGNED_FILES.some((name) => there.has(name));
+  if (!check.signed) {
+    const stray = [l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF].find((name) => check.has(name));
+    if (stray !== undefined) throw new Stop(stray, "the bundle of a store without keys has no such file");
+    // A person's key is not one of the store's; there may be one where the store has none.
+    if (check.has(l.KEY_APPROVAL)) check.keys = { approval: key(check, l.KEY_APPROVAL) };
+    return;
+  }
+  const absent = SIGNED_FILES.find((name) => !there.has(name));
+  if (absent !== undefined) throw new Stop(absent, "it is missing: a signed bundle always has it");
+  readKeys(check);
+  checkSignatures(check, bytes);
+}
+
+function readKeys(check: Check): void {
+  check.keys.log = key(check, l.KEY_LOG);
+  check.keys.receipt = key(check, l.KEY_RECEIPT);
+  check.keys.manifest = key(check, l.KEY_MANIFEST);
+  if (check.has(l.KEY_APPROVAL)) check.keys.approval = key(check, l.KEY_APPROVAL);
+  const all = Object.values(check.keys).map((one: PublicKey) => one.keyid);
+  if (new Set(all).size !== all.length) throw new Stop("keys", "one key serves two purposes");
+}
+
+function key(check: Check, name: string): PublicKey {
+  const pem = check.text(name);
+  return at(name, () => PublicKey.fromPem(pem));
+}
+
+function checkSignatures(check: Check, sums: Uint8Array): void {
+  const { manifest } = check.keys;
+  if (!manifest) throw new Stop(l.KEY_MANIFEST, "it is missing");
+  const raw = readWhole(check.container, l.SUMS_ED25519, l.SMALL_BYTES_MAX);
+  if (!manifest.verifies(sums, raw)) throw new Stop(l.SUMS_ED25519, "it is not the manifest key's signature of SHA256SUMS");
+  const armored = readWhole(check.container, l.SUMS_SSHSIG, l.SMALL_BYTES_MAX);
+  at(l.SUMS_SSHSIG, () => checkSshSignature(armored, sums, manifest));
+  if (check.text(l.KEY_ALLOWED) !== allowedSigner(l.MANIFEST_PRINCIPAL, manifest)) {
+    throw new Stop(l.KEY_ALLOWED, "it names another key than keys/manifest.pub.pem");
+  }
+}
+
+/** The bundle's statement: signed by the receipt key, about exactly these files and keys. */
+export function checkStatement(check: Check): Predicate {
+  const name = check.signed ? l.STATEMENT : l.STATEMENT_BARE;
+  if (check.signed && check.has(l.STATEMENT_BARE)) {
+    throw new Stop(l.STATEMENT_BARE, "a signed bundle has no statement that nobody signed");
+  }
+  const bytes = check.whole(name, l.WHOLE_BYTES_MAX);
+  const { receipt } = check.keys;
+  const read = at(name, () => {
+    const made = statement(parseCanonical(receipt ? openEnvelope(bytes, IN_TOTO, receipt) : bytes));
+    const ours = made._type === STATEMENT_TYPE && made.predicateType === PREDICATE_TYPE;
+    if (!ours || made.predicate.bundle !== l.FORMAT || made.predicate.canon !== CANON) {
+      throw new Malformed("statement", `it is not the statement of a ${l.FORMAT} bundle`);
+    }
+    return made;
+  });
+  const about = read.predicate;
+  const single = about.receipt_id !== undefined;
+  const files = [...check.sums].filter(([file]) => l.isSubject(file, single)).map(([file, sum]) => `${sum} ${file}`);
+  const subjects = read.subject.map((subject) => `${subject.digest.sha256} ${subject.name}`);
+  if (!equal(subjects, files)) throw new Stop(name, "its subjects are not the files of this bundle");
+  if (!equal(pairs(about.keys), pairs(keyids(check)))) throw new Stop(name, "it names other keys than those in keys/");
+  if (about.task_size === 0) throw new Stop(name, "the task has no events, and an empty log proves nothing");
+  return about;
+}
+
+function equal(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((item, index) => item === right[index]);
+}
+
+function pairs(keys: Record<string, string>): string[] {
+  return Object.entries(keys).map(([purpose, keyid]) => `${purpose} ${keyid}`).sort();
+}
+
+/** Key ids by purpose. */
+export function keyids(check: Check): Record<string, string> {
+  const purposes = ["approval", "log", "manifest", "receipt"] as const;
+  return Object.fromEntries(purposes.flatMap((purpose) => {
+    const found = check.keys[purpose];
+    return found ? [[purpose, found.keyid]] : [];
+  }));
+}
+
+function parseSums(bytes: Uint8Array): Map<string, string> {
+  const text = at(l.SUMS, () => textOf(bytes, "text"));
+  if (!text.endsWith("\n")) throw new Stop(l.SUMS, "its final newline is missing");
+  const sums = new Map<string, string>();
+  let last: string | undefined;
+  for (const [index, line] of text.slice(0, -1).split("\n").entries()) {
+    const place = `${l.SUMS} line ${index + 1}`;
+    const gap = line.indexOf("  ");
+    const [sum, name] = [line.slice(0, Math.max(gap, 0)), line.slice(gap + 2)];
+    if (gap < 0) throw new Stop(place, "it is not `digest  name`");
+    if (!isDigest(sum)) throw new Stop(place, "it does not begin with a digest");
+    if (!l.isKnown(name) || !l.isSummed(name)) throw new Stop(place, "it lists a file that no bundle has");
+    if (last !== undefined && last >= name) throw new Stop(place, "the names are not sorted, or one comes twice");
+    last = name;
+    sums.set(name, sum);
+  }
+  return sums;
+}

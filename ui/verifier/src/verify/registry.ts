@@ -1,0 +1,22 @@
+/** Every event type this program knows, in the order of the registry (`model::body`); a test holds the two together. */
+export const REGISTRY: readonly string[] = [
+  "store.initialised", "key.registered", "key.rotated", "host.started", "host.stopped", "gate.halted",
+  "gate.booted", "checkpoint.signed", "backup.made", "store.restored", "chain.reanchored", "disclosure.erased",
+  "dedupe.recorded", "principal.registered", "workspace.registered", "conversation.opened",
+  "conversation.focus_changed", "ingress.received", "ingress.bound", "task.created", "task.status_changed",
+  "task.pause_requested", "task.cancel_requested", "task.input_added", "task.input_absorbed",
+  "task.goal_changed", "task.priority_changed", "budget.reserved", "budget.settled", "step.created",
+  "step.status_changed", "attempt.created", "attempt.status_changed", "attempt.checkpointed",
+  "attempt.environment_captured", "workspace.lease_acquired", "workspace.lease_renewed",
+  "workspace.lease_released", "workspace.lease_lost", "attempt.context_compiled", "attempt.model_requested",
+  "attempt.model_responded", "attempt.model_failed", "attempt.output_rejected", "attempt.iteration_completed",
+  "attempt.terminated", "action.requested", "policy.evaluated", "decision.recorded", "witness.captured",
+  "witness.validated", "witness.drifted", "approval.requested", "approval.granted", "approval.denied",
+  "approval.expired", "approval.cancelled", "approval.invalidated", "grant.issued", "grant.revoked",
+  "effect.dispatched", "effect.observed", "effect.uncertain", "effect.resolved", "receipt.issued",
+  "artifact.created", "artifact.referenced", "artifact.sealed", "artifact.promoted", "artifact.compacted",
+  "artifact.expired", "working_state.updated", "belief.asserted", "belief.revised", "belief.superseded",
+  "belief.contradicted", "belief.revoked", "belief.expired", "memory.promoted", "memory.invalidated",
+  "memory.revoked", "memory.expired", "clarification.requested", "clarification.answered",
+  "clarification.expired", "clarification.cancelled",
+];

@@ -1,0 +1,77 @@
+/** What a check has shown, in words a person can use; the same document as `hermit-verify --json`. */
+
+/** The four answers (proof.md 2). */
+export type Verdict =
+  | { verdict: "valid" }
+  /** Changed or contradictory; the first offending place. */
+  | { verdict: "invalid"; place: string; why: string }
+  /** What is there holds, but something that belongs to it is not there. */
+  | { verdict: "incomplete"; missing: string[] }
+  /** It holds together, but no key the reader trusts vouches for it. */
+  | { verdict: "unverifiable"; why: string };
+
+/** How much was checked. */
+export interface Counts {
+  files: number;
+  bytes: number;
+  events: number;
+  receipts: number;
+  decisions: number;
+  gate_entries: number;
+  /** Sensitive values that can be read, and those of which only the digest is there. */
+  disclosed: number;
+  redacted: number;
+  /** Artifacts whose content is there, and those of which only the digest is there. */
+  artifacts: number;
+  artifacts_left_out: number;
+}
+
+export type Report = Verdict & {
+  task_id: string | null;
+  log_id: string | null;
+  task_size: number | null;
+  task_root: string | null;
+  /** When the last checkpoint was made, by the store's own clock. */
+  exported_at_ms: number | null;
+  /** Key ids by purpose. */
+  keys: Record<string, string>;
+  /** Purposes whose key the reader trusts. */
+  trusted: string[];
+  counts: Counts;
+  proven: string[];
+  asserted: string[];
+  not_shown: string[];
+};
+
+export function noCounts(): Counts {
+  return { files: 0, bytes: 0, events: 0, receipts: 0, decisions: 0, gate_entries: 0, disclosed: 0, redacted: 0, artifacts: 0, artifacts_left_out: 0 };
+}
+
+/** Exit code of the command: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete. */
+export function exitCode(report: Report): number {
+  return { valid: 0, invalid: 5, unverifiable: 6, incomplete: 7 }[report.verdict];
+}
+
+/** The report as text, as `hermit-verify` prints it. */
+export function reportText(report: Report): string {
+  const lists = [
+    ["proven", report.proven],
+    ["only asserted", report.asserted],
+    ["not shown", report.not_shown],
+  ] as const;
+  const said = lists.filter(([, sentences]) => sentences.length > 0);
+  return `${verdictLine(report)}\n${said.map(([title, list]) => `\n${title}:\n${list.map((line) => `- ${line}\n`).join("")}`).join("")}`;
+}
+
+function verdictLine(report: Report): string {
+  switch (report.verdict) {
+    case "valid":
+      return "valid";
+    case "invalid":
+      return `invalid at ${report.place}: ${report.why}`;
+    case "incomplete":
+      return `incomplete: ${report.missing.join("; ")} is missing`;
+    case "unverifiable":
+      return `unverifiable: ${report.why}`;
+  }
+}

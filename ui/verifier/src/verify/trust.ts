@@ -1,0 +1,27 @@
+/** Keys that the reader already trusts, in every spelling a person may hold one in. */
+import { PublicKey } from "./keys.ts";
+import { parseDigest } from "./digest.ts";
+import { VerifierKey } from "./note.ts";
+import { Malformed } from "./stop.ts";
+
+/** A key, or enough of it to recognise it. */
+export interface Trust {
+  /** As it is shown again. */
+  shown: string;
+  names(key: PublicKey): boolean;
+}
+
+/** Reads a PEM block, a C2SP verifier key, a key id, or an SSH fingerprint. */
+export function parseTrust(text: string): Trust {
+  const line = text.trim();
+  if (line === "") throw new Malformed("key", "nothing was given");
+  if (line.startsWith("-----BEGIN")) return of(PublicKey.fromPem(`${line}\n`));
+  if (line.startsWith("SHA256:")) return { shown: line, names: (key) => key.fingerprint === line };
+  if (line.includes("+")) return of(VerifierKey.parse(line.split(/\r?\n/, 1)[0] ?? "").key);
+  const keyid = parseDigest(line);
+  return { shown: keyid, names: (key) => key.keyid === keyid };
+}
+
+function of(trusted: PublicKey): Trust {
+  return { shown: trusted.keyid, names: (key) => key.equals(trusted) };
+}
