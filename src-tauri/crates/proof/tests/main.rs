@@ -14,4 +14,5 @@ mod program;
 mod splices;
 mod stock;
 mod traps;
+mod twin;
 mod world;

@@ -1,0 +1,293 @@
+//! The second implementation, in TypeScript, must say of every bundle what the first one says: the same verdict, at
+//! the same place. The mutants go up to those of an insider who holds every key of the store.
+//!
+//! `HERMIT_TWIN_MUTANTS` asks for more mutants of each kind than the suite takes.
+
+mod insider;
+
+use crate::world::World;
+use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
+use proof::{Report, Scope, Trust, Verdict, export_to};
+use seal::{Digest, Signer as _};
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const POWERS: [Power; 4] = [Power::Editor, Power::Sums, Power::Manifest, Power::Receipt];
+
+/// The other verifier: the one that the run of all tests names, else the one last built in this checkout.
+fn twin() -> Option<PathBuf> {
+    let built = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../ui/verifier/dist/verify.mjs");
+    let path = std::env::var_os("HERMIT_VERIFY_MJS").map_or(built, PathBuf::from);
+    let node = Command::new("node").arg("--version").output().is_ok();
+    if !node || !path.is_file() {
+        eprintln!(
+            "skipped: `node` or the verifier in TypeScript is not there; `npm run verifier:build` makes it"
+        );
+        return None;
+    }
+    Some(path)
+}
+
+/// How many mutants of one kind.
+fn many(usual: usize) -> usize {
+    let asked = std::env::var("HERMIT_TWIN_MUTANTS").ok().and_then(|n| n.parse().ok());
+    asked.unwrap_or(usual)
+}
+
+/// Repeatable chance.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end.max(1) as u64).unwrap()
+    }
+}
+
+/// What a report says, without the words of its reasons: those each implementation finds itself.
+fn said(report: &Value) -> Value {
+    let mut report = report.clone();
+    let fields = report.as_object_mut().unwrap();
+    fields.remove("refused_by");
+    if fields["verdict"] == "invalid" {
+        fields.remove("why");
+        fields.remove("counts");
+    }
+    report
+}
+
+/// Asks the twin about every bundle and compares; how many of them were valid.
+fn agree(zips: &[(String, Vec<u8>)], trust: &Trust) -> Option<usize> {
+    let mut command = Command::new("node");
+    command.arg(twin()?).args(["--frames", "--trust", &trust.to_string()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let frames: Vec<Vec<u8>> = zips.iter().map(|(_, zip)| zip.clone()).collect();
+    let writer = std::thread::spawn(move || {
+        for zip in frames {
+            input.write_all(&u32::try_from(zip.len()).unwrap().to_be_bytes()).unwrap();
+            input.write_all(&zip).unwrap();
+        }
+    });
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (bench, mut valid) = (Bench::new(), 0);
+    for (what, zip) in zips {
+        let ours: Report = bench.verify(zip, std::slice::from_ref(trust));
+        let answer = answers.next().unwrap_or_else(|| panic!("{what}: the twin fell silent")).unwrap();
+        let theirs: Value = serde_json::from_str(&answer).unwrap();
+        let mine = serde_json::to_value(&ours).unwrap();
+        if said(&mine) != said(&theirs) {
+            if let Some(folder) = std::env::var_os("HERMIT_TWIN_KEEP") {
+                std::fs::write(PathBuf::from(folder).join("differs.zip"), zip).unwrap();
+            }
+            panic!("{what}\nfirst:  {mine}\nsecond: {theirs}");
+        }
+        valid += usize::from(ours.verdict == Verdict::Valid);
+    }
+    writer.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    Some(valid)
+}
+
+struct Field {
+    world: World,
+    files: Files,
+}
+
+impl Field {
+    fn new(world: World, options: &proof::Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bundle");
+        export_to(&world, world.signers(), world.task, options, &path).unwrap();
+        Self { files: files_of(&path), world }
+    }
+
+    /// A whole task, one receipt of it, and a whole task without content or sensitive values.
+    fn all() -> [Self; 3] {
+        let receipt = World::new(2, 1);
+        let one = proof::Options { scope: Scope::Receipt(receipt.receipts[0]), ..proof::Options::default() };
+        let closed = proof::Options {
+            artifacts: proof::Include::None,
+            disclosures: false,
+            ..proof::Options::default()
+        };
+        [
+            Self::new(World::new(1, 2), &World::everything()),
+            Self::new(receipt, &one),
+            Self::new(World::new(1, 1), &closed),
+        ]
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::from(self.world.keys.log.public())
+    }
+
+    fn zip(&self) -> Vec<u8> {
+        zip(&self.files)
+    }
+}
+
+fn zip(files: &Files) -> Vec<u8> {
+    zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())))
+}
+
+#[test]
+fn the_twin_reads_untouched_bundles_of_every_scope_and_every_trust_the_same() {
+    for field in Field::all() {
+        let zips = [("untouched".to_owned(), field.zip())];
+        let keys = &field.world.keys;
+        let signers = [&keys.log, &keys.receipt, &keys.manifest, &keys.approval];
+        for key in signers.iter().map(|k| k.public()).chain([seal::SeedSigner::from_seed([99; 32]).public()])
+        {
+            for trust in [Trust::from(key), Trust::Ssh(seal::sshsig::fingerprint(&key))] {
+                let Some(valid) = agree(&zips, &trust) else { return };
+                let vouches = signers[..3].iter().any(|k| k.public() == key);
+                assert_eq!(valid, usize::from(vouches), "{trust}");
+            }
+        }
+    }
+    let keyless = Field::new(World::without_keys(1), &World::everything());
+    agree(&[("without keys".to_owned(), keyless.zip())], &keyless.trust());
+}
+
+#[test]
+fn the_twin_refuses_changed_cut_and_grown_zips_at_the_same_place() {
+    let mut compared = 0;
+    for field in Field::all() {
+        let (whole, mut dice, mut zips) = (field.zip(), Dice(7), Vec::new());
+        let step = (whole.len() / many(110)).max(1);
+        // The directory stands at the end and is read most strictly.
+        for at in (0..whole.len()).step_by(step).chain(whole.len() - 120..whole.len()) {
+            let mut mutant = whole.clone();
+            mutant[at] ^= 1 << dice.below(8);
+            zips.push((format!("byte {at}"), mutant));
+        }
+        for _ in 0..many(25) {
+            let (from, to, length) = (dice.below(whole.len()), dice.below(whole.len()), dice.below(300));
+            let piece = &whole[from..(from + length).min(whole.len())];
+            let end = (to + dice.below(300)).min(whole.len());
+            zips.push((format!("splice at {to}"), [&whole[..to], piece, &whole[end..]].concat()));
+            zips.push((format!("cut at {to}"), whole[..to].to_vec()));
+        }
+        let Some(valid) = agree(&zips, &field.trust()) else { return };
+        assert!(valid <= 1, "a splice may put back what it took");
+        compared += zips.len();
+    }
+    println!("{compared} changed zips: both verifiers at the same place");
+}
+
+#[test]
+fn the_twin_refuses_repaired_mutants_at_the_same_place() {
+    let mut compared = 0;
+    for field in Field::all() {
+        let mut zips = Vec::new();
+        for power in POWERS {
+            changed(&field, power, &mut zips);
+            moved(&field, power, &mut zips);
+        }
+        if agree(&zips, &field.trust()).is_none() {
+            return;
+        }
+        compared += zips.len();
+    }
+    println!("{compared} mutants repaired with the powers {POWERS:?}: both verifiers at the same place");
+}
+
+/// One byte or one line of one file, then everything is made to look right again as far as the power goes.
+fn changed(field: &Field, power: Power, zips: &mut Vec<(String, Vec<u8>)>) {
+    let mut dice = Dice(11);
+    let names: Vec<&String> = field.files.keys().filter(|n| !n.starts_with("SHA256SUMS")).collect();
+    for _ in 0..many(20) {
+        let name = names[dice.below(names.len())];
+        let mut files = field.files.clone();
+        let bytes = files.get_mut(name).unwrap();
+        let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
+        let (at, other) = (dice.below(lines.len()), dice.below(lines.len()));
+        match dice.below(8) {
+            0 => drop(lines.remove(at)),
+            1 => lines.insert(other, lines[at].clone()),
+            2 => lines.swap(at, other),
+            3 => lines.truncate(at),
+            4 => lines.push(b"\n".to_vec()),
+            _ => {
+                let place = dice.below(lines[at].len());
+                lines[at][place] ^= 1 << dice.below(8);
+            }
+        }
+        *bytes = lines.concat();
+        let statement = name == "statement.dsse.json" && power == Power::Receipt;
+        repair(&mut files, if statement { Power::Manifest } else { power }, &field.world);
+        zips.push((format!("{name} with {power:?}"), zip(&files)));
+    }
+}
+
+/// Files removed, added and exchanged, keys among them.
+fn moved(field: &Field, power: Power, zips: &mut Vec<(String, Vec<u8>)>) {
+    let mut dice = Dice(13);
+    let names: Vec<&String> = field.files.keys().collect();
+    let mut push = |what: String, mut files: Files| {
+        repair(&mut files, power, &field.world);
+        zips.push((format!("{what} with {power:?}"), zip(&files)));
+    };
+    for _ in 0..many(20) {
+        let (one, two) = (names[dice.below(names.len())], names[dice.below(names.len())]);
+        let mut removed = field.files.clone();
+        removed.remove(one);
+        push(format!("without {one}"), removed);
+        let mut exchanged = field.files.clone();
+        exchanged.insert(one.clone(), field.files[two].clone());
+        exchanged.insert(two.clone(), field.files[one].clone());
+        push(format!("{one} and {two} exchanged"), exchanged);
+    }
+    let stranger = seal::SeedSigner::from_seed([77; 32]).public().to_pem().into_bytes();
+    let weak = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n-----END PUBLIC KEY-----\n";
+    for name in ["log", "receipt", "manifest", "approval"].map(|n| format!("keys/{n}.pub.pem")) {
+        for pem in [&stranger, &weak.as_bytes().to_vec(), &field.files["keys/log.pub.pem"]] {
+            let mut files = field.files.clone();
+            files.insert(name.clone(), pem.clone());
+            push(format!("{name} exchanged"), files);
+        }
+    }
+    let digest = Digest::of(b"[]");
+    let strangers = [
+        "notes.txt",
+        "task/events/1.json",
+        "task/events/01.json",
+        "statement.json",
+        "keys/../README.txt",
+        "a\u{e9}\u{202e}\"",
+        "log/checkpoint.prev",
+    ];
+    for name in strangers.map(str::to_owned).into_iter().chain([format!("disclosures/{digest}.json")]) {
+        let mut files = field.files.clone();
+        files.insert(name.clone(), b"[]".to_vec());
+        push(format!("{name} added"), files);
+    }
+}
+
+#[test]
+fn the_twin_judges_what_an_insider_with_every_key_has_rewritten_the_same() {
+    let (mut compared, mut valid) = (0, 0);
+    for (seed, field) in [World::new(1, 1), World::new(2, 0)].into_iter().enumerate() {
+        let field = Field::new(field, &World::everything());
+        let mut dice = Dice(17 + seed as u64);
+        let zips: Vec<(String, Vec<u8>)> =
+            std::iter::once(("signed anew".to_owned(), insider::signed_anew(&field.files, &field.world)))
+                .chain(
+                    std::iter::repeat_with(|| insider::rewritten(&field.files, &field.world, &mut dice))
+                        .take(many(180)),
+                )
+                .map(|(what, files)| (what, zip(&files)))
+                .collect();
+        let Some(more) = agree(&zips, &field.trust()) else { return };
+        (compared, valid) = (compared + zips.len(), valid + more);
+    }
+    assert!(valid > 2, "some of what an insider writes must pass, or nothing deep was compared");
+    println!(
+        "{compared} bundles of an insider with every key, {valid} of them valid: both verifiers say the same"
+    );
+}

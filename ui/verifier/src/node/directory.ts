@@ -1,0 +1,41 @@
+/** A bundle as a folder, for Node. */
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkName, type Container } from "../verify/container.ts";
+import { FILES_MAX } from "../verify/layout.ts";
+import { Stop } from "../verify/stop.ts";
+
+/** No file of a bundle lies deeper. */
+const DEPTH_MAX = 4;
+
+/** Lists a folder's files without reading them. */
+export function openDirectory(root: string): Container {
+  const sizes = new Map<string, number>();
+  walk(root, "", 0, sizes);
+  const sorted = new Map([...sizes].sort(([left], [right]) => (left < right ? -1 : 1)));
+  return {
+    sizes: sorted,
+    open(name) {
+      if (!sorted.has(name)) throw new Stop(name, "it is missing");
+      const bytes = new Uint8Array(readFileSync(join(root, name)));
+      return bytes.length === sorted.get(name) ? { bytes } : { bytes, fault: "its size changed while it was read" };
+    },
+  };
+}
+
+function walk(folder: string, prefix: string, depth: number, sizes: Map<string, number>): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const name = `${prefix}${entry.name}`;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (depth === DEPTH_MAX) throw new Stop(name, "folders nest deeper than in any bundle");
+      walk(path, `${name}/`, depth + 1, sizes);
+    } else if (entry.isFile()) {
+      checkName(name);
+      sizes.set(name, lstatSync(path).size);
+      if (sizes.size > FILES_MAX) throw new Stop("the directory", "it has more files than any bundle");
+    } else {
+      throw new Stop(name, "it is a link or a special file, and a bundle has none");
+    }
+  }
+}

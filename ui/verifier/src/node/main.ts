@@ -1,0 +1,104 @@
+/**
+ * Checks a bundle with Node: `node verify.mjs FILE [--trust KEY]... [--json]`, as `hermit-verify` does.
+ *
+ * `--frames` reads many from the standard input instead, each behind its length in four bytes, the greatest first, and
+ * answers each with its report in one line; so the two verifiers can be held against each other thousands of times.
+ */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { verify, type Checked } from "../verify/check.ts";
+import { exitCode, reportText } from "../verify/report.ts";
+import { Malformed } from "../verify/stop.ts";
+import { parseTrust, type Trust } from "../verify/trust.ts";
+import { openZip } from "../verify/zip.ts";
+import { openDirectory } from "./directory.ts";
+
+const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--json]
+       node verify.mjs --frames [--trust KEY]...
+
+  FILE          a hermit-proof/1 bundle: a .zip file or a directory
+  --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
+                a key id (64 hexadecimal digits), or a fingerprint (SHA256:...)
+  --json        the whole report as JSON
+  --frames      many bundles on the standard input, each behind its length (4 bytes)
+
+exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 usage or unreadable
+`;
+
+class Usage extends Error {}
+
+interface Asked {
+  path?: string;
+  trust: Trust[];
+  json: boolean;
+  frames: boolean;
+}
+
+function parse(words: string[]): Asked {
+  const asked: Asked = { trust: [], json: false, frames: false };
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === "--json") asked.json = true;
+    else if (word === "--frames") asked.frames = true;
+    else if (word.startsWith("--trust=")) asked.trust.push(keyOf(word.slice("--trust=".length)));
+    else if (word === "--trust") asked.trust.push(keyOf(words.shift() ?? ""));
+    else if (word.startsWith("-")) throw new Usage(`\`${word}\` is no option`);
+    else if (asked.path === undefined) asked.path = word;
+    else throw new Usage(`\`${word}\` is one word too many`);
+  }
+  if ((asked.path === undefined) !== asked.frames) throw new Usage("name the bundle to check");
+  return asked;
+}
+
+/** A key as written, or the file that holds it. */
+function keyOf(word: string): Trust {
+  const file = word !== "" && existsSync(word) && statSync(word).isFile();
+  try {
+    return parseTrust(file ? readFileSync(word, "utf8") : word);
+  } catch (error) {
+    if (error instanceof Malformed) throw new Usage(`\`${word}\` names no key: ${error.message}`);
+    throw error;
+  }
+}
+
+function check(path: string, trust: Trust[]): Checked {
+  if (statSync(path).isDirectory()) return verify(() => openDirectory(path), trust);
+  const bytes = new Uint8Array(readFileSync(path));
+  return verify(() => openZip(bytes), trust);
+}
+
+/** Answers every bundle of the standard input in one line. */
+async function frames(trust: Trust[]): Promise<void> {
+  let held = Buffer.alloc(0);
+  for await (const piece of process.stdin) {
+    held = Buffer.concat([held, piece as Buffer]);
+    while (held.length >= 4 && held.length >= 4 + held.readUInt32BE(0)) {
+      const end = 4 + held.readUInt32BE(0);
+      const bytes = new Uint8Array(held.subarray(4, end));
+      held = held.subarray(end);
+      const { report, refusedBy } = verify(() => openZip(bytes), trust);
+      process.stdout.write(`${JSON.stringify({ ...report, refused_by: refusedBy ?? null })}\n`);
+    }
+  }
+}
+
+async function main(words: string[]): Promise<number> {
+  if (words.includes("--help") || words.includes("-h")) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const asked = parse(words);
+  if (asked.frames) {
+    await frames(asked.trust);
+    return 0;
+  }
+  const { report } = check(asked.path ?? "", asked.trust);
+  process.stdout.write(asked.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report));
+  return exitCode(report);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const usage = error instanceof Usage ? `\n\n${USAGE}` : "\n";
+  process.stderr.write(`verify.mjs: ${error instanceof Error ? error.message : String(error)}${usage}`);
+  process.exitCode = 2;
+}
