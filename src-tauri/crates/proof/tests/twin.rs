@@ -201,7 +201,7 @@ fn the_twin_refuses_repaired_mutants_at_the_same_place() {
 fn changed(field: &Field, power: Power, zips: &mut Vec<(String, Vec<u8>)>) {
     let mut dice = Dice(11);
     let names: Vec<&String> = field.files.keys().filter(|n| !n.starts_with("SHA256SUMS")).collect();
-    for _ in 0..many(20) {
+    for _ in 0..many(40) {
         let name = names[dice.below(names.len())];
         let mut files = field.files.clone();
         let bytes = files.get_mut(name).unwrap();
