@@ -11,7 +11,8 @@ pub fn no_host() -> Error {
 
 /// There is no store.
 pub fn no_store(dir: &str) -> Error {
-    Error::new(Code::NoStore, format!("there is no store in `{dir}`")).hint("make one with `hermit keys init`")
+    Error::new(Code::NoStore, format!("there is no store in `{dir}`"))
+        .hint("make one with `hermit keys init`")
 }
 
 /// What was given cannot be used.

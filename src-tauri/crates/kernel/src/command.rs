@@ -9,6 +9,7 @@ pub mod ingest;
 pub mod keys;
 pub mod memory;
 pub mod note;
+pub mod plan;
 pub mod resolve;
 pub mod revoke;
 pub mod rollback;

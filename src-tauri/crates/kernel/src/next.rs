@@ -125,11 +125,19 @@ fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
     }
 }
 
-/// The step decides when its attempt has ended: another attempt while it is ready, else the task follows it.
+/// The step decides when its attempt has ended: another attempt while it is ready, the next step when it has
+/// succeeded and another is due, else the task follows it.
 fn after_end(state: &TaskState) -> Next {
-    match state.step().map(|step| step.status) {
-        Some(StepStatus::Ready | StepStatus::Running) => Next::Begin,
-        _ => Next::Finish,
+    let goes_on = match state.step().map(|step| step.status) {
+        Some(StepStatus::Ready | StepStatus::Running) => true,
+        Some(StepStatus::Succeeded) => state.due_step().is_some(),
+        _ => false,
+    };
+    match goes_on {
+        false => Next::Finish,
+        true if state.cancel_requested.is_some() => Next::Cancel,
+        true if state.pause_requested => Next::Pause,
+        true => Next::Begin,
     }
 }
 

@@ -15,7 +15,7 @@ use model::ingress::{Clarification, ClarificationStatus};
 use model::knowledge::{Belief, BeliefStatus};
 use model::policy::RiskBand;
 use model::receipt::{ReceiptClass, ResultCode};
-use model::task::{Step, Task};
+use model::task::{Step, StepStatus, Task};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
     IngressId, ReceiptId, StepId, UnixMs, transition,
@@ -101,6 +101,8 @@ pub struct TaskState {
     pub last_event: Option<EventId>,
     /// Its steps.
     pub steps: BTreeMap<StepId, Step>,
+    /// Its steps in the order they were planned.
+    pub step_order: Vec<StepId>,
     /// Its attempts.
     pub attempts: BTreeMap<AttemptId, AttemptState>,
     /// The latest attempt.
@@ -153,6 +155,7 @@ impl TaskState {
             seq: event.task_seq,
             last_event: Some(event.event_id),
             steps: BTreeMap::new(),
+            step_order: Vec::new(),
             attempts: BTreeMap::new(),
             current: None,
             inputs: Vec::new(),
@@ -179,12 +182,53 @@ impl TaskState {
         self.attempts.get(&self.current?)
     }
 
-    /// The step of the latest attempt, else the first step.
+    /// The step of the latest attempt, else the first that may be attempted.
     pub fn step(&self) -> Option<&Step> {
         match self.attempt() {
             Some(attempt) => self.steps.get(&attempt.attempt.step_id),
-            None => self.steps.values().next(),
+            None => self.due_step(),
         }
+    }
+
+    /// The step to attempt: the one at work while it has not ended, else the first in order whose dependencies have
+    /// succeeded (HK-10.2-2, -3).
+    pub fn due_step(&self) -> Option<&Step> {
+        let at_work = self.attempt().and_then(|a| self.steps.get(&a.attempt.step_id));
+        at_work.filter(|step| !step.status.is_terminal()).or_else(|| self.step_after(None))
+    }
+
+    /// The first step in order that could be attempted if `succeeded` had succeeded.
+    pub fn step_after(&self, succeeded: Option<StepId>) -> Option<&Step> {
+        let met = |id: &StepId| {
+            succeeded == Some(*id) || self.steps.get(id).is_some_and(|s| s.status == StepStatus::Succeeded)
+        };
+        let open = |step: &&Step| match step.status {
+            StepStatus::Ready => true,
+            StepStatus::Planned => step.depends_on.iter().all(met),
+            _ => false,
+        };
+        let in_order = self.step_order.iter().filter_map(|id| self.steps.get(id));
+        in_order.filter(|step| Some(step.step_id) != succeeded).find(open)
+    }
+
+    /// Answers of attempts that succeeded in other steps than this attempt's, in the order of the steps.
+    pub fn earlier_answers<'s>(
+        &'s self,
+        attempt: &AttemptState,
+    ) -> impl Iterator<Item = (&'s AttemptState, &'s ArtifactRef)> {
+        let own = attempt.attempt.step_id;
+        let others = self.step_order.iter().filter(move |id| **id != own);
+        others.flat_map(|id| {
+            let of_step = self.attempts.values().filter(move |a| a.attempt.step_id == *id);
+            let ended = of_step.filter(|a| a.attempt.status == AttemptStatus::Succeeded);
+            ended.filter_map(|a| Some((a, a.terminated.as_ref()?.1.as_ref()?)))
+        })
+    }
+
+    /// Steps that have not ended, but for this one.
+    pub fn open_steps(&self, but: Option<StepId>) -> impl Iterator<Item = &Step> {
+        let in_order = self.step_order.iter().filter_map(|id| self.steps.get(id));
+        in_order.filter(move |step| Some(step.step_id) != but && !step.status.is_terminal())
     }
 
     /// Folds one event. Pure; the same events always give the same state (RX-10-3).
@@ -251,6 +295,7 @@ impl TaskState {
             }
             Body::StepCreated(b) => {
                 self.steps.insert(b.step.step_id, b.step.clone());
+                self.step_order.push(b.step.step_id);
             }
             Body::StepStatusChanged(b) => {
                 transition::step(b.from, b.to)?;

@@ -24,6 +24,11 @@ impl Track {
         }
     }
 
+    /// The same, with another step in hand.
+    pub(crate) fn at_step(state: &TaskState, step: &model::task::Step) -> Self {
+        Self { step: Some((step.step_id, step.status)), ..Self::of(state) }
+    }
+
     /// An attempt that this writeup has just created.
     pub(crate) const fn adopt(&mut self, attempt_id: AttemptId) {
         self.attempt = Some((attempt_id, AttemptStatus::Created));

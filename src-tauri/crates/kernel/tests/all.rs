@@ -9,4 +9,5 @@ mod memory;
 mod receipts;
 mod records;
 mod recovery;
+mod steps;
 mod story;

@@ -63,6 +63,7 @@ fn full(tokens_max: u32) -> PackInput {
         success_criteria: vec![],
         allowed_action_classes: vec![model::action::ActionClass::ReadLocal],
         rollback_hint: None,
+        model: None,
     };
     input.step = Some((artifact(901), step));
     input.policy = vec![Pinned { source: "policy".into(), text: "deleting asks a person".into() }];

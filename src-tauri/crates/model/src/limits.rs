@@ -26,6 +26,8 @@ pub const TOOL_FAILURES_MAX: u32 = 3;
 pub const NO_PROGRESS_MAX: u32 = 3;
 /// Attempts of one step unless its contract says otherwise.
 pub const ATTEMPTS_MAX: u32 = 3;
+/// Steps that one task may be given: a list that a person still reads whole.
+pub const STEPS_MAX: usize = 32;
 /// Bytes of one working state, canonical (HK-15.2-1).
 pub const WORKING_STATE_BYTES_MAX: usize = 32 * 1024;
 /// Items of one list inside a working state.

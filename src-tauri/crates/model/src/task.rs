@@ -228,6 +228,16 @@ crate::names! {
     }
 }
 
+impl StepStatus {
+    /// Whether the step has ended; a failed one may be tried again by a person.
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Superseded => true,
+            Self::Planned | Self::Ready | Self::Running | Self::Blocked => false,
+        }
+    }
+}
+
 /// What one step promises (HK-8.2-3, -5).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepContract {
@@ -248,6 +258,9 @@ pub struct StepContract {
     /// How to undo it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback_hint: Option<String>,
+    /// Who proposes in this step, when not the task's own reasoner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelChoice>,
 }
 
 /// The smallest logical recoverable unit (HK-8.2-4).

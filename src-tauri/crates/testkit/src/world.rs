@@ -208,6 +208,7 @@ impl World {
             parent_task_id: None,
             continuation_anchor: None,
             attachments: Vec::new(),
+            steps: Vec::new(),
             idempotency_key: format!("test:{goal}"),
         }
     }

@@ -9,6 +9,7 @@ use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
 use kernel::Kernel;
 use kernel::command::ingest::Incoming;
+use kernel::command::plan::Part;
 use kernel::command::submit::{Attachment, Reasoning, Submission};
 use model::artifact::TrustTier;
 use model::ingress::Channel;
@@ -40,8 +41,19 @@ pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
     let priority = opt_word(p.priority.as_deref())?.unwrap_or(Priority::Normal);
     let budget = budget(p.budget)?;
     let root = host.workspace(&absolute("workspace", &p.workspace)?)?;
-    let reasoning = host.reasoning(&p.reasoner)?;
+    let steps = parts(host, &p.steps)?;
+    // Steps that all say who proposes need nobody else.
+    let first = steps.first().and_then(|part| part.reasoning.clone());
+    let all_named = steps.iter().all(|part| part.reasoning.is_some());
+    let reasoning = match first {
+        Some(reasoning) if all_named && p.reasoner == wire::task::Reasoner::Standard => reasoning,
+        _ => host.reasoning(&p.reasoner)?,
+    };
     let goal = match (&reasoning, p.goal.trim()) {
+        (_, "") if !steps.is_empty() => {
+            let objectives: Vec<&str> = steps.iter().map(|part| part.objective.as_str()).collect();
+            objectives.join("; ")
+        }
         (Reasoning::Playbook { name, .. }, "") => format!("Run the playbook {name}"),
         (_, goal) => goal.to_owned(),
     };
@@ -62,6 +74,7 @@ pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
         parent_task_id: None,
         continuation_anchor: None,
         attachments,
+        steps,
         idempotency_key: p.idempotency_key.unwrap_or_else(|| host.fresh_key()),
     };
     let submitted = kernel.submit(&submission).wire()?;
@@ -75,6 +88,24 @@ pub(crate) fn of_submitted(submitted: &kernel::command::submit::Submitted) -> Su
         ingress_id: submitted.ingress_id.to_string(),
         duplicate: submitted.duplicate,
     }
+}
+
+/// The goal's parts: each after the one before it, unless it says otherwise.
+fn parts(host: &dyn Host, asked: &[wire::task::Part]) -> Result<Vec<Part>, Error> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (at, part) in asked.iter().enumerate() {
+        let before = || parts.last().map(|last| last.name.clone()).into_iter().collect();
+        let reasoning = part.reasoner.as_ref().map(|named| host.reasoning(named)).transpose()?;
+        let objective = match (&reasoning, part.objective.trim()) {
+            (Some(Reasoning::Playbook { name, .. }), "") => format!("Run the playbook {name}"),
+            (_, objective) => objective.to_owned(),
+        };
+        let may = part.may.iter().map(|name| word(name)).collect::<Result<_, _>>()?;
+        let name = part.name.clone().unwrap_or_else(|| format!("step {}", at + 1));
+        let after = part.after.clone().unwrap_or_else(before);
+        parts.push(Part { name, objective, after, reasoning, may });
+    }
+    Ok(parts)
 }
 
 fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {

@@ -39,6 +39,9 @@ pub struct RunArgs {
     /// A playbook's parameter; may be given several times.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
+    /// One step of the work, after the one before it; may be given several times. `playbook:NAME` runs a playbook.
+    #[arg(long = "step", value_name = "TEXT")]
+    pub steps: Vec<String>,
     /// A file handed over with the goal; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,

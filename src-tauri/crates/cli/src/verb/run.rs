@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use wire::receipts::ReceiptRow;
-use wire::task::{Budget, Reasoner, Settle, Submit};
+use wire::task::{Budget, Part, Reasoner, Settle, Submit};
 use wire::{Code, Error, exit};
 
 /// `hermit run`.
@@ -58,7 +58,8 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         (None, Some(path)) => read_goal(path)?,
         (None, None) => String::new(),
     };
-    if goal.trim().is_empty() && args.playbook.is_none() && args.model.is_none() {
+    let nothing = goal.trim().is_empty() && args.steps.is_empty();
+    if nothing && args.playbook.is_none() && args.model.is_none() {
         return Err(Error::new(
             Code::Usage,
             "there is nothing to do: neither a goal nor a playbook was given",
@@ -71,6 +72,7 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         goal,
         workspace: absolute(&workspace)?,
         reasoner: reasoner(args)?,
+        steps: args.steps.iter().map(|text| part(text)).collect::<Result<_, _>>()?,
         profile: args.profile.clone(),
         attachments,
         budget: Budget { iterations_max: args.iterations, tokens_max: args.tokens, ..Budget::default() },
@@ -80,6 +82,19 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
         channel: Some("cli".to_owned()),
         ..Submit::default()
     })
+}
+
+/// A step as it is written on the command line.
+fn part(text: &str) -> Result<Part, Error> {
+    let Some(name) = text.strip_prefix("playbook:") else {
+        return Ok(Part { objective: text.to_owned(), ..Part::default() });
+    };
+    let reasoner = Some(Reasoner::Playbook {
+        name: name.to_owned(),
+        text: playbook_file(name)?,
+        parameters: BTreeMap::new(),
+    });
+    Ok(Part { reasoner, ..Part::default() })
 }
 
 fn read_goal(path: &Path) -> Result<String, Error> {
@@ -98,17 +113,7 @@ fn read_goal(path: &Path) -> Result<String, Error> {
 fn reasoner(args: &RunArgs) -> Result<Reasoner, Error> {
     let parameters = parameters(&args.params)?;
     if let Some(name) = &args.playbook {
-        let path = Path::new(name);
-        let is_file = name.contains(['/', '\\']) || path.extension().is_some() || path.is_file();
-        let text = if is_file {
-            Some(std::fs::read_to_string(path).map_err(|e| {
-                Error::new(Code::Usage, format!("cannot read the playbook `{name}`: {e}"))
-                    .hint("name one that comes with Hermit, such as `tidy`, or a file of text")
-            })?)
-        } else {
-            None
-        };
-        return Ok(Reasoner::Playbook { name: name.clone(), text, parameters });
+        return Ok(Reasoner::Playbook { name: name.clone(), text: playbook_file(name)?, parameters });
     }
     if !parameters.is_empty() {
         return Err(Error::new(Code::Usage, "parameters belong to a playbook, and none was named")
@@ -118,6 +123,19 @@ fn reasoner(args: &RunArgs) -> Result<Reasoner, Error> {
         Some(address) => Reasoner::Address { address: address.clone() },
         None => Reasoner::Standard,
     })
+}
+
+/// The text of a playbook that is a file; one that comes with Hermit has none.
+fn playbook_file(name: &str) -> Result<Option<String>, Error> {
+    let path = Path::new(name);
+    if !name.contains(['/', '\\']) && path.extension().is_none() && !path.is_file() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        Error::new(Code::Usage, format!("cannot read the playbook `{name}`: {e}"))
+            .hint("name one that comes with Hermit, such as `tidy`, or a file of text")
+    })?;
+    Ok(Some(text))
 }
 
 fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {

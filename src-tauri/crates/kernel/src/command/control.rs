@@ -1,6 +1,6 @@
 //! Pause, resume, cancel, retry. Requests are recorded at once and taken at the next durable boundary.
 
-use super::submit::{Attachment, Reasoning, Submission, Submitted};
+use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::track::Track;
@@ -10,7 +10,7 @@ use model::body::{LeaseReleased, TaskCancelRequested, TaskPauseRequested};
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor};
 use model::principal::PrincipalType;
-use model::task::{ModelChoice, StepStatus, TaskStatus};
+use model::task::{StepStatus, TaskStatus};
 use model::{Sensitive, TaskId};
 use std::sync::atomic::Ordering;
 
@@ -131,21 +131,7 @@ impl Kernel {
         idempotency_key: String,
     ) -> Result<Submission, Error> {
         let contract = self.contract(state)?;
-        let text = |id: model::ArtifactId| -> Result<String, Error> {
-            let digest = state
-                .digest_of(id)
-                .ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
-            String::from_utf8(self.artifacts.read(&digest)?).map_err(|e| Error::Broken(e.to_string()))
-        };
-        let reasoning = match contract.model {
-            ModelChoice::Playbook { name, artifact_id, parameters } => {
-                Reasoning::Playbook { name, text: text(artifact_id)?, parameters }
-            }
-            ModelChoice::Openai { base_url, model, secret } => Reasoning::Openai { base_url, model, secret },
-            ModelChoice::Recorded { artifact_id } => Reasoning::Recorded { text: text(artifact_id)? },
-            ModelChoice::Scripted { name } => Reasoning::Scripted { name },
-            ModelChoice::Rollback { receipt_id } => Reasoning::Rollback { receipt_id },
-        };
+        let reasoning = self.reasoning_of(state, contract.model.clone())?;
         let reason = state.attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
         let outcome = reason.map_or("ended", crate::drive::in_words);
         let left = state.artifacts.values().filter(|a| a.kind == ArtifactKind::Answer).map(|a| a.artifact_id);
@@ -185,6 +171,7 @@ impl Kernel {
                 source_artifact_refs: left.collect(),
             }),
             attachments,
+            steps: self.parts_of(state)?,
             idempotency_key,
         })
     }

@@ -67,6 +67,7 @@ impl Kernel {
             parent_task_id: Some(task_id),
             continuation_anchor: None,
             attachments: Vec::new(),
+            steps: Vec::new(),
             idempotency_key,
         })
     }

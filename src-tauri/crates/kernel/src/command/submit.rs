@@ -1,24 +1,22 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
+use super::plan::Part;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::{
-    DuplicateRefused, FocusChanged, IngressBound, IngressReceived, StepCreated, StepStatusChanged,
-    TaskCreated, TaskStatusChanged,
+    DuplicateRefused, FocusChanged, IngressBound, IngressReceived, StepStatusChanged, TaskCreated,
+    TaskStatusChanged,
 };
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResolution, IngressStatus};
 use model::policy::Profile;
 use model::principal::PrincipalType;
-use model::task::{
-    Budget, ModelChoice, ParallelismMode, Priority, Step, StepContract, StepKind, StepStatus, Task,
-    TaskContract, TaskStatus,
-};
+use model::task::{Budget, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus};
 use model::{
-    ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, StepId, TaskId, UnixMs,
-    WorkspaceId, limits,
+    ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, UnixMs, WorkspaceId,
+    limits,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -93,6 +91,9 @@ pub struct Submission {
     pub continuation_anchor: Option<ContinuationAnchor>,
     /// Files handed over with it: alias, media type, text.
     pub attachments: Vec<Attachment>,
+    /// The goal in parts; empty is one step with the whole goal (HK-9-1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Part>,
     /// The same key twice is the same task.
     pub idempotency_key: String,
 }
@@ -314,8 +315,8 @@ impl Kernel {
         let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(TrustTier::UserAsserted);
         w.artifact_named(contract_ref, &bytes, new)?;
         self.attach(w, &submission.attachments)?;
-        let step_id = self.create_step(w, submission)?;
-        w.scope.step_id = Some(step_id);
+        let ready = self.create_steps(w, submission)?;
+        w.scope.step_id = ready.first().copied();
         w.push(TaskStatusChanged {
             about_task_id: task_id,
             from: TaskStatus::Created,
@@ -323,41 +324,15 @@ impl Kernel {
             reason: "accepted".to_owned(),
             note: None,
         });
-        w.push(StepStatusChanged {
-            about_step_id: step_id,
-            from: StepStatus::Planned,
-            to: StepStatus::Ready,
-            reason: "no dependencies".to_owned(),
-        });
+        for about_step_id in ready {
+            w.push(StepStatusChanged {
+                about_step_id,
+                from: StepStatus::Planned,
+                to: StepStatus::Ready,
+                reason: "no dependencies".to_owned(),
+            });
+        }
         Ok(())
-    }
-
-    fn model_choice(&self, w: &mut Writeup<'_>, reasoning: &Reasoning) -> Result<ModelChoice, Error> {
-        let text =
-            |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(TrustTier::UserAsserted);
-        Ok(match reasoning {
-            Reasoning::Playbook { name, text: playbook, parameters } => {
-                let new = text(ArtifactKind::Playbook).media("text/plain; charset=utf-8");
-                let at = w.artifact(playbook.as_bytes(), new)?;
-                ModelChoice::Playbook {
-                    name: name.clone(),
-                    artifact_id: at.artifact_id,
-                    parameters: parameters.clone(),
-                }
-            }
-            Reasoning::Openai { base_url, model, secret } => ModelChoice::Openai {
-                base_url: base_url.clone(),
-                model: model.clone(),
-                secret: secret.clone(),
-            },
-            Reasoning::Recorded { text: transcript } => {
-                let new = text(ArtifactKind::Transcript).media("text/plain; charset=utf-8");
-                let at = w.artifact(transcript.as_bytes(), new)?;
-                ModelChoice::Recorded { artifact_id: at.artifact_id }
-            }
-            Reasoning::Scripted { name } => ModelChoice::Scripted { name: name.clone() },
-            Reasoning::Rollback { receipt_id } => ModelChoice::Rollback { receipt_id: *receipt_id },
-        })
     }
 
     fn attach(&self, w: &mut Writeup<'_>, attachments: &[Attachment]) -> Result<(), Error> {
@@ -369,37 +344,6 @@ impl Kernel {
             w.artifact_of(attachment.sha256, attachment.byte_size, new)?;
         }
         Ok(())
-    }
-
-    fn create_step(&self, w: &mut Writeup<'_>, submission: &Submission) -> Result<StepId, Error> {
-        let step_id = self.fresh_step();
-        let kind = match submission.reasoning {
-            Reasoning::Rollback { .. } => StepKind::Rollback,
-            _ => StepKind::Pursue,
-        };
-        let contract = StepContract {
-            objective: submission.goal.clone(),
-            expected_inputs: Vec::new(),
-            expected_outputs: Vec::new(),
-            success_criteria: vec!["every important act has a receipt".to_owned()],
-            allowed_action_classes: Vec::new(),
-            rollback_hint: Some("undo each receipt, last first".to_owned()),
-        };
-        let contract_ref = w.object(&contract, NewArtifact::audit(ArtifactKind::StepContract))?;
-        let step = Step {
-            step_id,
-            task_id: w.scope.task_id,
-            kind,
-            title: Sensitive::from(title(submission)),
-            contract_ref: contract_ref.artifact_id,
-            status: StepStatus::Planned,
-            depends_on: Vec::new(),
-            max_attempts: limits::ATTEMPTS_MAX,
-            created_at: w.now,
-            updated_at: w.now,
-        };
-        w.push(StepCreated { step });
-        Ok(step_id)
     }
 
     /// Messages that were recorded and never bound: a crash came between. They are bound now, from their own words.
@@ -455,14 +399,14 @@ fn check(submission: &Submission) -> Result<(), Error> {
             limits::GOAL_BYTES_MAX
         )));
     }
-    Ok(())
+    super::plan::check(&submission.steps)
 }
 
 fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
 }
 
-fn title(submission: &Submission) -> String {
+pub(super) fn title(submission: &Submission) -> String {
     let text = if submission.title.trim().is_empty() { &submission.goal } else { &submission.title };
     let line = text.trim().lines().next().unwrap_or_default();
     line.chars().take(120).collect()

@@ -109,6 +109,8 @@ impl Kernel {
         let mut w = self.writeup(Point::TaskEnd, state, actor);
         let mut track = Track::of(state);
         let done = reason == TerminationReason::Done;
+        let step_id = state.step().map(|s| s.step_id);
+        let goes_on = done && state.step_after(step_id).is_some();
         if done && (state.has_unknown_outcome() || state.pending_approvals().next().is_some()) {
             return Err(Error::Conflict(
                 "the task cannot end: an approval is open or an outcome unknown".to_owned(),
@@ -135,6 +137,12 @@ impl Kernel {
             track.attempt(&mut w, attempt, word)?;
         }
         track.step(&mut w, step, word)?;
+        if goes_on {
+            // The next step is due; the task ends with its last one.
+            self.commit(w, Some(state))?;
+            return Ok(None);
+        }
+        self.drop_steps(state, &mut w, step_id, word)?;
         track.task(&mut w, task, word, None)?;
         // The task this one has undone is marked by the same commit: no crash can come between.
         let parent = if done { self.rolled_back_parent(state)? } else { None };
@@ -166,6 +174,20 @@ impl Kernel {
         for question in open {
             w.push(ClarificationCancelled { clarification_id: question.clarification_id });
         }
+    }
+
+    /// Steps that will not be attempted any more, because the task ends.
+    fn drop_steps(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        but: Option<model::StepId>,
+        reason: &str,
+    ) -> Result<(), Error> {
+        for step in state.open_steps(but) {
+            Track::at_step(state, step).step(w, StepStatus::Cancelled, reason)?;
+        }
+        Ok(())
     }
 
     fn release_lease(&self, state: &TaskState, w: &mut Writeup<'_>) {
@@ -212,9 +234,7 @@ impl Kernel {
             self.release_lease(state, &mut w);
             track.attempt(&mut w, AttemptStatus::Cancelled, "cancelled")?;
         }
-        if state.step().is_some_and(|s| !matches!(s.status, StepStatus::Succeeded | StepStatus::Failed)) {
-            track.step(&mut w, StepStatus::Cancelled, "cancelled")?;
-        }
+        self.drop_steps(state, &mut w, None, "cancelled")?;
         track.task(&mut w, TaskStatus::Cancelled, "cancelled", state.cancel_requested.clone())?;
         self.commit(w, Some(state))?;
         let task_id = state.task.task_id;

@@ -13,7 +13,7 @@ use model::limits;
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::{StepStatus, TaskStatus};
-use model::{LeaseId, ResourceId, Sensitive, Slot};
+use model::{LeaseId, ResourceId, Sensitive, Slot, StepId};
 
 impl Kernel {
     /// Ready becomes running: a new attempt, or the one that paused goes on (HK-11.5-2).
@@ -22,7 +22,10 @@ impl Kernel {
         let state = &mut *guard;
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::TaskStart, state, actor);
-        let mut track = Track::of(state);
+        let step =
+            state.due_step().ok_or_else(|| Error::Broken("the task has no step to attempt".to_owned()))?;
+        let step_id = step.step_id;
+        let mut track = Track::at_step(state, step);
         track.task(&mut w, TaskStatus::Ready, "accepted", None).ok();
         track.task(&mut w, TaskStatus::Running, "picked up", None)?;
         track.step(&mut w, StepStatus::Ready, "dependencies met").ok();
@@ -36,18 +39,20 @@ impl Kernel {
             }
         } else {
             track.step(&mut w, StepStatus::Running, "attempted")?;
-            self.new_attempt(state, &mut w, &mut track)?;
+            self.new_attempt(state, &mut w, &mut track, step_id)?;
         }
         self.commit(w, Some(state))?;
         Ok(())
     }
 
     /// An attempt number of its own, and its lease (HK-12.3-2, HK-17.1).
-    fn new_attempt(&self, state: &TaskState, w: &mut Writeup<'_>, track: &mut Track) -> Result<(), Error> {
-        let step_id = state
-            .step()
-            .map(|s| s.step_id)
-            .ok_or_else(|| Error::Broken("the task has no step".to_owned()))?;
+    fn new_attempt(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        track: &mut Track,
+        step_id: StepId,
+    ) -> Result<(), Error> {
         let last = state.attempt().filter(|a| a.attempt.step_id == step_id);
         let attempt_no = last.map_or(1, |a| a.attempt.attempt_no.saturating_add(1));
         let attempt_id = self.fresh_attempt();

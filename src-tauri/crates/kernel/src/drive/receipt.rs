@@ -126,7 +126,10 @@ impl Kernel {
     /// key is locked.
     pub(super) fn remote_receipt(&self, state: &TaskState, w: &mut Writeup<'_>) -> Result<bool, Error> {
         let Some(attempt) = state.attempt().filter(|a| !a.remote_calls.is_empty()) else { return Ok(true) };
-        let credentialed = matches!(self.contract(state)?.model, ModelChoice::Openai { secret: Some(_), .. });
+        let credentialed = matches!(
+            self.choice(state, &self.contract(state)?)?,
+            ModelChoice::Openai { secret: Some(_), .. }
+        );
         let class = if credentialed { ActionClass::CredentialedApiCall } else { ActionClass::NetworkWrite };
         let mut receipt = self.blank(state, w, class)?;
         let decided = state.decisions.iter().rev().find(|d| d.attempt_id == state.current);

@@ -55,13 +55,21 @@ impl Kernel {
             .map_err(|e| Error::Broken(format!("artifact `{id}` is malformed: {e}")))
     }
 
-    /// The reasoner the contract names; a rollback task has none but the kernel's own plan.
+    /// Who proposes in the step at work: the one its contract names, else the task's.
+    pub(crate) fn choice(&self, state: &TaskState, contract: &TaskContract) -> Result<ModelChoice, Error> {
+        let Some(step) = state.step() else { return Ok(contract.model.clone()) };
+        let step: StepContract = self.read_object(state, step.contract_ref)?;
+        Ok(step.model.unwrap_or_else(|| contract.model.clone()))
+    }
+
+    /// The reasoner of the step at work; a rollback task has none but the kernel's own plan.
     pub(crate) fn reasoner(
         &self,
         state: &TaskState,
         contract: &TaskContract,
     ) -> Result<Arc<dyn Reasoner>, Error> {
-        let text = match &contract.model {
+        let choice = self.choice(state, contract)?;
+        let text = match &choice {
             ModelChoice::Playbook { artifact_id, .. } | ModelChoice::Recorded { artifact_id } => {
                 let digest = state.digest_of(*artifact_id);
                 let digest = digest
@@ -70,7 +78,7 @@ impl Kernel {
             }
             ModelChoice::Openai { .. } | ModelChoice::Scripted { .. } | ModelChoice::Rollback { .. } => None,
         };
-        self.ports.reasoners.reasoner(&contract.model, text.as_deref()).map_err(Error::Reasoning)
+        self.ports.reasoners.reasoner(&choice, text.as_deref()).map_err(Error::Reasoning)
     }
 
     /// The context pack, the exact bytes of the request, the reserved budget: one commit before the call.
@@ -275,7 +283,32 @@ impl Kernel {
                 pinned: true,
             });
         }
+        self.earlier_answers(state, attempt, &mut materials)?;
         Ok(materials)
+    }
+
+    /// What the steps before this one ended with. A model said it, so it is believed as little as anything it read.
+    fn earlier_answers(
+        &self,
+        state: &TaskState,
+        attempt: &AttemptState,
+        materials: &mut Vec<Material>,
+    ) -> Result<(), Error> {
+        for (earlier, at) in state.earlier_answers(attempt) {
+            let Some(artifact) = state.artifacts.get(&at.artifact_id) else { continue };
+            let step = state.steps.get(&earlier.attempt.step_id).and_then(|s| s.title.shown());
+            materials.push(Material {
+                artifact_id: artifact.artifact_id,
+                kind: artifact.kind,
+                title: format!("result of the earlier step {}", step.map_or("", String::as_str)),
+                text: String::from_utf8_lossy(&self.artifacts.read(&artifact.content_hash)?).into_owned(),
+                trust_tier: artifact.trust_tier,
+                sensitivity: artifact.sensitivity_class,
+                order: 0,
+                pinned: true,
+            });
+        }
+        Ok(())
     }
 
     /// Everything this attempt has seen, whole, for a reasoner that decides from it.
@@ -395,7 +428,8 @@ impl Kernel {
 fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<Turn> {
     let seen = attempt.observed.iter().filter_map(|o| state.artifacts.get(&o.artifact.artifact_id));
     let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
-    let tainted = seen.chain(sources).any(|a| a.trust_tier == TrustTier::Untrusted);
+    let answers = state.earlier_answers(attempt).filter_map(|(_, at)| state.artifacts.get(&at.artifact_id));
+    let tainted = seen.chain(sources).chain(answers).any(|a| a.trust_tier == TrustTier::Untrusted);
     let trust_tier = if tainted { TrustTier::Untrusted } else { TrustTier::Observed };
     let turn = |(iteration, summary): &(u32, String)| Turn {
         iteration: *iteration,

@@ -45,6 +45,27 @@ pub struct Budget {
     pub cost_micros_max: Option<u64>,
 }
 
+/// One step of a goal that is given in parts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its name, by which later steps name it; its number when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is to reach; a playbook may leave it empty.
+    #[serde(default)]
+    pub objective: String,
+    /// Earlier steps that must have succeeded first; the one before it when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<String>>,
+    /// Who proposes in this step, when not the task's own reasoner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoner: Option<Reasoner>,
+    /// Classes of action it may request; empty allows those the profile allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may: Vec<String>,
+}
+
 params! {
     /// A goal, or a playbook, with everything it comes with.
     Submit {
@@ -56,6 +77,9 @@ params! {
         /// Who proposes.
         #[serde(default)]
         reasoner: Reasoner,
+        /// The goal in parts; empty is one step with the whole goal.
+        #[serde(default)]
+        steps: Vec<Part>,
         /// Policy profile: `readonly_analysis` and others; the careful standard when absent.
         profile: Option<String>,
         /// Paths of files to hand over, absolute.

@@ -1,0 +1,206 @@
+//! Steps from what was asked: one, or several that wait for each other (HK-9-1, HK-10.2).
+
+use super::submit::{Reasoning, Submission, title};
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::state::TaskState;
+use crate::writeup::{NewArtifact, Writeup};
+use model::action::ActionClass;
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::body::StepCreated;
+use model::task::{ModelChoice, Step, StepContract, StepKind, StepStatus};
+use model::{ArtifactId, Sensitive, StepId, limits};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One part of a goal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its name, by which later parts name it.
+    pub name: String,
+    /// What it is to reach.
+    pub objective: String,
+    /// Earlier parts that must have succeeded first.
+    pub after: Vec<String>,
+    /// Who proposes, when not the task's own reasoner.
+    pub reasoning: Option<Reasoning>,
+    /// Classes of action it may request; empty allows those the profile allows.
+    pub may: Vec<ActionClass>,
+}
+
+/// Names are given once, and each part waits only for earlier ones: so there is no ring.
+pub(super) fn check(parts: &[Part]) -> Result<(), Error> {
+    if parts.len() > limits::STEPS_MAX {
+        return Err(Error::Input(format!(
+            "{} steps were given and a task has at most {}; make several tasks of it",
+            parts.len(),
+            limits::STEPS_MAX
+        )));
+    }
+    for (at, part) in parts.iter().enumerate() {
+        let earlier: Vec<&str> = parts.iter().take(at).map(|p| p.name.as_str()).collect();
+        if part.objective.trim().is_empty() || part.name.trim().is_empty() {
+            return Err(Error::Input(format!("step {} needs a name and an objective", at + 1)));
+        }
+        if earlier.contains(&part.name.as_str()) {
+            return Err(Error::Input(format!(
+                "two steps are called `{}`; give each its own name",
+                part.name
+            )));
+        }
+        if let Some(unknown) = part.after.iter().find(|name| !earlier.contains(&name.as_str())) {
+            return Err(Error::Input(format!(
+                "step `{}` waits for `{unknown}`, which is no earlier step; earlier ones are: {}",
+                part.name,
+                if earlier.is_empty() { "none".to_owned() } else { earlier.join(", ") }
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Kernel {
+    /// Records the steps of a new task; returns those that wait for nothing.
+    pub(super) fn create_steps(
+        &self,
+        w: &mut Writeup<'_>,
+        submission: &Submission,
+    ) -> Result<Vec<StepId>, Error> {
+        if submission.steps.is_empty() {
+            let contract = contract(submission.goal.clone());
+            let kind = match submission.reasoning {
+                Reasoning::Rollback { .. } => StepKind::Rollback,
+                _ => StepKind::Pursue,
+            };
+            return Ok(vec![self.create_step(w, kind, title(submission), &contract, Vec::new())?]);
+        }
+        let mut ids: BTreeMap<&str, StepId> = BTreeMap::new();
+        let mut ready = Vec::new();
+        for part in &submission.steps {
+            let mut contract = contract(part.objective.clone());
+            contract.allowed_action_classes.clone_from(&part.may);
+            contract.model = part.reasoning.as_ref().map(|r| self.model_choice(w, r)).transpose()?;
+            let depends_on: Vec<StepId> =
+                part.after.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect();
+            let free = depends_on.is_empty();
+            let step_id = self.create_step(w, StepKind::Pursue, part.name.clone(), &contract, depends_on)?;
+            ids.insert(&part.name, step_id);
+            if free {
+                ready.push(step_id);
+            }
+        }
+        Ok(ready)
+    }
+
+    fn create_step(
+        &self,
+        w: &mut Writeup<'_>,
+        kind: StepKind,
+        title: String,
+        contract: &StepContract,
+        depends_on: Vec<StepId>,
+    ) -> Result<StepId, Error> {
+        let step_id = self.fresh_step();
+        let contract_ref = w.object(contract, NewArtifact::audit(ArtifactKind::StepContract))?;
+        let step = Step {
+            step_id,
+            task_id: w.scope.task_id,
+            kind,
+            title: Sensitive::from(title),
+            contract_ref: contract_ref.artifact_id,
+            status: StepStatus::Planned,
+            depends_on,
+            max_attempts: limits::ATTEMPTS_MAX,
+            created_at: w.now,
+            updated_at: w.now,
+        };
+        w.push(StepCreated { step });
+        Ok(step_id)
+    }
+
+    pub(super) fn model_choice(
+        &self,
+        w: &mut Writeup<'_>,
+        reasoning: &Reasoning,
+    ) -> Result<ModelChoice, Error> {
+        let text =
+            |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(TrustTier::UserAsserted);
+        Ok(match reasoning {
+            Reasoning::Playbook { name, text: playbook, parameters } => {
+                let new = text(ArtifactKind::Playbook).media("text/plain; charset=utf-8");
+                let at = w.artifact(playbook.as_bytes(), new)?;
+                ModelChoice::Playbook {
+                    name: name.clone(),
+                    artifact_id: at.artifact_id,
+                    parameters: parameters.clone(),
+                }
+            }
+            Reasoning::Openai { base_url, model, secret } => ModelChoice::Openai {
+                base_url: base_url.clone(),
+                model: model.clone(),
+                secret: secret.clone(),
+            },
+            Reasoning::Recorded { text: transcript } => {
+                let new = text(ArtifactKind::Transcript).media("text/plain; charset=utf-8");
+                let at = w.artifact(transcript.as_bytes(), new)?;
+                ModelChoice::Recorded { artifact_id: at.artifact_id }
+            }
+            Reasoning::Scripted { name } => ModelChoice::Scripted { name: name.clone() },
+            Reasoning::Rollback { receipt_id } => ModelChoice::Rollback { receipt_id: *receipt_id },
+        })
+    }
+
+    /// The parts of a task, as they would have to be given to make it again.
+    pub(super) fn parts_of(&self, state: &TaskState) -> Result<Vec<Part>, Error> {
+        if state.steps.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let steps: Vec<&Step> = state.step_order.iter().filter_map(|id| state.steps.get(id)).collect();
+        let name = |step: &Step| step.title.shown().cloned().unwrap_or_else(|| step.step_id.to_string());
+        let mut parts = Vec::new();
+        for step in &steps {
+            let contract: StepContract = self.read_object(state, step.contract_ref)?;
+            let after = steps.iter().filter(|s| step.depends_on.contains(&s.step_id)).map(|s| name(s));
+            let reasoning = contract.model.map(|choice| self.reasoning_of(state, choice)).transpose()?;
+            parts.push(Part {
+                name: name(step),
+                objective: contract.objective,
+                after: after.collect(),
+                reasoning,
+                may: contract.allowed_action_classes,
+            });
+        }
+        Ok(parts)
+    }
+
+    /// A reasoner as it would have to be named to be chosen again.
+    pub(super) fn reasoning_of(&self, state: &TaskState, choice: ModelChoice) -> Result<Reasoning, Error> {
+        let text = |id: ArtifactId| -> Result<String, Error> {
+            let digest = state
+                .digest_of(id)
+                .ok_or_else(|| Error::NotFound { kind: "artifact", id: id.to_string() })?;
+            String::from_utf8(self.artifacts.read(&digest)?).map_err(|e| Error::Broken(e.to_string()))
+        };
+        Ok(match choice {
+            ModelChoice::Playbook { name, artifact_id, parameters } => {
+                Reasoning::Playbook { name, text: text(artifact_id)?, parameters }
+            }
+            ModelChoice::Openai { base_url, model, secret } => Reasoning::Openai { base_url, model, secret },
+            ModelChoice::Recorded { artifact_id } => Reasoning::Recorded { text: text(artifact_id)? },
+            ModelChoice::Scripted { name } => Reasoning::Scripted { name },
+            ModelChoice::Rollback { receipt_id } => Reasoning::Rollback { receipt_id },
+        })
+    }
+}
+
+fn contract(objective: String) -> StepContract {
+    StepContract {
+        objective,
+        expected_inputs: Vec::new(),
+        expected_outputs: Vec::new(),
+        success_criteria: vec!["every important act has a receipt".to_owned()],
+        allowed_action_classes: Vec::new(),
+        rollback_hint: Some("undo each receipt, last first".to_owned()),
+        model: None,
+    }
+}

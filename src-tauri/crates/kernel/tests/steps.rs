@@ -1,0 +1,185 @@
+//! A task of several steps: each waits for those it depends on, and one after the other is worked on.
+
+use crate::story::{completed, count, die, ended, events, packs, shows, state};
+use kernel::command::plan::Part;
+use kernel::command::submit::Reasoning;
+use kernel::{Error, Standing};
+use model::action::ActionClass;
+use model::attempt::{AttemptStatus, TerminationReason};
+use model::fault::Point;
+use model::task::{StepStatus, TaskStatus};
+use model::{Body, StepId, TaskId};
+use std::collections::BTreeMap;
+use testkit::{Edge, World, done, look, write};
+
+fn part(name: &str, after: &[&str]) -> Part {
+    Part {
+        name: name.to_owned(),
+        objective: format!("the part {name}"),
+        after: after.iter().map(|name| (*name).to_owned()).collect(),
+        reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
+        may: Vec::new(),
+    }
+}
+
+/// Each part writes a file of its name, and says so.
+fn script(world: &World, name: &str) {
+    world
+        .reasoners
+        .script(name, vec![write(&format!("{name}.txt"), name), done(&format!("{name} is written"))]);
+}
+
+fn submit(world: &World, parts: Vec<Part>) -> TaskId {
+    for part in &parts {
+        script(world, &part.name);
+    }
+    let mut submission = world.submission("all of it", Reasoning::Scripted { name: "nobody".to_owned() });
+    submission.steps = parts;
+    world.kernel().submit(&submission).unwrap().task_id
+}
+
+fn statuses(world: &World, task: TaskId) -> Vec<(String, StepStatus)> {
+    let now = state(world, task);
+    let named = |id: &StepId| {
+        let step = &now.steps[id];
+        (step.title.shown().unwrap().clone(), step.status)
+    };
+    now.step_order.iter().map(named).collect()
+}
+
+/// The names of steps in the order in which they were first attempted.
+fn attempted(world: &World, task: TaskId) -> Vec<String> {
+    let now = state(world, task);
+    let mut names: Vec<String> = Vec::new();
+    for (_, body) in events(world.kernel(), task) {
+        if let Body::AttemptCreated(b) = body {
+            names.push(now.steps[&b.attempt.step_id].title.shown().unwrap().clone());
+        }
+    }
+    names
+}
+
+#[conforms::conforms("HK-9-1", "HK-10.2-1", "HK-10.2-2", "HK-10.2-3", "HK-10.2-4")]
+#[test]
+fn a_task_works_through_its_steps_each_after_those_it_waits_for() {
+    let world = World::new(901);
+    let parts = vec![part("a", &[]), part("c", &[]), part("b", &["a"]), part("d", &["b", "c"])];
+    let task = submit(&world, parts);
+    let (ready, planned) = (StepStatus::Ready, StepStatus::Planned);
+    let named = |names: &[(&str, StepStatus)]| -> Vec<(String, StepStatus)> {
+        names.iter().map(|(name, status)| ((*name).to_owned(), *status)).collect()
+    };
+    assert_eq!(statuses(&world, task), named(&[("a", ready), ("c", ready), ("b", planned), ("d", planned)]));
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!((standing, asked), (completed(), 4), "each part asks for its own act");
+    assert!(statuses(&world, task).iter().all(|(_, status)| *status == StepStatus::Succeeded));
+    assert_eq!(attempted(&world, task), ["a", "c", "b", "d"]);
+    let now = state(&world, task);
+    assert!(now.attempts.values().all(|a| a.attempt.attempt_no == 1));
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(world.files()[&format!("{name}.txt")], name.as_bytes());
+    }
+    // No step begins before all it waits for have succeeded.
+    let mut succeeded: Vec<StepId> = Vec::new();
+    for (_, body) in events(world.kernel(), task) {
+        match body {
+            Body::AttemptCreated(b) => {
+                let step = &now.steps[&b.attempt.step_id];
+                assert!(step.depends_on.iter().all(|id| succeeded.contains(id)));
+            }
+            Body::StepStatusChanged(b) if b.to == StepStatus::Succeeded => succeeded.push(b.about_step_id),
+            _ => {}
+        }
+    }
+    assert_eq!(succeeded.len(), 4);
+}
+
+#[test]
+fn a_later_step_is_told_what_the_earlier_one_ended_with_and_does_not_believe_it() {
+    let world = World::new(902);
+    let task = submit(&world, vec![part("a", &[]), part("b", &["a"])]);
+    world.drive_allowing(task);
+    let last = packs(world.kernel(), task).pop().unwrap();
+    assert!(shows(&last, "a is written"));
+    let told = last.items.iter().find(|item| item.text.contains("a is written")).unwrap();
+    assert_eq!(told.trust_tier, model::artifact::TrustTier::Untrusted);
+    assert!(shows(&last, "the part b") && !shows(&last, "the part a"));
+}
+
+#[test]
+fn a_step_that_fails_ends_the_task_and_what_waited_for_it_is_never_begun() {
+    let world = World::new(903);
+    let task = submit(&world, vec![part("a", &[]), part("b", &["a"]), part("c", &[])]);
+    let approval = world.drive_to_approval(task);
+    world.person.deny(world.kernel(), task, approval, "no").unwrap();
+    assert_eq!(world.drive(task), ended(TaskStatus::Failed, TerminationReason::ApprovalDenied));
+    let how: BTreeMap<_, _> = statuses(&world, task).into_iter().collect();
+    assert_eq!(
+        (how["a"], how["b"], how["c"]),
+        (StepStatus::Failed, StepStatus::Cancelled, StepStatus::Cancelled)
+    );
+    assert_eq!(attempted(&world, task), ["a"]);
+    assert!(world.files().is_empty());
+    // Tried again, it is a task with the same steps.
+    let again = world.kernel().retry(task, "again".to_owned()).unwrap().task_id;
+    for name in ["a", "b", "c"] {
+        script(&world, name);
+    }
+    assert_eq!(world.drive_allowing(again).0, completed());
+    assert_eq!(attempted(&world, again), ["a", "b", "c"]);
+}
+
+#[test]
+fn cancelled_between_its_steps_a_task_begins_no_other_and_paused_it_goes_on_there() {
+    for cancel in [true, false] {
+        let mut world = World::new(904);
+        let task = submit(&world, vec![part("a", &[]), part("b", &["a"])]);
+        let approval = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        // The host dies as the first step ends, and a person speaks before the next host works.
+        die(&mut world, task, Point::TaskEnd, Edge::After);
+        assert_eq!(state(&world, task).attempt().unwrap().attempt.status, AttemptStatus::Succeeded);
+        if cancel {
+            world.kernel().cancel(task, "enough").unwrap();
+            assert_eq!(world.drive(task), ended(TaskStatus::Cancelled, TerminationReason::Done));
+            assert_eq!(statuses(&world, task)[1].1, StepStatus::Cancelled);
+        } else {
+            world.kernel().pause(task).unwrap();
+            assert_eq!(world.drive(task), Standing::Waiting(kernel::Waiting::Resume));
+            world.kernel().resume(task).unwrap();
+            script(&world, "b");
+            assert_eq!(world.drive_allowing(task).0, completed());
+        }
+        assert_eq!(count(world.kernel(), task, "attempt.created"), if cancel { 1 } else { 2 });
+    }
+}
+
+#[test]
+fn a_step_may_only_request_what_its_contract_allows() {
+    let world = World::new(905);
+    world.file("x.txt", "x");
+    let mut reads = part("a", &[]);
+    reads.may = vec![ActionClass::ReadLocal];
+    let task = submit(&world, vec![reads, part("b", &["a"])]);
+    world.reasoners.script("a", vec![look("x.txt"), write("a.txt", "a"), done("read")]);
+    let (standing, asked) = world.drive_allowing(task);
+    assert!(!world.files().contains_key("a.txt"), "the first step may only look");
+    assert_eq!((standing, asked), (completed(), 1), "only the second asked for anything");
+}
+
+#[test]
+fn steps_that_wait_for_later_ones_or_share_a_name_are_refused_with_words() {
+    let world = World::new(906);
+    let mut submission = world.submission("rings", Reasoning::Scripted { name: "nobody".to_owned() });
+    for (parts, word) in [
+        (vec![part("a", &["b"]), part("b", &["a"])], "waits for `b`"),
+        (vec![part("a", &["a"])], "waits for `a`"),
+        (vec![part("a", &[]), part("a", &[])], "two steps are called `a`"),
+        (vec![part(" ", &[])], "needs a name"),
+        ((0..33).map(|n| part(&format!("s{n}"), &[])).collect(), "at most 32"),
+    ] {
+        submission.steps = parts;
+        let refused = world.kernel().submit(&submission).unwrap_err();
+        assert!(matches!(&refused, Error::Input(words) if words.contains(word)), "{refused}");
+    }
+}
