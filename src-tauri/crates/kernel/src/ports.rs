@@ -6,7 +6,7 @@ use model::action::{ActionRequest, ChangeItem};
 use model::receipt::SandboxLevel;
 use model::task::ModelChoice;
 use model::witness::{Fingerprint, StateWitness};
-use model::{ResourceId, TaskId, WorkspaceId};
+use model::{ActionRequestId, ResourceId, TaskId, WorkspaceId};
 use reasoning::Reasoner;
 use seal::Signer;
 use std::path::Path;
@@ -42,6 +42,12 @@ pub trait Hands: Send + Sync {
         request: &ActionRequest,
         settled: &Settled,
     ) -> Outcome;
+
+    /// Drops what was kept to settle this act by; called when its outcome and receipt are stored.
+    ///
+    /// # Errors
+    /// In words, when it cannot be dropped.
+    fn forget(&self, request: ActionRequestId) -> Result<(), String>;
 }
 
 impl Hands for effects::Hands {
@@ -74,6 +80,10 @@ impl Hands for effects::Hands {
         settled: &Settled,
     ) -> Outcome {
         self.roll_forward(authorization, request, settled)
+    }
+
+    fn forget(&self, request: ActionRequestId) -> Result<(), String> {
+        self.forget(request).map_err(|e| e.to_string())
     }
 }
 

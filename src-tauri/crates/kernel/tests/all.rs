@@ -6,6 +6,7 @@ mod chain;
 mod governed;
 mod ingress;
 mod memory;
+mod observing;
 mod receipts;
 mod records;
 mod recovery;

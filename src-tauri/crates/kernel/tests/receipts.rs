@@ -197,6 +197,10 @@ impl Hands for Talking {
     ) -> Outcome {
         self.0.roll_forward(authorization, request, settled)
     }
+
+    fn forget(&self, request: model::ActionRequestId) -> Result<(), String> {
+        self.0.forget(request)
+    }
 }
 
 #[conforms::conforms("HK-7-1", "HK-15.5-3", "HK-18.6-4")]

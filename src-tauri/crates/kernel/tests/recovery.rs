@@ -4,6 +4,7 @@ use crate::story::{completed, count, die, ended, events, state, types};
 use kernel::{Error, Standing, Waiting};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::fault::Point;
+use model::ingress::Channel;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::task::TaskStatus;
 use model::{Body, GrantId, TaskId};
@@ -251,4 +252,35 @@ fn what_the_folder_can_tell_is_not_asked_of_a_person() {
     let (world, task) = dispatched_and_dead(513);
     world.file("a.txt", "something else");
     assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome));
+}
+
+#[test]
+fn folders_made_before_the_crash_are_taken_away_again_by_the_undo() {
+    for (point, edge) in [(Point::ItemSync, Edge::After), (Point::EffectObserve, Edge::Before)] {
+        let mut world = World::new(514);
+        world.file("kept/x.txt", "x");
+        let items = json!([
+            { "op": "write", "path": "made/by/us/a.txt", "content": "a" },
+            { "op": "write", "path": "kept/b.txt", "content": "b" },
+            { "op": "write", "path": "also/c.txt", "content": "c" },
+        ]);
+        let task = world.script("change", vec![change(items), done("ok")]);
+        let approval = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        die(&mut world, task, point, edge);
+        assert!(world.path("made/by").is_dir(), "it had begun");
+        assert_eq!(world.drive(task), completed());
+        assert_eq!(world.files().len(), 4);
+        let receipt = state(&world, task).receipts.last().unwrap().receipt_id;
+        let undo = world.kernel().rollback(receipt, Channel::Cli, "undo".to_owned()).unwrap().task_id;
+        assert_eq!(world.drive_allowing(undo).0, completed());
+        assert!(
+            !world.path("made").exists() && !world.path("also").exists(),
+            "{point}: no empty folder stays"
+        );
+        assert_eq!(world.files().keys().collect::<Vec<_>>(), ["kept/x.txt"]);
+        let spool = world.store.path().join("spool");
+        let left = std::fs::read_dir(spool).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "what it was settled by is not kept for ever");
+    }
 }

@@ -77,6 +77,20 @@ fn at(line: u32) -> String {
 }
 
 impl Error {
+    /// Whether a person can put it right outside the task, so that the same task can go on: a server that is down or
+    /// the wrong one, a key that is missing. A task that meets such an error waits and loses nothing.
+    pub const fn can_be_mended(&self) -> bool {
+        match self {
+            Self::Unavailable { .. } | Self::Refused { .. } | Self::Garbage { .. } => true,
+            Self::NotAllowed { .. }
+            | Self::TooLong { .. }
+            | Self::Cancelled
+            | Self::Playbook { .. }
+            | Self::Transcript { .. }
+            | Self::Address { .. } => false,
+        }
+    }
+
     /// Whether asking again, unchanged, can help.
     pub const fn may_retry(&self) -> bool {
         match self {

@@ -117,4 +117,8 @@ impl Hands for Adapter {
     ) -> Outcome {
         self.0.roll_forward(authorization, request, settled)
     }
+
+    fn forget(&self, request: ActionRequestId) -> Result<(), String> {
+        self.0.forget(request).map_err(|e| e.to_string())
+    }
 }

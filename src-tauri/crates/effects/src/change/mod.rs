@@ -15,6 +15,7 @@ use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
 use scope::Scope;
+use std::collections::BTreeSet;
 
 /// What became of a change set.
 #[derive(Default)]
@@ -88,6 +89,10 @@ pub(crate) fn perform(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Done {
     let mut done = Done::default();
+    match settled {
+        Some(settled) => done.changes.extend(settled.changes.iter().cloned()),
+        None => note_absent(hands, request, items, &mut done),
+    }
     let known: Vec<ItemOutcome> =
         settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
     for (at, item) in items.iter().enumerate() {
@@ -110,6 +115,43 @@ pub(crate) fn perform(
         progress(Progress::Items { done: done.done, of: items.len() });
     }
     done
+}
+
+/// Writes down which folders are missing before the first item: after a crash nothing else tells that they were made.
+fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], done: &mut Done) {
+    let mut absent: BTreeSet<RelPath> = BTreeSet::new();
+    for item in items {
+        let (ChangeItem::Write { path, .. } | ChangeItem::Move { to: path, .. }) = item else { continue };
+        let mut at = path.parent();
+        while !at.is_root() && !absent.contains(&at) && hands.workspace.look(&at) == Found::Absent {
+            let above = at.parent();
+            absent.insert(at);
+            at = above;
+        }
+    }
+    if absent.is_empty() {
+        return;
+    }
+    let absent: Vec<RelPath> = absent.into_iter().collect();
+    if let Err(error) = hands.spool.note_absent(request.action_request_id, &absent) {
+        done.observed.push(format!("folders that are made cannot be told apart after a crash: {error}"));
+    }
+}
+
+/// Those of the folders missing before the first item that are there now.
+pub(crate) fn made_since(hands: &Hands, absent: &[RelPath]) -> Vec<Change> {
+    let there = absent.iter().filter(|folder| hands.workspace.look(folder) == Found::Folder);
+    there.map(|folder| made(hands, folder)).collect()
+}
+
+fn made(hands: &Hands, folder: &RelPath) -> Change {
+    Change {
+        resource: named(hands, folder),
+        before: Found::Absent,
+        after: hands.workspace.look(folder),
+        before_image: None,
+        outcome: ItemOutcome::Done,
+    }
 }
 
 fn stop_reason(at: usize, known: &[ItemOutcome], cancelled: &dyn Fn() -> bool) -> Option<String> {
@@ -135,13 +177,7 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
         Err(error) => after_failure(&job, item, &before, error),
     };
     for folder in std::mem::take(&mut job.made) {
-        done.changes.push(Change {
-            resource: named(job.hands, &folder),
-            before: Found::Absent,
-            after: job.hands.workspace.look(&folder),
-            before_image: None,
-            outcome: ItemOutcome::Done,
-        });
+        done.changes.push(made(job.hands, &folder));
     }
     record(job.hands, done, item, &before, outcome);
     done.observed.append(&mut job.notes);

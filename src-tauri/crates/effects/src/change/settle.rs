@@ -20,7 +20,8 @@ pub struct Settled {
     pub items: Vec<(ChangeItem, ItemOutcome)>,
     /// For a command: how far it came.
     pub transcript: Option<Transcript>,
-    /// For a command that was started: what differs from before it, whoever did it.
+    /// For a command that was started: what differs from before it, whoever did it. For items: folders that were not
+    /// there before them.
     pub changes: Vec<Change>,
     /// Earlier bytes of those, durably in [`crate::Contents`] by now.
     pub kept: Vec<Kept>,
@@ -61,6 +62,10 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         Action::Change { items } | Action::Rollback { items, .. } => {
             for (at, item) in items.iter().enumerate() {
                 sweep(hands, request, at, item, &mut settled.notes);
+            }
+            match hands.spool.absent(request.action_request_id) {
+                Ok(absent) => settled.changes = super::made_since(hands, &absent),
+                Err(error) => settled.notes.push(format!("which folders were made cannot be told: {error}")),
             }
             let known: Vec<(RelPath, Found)> = known_before(hands, &settled);
             let touched: Vec<RelPath> = items.iter().flat_map(paths).cloned().collect();

@@ -2,7 +2,8 @@
 //!
 //! `<spool>/<action_request_id>/`: `argv.json` before anything starts; `started`, empty, held open and locked by
 //! everything between host and command, and written by `hermit-exec` in the instant before it becomes the command;
-//! `stdout`, `stderr` while it runs; `exit.json` when it has ended.
+//! `stdout`, `stderr` while it runs; `exit.json` when it has ended. A change set that will make folders leaves
+//! `absent.json` there: those that were missing before it.
 
 use crate::{Error, Hands};
 use model::action::{Action, ActionRequest};
@@ -54,6 +55,9 @@ pub struct Transcript {
     pub notes: Vec<String>,
 }
 
+/// Folders that were missing before a change set.
+const ABSENT: &str = "absent.json";
+
 /// `argv.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Begun {
@@ -88,6 +92,25 @@ impl Spool {
         match fs::remove_dir_all(self.folder(request)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(fail("forgetting a transcript")(e)),
             _ => Ok(()),
+        }
+    }
+
+    /// Writes down folders that a change set will find missing, for whoever looks after a crash.
+    pub(crate) fn note_absent(&self, request: ActionRequestId, absent: &[RelPath]) -> Result<(), Error> {
+        let fail = fail("noting missing folders");
+        let folder = self.folder(request);
+        fs::create_dir_all(&folder).map_err(fail)?;
+        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        let bytes = serde_json::to_vec(absent).map_err(|e| fail(e.into()))?;
+        fs::write(folder.join(ABSENT), bytes).map_err(fail)
+    }
+
+    /// What [`Spool::note_absent`] wrote; empty when nothing was missing.
+    pub(crate) fn absent(&self, request: ActionRequestId) -> Result<Vec<RelPath>, Error> {
+        let fail = fail("reading which folders were missing");
+        match read(&self.folder(request).join(ABSENT)).map_err(fail)? {
+            Some(bytes) => serde_json::from_slice(&bytes).map_err(|e| fail(e.into())),
+            None => Ok(Vec::new()),
         }
     }
 

@@ -79,6 +79,7 @@ impl Kernel {
             },
         );
         self.commit(w, Some(state))?;
+        self.forget_act(state, act.action_request_id);
         Ok(())
     }
 }

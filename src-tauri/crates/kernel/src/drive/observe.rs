@@ -13,7 +13,7 @@ use model::body::{EffectObserved, EffectUncertain, IterationCompleted};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::receipt::{ItemOutcome, ResultCode};
-use model::{RelPath, ResourceId, Sensitive};
+use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -50,6 +50,7 @@ impl Kernel {
         if !request.action_class.is_important() {
             self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
             self.commit(w, Some(state))?;
+            self.forget_act(state, request.action_request_id);
             return Ok(());
         }
         track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
@@ -61,7 +62,15 @@ impl Kernel {
             self.park_receipt(&mut w, &outcome, &outputs)?;
         }
         self.commit(w, Some(state))?;
+        self.forget_act(state, request.action_request_id);
         Ok(())
+    }
+
+    /// How it went is on record: what was kept to settle it by is dropped. What stays behind harms nobody.
+    pub(crate) fn forget_act(&self, state: &TaskState, request: ActionRequestId) {
+        if let Err(error) = self.hands(state).and_then(|hands| hands.forget(request).map_err(Error::Input)) {
+            tracing::warn!(%request, %error, "what was kept to settle an act by is still there");
+        }
     }
 
     /// It may have happened: a receipt says so, and nothing goes on before it is settled (HK-19.4).

@@ -104,7 +104,7 @@ impl Kernel {
         };
         Outcome {
             result_code,
-            changes: changes_of(settled),
+            changes: settled.changes.iter().cloned().chain(changes_of(settled)).collect(),
             outputs,
             ran: Ran {
                 executor: format!("hermit.{}", request.action.tool()),
@@ -126,7 +126,7 @@ impl Kernel {
                 .chain(transcript.into_iter().flat_map(|t| t.notes.clone()))
                 .collect(),
             error,
-            kept: Vec::new(),
+            kept: settled.kept.clone(),
         }
     }
 }

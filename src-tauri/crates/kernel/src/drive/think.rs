@@ -327,21 +327,19 @@ impl Kernel {
 
     /// Asks with the stored bytes. The lock is not held while the model thinks, so that a person can speak.
     pub(super) fn ask(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
-        let (contract, attempt) = {
+        let (attempt, reasoner, request, pack, task_id) = {
             let state = lock(&cell.state);
             let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-            (self.contract(&state)?, (attempt, state.clone()))
+            let (Some(request), Some(pack)) = (&attempt.model_request, &attempt.pack) else {
+                return Err(Error::Broken("the request to the model is not stored".to_owned()));
+            };
+            let request = self.artifacts.read(&request.sha256)?;
+            let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
+            let reasoner = self.reasoner(&state, &self.contract(&state)?)?;
+            (attempt, reasoner, request, pack, state.task.task_id)
         };
-        let (attempt, snapshot) = attempt;
-        let reasoner = self.reasoner(&snapshot, &contract)?;
-        let (Some(request), Some(pack)) = (&attempt.model_request, &attempt.pack) else {
-            return Err(Error::Broken("the request to the model is not stored".to_owned()));
-        };
-        let request = self.artifacts.read(&request.sha256)?;
-        let pack: ContextPack = self.read_object(&snapshot, pack.artifact_id)?;
         let observed = self.observations(&attempt.observed)?;
         let input = Input { request: &request, pack: &pack, observed: &observed, iteration: pack.iteration };
-        let task_id = snapshot.task.task_id;
         let mut on_delta =
             |text: &str| self.ports.observer.notice(Notice::Delta { task_id, text: text.to_owned() });
         let started = self.ports.clock.now();
@@ -400,14 +398,14 @@ impl Kernel {
     ) -> Result<Option<Standing>, Error> {
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::ModelFail, state, actor);
-        let retryable = error.may_retry();
+        let mendable = error.can_be_mended();
         w.push(ModelFailed {
             about_attempt_id: attempt.attempt.attempt_id,
             iteration: attempt.iteration,
             error: Sensitive::from(error.to_string()),
-            retryable,
+            retryable: error.may_retry(),
         });
-        if retryable {
+        if mendable {
             let mut track = Track::of(state);
             track.task(&mut w, TaskStatus::Paused, "model_unavailable", Some(error.to_string()))?;
             self.commit(w, Some(state))?;
