@@ -9,6 +9,7 @@ use seal::{PublicKey, Signer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 /// A store in this process, or none.
 ///
@@ -88,6 +89,12 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::NoHost`] in a process that only reads, and what the kernel says.
     fn drive_all(&self) -> Result<Vec<TaskId>, wire::Error>;
 
+    /// Waits until this process does not drive the task any more, at most `patience`, and tells how it stands.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoHost`] in a process that only reads.
+    fn stands(&self, task: TaskId, patience: Duration) -> Result<Stands, wire::Error>;
+
     /// Folds every view anew from the log; returns how many events that were.
     ///
     /// # Errors
@@ -102,6 +109,21 @@ pub trait Host: Send + Sync {
 
     /// Listens to what happens in this host; `None` where nothing ever does (a process that only reads).
     fn listen(&self) -> Option<Receiver<wire::Notice>>;
+}
+
+/// How a task stands with the process that drives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stands {
+    /// It is at work.
+    AtWork,
+    /// It waits for a person, another task, or has ended; the store says which.
+    AtRest,
+    /// Its receipts wait for locked keys.
+    KeyLocked,
+    /// Hermit is halted.
+    Halted,
+    /// Driving it broke off.
+    Broke(wire::Error),
 }
 
 /// Whether long work goes on.

@@ -33,5 +33,5 @@ pub use error::{
     Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,
     usage,
 };
-pub use host::{BundleSigners, Flow, Host};
+pub use host::{BundleSigners, Flow, Host, Stands};
 pub use notice::notice;

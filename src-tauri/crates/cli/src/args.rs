@@ -6,7 +6,7 @@ mod work;
 pub use rest::{
     ArtifactsVerb, BackupArgs, CompletionsArgs, DoctorArgs, GateVerb, GrantsVerb, HaltArgs, KeysInit,
     KeysVerb, LedgerVerb, MemoryVerb, ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs,
-    StartArgs, Store,
+    ServeArgs, StartArgs, Store,
 };
 pub use work::{
     ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
@@ -56,6 +56,8 @@ pub enum Verb {
     Start(StartArgs),
     /// Gives a goal or a playbook to work on, and stays with it to its end.
     Run(RunArgs),
+    /// Hosts the store without a screen: does the work, and lets other programs and browsers attach.
+    Serve(ServeArgs),
     /// Tasks: look at them, steer them.
     #[command(subcommand)]
     Task(TaskVerb),

@@ -69,8 +69,29 @@ impl Context {
     /// # Errors
     /// When another process holds it and cannot be reached.
     pub fn writing(&self, signs: Signs) -> Result<Session, Error> {
+        let session = self.owned_or_attached(signs)?;
+        if signs == Signs::Yes {
+            // It may be at work, or wait for a person, for long; others need not wait for it.
+            session.serve();
+        }
+        Ok(session)
+    }
+
+    /// As [`Self::writing`] with [`Signs::Yes`], for a verb that says itself how others attach.
+    ///
+    /// # Errors
+    /// As [`Self::writing`].
+    pub fn hosting(&self) -> Result<Session, Error> {
+        self.owned_or_attached(Signs::Yes)
+    }
+
+    fn owned_or_attached(&self, signs: Signs) -> Result<Session, Error> {
         if signs == Signs::No {
             return self.open(&Unlock::Environment);
+        }
+        // Whoever owns the store has opened its keys; this process needs none.
+        if let Some(session) = Session::attach(&self.home, &Unlock::Environment) {
+            return Ok(session);
         }
         let Some(terminal) = self.terminal.as_ref().filter(|_| self.asks()) else {
             return self.open(&Unlock::Environment);

@@ -5,6 +5,7 @@ mod keys;
 mod knowledge;
 mod proof;
 mod run;
+mod serve;
 mod start;
 mod store;
 mod task;
@@ -25,6 +26,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
     match verb {
         Verb::Start(args) => start::start(context, &args),
         Verb::Run(args) => run::run(context, &args),
+        Verb::Serve(args) => serve::serve(context, &args),
         Verb::Task(verb) => task::task(context, verb),
         Verb::Approvals(verb) => approvals::approvals(context, verb),
         Verb::Receipts(verb) => task::receipts(context, verb),

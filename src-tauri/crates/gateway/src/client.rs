@@ -1,16 +1,20 @@
 //! The asking end, for whoever attaches to the process that holds the store.
 
-use crate::{Error, Token};
-use serde_json::Value;
+use crate::{Error, Token, sse};
+use serde_json::{Value, json};
+use std::io::BufReader;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
-use wire::{Code, Command};
+use wire::{Code, Command, Notice};
 
 /// Bytes of an answer: a page of rows or a part of content fits many times over.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// A host on the same machine takes a connection at once or not at all.
 const CONNECT: Duration = Duration::from_secs(2);
+/// Notices that wait for whoever listens here.
+const BEHIND_MAX: usize = 4_096;
 
 /// A way to a host.
 #[derive(Clone, Debug)]
@@ -34,6 +38,8 @@ impl Client {
             .max_redirects(0)
             .proxy(None)
             .timeout_connect(Some(CONNECT))
+            // A connection kept from before may be to a host that is gone; then nobody could say what it had heard.
+            .max_idle_connections(0)
             .build();
         Ok(Self { address, token, agent: ureq::Agent::new_with_config(config) })
     }
@@ -56,7 +62,8 @@ impl Client {
     /// Runs a command there.
     ///
     /// # Errors
-    /// What the command says; [`Code::Unavailable`] when nobody answers.
+    /// What the command says; [`Code::Unavailable`] when nobody answers, with `details.sent` false when nobody can
+    /// have heard it either.
     pub fn call<C: Command>(&self, command: &C) -> Result<C::Answer, wire::Error> {
         let params = serde_json::to_value(command).map_err(garbled)?;
         serde_json::from_value(self.ask(C::NAME, &params)?).map_err(garbled)
@@ -67,11 +74,61 @@ impl Client {
     /// # Errors
     /// As [`Client::call`].
     pub fn ask(&self, name: &str, params: &Value) -> Result<Value, wire::Error> {
-        let url = format!("http://{}/v1/command/{}", self.address, escaped(name));
+        self.post(&format!("/api/{}", escaped(name)), params)
+    }
+
+    /// The address of a new link for a browser.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub fn link(&self) -> Result<String, wire::Error> {
+        let link = self.post("/api/session/link", &json!({}))?;
+        link["url"]
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| wire::Error::new(Code::Failed, "the host gave no link"))
+    }
+
+    /// Hears what happens there, until the host is gone or the receiver is dropped.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub fn listen(&self) -> Result<Receiver<Notice>, wire::Error> {
+        let url = format!("http://{}/api/notices", self.address);
+        let asked = self.agent.get(url).header("authorization", self.bearer()).call();
+        let answer = asked.map_err(|e| self.silent(&e))?;
+        if answer.status().as_u16() != 200 {
+            return Err(wire::Error::new(Code::Unavailable, "the host has no place for another listener"));
+        }
+        let mut stream = BufReader::new(answer.into_body().into_reader());
+        let (send, receive) = sync_channel(BEHIND_MAX);
+        let hear = move || {
+            while let Some((kind, data)) = sse::next(&mut stream) {
+                let Ok(notice) = serde_json::from_str::<Notice>(&data) else {
+                    // A greeting, or a kind that is younger than this program.
+                    debug_assert!(kind != "event", "a notice of our own kind does not read");
+                    continue;
+                };
+                // Who is slow misses some: notices are never truth.
+                if matches!(send.try_send(notice), Err(std::sync::mpsc::TrySendError::Disconnected(_))) {
+                    return;
+                }
+            }
+        };
+        // Without the thread nothing is heard, and whoever asks looks at the store.
+        let _ = std::thread::Builder::new().name("notices".to_owned()).spawn(hear);
+        Ok(receive)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token.reveal())
+    }
+
+    fn post(&self, path: &str, params: &Value) -> Result<Value, wire::Error> {
         let sent = self
             .agent
-            .post(url)
-            .header("authorization", format!("Bearer {}", self.token.reveal()))
+            .post(format!("http://{}{path}", self.address))
+            .header("authorization", self.bearer())
             .header("content-type", "application/json")
             .send(params.to_string());
         let mut answer = sent.map_err(|e| self.silent(&e))?;
@@ -89,8 +146,14 @@ impl Client {
     }
 
     fn silent(&self, error: &ureq::Error) -> wire::Error {
+        let unsent = match error {
+            ureq::Error::Io(e) => e.kind() == std::io::ErrorKind::ConnectionRefused,
+            ureq::Error::ConnectionFailed | ureq::Error::Timeout(ureq::Timeout::Connect) => true,
+            _ => false,
+        };
         wire::Error::new(Code::Unavailable, format!("the host at {} does not answer: {error}", self.address))
             .hint("it may have ended; run the command again")
+            .details(json!({ "sent": !unsent }))
     }
 }
 

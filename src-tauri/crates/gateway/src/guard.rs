@@ -1,43 +1,105 @@
 //! Who may come in: checked before anything of a request is read.
 
-use crate::Token;
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName};
+use crate::sessions::Sessions;
+use crate::{Draw, Token};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, Method};
 use std::net::SocketAddr;
 use wire::{Code, Error};
 
-/// The names this gateway goes by, and its token.
+/// What browsers say about where a request comes from.
+static FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Who was let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// A program with the host's token.
+    Program,
+    /// A browser with a session, which ends then unless it is used.
+    Browser {
+        /// Milliseconds since 1970.
+        ends_at: i64,
+    },
+}
+
+/// The names this gateway goes by, its token, its sessions.
 pub(crate) struct Guard {
-    names: Vec<String>,
+    names: [String; 2],
+    cookie: String,
     token: Token,
+    pub(crate) sessions: Sessions,
 }
 
 impl Guard {
-    pub(crate) fn new(address: SocketAddr, token: Token) -> Self {
+    pub(crate) fn new(address: SocketAddr, token: Token, draw: Draw) -> Self {
         let port = address.port();
         // A page that bound its own name to 127.0.0.1 sends that name here, and it is none of these.
-        let names = vec![address.to_string(), format!("localhost:{port}")];
-        Self { names, token }
+        let names = [address.to_string(), format!("localhost:{port}")];
+        // Cookies know no ports: two hosts on one machine must not take each other's.
+        Self { names, cookie: format!("hermit-{port}"), token, sessions: Sessions::new(draw) }
     }
 
-    /// Lets a request in, or says why not. Host and origin come first: a foreign page learns nothing about tokens.
-    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), Error> {
+    /// Whether the request was meant for this gateway and no foreign page makes it. This comes first: a foreign page
+    /// learns nothing about tokens.
+    pub(crate) fn is_meant(&self, headers: &HeaderMap) -> Result<(), Error> {
         match one(headers, &HOST) {
             Some(host) if self.is_own(host) => {}
             _ => return Err(forbidden("this name is not the gateway's; use the address it announced")),
         }
-        if headers.contains_key(ORIGIN) {
-            let origin = one(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
-            if !origin.is_some_and(|name| self.is_own(name)) {
-                return Err(forbidden("pages of another origin may not come in"));
-            }
+        if headers.contains_key(ORIGIN) && !self.is_own_origin(headers) {
+            return Err(forbidden("pages of another origin may not come in"));
         }
-        let given = one(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        match given {
-            Some(given) if self.token.is(given) => Ok(()),
-            _ => Err(Error::new(Code::Unauthorised, "the token is missing or wrong")
-                .hint("send `Authorization: Bearer TOKEN` with the token of the host that runs now")),
+        Ok(())
+    }
+
+    /// Lets a request in, or says why not.
+    pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap, now: i64) -> Result<Who, Error> {
+        self.is_meant(headers)?;
+        if !self.is_same_origin(headers) {
+            return Err(forbidden("pages of another origin may not come in"));
         }
+        let missing = || {
+            Error::new(Code::Unauthorised, "the token is missing or wrong").hint(
+                "send `Authorization: Bearer TOKEN` with the token of the host that runs now; in a browser open the \
+                 link that `hermit serve` prints",
+            )
+        };
+        if headers.contains_key(AUTHORIZATION) {
+            let given = one(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+            return given.filter(|given| self.token.is(given)).map(|_| Who::Program).ok_or_else(missing);
+        }
+        let session = self.session(headers).ok_or_else(missing)?;
+        let ends_at = self.sessions.used(session, now).ok_or_else(missing)?;
+        // What changes something says where it comes from, or a form of another page could have sent it.
+        if !matches!(*method, Method::GET | Method::HEAD) && !self.is_own_origin(headers) {
+            return Err(forbidden("a browser's request that changes something carries its origin"));
+        }
+        Ok(Who::Browser { ends_at })
+    }
+
+    /// Whether a browser says that the request comes from elsewhere. A page on another port of this machine is the
+    /// same site to a cookie; it is not to us.
+    pub(crate) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
+        !headers.contains_key(&FETCH_SITE)
+            || one(headers, &FETCH_SITE).is_some_and(|site| matches!(site, "same-origin" | "none"))
+    }
+
+    /// The session that a request's cookie names.
+    pub(crate) fn session<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
+        let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
+        pairs.find(|(name, _)| name.trim() == self.cookie).map(|(_, value)| value.trim())
+    }
+
+    /// The cookie that carries a session; none ends it.
+    pub(crate) fn cookie(&self, session: Option<&Token>) -> String {
+        let (value, age) = session.map_or(("", "; Max-Age=0"), |session| (session.reveal(), ""));
+        format!("{}={value}; HttpOnly; SameSite=Strict; Path=/{age}", self.cookie)
+    }
+
+    fn is_own_origin(&self, headers: &HeaderMap) -> bool {
+        let origin = one(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+        origin.is_some_and(|name| self.is_own(name))
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -46,7 +108,7 @@ impl Guard {
 }
 
 /// The value of a header that is there exactly once.
-fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+pub(crate) fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)

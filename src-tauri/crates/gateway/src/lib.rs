@@ -1,31 +1,68 @@
 //! The same api over loopback HTTP, for whoever attaches to the process that holds the store.
 //!
-//! **What this room is for.** One way in for programs of the same user: `POST /v1/command/{name}` with a JSON object,
-//! `GET /v1/commands`, and `GET /v1/events` as a stream of notices; and [`Client`], the other end of it. The run API
-//! (`/v1/runs`, run-api.md) and the UI's files will join here with the desktop issue.
+//! **What this room is for.** One way in for programs and browsers of the same user: the commands of the wire's table,
+//! a stream of notices, the built UI's files; and [`Client`], the other end of it.
 //!
-//! **What it must never do.** Listen anywhere but on loopback; answer without the token; answer a page of another
-//! origin, whatever name it gave this machine; redirect; run a command of class `owner`; grant.
+//! **What it must never do.** Listen anywhere but on loopback; answer without token or session; answer a page of
+//! another origin, whatever name it gave this machine; redirect; run a command of class `owner`; grant.
 //!
 //! **Invariants** (tests cite them by number):
 //!
-//! 1. A request without the exact token is answered 401, one of a foreign host or origin 403, and nothing else happens.
+//! 1. A request without the exact token or a session is answered 401, one of a foreign host or origin 403, and nothing
+//!    else happens.
 //! 2. A body over [`BODY_BYTES_MAX`] is answered 413 and not kept in memory.
 //! 3. Every answer that is no success is the wire's error shape, with the status its code says.
 //! 4. The token is compared in constant time, is readable for its owner only, and is in no message and no log.
 //! 5. The client sends the token to loopback addresses only and follows no redirect.
+//! 6. A link for a browser works once and for ten minutes; its session lives in a cookie that no script reads and no
+//!    other origin sends with a change.
+//! 7. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
 //!
-//! **Where to start reading.** [`serve`], then `guard`, then [`Client`].
+//! # The HTTP shape
+//!
+//! **Who comes in.** `Host` is `127.0.0.1:PORT` or `localhost:PORT`; `Origin`, when sent, is its own; a browser's
+//! `Sec-Fetch-Site` is `same-origin` or `none`; else 403. Then `Authorization: Bearer TOKEN` with the 64 digits of
+//! [`TOKEN_FILE`], or a session's cookie, whose changes must carry their `Origin`; else 401. Files need neither.
+//!
+//! | method and path | body | answer |
+//! |---|---|---|
+//! | `POST /api/session` | `{"token"}` from the fragment of the link `/#token=HEX` | `{"kind":"browser","expires_at"}` and `Set-Cookie: hermit-PORT=…; HttpOnly; SameSite=Strict; Path=/`; 401 when it was used or lapsed |
+//! | `GET /api/session` | | `{"kind":"browser"\|"program","expires_at"}`, or 401 |
+//! | `DELETE /api/session` | | 204 |
+//! | `POST /api/session/link` | programs only | `{"token","url","expires_at"}` |
+//! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
+//! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
+//! | `GET /api/notices` | | server-sent events, below |
+//! | anything else, `GET` | | a file of the built UI; a path without a dot is its `index.html` |
+//!
+//! **Errors** are `{"code","message","hint"?,"details"?}` with the status of [`wire::Code::http_status`]; an unknown
+//! parameter is 422 with `details.field`, too many streams are 429.
+//!
+//! **Notices.** First `event: hello` with `{"store_id"}`: whatever is shown is asked for again, after every reconnect
+//! too. Then `event: event | delta | progress`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
+//! seconds of silence. They are never truth and never replayed; a listener that falls too far behind is cut off.
+//!
+//! **Where to start reading.** [`serve`], then `guard` and `sessions`, then [`Client`].
 
+mod answer;
 mod client;
+mod commands;
 mod guard;
+mod notices;
+mod pages;
 mod server;
-mod stream;
+mod sessions;
+mod sse;
 mod token;
 
+pub use answer::BODY_BYTES_MAX;
 pub use client::Client;
-pub use server::{BODY_BYTES_MAX, Server, serve};
+pub use pages::POLICY;
+pub use server::{Link, Options, Server, serve};
 pub use token::{TOKEN_FILE, Token};
+
+/// Draws 32 random bytes.
+pub type Draw = std::sync::Arc<dyn Fn() -> [u8; 32] + Send + Sync>;
 
 /// Why a gateway cannot be had.
 #[derive(Debug, thiserror::Error)]

@@ -1,52 +1,133 @@
-//! The serving end.
+//! The serving end: the listener, its threads, and who may come in by which door.
 
+use crate::answer::{method, refusal};
 use crate::guard::Guard;
-use crate::{Error, Token, stream};
+use crate::pages::{Pages, page};
+use crate::{Draw, Error, Token, commands, notices};
 use api::Host;
 use axum::Router;
-use axum::body::Body;
-use axum::extract::{Path, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, StatusCode};
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderValue, Method};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
-use futures_util::StreamExt as _;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
-use wire::{Access, Code};
+use wire::Code;
 
-/// Bytes of a request's body: a file given by its bytes fits, and no more than a few at once fill memory.
-pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Bytes of a body that is too large which are still read before the connection is cut.
-const DRAINED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Commands that run at once; more wait their turn.
 const COMMANDS_MAX: usize = 16;
+/// Streams open at once.
+pub(crate) const STREAMS_MAX: usize = 16;
+/// What is under way when a host stops has this long to end.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// What a gateway is made with.
+pub struct Options {
+    /// What opens it for programs.
+    pub token: Token,
+    /// Draws 32 random bytes for links and sessions.
+    pub draw: Draw,
+    /// The folder of the built UI.
+    pub pages: Option<PathBuf>,
+}
 
 pub(crate) struct Gateway {
     pub(crate) host: Arc<dyn Host>,
-    guard: Guard,
+    pub(crate) guard: Guard,
+    pub(crate) pages: Pages,
+    address: SocketAddr,
     seats: Semaphore,
-    pub(crate) streams: AtomicUsize,
+    streams: AtomicUsize,
     /// Streams end by themselves, or stopping would wait for them.
-    pub(crate) stopping: AtomicBool,
+    stopping: AtomicBool,
+}
+
+/// A link for a browser, which works once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Link {
+    /// What opens the session.
+    pub token: String,
+    /// Where, with the token behind `#`, which browsers send to nobody.
+    pub url: String,
+    /// When it lapses, milliseconds since 1970.
+    pub expires_at: i64,
+}
+
+/// A stream's place; it is given back however the stream ends.
+pub(crate) struct Place(Arc<Gateway>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Place {
+    pub(crate) fn is_open(&self) -> bool {
+        !self.0.stopping.load(Ordering::SeqCst)
+    }
+}
+
+impl Gateway {
+    pub(crate) fn now(&self) -> i64 {
+        self.host.now().0
+    }
+
+    pub(crate) fn link(&self) -> Link {
+        let (token, expires_at) = self.guard.sessions.link(self.now());
+        let url = format!("http://{}/#token={}", self.address, token.reveal());
+        Link { token: token.reveal().to_owned(), url, expires_at }
+    }
+
+    /// A place for one more stream, unless there are enough.
+    pub(crate) fn place(self: &Arc<Self>) -> Result<Place, wire::Error> {
+        if self.streams.fetch_add(1, Ordering::SeqCst) >= STREAMS_MAX {
+            self.streams.fetch_sub(1, Ordering::SeqCst);
+            let error =
+                wire::Error::new(Code::Unavailable, format!("{STREAMS_MAX} streams are open already"));
+            return Err(error.hint("close one, or ask again now and then"));
+        }
+        Ok(Place(Arc::clone(self)))
+    }
+
+    /// Runs what may block, when a seat is free.
+    pub(crate) async fn seated<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Host) -> Result<T, wire::Error> + Send + 'static,
+    ) -> Result<T, wire::Error> {
+        let host = Arc::clone(&self.host);
+        let stopping = |_| wire::Error::new(Code::Unavailable, "the gateway is stopping");
+        let _seat = self.seats.acquire().await.map_err(stopping)?;
+        tokio::task::spawn_blocking(move || work(&*host)).await.unwrap_or_else(|_| {
+            Err(wire::Error::new(Code::Failed, "the command broke off; the store says what was recorded"))
+        })
+    }
 }
 
 /// A gateway at work. It stops when this is dropped.
 pub struct Server {
-    address: SocketAddr,
+    gateway: Arc<Gateway>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
     /// Where it listens.
-    pub const fn address(&self) -> SocketAddr {
-        self.address
+    pub fn address(&self) -> SocketAddr {
+        self.gateway.address
+    }
+
+    /// A new link for a browser.
+    pub fn link(&self) -> Link {
+        self.gateway.link()
     }
 
     /// Lets what is under way end, takes nothing new, and waits for that.
@@ -75,7 +156,7 @@ impl Drop for Server {
 ///
 /// # Errors
 /// [`Error::NotLoopback`], [`Error::Io`].
-pub fn serve(host: Arc<dyn Host>, listener: TcpListener, token: Token) -> Result<Server, Error> {
+pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Result<Server, Error> {
     let said = |act: &'static str| move |e: std::io::Error| Error::Io { act, why: e.to_string() };
     let address = listener.local_addr().map_err(said("tell its address"))?;
     if !address.ip().is_loopback() {
@@ -84,156 +165,95 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, token: Token) -> Result
     listener.set_nonblocking(true).map_err(said("listen"))?;
     let gateway = Arc::new(Gateway {
         host,
-        guard: Guard::new(address, token),
+        guard: Guard::new(address, options.token, options.draw),
+        pages: Pages::new(options.pages),
+        address,
         seats: Semaphore::new(COMMANDS_MAX),
         streams: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
-        .max_blocking_threads(COMMANDS_MAX + stream::STREAMS_MAX)
+        .max_blocking_threads(COMMANDS_MAX + 2 * STREAMS_MAX)
         .thread_name("gateway")
         .enable_io()
         .enable_time()
         .build()
         .map_err(said("start its threads"))?;
     let (stop, stopped) = oneshot::channel::<()>();
+    let served = Arc::clone(&gateway);
     let thread = std::thread::Builder::new().name("gateway".to_owned()).spawn(move || {
-        runtime.block_on(async move {
-            let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-            // An answer to a dropped sender is a wish to stop as well.
-            let told = Arc::clone(&gateway);
-            let until = async move {
-                drop(stopped.await);
-                told.stopping.store(true, Ordering::SeqCst);
-            };
-            let _ = axum::serve(listener, routes(gateway)).with_graceful_shutdown(until).await;
-        });
+        runtime.block_on(run(served, listener, stopped));
+        runtime.shutdown_timeout(Duration::from_secs(1));
     });
-    Ok(Server { address, stop: Some(stop), thread: Some(thread.map_err(said("start its threads"))?) })
+    Ok(Server { gateway, stop: Some(stop), thread: Some(thread.map_err(said("start its threads"))?) })
+}
+
+/// Serves until told to stop; then what is under way has a while to end. A client that holds its connection open
+/// does not hold the host.
+async fn run(gateway: Arc<Gateway>, listener: TcpListener, stopped: oneshot::Receiver<()>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let told = Arc::clone(&gateway);
+    let (ending, mut ended) = tokio::sync::watch::channel(false);
+    let until = async move {
+        // An answer to a dropped sender is a wish to stop as well.
+        drop(stopped.await);
+        told.stopping.store(true, Ordering::SeqCst);
+        let _ = ending.send(true);
+    };
+    let served = axum::serve(listener, routes(gateway)).with_graceful_shutdown(until);
+    let patience = async move {
+        if ended.wait_for(|ending| *ending).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(ENDING).await;
+    };
+    tokio::select! {
+        _ = served.into_future() => {}
+        () = patience => {}
+    }
 }
 
 fn routes(gateway: Arc<Gateway>) -> Router {
-    Router::new()
-        .route("/v1/command/{name}", post(command))
-        .route("/v1/commands", get(commands))
-        .route("/v1/events", get(stream::events))
-        .fallback(|| async {
-            refusal(&wire::Error::new(Code::UnknownCommand, "there is nothing at this path"))
-        })
+    let open = Router::new().route("/api/session", post(commands::open_session));
+    let closed = Router::new()
+        .route("/api/session", get(commands::session).delete(commands::end_session))
+        .route("/api/session/link", post(commands::link))
+        .route("/api/commands", get(commands::table))
+        .route("/api/notices", get(notices::stream))
+        .route("/api/{name}", post(commands::command))
+        .layer(middleware::from_fn_with_state(Arc::clone(&gateway), admitted));
+    open.merge(closed)
+        .fallback(page)
         .method_not_allowed_fallback(|| async { method() })
-        .layer(middleware::from_fn_with_state(Arc::clone(&gateway), admitted))
+        .layer(middleware::from_fn_with_state(Arc::clone(&gateway), meant))
         .with_state(gateway)
 }
 
-async fn admitted(State(gateway): State<Arc<Gateway>>, request: Request, next: Next) -> Response {
-    let mut answer = match gateway.guard.admit(request.headers()) {
+/// Only whoever has a token or a session; says who it is.
+async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
+    match gateway.guard.admit(request.method(), request.headers(), gateway.now()) {
+        Ok(who) => {
+            request.extensions_mut().insert(who);
+            next.run(request).await
+        }
+        Err(error) => refusal(&error),
+    }
+}
+
+/// Only what was meant for this gateway, be it a file that needs no token.
+async fn meant(State(gateway): State<Arc<Gateway>>, request: Request, next: Next) -> Response {
+    let exchanges = request.uri().path() == "/api/session" && request.method() == Method::POST;
+    let mut answer = match gateway.guard.is_meant(request.headers()) {
+        // Whoever opens a session has nothing yet to show but that no other page sends it here.
+        Ok(()) if exchanges && !gateway.guard.is_same_origin(request.headers()) => {
+            refusal(&wire::Error::new(Code::Forbidden, "pages of another origin may not come in"))
+        }
         Ok(()) => next.run(request).await,
         Err(error) => refusal(&error),
     };
     let headers = answer.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    answer
-}
-
-async fn command(
-    State(gateway): State<Arc<Gateway>>,
-    Path(name): Path<String>,
-    request: Request,
-) -> Response {
-    if let Some(refused) = refused_here(&name) {
-        return refusal(&refused);
-    }
-    let params = match params(request).await {
-        Ok(params) => params,
-        Err(error) => return refusal(&error),
-    };
-    let host = Arc::clone(&gateway.host);
-    let Ok(_seat) = gateway.seats.acquire().await else {
-        return refusal(&wire::Error::new(Code::Unavailable, "the gateway is stopping"));
-    };
-    match tokio::task::spawn_blocking(move || api::call(&*host, &name, params)).await {
-        Ok(Ok(answer)) => json_answer(StatusCode::OK, &answer),
-        Ok(Err(error)) => refusal(&error),
-        Err(_) => refusal(&wire::Error::new(
-            Code::Failed,
-            "the command broke off; the store says what was recorded",
-        )),
-    }
-}
-
-/// What no machine surface may ask.
-fn refused_here(name: &str) -> Option<wire::Error> {
-    let info = wire::find(name)?;
-    (info.access == Access::owner).then(|| {
-        wire::Error::new(Code::Forbidden, format!("`{name}` runs only in the process that holds the store"))
-            .hint("stop that process and run the command by itself")
-    })
-}
-
-async fn params(request: Request) -> Result<Value, wire::Error> {
-    let too_large = || {
-        wire::Error::new(Code::TooLarge, format!("the body is larger than {BODY_BYTES_MAX} bytes"))
-            .hint("name a file by its path instead of sending its bytes")
-    };
-    let mut frames = request.into_body().into_data_stream();
-    let (mut bytes, mut length) = (Vec::new(), 0_usize);
-    while let Some(frame) = frames.next().await {
-        let frame = frame.map_err(|e| wire::Error::new(Code::Usage, format!("the body broke off: {e}")))?;
-        length = length.saturating_add(frame.len());
-        if length <= BODY_BYTES_MAX {
-            bytes.extend_from_slice(&frame);
-        } else {
-            // Thrown away, but read for a while: a client that is still sending would not see the answer.
-            bytes = Vec::new();
-            if length > DRAINED_BYTES_MAX {
-                break;
-            }
-        }
-    }
-    if length > BODY_BYTES_MAX {
-        return Err(too_large());
-    }
-    if bytes.is_empty() {
-        return Ok(Value::Null);
-    }
-    match serde_json::from_slice(&bytes) {
-        Ok(value @ (Value::Object(_) | Value::Null)) => Ok(value),
-        Ok(_) => Err(wire::Error::new(Code::Usage, "parameters are a JSON object")),
-        Err(e) => Err(wire::Error::new(Code::Usage, format!("the body is no JSON: {e}"))),
-    }
-}
-
-/// The table, so that nobody has to guess.
-async fn commands() -> Response {
-    let rows = wire::COMMANDS.iter().filter(|info| info.access != Access::owner).map(|info| {
-        let topics: Vec<&str> = info.topics.iter().map(|topic| topic.as_str()).collect();
-        json!({ "name": info.name, "about": info.about, "reads": info.access != Access::write, "topics": topics })
-    });
-    json_answer(StatusCode::OK, &json!({ "commands": rows.collect::<Vec<Value>>() }))
-}
-
-fn method() -> Response {
-    let mut answer = refusal(&wire::Error::new(Code::Usage, "this path takes another method"));
-    *answer.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-    answer
-}
-
-/// An error with the status of its code.
-pub(crate) fn refusal(error: &wire::Error) -> Response {
-    let status = StatusCode::from_u16(error.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let value = serde_json::to_value(error).unwrap_or(Value::Null);
-    let mut answer = json_answer(status, &value);
-    if error.code == Code::Unauthorised {
-        answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    answer
-}
-
-fn json_answer(status: StatusCode, value: &Value) -> Response {
-    let mut answer = Response::new(Body::from(value.to_string()));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }

@@ -9,6 +9,17 @@ use std::time::{Duration, Instant};
 /// Tasks driven at the same time; others wait for a free thread.
 const AT_ONCE_MAX: usize = 8;
 
+/// What waiting for a drive came to.
+#[derive(Debug, Clone)]
+pub enum Waited {
+    /// It is still at work.
+    AtWork,
+    /// It ended like this.
+    Ended(Ended),
+    /// Nobody drives it here, or did.
+    NotHere,
+}
+
 /// How a drive ended, for whoever waits for it.
 #[derive(Debug, Clone)]
 pub enum Ended {
@@ -101,18 +112,18 @@ impl Drives {
         }
     }
 
-    /// Waits until the task is not driven any more, at most `patience`; how it stands then, if it was driven.
-    pub fn wait(&self, task: TaskId, patience: Duration) -> Option<Ended> {
+    /// Waits until the task is not driven any more, at most `patience`.
+    pub fn wait(&self, task: TaskId, patience: Duration) -> Waited {
         let until = Instant::now() + patience;
         let mut board = self.board();
         while board.at_work.contains_key(&task) || board.queue.contains(&task) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return None;
+                return Waited::AtWork;
             }
             board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        board.ended.get(&task).cloned()
+        board.ended.get(&task).cloned().map_or(Waited::NotHere, Waited::Ended)
     }
 
     /// Starts nothing new. What was queued is taken up by the next owner.
@@ -122,10 +133,10 @@ impl Drives {
         board.queue.clear();
     }
 
-    /// Waits until nothing is at work.
+    /// Waits until nothing is at work and nothing waits to be.
     pub fn settle(&self) {
         let mut board = self.board();
-        while !board.at_work.is_empty() {
+        while !board.at_work.is_empty() || !board.queue.is_empty() {
             board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
         }
     }

@@ -39,6 +39,9 @@ pub enum Error {
     /// An injected fault is malformed, or this is not a debug build.
     #[error("`HERMIT_FAULT`: {0}")]
     Fault(String),
+    /// Nobody can attach.
+    #[error(transparent)]
+    Gateway(#[from] gateway::Error),
     /// A decision could not be made or signed.
     #[error("the decision could not be signed: {0}")]
     Signing(String),
@@ -64,6 +67,8 @@ impl Error {
             Self::Fault(_) => wire::Error::new(Code::Usage, message).hint("unset `HERMIT_FAULT`"),
             Self::Io { .. } => wire::Error::new(Code::Failed, message)
                 .hint("see that the folder is yours and its disk is not full or read-only"),
+            Self::Gateway(_) => wire::Error::new(Code::Failed, message)
+                .hint("if another program has that port, name another one with `--port`, or none"),
             Self::Policy(_) => wire::Error::new(Code::Failed, message).hint("install Hermit again"),
             Self::Signing(_) => wire::Error::new(Code::Failed, message),
         }

@@ -13,6 +13,15 @@ const INTERRUPTED: i32 = 130;
 impl Interrupts {
     /// Begins to listen, on a thread of its own. The second one ends this process at once.
     pub fn watch() -> Self {
+        Self::begin(false)
+    }
+
+    /// As [`Self::watch`], for a process that others end: a request to terminate counts as well.
+    pub fn watch_all() -> Self {
+        Self::begin(true)
+    }
+
+    fn begin(terminations: bool) -> Self {
         let watched = Self::default();
         let count = Arc::clone(&watched.0);
         let listen = move || {
@@ -20,7 +29,8 @@ impl Interrupts {
                 return;
             };
             runtime.block_on(async {
-                while tokio::signal::ctrl_c().await.is_ok() {
+                let mut ends = Ends::new(terminations);
+                while ends.next().await {
                     if count.fetch_add(1, Ordering::SeqCst) > 0 {
                         std::process::exit(INTERRUPTED);
                     }
@@ -35,5 +45,41 @@ impl Interrupts {
     /// Whether it was pressed.
     pub fn pressed(&self) -> bool {
         self.0.load(Ordering::SeqCst) > 0
+    }
+}
+
+/// What tells this process to end.
+struct Ends {
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Ends {
+    #[cfg(unix)]
+    fn new(terminations: bool) -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self { terminate: terminations.then(|| signal(SignalKind::terminate()).ok()).flatten() }
+    }
+
+    #[cfg(not(unix))]
+    fn new(_: bool) -> Self {
+        Self {}
+    }
+
+    /// Waits for the next one; false when nothing can be heard.
+    #[cfg(unix)]
+    async fn next(&mut self) -> bool {
+        match &mut self.terminate {
+            Some(terminate) => tokio::select! {
+                heard = tokio::signal::ctrl_c() => heard.is_ok(),
+                heard = terminate.recv() => heard.is_some(),
+            },
+            None => tokio::signal::ctrl_c().await.is_ok(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> bool {
+        tokio::signal::ctrl_c().await.is_ok()
     }
 }

@@ -13,13 +13,16 @@
 //!
 //! 1. The store's folder belongs to its owner alone (0700), and no workspace shows it.
 //! 2. A command of class `read` takes no lock, boots no gate and resumes nothing.
-//! 3. Two processes on one store: one owns it, the other is attached to it or told who has it.
+//! 3. Two processes on one store: one owns it, the other is attached to it or told who has it. When the owner has
+//!    ended, whoever was attached takes its place.
 //! 4. A secret leaves the vault for one request to the server it was asked for; redirects do not carry it on.
 //! 5. A new owner first binds what came in and was not bound, then goes on with everything that can, unless a halt
 //!    is in force.
 //! 6. High and critical risk open the approval key for one decision; no key stays open beyond
 //!    [`model::limits::APPROVAL_KEY_OPEN_MS_MAX`].
-//! 7. Locked keys stop nothing but what they sign: receipts wait and say so.
+//! 7. A host that is told to end leaves off at a durable boundary and withdraws its address; one that is killed leaves
+//!    an address that nobody believes.
+//! 8. Locked keys stop nothing but what they sign: receipts wait and say so.
 //!
 //! **Where to start reading.** [`Session`], then [`Local`], then [`Home`].
 #![allow(
@@ -51,6 +54,7 @@ mod pin;
 mod reasoners;
 mod session;
 
+pub use api::Stands;
 pub use approving::ApprovalSeat;
 pub use chance::{OsEntropy, SystemClock};
 pub use config::Config;
@@ -60,4 +64,4 @@ pub use home::Home;
 pub use interrupt::Interrupts;
 pub use keys::{HostKeys, Made, NewKeys, Unlock, VaultChoice};
 pub use local::Local;
-pub use session::{Need, Session, Stands};
+pub use session::{Need, Session};

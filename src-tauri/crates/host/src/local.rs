@@ -1,27 +1,29 @@
 //! A store in this process: with the kernel when it owns the store, without when it only reads.
 
 use crate::blobs::Blobs;
-use crate::drives::{Drives, Ended};
+use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
+use crate::session::built_pages;
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs,
     pin,
 };
-use api::{BundleSigners, Flow};
+use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
 use kernel::command::submit::Reasoning;
-use kernel::{Kernel, Ports};
+use kernel::{Kernel, Ports, Standing};
 use ledger::Reader;
 use model::body::KeyPurpose;
 use model::fault::NoFaults;
 use model::{Clock as _, Entropy as _, TaskId, UnixMs};
 use projections::Query;
 use seal::{PublicKey, Signer as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Whoever watches long work: told what, how much, of how much; answers whether it goes on.
@@ -46,6 +48,8 @@ pub struct Local {
     watch: OnceLock<Watch>,
     /// Events that were folded anew when the store was opened.
     rebuilt: Option<u64>,
+    /// Where others attach, while they can.
+    server: Mutex<Option<gateway::Server>>,
 }
 
 impl Local {
@@ -71,6 +75,7 @@ impl Local {
             artifacts: OnceLock::new(),
             watch: OnceLock::new(),
             rebuilt: None,
+            server: Mutex::default(),
         }
     }
 
@@ -178,15 +183,71 @@ impl Local {
         Ok(tasks)
     }
 
-    /// Waits until the task is not driven any more, at most `patience`; how it stands then, if this process drove it.
-    pub fn wait(&self, task: TaskId, patience: Duration) -> Option<Ended> {
-        self.owned.as_ref().and_then(|owned| owned.drives.wait(task, patience))
+    /// Lets others attach: listens on loopback, at a port of its own unless one is named, leaves a new token in the
+    /// store's folder, and says in the store's lock where it is reached.
+    ///
+    /// # Errors
+    /// [`Error::Gateway`] when the port is taken or the token cannot be kept; [`Error::Kernel`] when this process
+    /// does not own the store.
+    pub fn serve(self: &Arc<Self>, port: Option<u16>) -> Result<SocketAddr, Error> {
+        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = &*server {
+            return Ok(server.address());
+        }
+        let kernel =
+            self.owned.as_ref().map(|owned| &owned.kernel).ok_or_else(|| {
+                Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned()))
+            })?;
+        let at = (Ipv4Addr::LOCALHOST, port.unwrap_or_default());
+        let listener = TcpListener::bind(at)
+            .map_err(|e| gateway::Error::Io { act: "listen there", why: e.to_string() })?;
+        let draw: gateway::Draw = Arc::new(|| {
+            let mut bytes = [0; 32];
+            OsEntropy.fill(&mut bytes);
+            bytes
+        });
+        let token = gateway::Token::new(draw());
+        token.keep(self.home.dir())?;
+        let options = gateway::Options { token, draw, pages: built_pages() };
+        let serving = gateway::serve(Arc::clone(self) as _, listener, options)?;
+        let address = serving.address();
+        kernel.announce(Some(&address.to_string()))?;
+        tracing::info!(%address, "others can attach");
+        *server = Some(serving);
+        Ok(address)
     }
 
-    /// Waits until what is at work has come to rest (whoever is in a hurry pauses it first), keeps the newest head
-    /// outside the store, and lets go of it.
+    /// Where others attach, while they can.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(gateway::Server::address)
+    }
+
+    /// A link for a browser, which works once; none when nobody is served.
+    pub fn link(&self) -> Option<String> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|server| server.link().url)
+    }
+
+    /// The process ends soon: work leaves off at its next durable boundary, and the next host goes on with it.
+    pub fn wind_down(&self) {
+        let Some(owned) = &self.owned else { return };
+        owned.drives.stop();
+        owned.kernel.wind_down();
+    }
+
+    /// Waits until what is at work has come to rest (whoever is in a hurry winds it down first), lets nobody attach
+    /// any more, keeps the newest head outside the store, and lets go of it.
     pub fn close(&self) {
         let Some(owned) = &self.owned else { return };
+        // Whoever is attached may have work here, and is served until that has come to rest.
+        owned.drives.settle();
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(server) = server {
+            if let Err(error) = owned.kernel.announce(None) {
+                tracing::warn!(%error, "the address could not be withdrawn; it dies with this process");
+            }
+            server.stop();
+            let _ = std::fs::remove_file(self.home.path(gateway::TOKEN_FILE));
+        }
         owned.drives.stop();
         owned.drives.settle();
         pin::keep(&self.home, owned.kernel.reader());
@@ -301,6 +362,23 @@ impl api::Host for Local {
 
     fn drive_all(&self) -> Result<Vec<TaskId>, wire::Error> {
         self.go_on()
+    }
+
+    fn stands(&self, task: TaskId, patience: Duration) -> Result<Stands, wire::Error> {
+        let owned = self.owned()?;
+        Ok(match owned.drives.wait(task, patience) {
+            Waited::AtWork => Stands::AtWork,
+            Waited::Ended(Ended::Failed(error)) => Stands::Broke(error),
+            Waited::Ended(Ended::Stands(standing)) => match standing {
+                Standing::KeyLocked => Stands::KeyLocked,
+                Standing::Halted => Stands::Halted,
+                // Whoever waits finds out from the next host.
+                Standing::LeftOff => Stands::AtWork,
+                Standing::Waiting(_) | Standing::Ended { .. } => Stands::AtRest,
+            },
+            Waited::NotHere if owned.kernel.halted().is_some() => Stands::Halted,
+            Waited::NotHere => Stands::AtRest,
+        })
     }
 
     fn rebuild(&self) -> Result<u64, wire::Error> {

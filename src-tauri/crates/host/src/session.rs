@@ -1,12 +1,19 @@
 //! What a surface asks a store with, whoever holds it.
 
-use crate::drives::Ended;
 use crate::local::Watch;
 use crate::{Home, Local, Unlock};
-use kernel::{Standing, Waiting};
+use api::{Host as _, Stands};
+use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 use wire::{Access, Code, Command, Error};
+
+/// Whoever holds the store has this long to say where it is reached, or to end: a host that has just begun opens its
+/// keys first, and a short command is over soon.
+const HELD: Duration = Duration::from_secs(10);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What a command needs of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,27 +24,25 @@ pub enum Need {
     Write,
 }
 
-/// A way to a store.
-pub enum Session {
-    /// In this process.
-    Local(Box<Local>),
-    /// Through the process that owns it.
-    Attached(gateway::Client),
+/// A store in this process, or a way to the one that owns it.
+#[derive(Clone)]
+enum Way {
+    Local(Arc<Local>),
+    Attached(Arc<Attached>),
 }
 
-/// How a task stands with the process that drives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stands {
-    /// It is at work.
-    AtWork,
-    /// It waits for a person, another task, or has ended; the store says which.
-    AtRest,
-    /// Its receipts wait for locked keys.
-    KeyLocked,
-    /// Hermit is halted.
-    Halted,
-    /// Driving it broke off.
-    Broke(Error),
+struct Attached {
+    client: gateway::Client,
+    /// What only reads is read here: the store's folder is the same.
+    reading: Local,
+}
+
+/// A way to a store. When the process it is attached to ends, the next call takes the store over, or attaches to
+/// whoever did.
+pub struct Session {
+    home: Home,
+    unlock: Unlock,
+    way: RwLock<Way>,
 }
 
 impl Session {
@@ -46,99 +51,240 @@ impl Session {
     /// # Errors
     /// [`Code::Held`] when another process owns the store and cannot be reached; what the store says.
     pub fn open(home: &Home, need: Need, unlock: &Unlock) -> Result<Self, Error> {
-        if need == Need::Read {
-            return Ok(Self::Local(Box::new(Local::reading(home.clone()).map_err(crate::Error::to_wire)?)));
-        }
-        match Local::owning(home.clone(), unlock) {
-            Ok(local) => Ok(Self::Local(Box::new(local))),
-            Err(crate::Error::Kernel(kernel::Error::Ledger(ledger::Error::Held {
-                pid, address, ..
-            }))) => Self::attach(home, pid, address),
-            Err(error) => Err(error.to_wire()),
-        }
+        let way = match need {
+            Need::Read => Way::Local(Arc::new(Local::reading(home.clone()).map_err(crate::Error::to_wire)?)),
+            Need::Write => find(home, unlock)?,
+        };
+        Ok(Self { home: home.clone(), unlock: unlock.clone(), way: RwLock::new(way) })
     }
 
-    fn attach(home: &Home, pid: u32, address: Option<String>) -> Result<Self, Error> {
-        let held = |why: &str| {
-            Error::new(Code::Held, format!("the store is in use by process {pid}{why}"))
-                .hint("wait until it ends, or end it: nothing is lost, and what it did is kept")
-                .details(serde_json::json!({ "pid": pid }))
-        };
-        let Some(address) = address else { return Err(held("")) };
-        gateway::Client::attach(&address, home.dir())
-            .map(Self::Attached)
-            .map_err(|e| held(&format!(", which does not answer: {e}")))
+    /// A way through the process that serves the store now, if one does. It needs no key of this process.
+    pub fn attach(home: &Home, unlock: &Unlock) -> Option<Self> {
+        let holder = ledger::holder(home.dir()).ok().flatten()?;
+        let way = reach(home, &holder.address?).ok()?;
+        Some(Self { home: home.clone(), unlock: unlock.clone(), way: RwLock::new(way) })
+    }
+
+    /// A store that this process has opened already.
+    pub fn of(local: Local) -> Self {
+        let (home, way) = (local.home().clone(), Way::Local(Arc::new(local)));
+        Self { home, unlock: Unlock::Environment, way: RwLock::new(way) }
+    }
+
+    fn way(&self) -> Way {
+        self.way.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether this process owns the store.
     pub fn is_owner(&self) -> bool {
-        matches!(self, Self::Local(local) if api::Host::kernel(&**local).is_ok())
+        self.local().is_some_and(|local| local.kernel().is_ok())
+    }
+
+    /// Whether another process owns it and does what is asked.
+    pub fn is_attached(&self) -> bool {
+        self.local().is_none()
     }
 
     /// The store in this process, when it is.
-    pub fn local(&self) -> Option<&Local> {
-        match self {
-            Self::Local(local) => Some(local),
-            Self::Attached(_) => None,
+    pub fn local(&self) -> Option<Arc<Local>> {
+        match self.way() {
+            Way::Local(local) => Some(local),
+            Way::Attached(_) => None,
         }
     }
 
-    /// Runs a command.
+    /// Lets others attach to this process for as long as it owns the store. Where that cannot be had the work goes on
+    /// without, and the log says why.
+    pub fn serve(&self) {
+        if let Some(local) = self.local().filter(|local| local.kernel().is_ok())
+            && let Err(error) = local.serve(None)
+        {
+            tracing::warn!(%error, "nobody can attach to this process");
+        }
+    }
+
+    /// A link for a browser, where somebody serves.
     ///
     /// # Errors
-    /// What the command says.
-    pub fn call<C: Command>(&self, command: &C) -> Result<C::Answer, Error> {
-        match self {
-            Self::Local(local) => {
-                let params = serde_json::to_value(command).map_err(api::failed)?;
-                serde_json::from_value(api::call(&**local, C::NAME, params)?).map_err(api::failed)
-            }
-            Self::Attached(_) if C::ACCESS == Access::owner => Err(Error::new(
-                Code::Forbidden,
-                format!("`{}` runs only in the process that owns the store", C::NAME),
-            )
-            .hint("end that process first")),
-            Self::Attached(client) => client.call(command),
+    /// [`Code::NoHost`] when nobody serves, and what the host says.
+    pub fn link(&self) -> Result<String, Error> {
+        match self.way() {
+            Way::Local(local) => local.link().ok_or_else(api::no_host),
+            Way::Attached(attached) => attached.client.link(),
         }
+    }
+
+    /// Where the host is that this is attached to.
+    pub fn address(&self) -> Option<String> {
+        match self.way() {
+            Way::Local(local) => local.address().map(|address| address.to_string()),
+            Way::Attached(attached) => Some(attached.client.address().to_string()),
+        }
+    }
+
+    /// Runs a command. What only reads is read in this process, whoever owns the store.
+    ///
+    /// # Errors
+    /// What the command says. [`Code::Unavailable`] when the owner went away while it was at a command that changes
+    /// something: then only the store says how far it came.
+    pub fn call<C: Command>(&self, command: &C) -> Result<C::Answer, Error> {
+        match self.way() {
+            Way::Local(local) => here(&local, command),
+            Way::Attached(attached) => match C::ACCESS {
+                Access::read | Access::free => here(&attached.reading, command),
+                Access::owner => Err(Error::new(
+                    Code::Forbidden,
+                    format!("`{}` runs only in the process that owns the store", C::NAME),
+                )
+                .hint("end that process first")),
+                Access::write => match attached.client.call(command) {
+                    // Nobody has heard it, so it can be said again to whoever owns the store now.
+                    Err(error) if is_unheard(&error) => {
+                        self.again(&attached)?;
+                        self.call_now(command)
+                    }
+                    other => other,
+                },
+            },
+        }
+    }
+
+    fn call_now<C: Command>(&self, command: &C) -> Result<C::Answer, Error> {
+        match self.way() {
+            Way::Local(local) => here(&local, command),
+            Way::Attached(attached) => attached.client.call(command),
+        }
+    }
+
+    /// The owner is gone: takes the store over and goes on with everything, or attaches to whoever was faster.
+    fn again(&self, gone: &Arc<Attached>) -> Result<(), Error> {
+        let mut way = self.way.write().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(&*way, Way::Attached(now) if Arc::ptr_eq(now, gone)) {
+            return Ok(());
+        }
+        *way = find(&self.home, &self.unlock)?;
+        if let Way::Local(local) = &*way {
+            tracing::info!("the process that owned the store has ended; this one took it over");
+            if let Err(error) = local.serve(None) {
+                tracing::warn!(%error, "nobody can attach to this process");
+            }
+            local.go_on()?;
+        }
+        Ok(())
     }
 
     /// Listens to what happens, where something can.
     pub fn listen(&self) -> Option<Receiver<wire::Notice>> {
-        match self {
-            Self::Local(local) => api::Host::listen(&**local),
-            Self::Attached(_) => None,
+        match self.way() {
+            Way::Local(local) => local.listen(),
+            // A host without a place for one more is watched through the store.
+            Way::Attached(attached) => attached.client.listen().ok(),
         }
     }
 
     /// Tells whoever watches of long work in this process.
     pub fn watch(&self, watch: Watch) {
-        if let Self::Local(local) = self {
-            local.watch(watch);
+        match self.way() {
+            Way::Local(local) => local.watch(watch),
+            Way::Attached(attached) => attached.reading.watch(watch),
         }
     }
 
-    /// Waits a moment for the task to come to rest; how it stands, as far as the process that drives it can say.
+    /// Waits a moment for the task to come to rest; how it stands, as the process that drives it says. A host that
+    /// ended meanwhile is followed by the next one.
     pub fn stands(&self, task: &str, patience: Duration) -> Stands {
-        let Self::Local(local) = self else {
-            std::thread::sleep(patience);
-            return Stands::AtRest;
-        };
-        let Ok(task) = task.parse() else { return Stands::AtRest };
-        match local.wait(task, patience) {
-            None => Stands::AtWork,
-            Some(Ended::Stands(Standing::KeyLocked)) => Stands::KeyLocked,
-            Some(Ended::Stands(Standing::Halted)) => Stands::Halted,
-            Some(Ended::Stands(
-                Standing::Waiting(Waiting::Dependency) | Standing::Waiting(_) | Standing::Ended { .. },
-            )) => Stands::AtRest,
-            Some(Ended::Failed(error)) => Stands::Broke(error),
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let patience_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+            let asked = wire::host::Wait { task: task.to_owned(), patience_ms };
+            let stands = match self.call(&asked) {
+                Ok(stood) => of_stood(stood),
+                // Broken off in the middle of waiting, which nobody minds.
+                Err(error) if error.code == Code::Unavailable => Stands::AtWork,
+                Err(error) => Stands::Broke(error),
+            };
+            if stands != Stands::AtWork || Instant::now() >= until {
+                return stands;
+            }
         }
     }
 
     /// Lets go of the store.
     pub fn close(&self) {
-        if let Self::Local(local) = self {
+        if let Some(local) = self.local() {
             local.close();
         }
     }
+}
+
+fn here<C: Command>(local: &Local, command: &C) -> Result<C::Answer, Error> {
+    let params = serde_json::to_value(command).map_err(api::failed)?;
+    serde_json::from_value(api::call(local, C::NAME, params)?).map_err(api::failed)
+}
+
+fn of_stood(stood: wire::host::Stood) -> Stands {
+    match stood.stands.as_str() {
+        "at_work" => Stands::AtWork,
+        "key_locked" => Stands::KeyLocked,
+        "halted" => Stands::Halted,
+        "broke" => Stands::Broke(stood.error.unwrap_or_else(|| api::failed("driving it broke off"))),
+        _ => Stands::AtRest,
+    }
+}
+
+fn is_unheard(error: &Error) -> bool {
+    error.code == Code::Unavailable
+        && error.details.get("sent").and_then(serde_json::Value::as_bool) == Some(false)
+}
+
+fn reach(home: &Home, address: &str) -> Result<Way, String> {
+    let client = gateway::Client::attach(address, home.dir()).map_err(|e| e.to_string())?;
+    let reading = Local::reading(home.clone()).map_err(|e| e.to_string())?;
+    Ok(Way::Attached(Arc::new(Attached { client, reading })))
+}
+
+/// Owns the store, or reaches whoever does; waits a while for one that has just begun or is about to end.
+fn find(home: &Home, unlock: &Unlock) -> Result<Way, Error> {
+    let until = Instant::now() + HELD;
+    loop {
+        // Who serves is asked first: whoever tries the lock while it is given back could be taken for its holder.
+        let holder = ledger::holder(home.dir()).ok().flatten();
+        let (pid, said) = match holder {
+            Some(holder) => match holder.address.map(|address| reach(home, &address)) {
+                Some(Ok(way)) => return Ok(way),
+                Some(Err(why)) => (holder.pid, format!(", which does not answer: {why}")),
+                None => (holder.pid, String::new()),
+            },
+            // Nobody, or somebody who is provably gone.
+            None => match Local::owning(home.clone(), unlock) {
+                Ok(local) => return Ok(Way::Local(Arc::new(local))),
+                Err(crate::Error::Kernel(kernel::Error::Ledger(ledger::Error::Held { pid, .. }))) => {
+                    (pid, String::new())
+                }
+                Err(error) => return Err(error.to_wire()),
+            },
+        };
+        if Instant::now() >= until {
+            return Err(Error::new(Code::Held, format!("the store is in use by process {pid}{said}"))
+                .hint("wait until it ends, or end it: nothing is lost, and what it did is kept")
+                .details(serde_json::json!({ "pid": pid })));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// The folder of the built UI: named, beside the program, or in the checkout that a debug build came from.
+pub(crate) fn built_pages() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("HERMIT_UI_DIR").filter(|named| !named.is_empty()) {
+        return Some(PathBuf::from(named));
+    }
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(std::path::Path::parent);
+    let installed = beside.into_iter().flat_map(|dir| [dir.join("ui"), dir.join("../share/hermit/ui")]);
+    let checkout = cfg!(debug_assertions)
+        .then(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../ui/dist")));
+    let mut all = installed.chain(checkout);
+    // A checkout that has not built its UI yet may do so while the host runs.
+    all.find(|dir| dir.join("index.html").is_file() || dir.ends_with("ui/dist"))
 }

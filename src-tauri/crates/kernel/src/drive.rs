@@ -45,6 +45,8 @@ pub enum Standing {
     KeyLocked,
     /// The gate is halted.
     Halted,
+    /// The host ends; the next one goes on from here.
+    LeftOff,
 }
 
 /// Gives the driver's seat back however driving ends.
@@ -72,6 +74,10 @@ impl Kernel {
         loop {
             if lock(&self.gate).is_none() {
                 return Ok(Standing::Halted);
+            }
+            if self.winding.load(Ordering::SeqCst) {
+                self.checkpoint_after(task_id);
+                return Ok(Standing::LeftOff);
             }
             let step = next(&lock(&cell.state), self.ports.clock.now());
             tracing::debug!(task = %task_id, next = ?step, "drive");

@@ -14,7 +14,7 @@ use model::principal::PrincipalType;
 use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Everything the kernel asks of the outside.
@@ -60,6 +60,8 @@ pub struct Kernel {
     pub(crate) gate: Mutex<Option<Gate>>,
     pub(crate) tasks: Mutex<HashMap<TaskId, Arc<Cell>>>,
     pub(crate) session: String,
+    /// The host ends: drivers leave off at the next boundary.
+    pub(crate) winding: AtomicBool,
 }
 
 /// Locks, and goes on with what is there when another thread panicked: state is rebuilt from events anyway.
@@ -84,6 +86,20 @@ impl Kernel {
     /// The content store.
     pub fn artifacts(&self) -> &artifacts::Store {
         &self.artifacts
+    }
+
+    /// Says in the store's lock where this host can be reached, as `127.0.0.1:PORT`, or that it no longer can.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] when the lock's note cannot be written.
+    pub fn announce(&self, address: Option<&str>) -> Result<(), Error> {
+        Ok(self.writer.announce(address)?)
+    }
+
+    /// The host ends: every driver leaves off at its next durable boundary, and a model that is asked is asked again
+    /// by the next host. An effect under way is not interrupted. There is no way back in this process.
+    pub fn wind_down(&self) {
+        self.winding.store(true, Ordering::SeqCst);
     }
 
     /// The store's folder.

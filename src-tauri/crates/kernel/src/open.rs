@@ -65,6 +65,7 @@ pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
         gate: Mutex::new(None),
         tasks: Mutex::new(HashMap::new()),
         session,
+        winding: std::sync::atomic::AtomicBool::new(false),
     };
     kernel.fold_store()?;
     if lock(&kernel.store).system_task_id.is_none() {

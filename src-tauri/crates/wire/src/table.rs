@@ -107,6 +107,7 @@ macro_rules! with_commands {
         "tells who holds the store and what waits for a person" host.status(Status) -> HostStatus, read [tasks, approvals, gate, store];
         "tells facts about machine, store and keys" host.doctor(Doctor) -> Facts, read [store];
         "goes on with everything that can go on" host.resume(Resume) -> Resumed, write [];
+        "waits a moment for a task to come to rest, and tells how it stands" host.wait(Wait) -> Stood, write [];
     } };
 }
 

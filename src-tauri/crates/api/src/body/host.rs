@@ -1,8 +1,12 @@
 //! The process that holds the store, and what waits for a person.
 
 use crate::convert::{all, opt_text};
-use crate::{Host, Wire as _, fold};
-use wire::host::{Doctor, Fact, Facts, Holder, HostStatus, Level, Resume, Resumed, Status, Waiting};
+use crate::ids::find;
+use crate::{Host, Stands, Wire as _, fold};
+use std::time::Duration;
+use wire::host::{
+    Doctor, Fact, Facts, Holder, HostStatus, Level, Resume, Resumed, Status, Stood, Wait, Waiting,
+};
 use wire::{Code, Error};
 
 pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
@@ -99,4 +103,20 @@ fn fact(name: &str, level: Level, value: String, advice: String) -> Fact {
 
 pub(crate) fn resume(host: &dyn Host, _: Resume) -> Result<Resumed, Error> {
     Ok(Resumed { tasks: all(host.drive_all()?) })
+}
+
+/// Longer waits are asked for again, so that nobody holds a seat of the gateway for long.
+const PATIENCE_MAX: Duration = Duration::from_secs(1);
+
+pub(crate) fn wait(host: &dyn Host, p: Wait) -> Result<Stood, Error> {
+    let task = find(host, &p.task)?;
+    let stands = host.stands(task, Duration::from_millis(p.patience_ms).min(PATIENCE_MAX))?;
+    let (stands, error) = match stands {
+        Stands::AtWork => ("at_work", None),
+        Stands::AtRest => ("at_rest", None),
+        Stands::KeyLocked => ("key_locked", None),
+        Stands::Halted => ("halted", None),
+        Stands::Broke(error) => ("broke", Some(error)),
+    };
+    Ok(Stood { task_id: task.to_string(), stands: stands.to_owned(), error })
 }

@@ -12,9 +12,9 @@ use projections::Query;
 use seal::{PublicKey, Signer as _};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use testkit::World;
 
 /// A process with a world; whether it holds the kernel is `owns`.
@@ -22,6 +22,7 @@ pub struct Home {
     pub world: World,
     pub owns: bool,
     reading: artifacts::Store,
+    listeners: Mutex<Vec<Sender<wire::Notice>>>,
     drawn: AtomicU32,
 }
 
@@ -42,7 +43,7 @@ impl Home {
         let dir = world.store.path();
         let blobs = Arc::new(Blobs(dir.to_owned()));
         let reading = artifacts::Store::open_for_reading(dir, blobs, Arc::new(NoFaults));
-        Self { world, owns: true, reading, drawn: AtomicU32::new(0) }
+        Self { world, owns: true, reading, listeners: Mutex::default(), drawn: AtomicU32::new(0) }
     }
 
     /// The same store in a process that only reads: nobody holds it any more.
@@ -50,6 +51,12 @@ impl Home {
         self.world.crash();
         self.owns = false;
         self
+    }
+
+    #[allow(dead_code, reason = "for tests of those who listen")]
+    pub fn tell(&self, notice: &wire::Notice) {
+        let listeners = self.listeners.lock().expect("no poison");
+        listeners.iter().for_each(|listener| drop(listener.send(notice.clone())));
     }
 
     pub fn ask(&self, name: &str, params: Value) -> Result<Value, wire::Error> {
@@ -159,6 +166,11 @@ impl Host for Home {
         Ok(tasks)
     }
 
+    fn stands(&self, task: TaskId, _: std::time::Duration) -> Result<api::Stands, wire::Error> {
+        self.kernel()?.task(task).map_err(api::of_kernel)?;
+        Ok(api::Stands::AtRest)
+    }
+
     fn rebuild(&self) -> Result<u64, wire::Error> {
         self.kernel()?.reader().log_head().map_err(api::of_ledger)
     }
@@ -172,6 +184,8 @@ impl Host for Home {
     }
 
     fn listen(&self) -> Option<Receiver<wire::Notice>> {
-        None
+        let (send, receive) = channel();
+        self.listeners.lock().expect("no poison").push(send);
+        self.owns.then_some(receive)
     }
 }

@@ -33,6 +33,21 @@ pub struct StartArgs {
     pub approval_passphrase_fd: Option<i32>,
 }
 
+/// `hermit serve`.
+#[derive(Debug, Args, Default)]
+#[command(after_help = "\
+It takes the store, goes on with what was interrupted, and listens on this machine only. It prints a link for a
+browser: the link works once and for ten minutes, and gives a session that can look, give work and refuse, and never
+allow. Where another process serves the store already, a new link to that one is printed.
+Commands that need the store find the host by themselves and attach to it. Allowing something still happens in a
+terminal of yours, with the approval passphrase, which goes to no host.
+Ctrl-C or a request to terminate ends it: work leaves off where it is, and the next host goes on with it.")]
+pub struct ServeArgs {
+    /// Port to listen at; any free one when absent.
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+}
+
 /// `hermit artifacts`.
 #[derive(Debug, Subcommand)]
 pub enum ArtifactsVerb {

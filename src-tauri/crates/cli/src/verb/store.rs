@@ -85,7 +85,7 @@ fn rebuild(context: &Context) -> Came {
     context.reading()?;
     let opened =
         Local::rebuilding(context.home.clone(), &Unlock::Environment).map_err(host::Error::to_wire)?;
-    let session = Session::Local(Box::new(opened));
+    let session = Session::of(opened);
     let rebuilt = session.call(&Rebuild {});
     session.close();
     context

@@ -4,7 +4,7 @@ use crate::bench::{Bench, VAULT, allow, before, program};
 use testkit::pty::Pty;
 
 #[test]
-fn while_one_process_owns_the_store_others_read_it_and_are_told_who_has_it() {
+fn while_one_process_owns_the_store_others_read_it_and_write_through_it() {
     let bench = Bench::new();
     let folder = bench.folder();
     let mut terminal =
@@ -13,9 +13,11 @@ fn while_one_process_owns_the_store_others_read_it_and_are_told_who_has_it() {
     // A reader works beside it.
     let listed = bench.run(&["approvals", "list", "--json"]).ends_with(0).json();
     assert_eq!(listed["rows"].as_array().unwrap().len(), 1);
-    // A writer is told, with what to do.
-    let ran = bench.run(&["task", "note", "task_x", "hello"]).ends_with(1);
-    assert!(ran.err.contains("in use by process") && ran.err.contains("hint:"), "{}", ran.err);
+    // A writer is heard by the one that owns it.
+    let ran = bench.run(&["task", "note", "task_x", "hello"]).ends_with(2);
+    assert!(ran.err.contains("names no task"), "{}", ran.err);
+    let task = listed["rows"][0]["task_id"].as_str().unwrap();
+    bench.run(&["task", "note", task, "hello"]).ends_with(0);
     terminal.send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");

@@ -343,7 +343,8 @@ impl Kernel {
         let mut on_delta =
             |text: &str| self.ports.observer.notice(Notice::Delta { task_id, text: text.to_owned() });
         let started = self.ports.clock.now();
-        let reply = reasoner.propose(&input, &mut on_delta, &|| cell.stop.load(Ordering::SeqCst));
+        let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
+        let reply = reasoner.propose(&input, &mut on_delta, &stopped);
         let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
         let mut guard = lock(&cell.state);
         match reply {

@@ -11,6 +11,13 @@ params! {
     Doctor {}
     /// Nothing to say.
     Resume {}
+    /// A task, and how long to wait at most.
+    Wait {
+        task: String,
+        /// Milliseconds; a host waits for a second at most.
+        #[serde(default)]
+        patience_ms: u64,
+    }
 }
 
 answers! {
@@ -51,6 +58,27 @@ answers! {
     }
     /// Tasks that go on.
     Resumed { tasks: Vec<String> }
+    /// A host that others attach to, as `hermit serve` tells it.
+    Serving {
+        pid: u32,
+        /// `127.0.0.1:PORT`.
+        address: String,
+        /// A link for a browser, which works once and for ten minutes.
+        url: String,
+        /// Whether it is the process that says so.
+        here: bool,
+        /// Interrupted tasks that go on.
+        tasks: Vec<String>,
+    }
+    /// How a task stands with the process that drives it.
+    Stood {
+        task_id: String,
+        /// `at_work`; `at_rest` when it waits or has ended, which the store tells; `key_locked` when its receipts
+        /// wait for keys; `halted`; `broke` when driving it broke off.
+        stands: String,
+        /// Why it broke off.
+        error: Option<crate::Error>,
+    }
 }
 
 /// How much a fact matters.

@@ -1,0 +1,102 @@
+//! Requests read within bounds, and answers in the one shape.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde_json::Value;
+use wire::{Code, Error};
+
+/// Bytes of a request's body: a file given by its bytes fits, and no more than a few at once fill memory.
+pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of a body that is too large which are still read before the connection is cut.
+const DRAINED_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The body as a JSON object; nothing at all is no parameters.
+pub(crate) async fn params(request: Request) -> Result<Value, Error> {
+    let too_large = || {
+        Error::new(Code::TooLarge, format!("the body is larger than {BODY_BYTES_MAX} bytes"))
+            .hint("name a file by its path instead of sending its bytes")
+    };
+    let mut frames = request.into_body().into_data_stream();
+    let (mut bytes, mut length) = (Vec::new(), 0_usize);
+    while let Some(frame) = frames.next().await {
+        let frame = frame.map_err(|e| Error::new(Code::Usage, format!("the body broke off: {e}")))?;
+        length = length.saturating_add(frame.len());
+        if length <= BODY_BYTES_MAX {
+            bytes.extend_from_slice(&frame);
+        } else {
+            // Thrown away, but read for a while: a client that is still sending would not see the answer.
+            bytes = Vec::new();
+            if length > DRAINED_BYTES_MAX {
+                break;
+            }
+        }
+    }
+    if length > BODY_BYTES_MAX {
+        return Err(too_large());
+    }
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(value @ (Value::Object(_) | Value::Null)) => Ok(value),
+        Ok(_) => Err(Error::new(Code::Usage, "parameters are a JSON object")
+            .hint("send an object, such as `{}`, with `content-type: application/json`")),
+        Err(e) => Err(Error::new(Code::Usage, format!("the body is no JSON: {e}"))
+            .hint("send an object, such as `{}`, with `content-type: application/json`")),
+    }
+}
+
+/// An error with the status of its code.
+pub(crate) fn refusal(error: &Error) -> Response {
+    let status = StatusCode::from_u16(error.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    refusal_as(status, error)
+}
+
+/// An error with a status of its own.
+pub(crate) fn refusal_as(status: StatusCode, error: &Error) -> Response {
+    let mut answer = json(status, error);
+    if error.code == Code::Unauthorised {
+        answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    answer
+}
+
+/// Nothing lies at this path.
+pub(crate) fn nowhere() -> Response {
+    refusal(
+        &Error::new(Code::UnknownCommand, "there is nothing at this path")
+            .hint("`GET /api/commands` lists the commands, `GET /v1/capabilities` the run API"),
+    )
+}
+
+/// The path is right, the method is not.
+pub(crate) fn method() -> Response {
+    let error = Error::new(Code::Usage, "this path takes another method")
+        .hint("commands and controls are POST, everything that is read is GET");
+    refusal_as(StatusCode::METHOD_NOT_ALLOWED, &error)
+}
+
+/// Any value as JSON.
+pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    let (status, text) = match serde_json::to_string(value) {
+        Ok(text) => (status, text),
+        Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "{}".to_owned()),
+    };
+    let mut answer = Response::new(Body::from(text));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+/// What a body came to.
+pub(crate) fn of<T: Serialize>(came: Result<T, Error>) -> Response {
+    match came {
+        Ok(value) => json(StatusCode::OK, &value),
+        Err(error) => refusal(&error),
+    }
+}

@@ -1,0 +1,70 @@
+//! Notices as server-sent events. They say where to look again; the store says what is there.
+
+use crate::answer::{refusal, refusal_as};
+use crate::server::Gateway;
+use crate::sse;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use wire::{Code, Error};
+
+/// Notices that wait for a slow listener; beyond them its stream ends, and it asks again.
+const BEHIND_MAX: usize = 256;
+/// How long a stream takes to see that the gateway stops.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// `GET /api/notices`.
+pub(crate) async fn stream(State(gateway): State<Arc<Gateway>>) -> Response {
+    let place = match gateway.place() {
+        Ok(place) => place,
+        Err(error) => return refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
+    };
+    let Some(notices) = gateway.host.listen() else {
+        return refusal(&Error::new(Code::NoHost, "nothing happens in a process that only reads"));
+    };
+    let store_id = match gateway.seated(|host| Ok(host.reader()?.log_id().to_owned())).await {
+        Ok(store_id) => store_id,
+        Err(error) => return refusal(&error),
+    };
+    let (send, receive) = mpsc::channel::<Bytes>(BEHIND_MAX);
+    let hello = sse::frame(None, "hello", &serde_json::json!({ "store_id": store_id }));
+    // The channel is empty, so it takes this one.
+    let _ = send.try_send(hello);
+    tokio::task::spawn_blocking(move || {
+        let mut silent = Duration::ZERO;
+        while place.is_open() {
+            let frame = match notices.recv_timeout(LOOK) {
+                Ok(notice) => frame(&notice),
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) if silent < sse::ALIVE => {
+                    silent += LOOK;
+                    if send.is_closed() {
+                        return;
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => sse::alive(),
+            };
+            silent = Duration::ZERO;
+            if send.try_send(frame).is_err() {
+                return;
+            }
+        }
+    });
+    sse::answer(receive)
+}
+
+/// `event:` is the kind, `data:` the notice.
+fn frame(notice: &wire::Notice) -> Bytes {
+    let kind = match notice {
+        wire::Notice::Event { .. } => "event",
+        wire::Notice::Delta { .. } => "delta",
+        wire::Notice::Progress { .. } => "progress",
+    };
+    sse::frame(None, kind, notice)
+}
