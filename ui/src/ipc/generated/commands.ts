@@ -123,6 +123,8 @@ export interface Commands {
   "host.doctor": { params: host.Doctor; answer: host.Facts };
   /** goes on with everything that can go on */
   "host.resume": { params: host.Resume; answer: host.Resumed };
+  /** waits a moment for a task to come to rest, and tells how it stands */
+  "host.wait": { params: host.Wait; answer: host.Stood };
 }
 
 export type CommandName = keyof Commands;
@@ -184,4 +186,5 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "host.status": { access: "read", topics: ["tasks", "approvals", "gate", "store"] },
   "host.doctor": { access: "read", topics: ["store"] },
   "host.resume": { access: "write", topics: [] },
+  "host.wait": { access: "write", topics: [] },
 };

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Text } from "./shared";
+import type { Error, Text } from "./shared";
 
 /** Nothing to say. */
 export type Status = Record<string, never>;
@@ -9,6 +9,13 @@ export type Doctor = Record<string, never>;
 
 /** Nothing to say. */
 export type Resume = Record<string, never>;
+
+/** A task, and how long to wait at most. */
+export interface Wait {
+  task: string;
+  /** Milliseconds; a host waits for a second at most. */
+  patience_ms?: number;
+}
 
 /** Who, and how it stands. */
 export interface HostStatus {
@@ -59,6 +66,28 @@ export interface Fact {
 /** Tasks that go on. */
 export interface Resumed {
   tasks: string[];
+}
+
+/** A host that others attach to, as `hermit serve` tells it. */
+export interface Serving {
+  pid: number;
+  /** `127.0.0.1:PORT`. */
+  address: string;
+  /** A link for a browser, which works once and for ten minutes. */
+  url: string;
+  /** Whether it is the process that says so. */
+  here: boolean;
+  /** Interrupted tasks that go on. */
+  tasks: string[];
+}
+
+/** How a task stands with the process that drives it. */
+export interface Stood {
+  task_id: string;
+  /** `at_work`; `at_rest` when it waits or has ended, which the store tells; `key_locked` when its receipts wait for keys; `halted`; `broke` when driving it broke off. */
+  stands: string;
+  /** Why it broke off. */
+  error: Error | null;
 }
 
 /** How much a fact matters. */

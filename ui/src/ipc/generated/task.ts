@@ -22,6 +22,20 @@ export interface Budget {
   cost_micros_max?: number | null;
 }
 
+/** One step of a goal that is given in parts. */
+export interface Part {
+  /** Its name, by which later steps name it; its number when absent. */
+  name?: string | null;
+  /** What it is to reach; a playbook may leave it empty. */
+  objective?: string;
+  /** Earlier steps that must have succeeded first; the one before it when absent. */
+  after?: string[] | null;
+  /** Who proposes in this step, when not the task's own reasoner. */
+  reasoner?: Reasoner | null;
+  /** Classes of action it may request; empty allows those the profile allows. */
+  may?: string[];
+}
+
 /** A goal, or a playbook, with everything it comes with. */
 export interface Submit {
   /** What is to be done; a playbook may leave it empty. */
@@ -30,6 +44,8 @@ export interface Submit {
   workspace: string;
   /** Who proposes. */
   reasoner?: Reasoner;
+  /** The goal in parts; empty is one step with the whole goal. */
+  steps?: Part[];
   /** Policy profile: `readonly_analysis` and others; the careful standard when absent. */
   profile?: string | null;
   /** Paths of files to hand over, absolute. */
