@@ -291,3 +291,24 @@ fn the_twin_judges_what_an_insider_with_every_key_has_rewritten_the_same() {
         "{compared} bundles of an insider with every key, {valid} of them valid: both verifiers say the same"
     );
 }
+
+/// Bundles that the page's own tests read. They are committed, so that what was once exported stays checkable.
+#[test]
+fn the_bundles_that_the_page_is_tested_with_are_ours_and_valid() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../ui/verifier/test/data");
+    let receipt = World::new(2, 1);
+    let one = proof::Options { scope: Scope::Receipt(receipt.receipts[0]), ..proof::Options::default() };
+    let bundles = [("task.zip", World::new(2, 1), World::everything()), ("receipt.zip", receipt, one)];
+    for (name, world, options) in bundles {
+        let path = folder.join(name);
+        let field = Field::new(world, &options);
+        if std::env::var_os("HERMIT_WRITE_BUNDLES").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, field.zip()).unwrap();
+            std::fs::write(folder.join("log.pub.pem"), field.world.keys.log.public().to_pem()).unwrap();
+        }
+        let report = proof::verify(&path, &[field.trust()]).unwrap();
+        let again = "with HERMIT_WRITE_BUNDLES=1 this test writes it again, if it may no longer be valid";
+        assert_eq!(report.verdict, Verdict::Valid, "{name}: {report}\n{again}");
+    }
+}

@@ -28,6 +28,10 @@ function said(text: string | undefined): Node[] {
   return text === undefined ? [h("span", { class: "tag s-mute" }, WITHHELD)] : shown(text);
 }
 
+function sentence(text: string | undefined): Node[] {
+  return [h("p", { class: "sentence" }, ...said(text))];
+}
+
 function cite(label: string, title: string, act: () => void): HTMLElement {
   return h("button", { type: "button", class: "cite", title, click: act }, label);
 }
@@ -54,7 +58,7 @@ export function receiptsView(state: State, opened: Opened, go: Go): HTMLElement 
       "button",
       { type: "button", class: "pick-row", "aria-current": receipt === chosen ? "true" : undefined, click: () => go.receipt(receipt.id) },
       h("span", { class: "pick-title" }, ...said(headline(receipt))),
-      h("span", { class: "pick-meta" }, tag(result), receipt.issued ? clock(receipt.issued.at) : "", h("code", {}, shortId(receipt.id))),
+      h("span", { class: "pick-meta" }, tag(result), receipt.issued ? clock(receipt.issued.at) : ""),
     );
     append(list, [h("li", {}, label)]);
   }
@@ -104,7 +108,9 @@ function linksOf(receipt: ReceiptTold, events: readonly Told[], opened: Opened, 
   const about = (type: string, name: string, value: string | undefined): Told | undefined => {
     return value === undefined ? undefined : events.find((event) => event.type === type && (say(event.payload, name) ?? say(event.payload, "approval", name)) === value);
   };
-  const on = (event: Told | undefined): Node | undefined => event && cite(`event ${event.seq}`, event.type, () => go.event(event.seq));
+  const on = (event: Told | undefined, what = ""): Node | undefined => {
+    return event && cite(`${what}${what === "" ? "" : ", "}event ${event.seq}`, event.type, () => go.event(event.seq));
+  };
   const request = say(receipt.request, "action_request_id");
   const file = (ref: Json | undefined, label: string): Node | undefined => {
     const digest = say(ref);
@@ -117,7 +123,7 @@ function linksOf(receipt: ReceiptTold, events: readonly Told[], opened: Opened, 
   const goal = goalAt(events, receipt.issued?.seq ?? Number.MAX_SAFE_INTEGER);
   const isYes = say(body, "receipt_class") === "approval_resolution";
   const links: Link[] = [
-    { term: "Goal", body: said(goal.goal ?? say(receipt.packet, "goal")), cites: [on(goal.event)] },
+    { term: "Goal", body: sentence(goal.goal ?? say(receipt.packet, "goal")), cites: [on(goal.event)] },
     { term: "Evidence", ...evidence(body, opened, go) },
     { term: "Proposed", ...proposal(receipt), cites: [on(about("action.requested", "action_request_id", request)), file(dig(filled(body, "action_request_ref"), "sha256"), "request")] },
     { term: "Policy", ...policy(receipt.policy), cites: [on(about("policy.evaluated", "action_request_id", request)), file(ref("policy_result_sha256"), "result")] },
@@ -172,7 +178,7 @@ function policy(result: Json | undefined): Omit<Link, "term"> {
 }
 
 interface Finders {
-  on(event: Told | undefined): Node | undefined;
+  on(event: Told | undefined, what?: string): Node | undefined;
   about(type: string, name: string, value: string | undefined): Told | undefined;
   file(ref: Json | undefined, label: string): Node | undefined;
   ref(name: string): Json | undefined;
@@ -197,7 +203,7 @@ function approvalLink(receipt: ReceiptTold, events: readonly Told[], approval: s
     term,
     person: true,
     body: lines,
-    cites: [find.on(asked), find.on(answered), find.file(find.ref("approval_packet_sha256"), "packet"), find.file(find.ref("approval_decision_sha256"), "decision")],
+    cites: [find.on(asked, "asked"), find.on(answered, "answered"), find.file(find.ref("approval_packet_sha256"), "packet"), find.file(find.ref("approval_decision_sha256"), "decision")],
   };
 }
 

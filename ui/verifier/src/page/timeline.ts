@@ -90,7 +90,7 @@ export function tree(value: Json): HTMLElement {
 function branch(box: HTMLElement, value: Json, depth: number, name: string): void {
   const line = (...parts: (Node | string)[]): void => {
     const indent = h("span", { class: `indent d${Math.min(depth, 8)}` });
-    append(box, [h("div", { class: "leaf" }, indent, name === "" ? "" : h("span", { class: "name" }, `${name} `), ...parts)]);
+    append(box, [h("div", { class: "leaf" }, indent, name === "" ? "" : h("span", { class: "name" }, name), h("span", { class: "value" }, ...parts))]);
   };
   if (Array.isArray(value) || isObject(value)) {
     const withheld = isObject(value) && Object.keys(value).length === 1 ? say(value, "$sd") : undefined;
