@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{run, say};
-use crate::{Problem, shell};
+use crate::{Problem, pages, shell};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -24,11 +24,14 @@ pub fn dev(place: &Place, args: &[String]) -> Result<ExitCode, Problem> {
     become_hermit(Command::new(hermit).args(args))
 }
 
-/// Release build.
+/// Release build, and the page that verifies.
 pub fn build(place: &Place) -> Result<(), Problem> {
     setup(Purpose::Start)?;
     let hermit = programs(place, true)?;
     say(&format!("built `{}`", hermit.display()));
+    if pages::at_hand() {
+        say(&format!("built `{}`", pages::build(place)?.join("verify.html").display()));
+    }
     Ok(())
 }
 
@@ -58,7 +61,7 @@ fn become_hermit(command: &mut Command) -> Result<ExitCode, Problem> {
     shell::hand_over(command)
 }
 
-/// Formatting, clippy and documentation.
+/// Formatting, clippy, documentation and types.
 pub fn check(place: &Place) -> Result<(), Problem> {
     say("formatting ...");
     run(place.cargo().args(["fmt", "--all", "--check"]))?;
@@ -66,6 +69,10 @@ pub fn check(place: &Place) -> Result<(), Problem> {
     run(place.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     say("documentation ...");
     run(place.cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    if pages::at_hand() {
+        say("types ...");
+        pages::check(place)?;
+    }
     say("all as it should be");
     Ok(())
 }

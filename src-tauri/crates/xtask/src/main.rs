@@ -29,6 +29,7 @@
 mod chores;
 mod conformance;
 mod model_server;
+mod pages;
 mod parts;
 mod place;
 mod setup;
@@ -48,8 +49,8 @@ cargo xtask WORD
   start [ARGS]   set up, build, and lead through a first task (`hermit start ARGS`)
   dev [ARGS]     build, and run `hermit ARGS`
   test [ARGS]    set up, run every test, write the conformance report; with ARGS only `cargo test ARGS`
-  check          formatting, clippy and documentation, as strict as review
-  build          release build of hermit, hermit-exec and hermit-verify
+  check          formatting, clippy, documentation and types, as strict as review
+  build          release build of hermit, hermit-exec and hermit-verify, and the page that verifies
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen

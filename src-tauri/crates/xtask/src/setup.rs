@@ -36,7 +36,7 @@ const MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Everything Hermit may need of a machine.
-const NEEDS: [Need; 8] = [
+const NEEDS: [Need; 9] = [
     Need {
         name: "a C compiler",
         why: "builds SQLite and links every program",
@@ -108,6 +108,14 @@ const NEEDS: [Need; 8] = [
         must: false,
         packages: ["golang-go golang-golang-x-mod-dev", "golang golang-x-mod-devel", "go", "go", "go", "go"],
     },
+    Need {
+        name: "chromium",
+        why: "opens the pages in a real browser",
+        found: has_browser,
+        from: Purpose::Test,
+        must: false,
+        packages: ["chromium", "chromium", "chromium", "chromium", "chromium", "chromium"],
+    },
 ];
 
 fn has_compiler() -> bool {
@@ -143,6 +151,12 @@ fn has_go() -> bool {
     let debian = Path::new("/etc/debian_version").exists();
     let library = Path::new("/usr/share/gocode/src/golang.org/x/mod/sumdb/note");
     answers("go", &["version"]) && (!debian || library.exists())
+}
+
+/// The places where the tests of the pages look.
+fn has_browser() -> bool {
+    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    cfg!(not(target_os = "linux")) || places.iter().any(|place| Path::new(place).exists())
 }
 
 /// Looks for everything the purpose needs. As root on Debian or Ubuntu installs what is missing; elsewhere says

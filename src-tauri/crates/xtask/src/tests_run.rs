@@ -2,6 +2,7 @@
 
 use crate::Problem;
 use crate::conformance;
+use crate::pages;
 use crate::parts;
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
@@ -13,9 +14,11 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// What the runners reported.
 #[derive(Default, Debug, PartialEq, Eq)]
-struct Count {
-    passed: usize,
-    failed: usize,
+pub struct Count {
+    /// Tests that passed.
+    pub passed: usize,
+    /// Tests that failed.
+    pub failed: usize,
 }
 
 /// Sets up and runs every test. Without words the conformance report is written, or compared with CI=true; with
@@ -35,6 +38,9 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
         say("something did not build, or a test binary did not end by itself; see above");
         count.failed += 1;
     }
+    if words.is_empty() {
+        add_pages(place, &mut count);
+    }
     if count.failed == 0 && words.is_empty() {
         let report = conformance::report(&place.root, &left?)?;
         if let Err(problem) = settle(place, &report) {
@@ -50,6 +56,24 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
 /// commit the same thing twice.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
+/// Runs the tests of the pages too.
+fn add_pages(place: &Place, count: &mut Count) {
+    if !pages::at_hand() {
+        say("node and npm are not here; going on without the tests of the pages");
+        return;
+    }
+    match pages::test(place) {
+        Ok(more) => {
+            count.passed += more.passed;
+            count.failed += more.failed;
+        }
+        Err(problem) => {
+            say(&problem);
+            count.failed += 1;
+        }
+    }
+}
+
 /// Streams what cargo says and counts the result lines. The second answer is whether cargo itself was content.
 fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool), Problem> {
     let mut cargo = place.cargo();
@@ -60,6 +84,7 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
     if words.is_empty() {
         cargo.args(["--workspace", "--no-fail-fast"]);
         build_programs(place)?;
+        lend_second_verifier(place, &mut cargo);
     }
     lend_stock_tools(&mut cargo);
     cargo.args(words);
@@ -77,6 +102,17 @@ fn lend_stock_tools(cargo: &mut Command) {
     match joined {
         Ok(path) => _ = cargo.env("PATH", path),
         Err(problem) => say(&format!("{problem}; going on without python's verifiers")),
+    }
+}
+
+/// Builds the verifier in TypeScript, which tests hold against the one in Rust.
+fn lend_second_verifier(place: &Place, cargo: &mut Command) {
+    if !pages::at_hand() {
+        return;
+    }
+    match pages::build(place) {
+        Ok(folder) => _ = cargo.env("HERMIT_VERIFY_MJS", folder.join("verify.mjs")),
+        Err(problem) => say(&format!("{problem}; going on without the second verifier")),
     }
 }
 

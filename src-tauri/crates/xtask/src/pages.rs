@@ -1,0 +1,137 @@
+//! What is written in TypeScript: its packages, its builds, its tests.
+
+use crate::Problem;
+use crate::place::Place;
+use crate::shell::{answers, run, say, spelled};
+use crate::tests_run::Count;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Folders with a `vite.config.ts` and tests that Vitest runs.
+const SUITES: [&str; 1] = ["ui/verifier"];
+
+/// Folders with a `tsconfig.json` that the compiler checks.
+const TYPED: [&str; 2] = ["ui/verifier", "ui"];
+
+/// Whether node and npm are here. They are when a person typed `npm test`; not always behind `cargo xtask`.
+pub fn at_hand() -> bool {
+    answers("node", &["--version"]) && answers(npm(), &["--version"])
+}
+
+const fn npm() -> &'static str {
+    if cfg!(windows) { "npm.cmd" } else { "npm" }
+}
+
+/// Fetches the packages that `package-lock.json` names, if those at hand are others.
+fn packages(place: &Place) -> Result<(), Problem> {
+    let locked =
+        fs::read(place.root.join("package-lock.json")).map_err(|e| format!("cannot read the lock: {e}"))?;
+    let stamp = place.root.join("node_modules/.hermit-lock");
+    if fs::read(&stamp).is_ok_and(|last| last == locked) {
+        return Ok(());
+    }
+    say("fetching the packages of the pages ...");
+    run(Command::new(npm())
+        .current_dir(&place.root)
+        .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+        .stdout(Stdio::null()))?;
+    fs::write(&stamp, locked).map_err(|e| format!("cannot write `{}`: {e}", stamp.display()))
+}
+
+/// A program of the fetched packages, in the root.
+fn tool(place: &Place, path: &str) -> Command {
+    let mut command = Command::new("node");
+    command.current_dir(&place.root).arg(place.root.join("node_modules").join(path));
+    command
+}
+
+/// Builds the verifier, `verify.html` for a person and `verify.mjs` for Node, into `ui` of the build folder.
+pub fn build(place: &Place) -> Result<PathBuf, Problem> {
+    packages(place)?;
+    let folder = place.target.join("ui");
+    for mode in ["production", "node"] {
+        let mut vite = tool(place, "vite/bin/vite.js");
+        vite.args(["build", "ui/verifier", "--logLevel", "warn", "--mode", mode, "--outDir"]).arg(&folder);
+        run(&mut vite)?;
+    }
+    Ok(folder)
+}
+
+/// Checks the types of everything.
+pub fn check(place: &Place) -> Result<(), Problem> {
+    packages(place)?;
+    for folder in TYPED.iter().filter(|folder| place.root.join(folder).join("tsconfig.json").is_file()) {
+        run(tool(place, "typescript/bin/tsc").args(["-p", folder]))?;
+    }
+    Ok(())
+}
+
+/// Runs every suite and counts. A suite that does not come to its end counts as one failure.
+pub fn test(place: &Place) -> Result<Count, Problem> {
+    packages(place)?;
+    let mut count = Count::default();
+    for folder in SUITES {
+        let mut vitest = tool(place, "vitest/vitest.mjs");
+        vitest.args(["run", "--config"]).arg(Path::new(folder).join("vite.config.ts"));
+        let (suite, clean) = ran(vitest.env("NO_COLOR", "1"))?;
+        let broken = usize::from(!clean && suite.failed == 0);
+        if broken > 0 {
+            say(&format!("the tests of `{folder}` did not come to their end"));
+        }
+        count.passed += suite.passed;
+        count.failed += suite.failed + broken;
+    }
+    Ok(count)
+}
+
+fn ran(vitest: &mut Command) -> Result<(Count, bool), Problem> {
+    say(&format!("{} ...", spelled(vitest)));
+    let mut child = vitest
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("node could not be started: {e}"))?;
+    let output = child.stdout.take().ok_or("the output of the tests cannot be read")?;
+    let mut count = Count::default();
+    for line in BufReader::new(output).lines() {
+        let line = line.map_err(|e| format!("the output of the tests broke off: {e}"))?;
+        println!("{line}");
+        add(&mut count, &line);
+    }
+    let status = child.wait().map_err(|e| format!("the tests were lost: {e}"))?;
+    Ok((count, status.success()))
+}
+
+/// Reads `Tests  1 failed | 36 passed (37)`; any other line counts nothing.
+fn add(count: &mut Count, line: &str) {
+    let Some(result) = line.trim_start().strip_prefix("Tests  ") else {
+        return;
+    };
+    let words: Vec<&str> = result.split_whitespace().collect();
+    let number = |what: &str| -> usize {
+        words.windows(2).find(|w| w[1] == what).and_then(|w| w[0].parse().ok()).unwrap_or(0)
+    };
+    count.passed += number("passed");
+    count.failed += number("failed");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_vitest_is_counted_and_nothing_else_is() {
+        let mut count = Count::default();
+        for line in [
+            " Test Files  1 failed | 2 passed (3)",
+            "      Tests  1 failed | 36 passed (37)",
+            " ✓ Tests of the page  5 passed",
+            "      Tests  28 passed | 2 skipped (30)",
+        ] {
+            add(&mut count, line);
+        }
+        assert_eq!(count, Count { passed: 64, failed: 1 });
+    }
+}
