@@ -33,7 +33,7 @@ pub fn run(_: &Asked, board: &Board) {
     assert_eq!(report.verdict, Verdict::Valid, "{report:?}");
     board.at_most("verification of it, s", took.as_secs_f64(), 1.0, &detail);
     let receipt = world.receipts.first().copied().expect("a receipt");
-    let one = Options { scope: Scope::Receipt(receipt), artifacts: Include::None, disclosures: true };
+    let one = Options { scope: Scope::Receipt(receipt), artifacts: Include::None, ..Options::default() };
     let path = folder.path().join("one.zip");
     export(&world, world.task, &one, &path);
     let bytes = std::fs::metadata(&path).map_or(0, |m| m.len());

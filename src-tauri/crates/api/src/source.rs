@@ -9,6 +9,7 @@ use model::{Body, Digest, TaskId};
 use proof::{Head, PublicKeys, Source};
 use seal::PublicKey;
 use std::collections::BTreeSet;
+use std::io::Read;
 
 /// Entries of the gate read at once.
 const STRIDE: usize = 1_000;
@@ -112,23 +113,31 @@ impl Source for StoreSource<'_> {
         self.reader.disclosure(digest).map_err(|e| e.to_string())
     }
 
-    fn artifact(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
-        match self.artifacts.read(digest) {
-            Ok(bytes) => Ok(Some(bytes)),
+    fn artifact(&self, digest: &Digest) -> Result<Option<Box<dyn Read + '_>>, String> {
+        match self.artifacts.content(digest) {
+            Ok(content) => Ok(Some(Box::new(content))),
             Err(artifacts::Error::Missing { .. }) => Ok(None),
             Err(e) => Err(e.to_string()),
         }
     }
 
-    fn gate_entries(&self, task: TaskId) -> Result<Vec<(u64, Vec<u8>)>, String> {
+    fn gate_entries(&self, task: TaskId) -> Result<Vec<u64>, String> {
         let signed = self.head(CheckpointKind::Gate, None).map_or(u64::MAX, |made| made.size);
-        let mut entries = Vec::new();
+        let mut numbers = Vec::new();
         for request in self.requests(task)? {
             let of_request = self.reader.gate_entries_of(&request).map_err(|e| e.to_string())?;
-            entries.extend(of_request.into_iter().filter(|(number, _)| *number <= signed));
+            numbers
+                .extend(of_request.into_iter().map(|(number, _)| number).filter(|number| *number <= signed));
         }
-        entries.sort_by_key(|(number, _)| *number);
-        Ok(entries)
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    fn gate_entry(&self, number: u64) -> Result<Vec<u8>, String> {
+        let found = self.reader.gate_entries(number, 1).map_err(|e| e.to_string())?.into_iter().next();
+        let (_, bytes) =
+            found.filter(|(at, _)| *at == number).ok_or_else(|| format!("there is no entry {number}"))?;
+        Ok(bytes)
     }
 
     fn gate_proof(&self, number: u64, size: u64) -> Result<Vec<Digest>, String> {
@@ -138,5 +147,10 @@ impl Source for StoreSource<'_> {
     fn global_proof(&self, leaf_index: u64, size: u64) -> Result<Vec<Digest>, String> {
         let leaves = self.reader.global_leaves(size).map_err(|e| e.to_string())?;
         seal::merkle::inclusion_proof(leaf_index, &leaves).map_err(|e| e.to_string())
+    }
+
+    fn global_consistency(&self, old_size: u64, size: u64) -> Result<Vec<Digest>, String> {
+        let leaves = self.reader.global_leaves(size).map_err(|e| e.to_string())?;
+        seal::merkle::consistency_proof(old_size, &leaves).map_err(|e| e.to_string())
     }
 }

@@ -10,7 +10,7 @@ pub(crate) use zip::ZipSink;
 
 use crate::Error;
 use crate::layout;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -55,6 +55,9 @@ impl Container {
     /// Lists the files without reading them; refuses every name a bundle does not have.
     pub(crate) fn open(path: &Path) -> Result<Self, Stop> {
         let facts = std::fs::metadata(path).map_err(|e| Stop::Failed(Error::io("read", path, &e)))?;
+        if !facts.is_dir() && !facts.is_file() {
+            return Err(Stop::at(path.display().to_string(), "it is neither a file nor a folder"));
+        }
         if facts.is_dir() {
             directory::Directory::open(path).map(Self::Directory)
         } else {
@@ -62,12 +65,24 @@ impl Container {
         }
     }
 
-    /// Names and sizes.
-    pub(crate) fn sizes(&self) -> BTreeMap<&str, u64> {
+    /// Number of files, and of their bytes.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        let sizes: &mut dyn Iterator<Item = u64> = match self {
+            Self::Directory(directory) => &mut directory.files().iter().map(|(_, size)| *size),
+            Self::Zip(zip) => &mut zip.files().iter().map(|(_, entry)| entry.size()),
+        };
+        sizes.fold((0, 0), |(files, bytes), size| (files + 1, bytes + size))
+    }
+
+    /// The first name, in order, that `odd` finds odd.
+    pub(crate) fn find(&self, odd: &dyn Fn(&str) -> bool) -> Option<String> {
         match self {
-            Self::Directory(directory) => directory.sizes(),
-            Self::Zip(zip) => zip.sizes(),
+            Self::Directory(directory) => {
+                directory.files().iter().map(|(name, _)| name).find(|name| odd(name))
+            }
+            Self::Zip(zip) => zip.files().iter().map(|(name, _)| name).find(|name| odd(name)),
         }
+        .map(Cow::into_owned)
     }
 
     pub(crate) fn size(&self, name: &str) -> Option<u64> {

@@ -31,8 +31,22 @@ pub enum Error {
     /// A signer failed, or waits for a person.
     #[error("the bundle cannot be signed: {0}")]
     Signing(seal::Error),
-    /// It does not fit into a zip without compression and 64-bit fields.
-    #[error("the bundle is too large for a zip file ({why}); export it as a directory")]
+    /// No profile of redaction, and no JSON pointer.
+    #[error(
+        "`{word}` says nothing of what to withhold; give none, paths, content or all, or JSON pointers such as `/payload/goal`"
+    )]
+    Redact {
+        /// What was given.
+        word: String,
+    },
+    /// The checkpoint that the receiver holds does not lead to this log.
+    #[error("the checkpoint given with `--since` cannot be continued: {why}")]
+    Since {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It does not fit into a zip without compression and 64-bit fields, or a part is larger than a verifier reads.
+    #[error("the bundle is too large ({why})")]
     TooLarge {
         /// Which limit.
         why: String,

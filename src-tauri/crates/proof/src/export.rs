@@ -1,18 +1,25 @@
 //! Makes a bundle: first a plan of all files with their digests, then the bytes, in order of names.
 
 mod collect;
+mod ground;
+mod heads;
+mod preview;
+mod prov;
 mod write;
 
+pub use preview::{Kind, Leaf, Preview, preview};
+
+use crate::names::Names;
 use crate::statement::{Predicate, Statement, is_subject};
-use crate::{Error, Include, Options, Scope, Signers, Source, layout, readme};
+use crate::{Error, Options, Scope, Signers, Source, layout, readme};
 use collect::Collected;
+use ground::{Ground, Measure, Planned, What};
 use model::{TaskId, UnixMs};
 use seal::note::VerifierKey;
 use seal::{Digest, dsse, sshsig};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use write::Planned;
 
 /// What was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +42,7 @@ pub struct Exported {
 ///
 /// # Errors
 /// [`Error::Unknown`], [`Error::Source`], [`Error::Inconsistent`], [`Error::Signing`], [`Error::TooLarge`],
-/// [`Error::Io`].
+/// [`Error::Since`], [`Error::Io`].
 pub fn export(
     source: &dyn Source,
     signers: Option<Signers<'_>>,
@@ -44,8 +51,9 @@ pub fn export(
     out: &mut dyn Write,
 ) -> Result<Exported, Error> {
     let plan = plan(source, signers, task, options)?;
+    write::fits_zip(&plan)?;
     let mut sink = crate::container::ZipSink::new(out);
-    plan.write(source, task, &mut sink)?;
+    plan.write(&mut sink)?;
     let bytes = sink.finish()?;
     Ok(plan.exported(bytes))
 }
@@ -70,9 +78,9 @@ pub fn export_to(
     partial.push(".part");
     let partial = Path::new(&partial);
     let written = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("zip")) {
-        write::zip_file(&plan, source, task, partial)
+        write::fits_zip(&plan).and_then(|()| write::zip_file(&plan, partial))
     } else {
-        write::directory(&plan, source, task, partial)
+        write::directory(&plan, partial)
     };
     let placed = written.and_then(|bytes| {
         std::fs::rename(partial, path).map_err(|e| Error::io("write", path, &e))?;
@@ -88,21 +96,18 @@ pub fn export_to(
 }
 
 /// All files, in order of names, with what is needed to write them.
-struct Plan {
-    files: BTreeMap<String, Planned>,
+struct Plan<'a> {
+    ground: Ground<'a>,
+    files: Names<Planned>,
     sums_sha256: Digest,
     exported_at: UnixMs,
     left_out: Vec<String>,
 }
 
-impl Plan {
-    fn write(
-        &self,
-        source: &dyn Source,
-        task: TaskId,
-        sink: &mut dyn crate::container::Sink,
-    ) -> Result<(), Error> {
-        self.files.iter().try_for_each(|(name, planned)| write::file(source, task, name, planned, sink))
+impl Plan<'_> {
+    /// Calls `take` with every line of `SHA256SUMS`.
+    fn sums(&self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        sums(&self.files, take)
     }
 
     fn exported(self, bytes: u64) -> Exported {
@@ -116,12 +121,19 @@ impl Plan {
     }
 }
 
-fn plan(
-    source: &dyn Source,
+fn sums<E>(files: &Names<Planned>, take: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    files
+        .iter()
+        .filter(|(name, _)| layout::is_summed(name))
+        .try_for_each(|(name, planned)| take(format!("{}  {name}\n", planned.sha256(&name)).as_bytes()))
+}
+
+fn plan<'a>(
+    source: &'a dyn Source,
     signers: Option<Signers<'_>>,
     task: TaskId,
     options: &Options,
-) -> Result<Plan, Error> {
+) -> Result<Plan<'a>, Error> {
     let mut collected = Collected::of(source, signers.is_some(), task, options)?;
     if let Some(signers) = signers {
         check_signers(&collected, signers)?;
@@ -129,31 +141,35 @@ fn plan(
     key_files(&mut collected)?;
     let predicate = predicate(&collected, task, options);
     collected.text(layout::README, readme::text(&predicate, signers.is_some()));
-    let subjects: Vec<(String, Digest)> = collected
-        .files
-        .iter()
-        .filter(|(name, _)| is_subject(name, options.scope != Scope::Task))
-        .map(|(name, planned)| (name.clone(), planned.sha256))
-        .collect();
-    let statement =
-        seal::canon::to_canonical(&Statement::new(subjects, predicate)).map_err(Error::inconsistent)?;
-    match signers {
-        Some(signers) => {
-            let envelope = dsse::sign(dsse::IN_TOTO, &statement, signers.receipt).map_err(Error::Signing)?;
-            collected.bytes(layout::STATEMENT, envelope.to_bytes().map_err(Error::Signing)?);
-        }
-        None => collected.bytes(layout::STATEMENT_BARE, statement),
+    // One receipt is a statement itself, and the list of files says the rest.
+    if !collected.single {
+        statement(&mut collected, predicate, signers)?;
     }
-    let sums: String = collected.files.iter().map(|(name, p)| format!("{}  {name}\n", p.sha256)).collect();
+    let (sums_sha256, measure) = {
+        let (mut measure, mut hasher) = (Measure::new(), seal::Hasher::new());
+        sums(&collected.files, &mut |line| {
+            hasher.update(line);
+            std::io::Write::write_all(&mut measure, line).map_err(Error::inconsistent)
+        })?;
+        (hasher.finish(), measure)
+    };
     if let Some(signers) = signers {
-        let signature = signers.manifest.sign(sums.as_bytes()).map_err(Error::Signing)?;
+        let files = &collected.files;
+        let pieces: &seal::Pieces<'_> = &|take| {
+            let Ok(()) = sums(files, &mut |line| {
+                take(line);
+                Ok::<(), std::convert::Infallible>(())
+            });
+        };
+        let signature = signers.manifest.sign_pieces(pieces).map_err(Error::Signing)?;
+        let armored = sshsig::sign_digest(sums_sha256, sshsig::NAMESPACE, signers.manifest);
+        let armored = armored.map_err(Error::Signing)?;
         collected.bytes(layout::SUMS_ED25519, signature.as_bytes().to_vec());
-        let armored = sshsig::sign(sums.as_bytes(), sshsig::NAMESPACE, signers.manifest);
-        collected.text(layout::SUMS_SSHSIG, armored.map_err(Error::Signing)?);
+        collected.text(layout::SUMS_SSHSIG, armored);
     }
-    let sums_sha256 = Digest::of(sums.as_bytes());
-    collected.text(layout::SUMS, sums);
+    collected.files.add(layout::SUMS, Planned::made(measure, What::Sums));
     Ok(Plan {
+        ground: collected.ground,
         files: collected.files,
         sums_sha256,
         exported_at: collected.exported_at,
@@ -161,8 +177,37 @@ fn plan(
     })
 }
 
+/// The bundle's own statement, signed where there is a key to sign it.
+fn statement(
+    collected: &mut Collected<'_>,
+    predicate: Predicate,
+    signers: Option<Signers<'_>>,
+) -> Result<(), Error> {
+    let files = collected.files.iter().filter(|(name, _)| is_subject(name));
+    let subjects = files.map(|(name, planned)| {
+        let sha256 = planned.sha256(&name);
+        (name.into_owned(), sha256)
+    });
+    let statement =
+        seal::canon::to_canonical(&Statement::new(subjects, predicate)).map_err(Error::inconsistent)?;
+    let (name, bytes) = match signers {
+        Some(signers) => {
+            let envelope = dsse::sign(dsse::IN_TOTO, &statement, signers.receipt).map_err(Error::Signing)?;
+            (layout::STATEMENT, envelope.to_bytes().map_err(Error::Signing)?)
+        }
+        None => (layout::STATEMENT_BARE, statement),
+    };
+    if bytes.len() as u64 > layout::WHOLE_BYTES_MAX {
+        let why =
+            "its statement names more receipts and artifacts than a verifier reads; leave artifacts out";
+        return Err(Error::TooLarge { why: why.to_owned() });
+    }
+    collected.bytes(name, bytes);
+    Ok(())
+}
+
 /// The signers must be the store's own: a bundle signed by others would be refused.
-fn check_signers(collected: &Collected, signers: Signers<'_>) -> Result<(), Error> {
+fn check_signers(collected: &Collected<'_>, signers: Signers<'_>) -> Result<(), Error> {
     let keys = collected.keys;
     let own = [("receipt", keys.receipt, signers.receipt), ("manifest", keys.manifest, signers.manifest)];
     match own.iter().find(|(_, key, signer)| *key != Some(signer.public())) {
@@ -171,10 +216,12 @@ fn check_signers(collected: &Collected, signers: Signers<'_>) -> Result<(), Erro
     }
 }
 
-fn key_files(collected: &mut Collected) -> Result<(), Error> {
+fn key_files(collected: &mut Collected<'_>) -> Result<(), Error> {
     let keys = collected.keys;
+    // One receipt alone has the log key in `keys/log.vkey`.
+    let log = keys.log.filter(|_| !collected.single);
     let named = [
-        (layout::KEY_LOG, keys.log),
+        (layout::KEY_LOG, log),
         (layout::KEY_RECEIPT, keys.receipt),
         (layout::KEY_MANIFEST, keys.manifest),
         (layout::KEY_APPROVAL, keys.approval),
@@ -185,8 +232,10 @@ fn key_files(collected: &mut Collected) -> Result<(), Error> {
         }
     }
     if let (Some(log), Some(manifest)) = (keys.log, keys.manifest) {
-        let vkeys = vkeys(&collected.log_id, collected.task_id, &log).map_err(Error::inconsistent)?;
-        collected.text(layout::KEY_VKEYS, vkeys.iter().map(|key| format!("{key}\n")).collect());
+        let vkeys = vkeys(&collected.log_id, collected.ground.task, &log).map_err(Error::inconsistent)?;
+        // One receipt alone has the log's own line: the others are the same key under names of the same form.
+        let lines = if collected.single { 1 } else { vkeys.len() };
+        collected.text(layout::KEY_VKEYS, vkeys.iter().take(lines).map(|key| format!("{key}\n")).collect());
         let line = sshsig::allowed_signers_line(layout::MANIFEST_PRINCIPAL, sshsig::NAMESPACE, &manifest);
         collected.text(layout::KEY_ALLOWED, line.map_err(Error::inconsistent)?);
     }
@@ -212,26 +261,25 @@ pub(crate) fn keyids(keys: crate::PublicKeys) -> BTreeMap<String, Digest> {
         .collect()
 }
 
-fn predicate(collected: &Collected, task_id: TaskId, options: &Options) -> Predicate {
-    let artifacts = match &options.artifacts {
-        Include::All => "all".to_owned(),
-        Include::None => "none".to_owned(),
-        Include::Kinds(kinds) => kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(","),
+fn predicate(collected: &Collected<'_>, task_id: TaskId, options: &Options) -> Predicate {
+    let (receipt_id, span) = match options.scope {
+        Scope::Task => (None, None),
+        Scope::Receipt(id) => (Some(id), None),
+        Scope::Span { first, last } => (None, Some([first, last])),
     };
     Predicate {
         bundle: layout::FORMAT.to_owned(),
         canon: seal::canon::CANON.to_owned(),
         log_id: collected.log_id.clone(),
         task_id,
-        receipt_id: match options.scope {
-            Scope::Task => None,
-            Scope::Receipt(id) => Some(id),
-        },
+        receipt_id,
+        span,
         task_size: collected.size,
         task_root: collected.root,
         exported_at_ms: collected.exported_at.0,
         keys: keyids(collected.keys),
-        disclosures: options.disclosures,
-        artifacts,
+        disclosures: options.redact.is_nothing(),
+        redacted: (!options.redact.is_nothing()).then(|| options.redact.to_string()),
+        artifacts: options.artifacts.to_string(),
     }
 }

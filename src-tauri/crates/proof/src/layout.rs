@@ -17,6 +17,10 @@ pub(crate) const KEY_APPROVAL: &str = "keys/approval.pub.pem";
 pub(crate) const KEY_VKEYS: &str = "keys/log.vkey";
 pub(crate) const KEY_ALLOWED: &str = "keys/allowed_signers";
 pub(crate) const LOG_CHECKPOINT: &str = "log/checkpoint";
+/// The checkpoint of the global log that the receiver holds already.
+pub(crate) const LOG_PREVIOUS: &str = "log/checkpoint.prev";
+/// Hashes that lead from that one to the one in the bundle.
+pub(crate) const LOG_CONSISTENCY: &str = "log/consistency.txt";
 pub(crate) const TASK_EVENTS: &str = "task/events.jsonl";
 pub(crate) const TASK_CHECKPOINT: &str = "task/checkpoint";
 pub(crate) const TASK_CHECKPOINT_PROOF: &str = "task/checkpoint.tlog-proof";
@@ -28,21 +32,26 @@ pub(crate) const STATEMENT: &str = "statement.dsse.json";
 pub(crate) const STATEMENT_BARE: &str = "statement.json";
 pub(crate) const PROV: &str = "prov.json";
 
+/// Disclosures of one receipt alone, a line each; elsewhere each has a file.
+pub(crate) const DISCLOSED: &str = "disclosures.jsonl";
+
 /// Who signs `SHA256SUMS`, as `allowed_signers` names it.
 pub(crate) const MANIFEST_PRINCIPAL: &str = "manifest";
 
 /// More files than this are refused before any is opened.
-pub(crate) const FILES_MAX: usize = 500_000;
+pub(crate) const FILES_MAX: usize = 4_000_000;
 /// No name of ours is longer.
 pub(crate) const NAME_BYTES_MAX: usize = 128;
 /// A file that must be in memory whole, other than an artifact, is at most this long.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// A record of authority, which is read whole and understood, is at most this long.
+pub(crate) const RECORD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// A key, a note or a proof is at most this long.
 pub(crate) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 /// An event, a gate entry or a disclosure is at most this long; a line that is longer is not read on.
 pub(crate) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-const FIXED: [&str; 20] = [
+const FIXED: [&str; 23] = [
     README,
     SUMS,
     SUMS_ED25519,
@@ -54,6 +63,9 @@ const FIXED: [&str; 20] = [
     KEY_VKEYS,
     KEY_ALLOWED,
     LOG_CHECKPOINT,
+    LOG_PREVIOUS,
+    LOG_CONSISTENCY,
+    DISCLOSED,
     TASK_EVENTS,
     TASK_CHECKPOINT,
     TASK_CHECKPOINT_PROOF,

@@ -27,6 +27,7 @@
 //!
 //! [`Source`] and [`export()`] for making, [`verify()`] for checking; [`evidence`] for the gate's own bundle (KS-4.8).
 
+mod consistency;
 mod container;
 mod error;
 pub mod evidence;
@@ -34,8 +35,8 @@ mod export;
 mod facts;
 mod layout;
 mod lines;
+mod names;
 mod options;
-mod prov;
 mod readme;
 mod report;
 mod source;
@@ -44,10 +45,10 @@ mod trust;
 mod verify;
 
 pub use error::Error;
-pub use export::{Exported, export, export_to};
+pub use export::{Exported, Kind, Leaf, Preview, export, export_to, preview};
 pub use layout::FORMAT;
-pub use options::{Include, Options, Scope};
+pub use options::{Include, Options, Redact, Scope};
 pub use report::{Counts, Report, Verdict};
 pub use source::{Head, PublicKeys, Signers, Source};
 pub use trust::Trust;
-pub use verify::verify;
+pub use verify::{verify, verify_since};

@@ -1,36 +1,51 @@
-//! The text that goes along: how to check without Hermit, and what a proof cannot show.
+//! The text that goes along: how to check without Hermit, what is proven, and what a proof cannot show.
 
 use crate::statement::Predicate;
 
 /// `README.txt`.
 pub(crate) fn text(predicate: &Predicate, signed: bool) -> String {
-    let about = match predicate.receipt_id {
-        Some(receipt) => format!("one receipt, {receipt}, of task {}", predicate.task_id),
-        None => format!("task {}, whole: {} events", predicate.task_id, predicate.task_size),
+    match predicate.receipt_id {
+        // One receipt is meant to be small.
+        Some(receipt) if signed => short(predicate, &receipt.to_string()),
+        receipt => long(predicate, receipt.map(|id| id.to_string()), signed),
+    }
+}
+
+fn short(predicate: &Predicate, receipt: &str) -> String {
+    format!(
+        "{} - {receipt}\nof {}\n\n  sha256sum -c SHA256SUMS\n{SIGNED}  hermit-verify . --trust KEY\n\n\
+         KEY: one you have from its owner; those in here show only that all is of one piece.\n\
+         PROVEN: what was recorded, unchanged, and by whose authority. NEVER: that it is true, that clocks were\n\
+         right, or, without a witness elsewhere, that the owner did not make it all anew before the export.\n",
+        predicate.bundle, predicate.task_id
+    )
+}
+
+fn long(predicate: &Predicate, receipt: Option<String>, signed: bool) -> String {
+    let about = match (receipt, predicate.span) {
+        (Some(receipt), _) => format!("one receipt, {receipt}, of task {}", predicate.task_id),
+        (None, Some([first, last])) => {
+            format!("events {first} to {last} of the {} of task {}", predicate.task_size, predicate.task_id)
+        }
+        (None, None) => format!("task {}, whole: {} events", predicate.task_id, predicate.task_size),
     };
     let mut text = format!(
-        "{} - a proof of {about}\nstore {}, checkpoint at {} ms since 1970 (the store's own clock)\n\n",
+        "{} - a proof of {about}\nstore {}, checkpoint at {} ms since 1970 (the store's own clock)\n",
         predicate.bundle, predicate.log_id, predicate.exported_at_ms
     );
-    text.push_str("CHECK IT (in this directory; unzip first)\n\n");
-    text.push_str("  sha256sum -c SHA256SUMS\n");
+    if let Some(redacted) = &predicate.redacted {
+        text.push_str(&format!("redacted: {redacted} (only the digests of those values are here)\n"));
+    }
+    text.push_str("\nCHECK IT (in this directory; unzip first)\n\n  sha256sum -c SHA256SUMS\n");
     if signed {
         text.push_str(SIGNED);
     }
-    text.push_str(
-        "  hermit-verify THIS-FILE --trust KEY\n\nKEY is one you already have from its owner: a PEM file, a verifier key\n\
-         or a fingerprint. A key that came with the bundle only shows that the bundle is of one piece.\n\n",
-    );
-    // One receipt is meant to be small, and its files are few.
-    if predicate.receipt_id.is_none() {
-        text.push_str("WHAT IS WHERE\n\n");
-        text.push_str(WHERE);
-        text.push_str(if signed { KEYS } else { "\n" });
-    }
-    text.push_str("WHAT THIS CANNOT SHOW\n\n");
-    if !signed {
-        text.push_str("- Nobody signed this: the store has no keys. Digests and links show only that it is of one piece.\n");
-    }
+    text.push_str("  hermit-verify . --trust KEY\n\n");
+    text.push_str(TRUST);
+    text.push_str("WHAT IS WHERE\n\n");
+    text.push_str(WHERE);
+    text.push_str(if signed { KEYS } else { "\n" });
+    text.push_str(if signed { PROVEN } else { UNSIGNED });
     text.push_str(LIMITS);
     text
 }
@@ -39,7 +54,14 @@ const SIGNED: &str = "  openssl pkeyutl -verify -rawin -pubin -inkey keys/manife
   ssh-keygen -Y verify -f keys/allowed_signers -I manifest -n hermit-proof@v1 -s SHA256SUMS.sshsig < SHA256SUMS
 ";
 
-const WHERE: &str = "task/events        what happened: canonical JSON (RFC 8785), linked by prev_event_hash, leaves of a tree (RFC 6962)
+const TRUST: &str =
+    "The first lines show that nothing changed since somebody signed the list. WHO signed you only learn by
+comparing a key with one you already have from its owner: that is KEY (a PEM file, a verifier key, or a
+fingerprint). A key that came with the bundle shows no more than that the bundle is of one piece.
+
+";
+
+const WHERE: &str = "task/              what happened: canonical JSON (RFC 8785), linked by prev_event_hash, leaves of a tree (RFC 6962)
 receipts/          what was meant, allowed, done, changed (in-toto Statement in a DSSE envelope)
 gate/              what the gate let through, with its place in the gate's tree
 disclosures/       [salt, pointer, value] whose SHA-256 stands as {\"$sd\": ...}; no file: the value is withheld or erased
@@ -49,11 +71,29 @@ statement          what this bundle is about; prov.json is derived from the even
 
 const KEYS: &str = "*/checkpoint       signed tree heads (C2SP signed-note, tlog-checkpoint); the size says that nothing was left out
 *.tlog-proof       a place in a tree (C2SP tlog-proof)
-keys/              key id = SHA-256 of the SPKI DER
+log/checkpoint.prev, consistency.txt   an older head, and the hashes that lead from it to this one
+keys/              key id = SHA-256 of the SPKI DER; one key for each purpose
 
 ";
 
-const LIMITS: &str = "- It shows integrity, order and authority. It does not show that a claim in it is true.
+const PROVEN: &str = "PROVEN, to whoever trusts the keys
+
+- Each event is as it was written, in its place, and none is missing: the log key signed their number and root.
+- Each receipt is signed, and the log recorded its very bytes.
+- A yes of a person is signed by that person's own key, for exactly what was shown.
+- What can be read is what was hashed then; what is redacted cannot be put back changed.
+
+";
+
+const UNSIGNED: &str = "PROVEN: nothing against its owner
+
+- Nobody signed this: the store has no keys. Digests and links show only that it is of one piece.
+
+";
+
+const LIMITS: &str = "ONLY ASSERTED, AND WHAT NO PROOF CAN SHOW
+
+- A proof shows integrity, order and authority. It does not show that a claim in it is true.
 - Without a witness outside the machine, its owner could have rewritten everything before this export.
 - Times are those of the machine's own clock.
 - What is withheld is covered by its digest and cannot be read from it.

@@ -116,11 +116,24 @@ impl Report {
     pub const fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
     }
+
+    /// The verdict in one sentence, and on whose word it rests.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        match (&self.verdict, self.trusted.as_slice()) {
+            (Verdict::Valid, []) => self.verdict.to_string(),
+            (Verdict::Valid, trusted) => format!(
+                "valid: whole and consistent, on the word of the key you trust ({})",
+                trusted.join(", ")
+            ),
+            (verdict, _) => verdict.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.verdict)?;
+        writeln!(f, "{}", self.headline())?;
         let lists =
             [("proven", &self.proven), ("only asserted", &self.asserted), ("not shown", &self.not_shown)];
         for (title, sentences) in lists.iter().filter(|(_, sentences)| !sentences.is_empty()) {

@@ -2,6 +2,7 @@
 
 use model::{TaskId, UnixMs};
 use seal::{Digest, PublicKey, Signer};
+use std::io::Read;
 
 /// The stored bytes of one store, as of one set of checkpoints.
 ///
@@ -46,18 +47,24 @@ pub trait Source {
     /// In words.
     fn disclosure(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String>;
 
-    /// The bytes of an artifact; `None` when they are no longer kept.
+    /// The bytes of an artifact, to be read in pieces; `None` when they are no longer kept.
     ///
     /// # Errors
     /// In words.
-    fn artifact(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String>;
+    fn artifact(&self, digest: &Digest) -> Result<Option<Box<dyn Read + '_>>, String>;
 
-    /// The gate's entries that concern the task, with their numbers (the first entry ever is 1), ascending, none
-    /// beyond the gate's signed head.
+    /// Numbers of the gate's entries that concern the task (the first entry ever is 1), ascending, none beyond the
+    /// gate's signed head.
     ///
     /// # Errors
     /// In words.
-    fn gate_entries(&self, task: TaskId) -> Result<Vec<(u64, Vec<u8>)>, String>;
+    fn gate_entries(&self, task: TaskId) -> Result<Vec<u64>, String>;
+
+    /// Exact bytes of the gate's entry of this number.
+    ///
+    /// # Errors
+    /// In words, also when there is none.
+    fn gate_entry(&self, number: u64) -> Result<Vec<u8>, String>;
 
     /// Path of entry number `number` to the root of the gate's tree at `size` entries.
     ///
@@ -70,6 +77,12 @@ pub trait Source {
     /// # Errors
     /// In words.
     fn global_proof(&self, leaf_index: u64, size: u64) -> Result<Vec<Digest>, String>;
+
+    /// Hashes which show that the global log at `old_size` notes is the beginning of the one at `size` (RFC 6962).
+    ///
+    /// # Errors
+    /// In words.
+    fn global_consistency(&self, old_size: u64, size: u64) -> Result<Vec<Digest>, String>;
 }
 
 /// A signed tree head as the store keeps it.

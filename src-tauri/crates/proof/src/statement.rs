@@ -48,16 +48,22 @@ pub(crate) struct Predicate {
     /// The one receipt it is about; absent for a whole task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt_id: Option<ReceiptId>,
+    /// First and last event it is about; absent for a whole task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<[u64; 2]>,
     /// Number of events of the task, shown or not.
     pub task_size: u64,
     /// Root over them.
     pub task_root: Digest,
-    /// Time of the checkpoint.
+    /// Time of the checkpoint; one receipt alone does not tell it.
     pub exported_at_ms: i64,
     /// Key ids by purpose; the keys are in `keys/`.
     pub keys: BTreeMap<String, Digest>,
-    /// Whether sensitive values go along where they are not erased.
+    /// Whether all sensitive values go along that are not erased.
     pub disclosures: bool,
+    /// What was withheld; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redacted: Option<String>,
     /// `all`, `none`, or the kinds of artifacts whose content goes along, with commas.
     pub artifacts: String,
 }
@@ -82,11 +88,18 @@ impl Statement {
     }
 }
 
-/// Whether a file is a subject: what is proven, not what proves or explains it. With one receipt alone, events and
-/// entries are bound by the two heads and need no second line.
-pub(crate) fn is_subject(path: &str, single: bool) -> bool {
+impl Predicate {
+    /// Whether it is about all events of the task.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.receipt_id.is_none() && self.span.is_none()
+    }
+}
+
+/// Whether a file is a subject: what is proven, not what proves or explains it.
+pub(crate) fn is_subject(path: &str) -> bool {
     use crate::layout as l;
-    let head = matches!(path, l::LOG_CHECKPOINT | l::TASK_CHECKPOINT);
-    let body = matches!(path, l::TASK_EVENTS | l::GATE_CHECKPOINT | l::GATE_ENTRIES);
-    head || (body && !single) || ["receipts/", "artifacts/"].iter().any(|folder| path.starts_with(folder))
+    let heads = [l::LOG_CHECKPOINT, l::TASK_CHECKPOINT, l::GATE_CHECKPOINT];
+    let bodies = [l::TASK_EVENTS, l::GATE_ENTRIES];
+    let folders = ["receipts/", "artifacts/", "task/events/"];
+    heads.contains(&path) || bodies.contains(&path) || folders.iter().any(|folder| path.starts_with(folder))
 }

@@ -9,15 +9,18 @@ mod gate;
 mod heads;
 mod manifest;
 mod receipts;
+mod version;
 mod words;
 
 use crate::container::{Container, Stop};
 use crate::facts::{Facts, concealed};
 use crate::layout::{self, Named};
+use crate::names::Names;
 use crate::report::{Counts, Report, Verdict};
 use crate::statement::Predicate;
 use crate::{Error, PublicKeys, Trust};
-use heads::Heads;
+use heads::{Heads, Past};
+use manifest::Sum;
 use seal::{Digest, Hasher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,13 +37,24 @@ use std::path::Path;
 /// # Errors
 /// [`Error::Io`] when it cannot be read. What is wrong with the bundle is a verdict.
 pub fn verify(path: &Path, trust: &[Trust]) -> Result<Report, Error> {
-    let container = match Container::open(path) {
+    verify_since(path, trust, None)
+}
+
+/// [`verify`], and whether the log has only grown since the checkpoint `held` (a signed note of the global log)
+/// that the caller has from before: another history is [`Verdict::Invalid`], one that is not shown
+/// [`Verdict::Incomplete`].
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_since(path: &Path, trust: &[Trust], held: Option<&[u8]>) -> Result<Report, Error> {
+    let opened = version::refused(path).and_then(|()| Container::open(path));
+    let container = match opened {
         Ok(container) => container,
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Invalid { place, why }) => return Ok(blank(Verdict::Invalid { place, why })),
     };
     let mut check = Check::new(&container);
-    match check.run() {
+    match check.run(held) {
         Ok(()) => Ok(check.conclude(trust)),
         Err(Stop::Failed(error)) => Err(error),
         Err(Stop::Invalid { place, why }) => {
@@ -56,16 +70,18 @@ pub fn verify(path: &Path, trust: &[Trust]) -> Result<Report, Error> {
 struct Check<'a> {
     container: &'a Container,
     /// What `SHA256SUMS` says.
-    sums: BTreeMap<String, Digest>,
-    /// Files whose bytes were compared with it.
-    checked: BTreeSet<String>,
+    sums: Names<Sum>,
     keys: PublicKeys,
     signed: bool,
+    /// Whether it is one receipt of a store with keys: its heads stand inside its proofs.
+    single: bool,
     predicate: Option<Predicate>,
     heads: Option<Heads>,
     facts: Facts,
-    /// Disclosures that open a leaf.
-    opened: BTreeSet<Digest>,
+    /// Disclosures of one receipt alone, and whether they opened something.
+    disclosed: BTreeMap<Digest, (Vec<u8>, bool)>,
+    /// An older checkpoint that leads here.
+    past: Option<Past>,
     /// Hashes of the gate's entries that are here, with whether the entry lets something pass.
     entries: BTreeMap<Digest, bool>,
     /// Receipts whose signature holds: they bind the receipt key to the log.
@@ -83,14 +99,15 @@ impl<'a> Check<'a> {
     fn new(container: &'a Container) -> Self {
         Self {
             container,
-            sums: BTreeMap::new(),
-            checked: BTreeSet::new(),
+            sums: Names::default(),
             keys: PublicKeys::default(),
             signed: false,
+            single: false,
             predicate: None,
             heads: None,
             facts: Facts::default(),
-            opened: BTreeSet::new(),
+            disclosed: BTreeMap::new(),
+            past: None,
             entries: BTreeMap::new(),
             signed_receipts: 0,
             objects: authority::Objects::default(),
@@ -101,20 +118,35 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn run(&mut self) -> Result<(), Stop> {
-        let sizes = self.container.sizes();
-        (self.counts.files, self.counts.bytes) = (sizes.len() as u64, sizes.values().sum());
+    fn run(&mut self, held: Option<&[u8]>) -> Result<(), Stop> {
+        (self.counts.files, self.counts.bytes) = self.container.totals();
         self.manifest()?;
-        let predicate = self.statement()?;
+        let predicate = if self.single {
+            let (predicate, heads) = self.one_receipt()?;
+            self.heads = Some(heads);
+            predicate
+        } else {
+            let predicate = self.statement()?;
+            self.heads = if self.signed { Some(self.heads(&predicate)?) } else { None };
+            predicate
+        };
         self.predicate = Some(predicate.clone());
-        if self.signed {
-            self.heads = Some(self.heads(&predicate)?);
-        }
+        self.history(held)?;
         self.events(&predicate)?;
         self.gate(&predicate)?;
+        self.disclosed_lines()?;
         self.receipts(&predicate)?;
         self.decisions()?;
         self.leftovers()
+    }
+
+    /// Adds to what is missing; a hostile bundle cannot make the list long.
+    fn lacks(&mut self, what: String) {
+        add(&mut self.missing, what);
+    }
+
+    fn not_shown(&mut self, what: String) {
+        add(&mut self.not_shown, what);
     }
 
     /// A file's whole bytes, once they are what `SHA256SUMS` says.
@@ -132,12 +164,12 @@ impl<'a> Check<'a> {
 
     /// Compares a digest with what `SHA256SUMS` says of the file.
     fn summed(&mut self, name: &str, found: Digest) -> Result<(), Stop> {
-        match self.sums.get(name) {
-            Some(expected) if *expected == found => {
-                self.checked.insert(name.to_owned());
+        match self.sums.get_mut(name) {
+            Some(sum) if sum.digest(name) == found => {
+                sum.checked = true;
                 Ok(())
             }
-            Some(_) => Err(Stop::at(name, "its bytes do not give the digest in SHA256SUMS: it was changed")),
+            Some(_) => Err(Stop::at(name, CHANGED)),
             None => Err(Stop::at(name, "SHA256SUMS does not list it")),
         }
     }
@@ -152,7 +184,7 @@ impl<'a> Check<'a> {
         if !self.has(&name) {
             return Ok(None);
         }
-        let bytes = self.whole(&name, model::limits::ARTIFACT_BYTES_MAX)?;
+        let bytes = self.whole(&name, layout::RECORD_BYTES_MAX)?;
         if Digest::of(&bytes) != *digest {
             return Err(Stop::at(name, "its bytes do not give the digest that is its name"));
         }
@@ -162,52 +194,86 @@ impl<'a> Check<'a> {
     /// Opens what can be opened below `value`: each disclosure must fit its digest and its place.
     fn open_leaves(&mut self, value: &Value, base: &str) -> Result<(), Stop> {
         concealed(value, &mut base.to_owned(), &mut |digest, pointer| {
-            let name = Named::Disclosure(digest).path();
-            if !self.has(&name) {
+            let Some((place, bytes)) = self.disclosure(&digest)? else {
                 self.counts.redacted += 1;
                 return Ok(());
+            };
+            let (found, made_for, _) =
+                seal::disclose::verify_disclosure(&bytes).map_err(|e| Stop::at(&place, e))?;
+            if found != digest || made_for != pointer {
+                return Err(Stop::at(place, format!("it does not open `{pointer}`")));
             }
-            let bytes = self.whole(&name, layout::LINE_BYTES_MAX as u64)?;
-            let (found, place, _) =
-                seal::disclose::verify_disclosure(&bytes).map_err(|e| Stop::at(&name, e))?;
-            if found != digest || place != pointer {
-                return Err(Stop::at(name, format!("it does not open `{pointer}`")));
-            }
-            self.opened.insert(digest);
             self.counts.disclosed += 1;
             Ok(())
         })
     }
 
+    /// Where a disclosure stands, and its bytes.
+    fn disclosure(&mut self, digest: &Digest) -> Result<Option<(String, Vec<u8>)>, Stop> {
+        if self.single {
+            let line = self.disclosed.get_mut(digest);
+            return Ok(line.map(|(bytes, opened)| {
+                *opened = true;
+                (layout::DISCLOSED.to_owned(), bytes.clone())
+            }));
+        }
+        let name = Named::Disclosure(*digest).path();
+        if !self.has(&name) {
+            return Ok(None);
+        }
+        let bytes = self.whole(&name, layout::LINE_BYTES_MAX as u64)?;
+        Ok(Some((name, bytes)))
+    }
+
+    /// The disclosures of one receipt alone: lines in the order of their digests.
+    fn disclosed_lines(&mut self) -> Result<(), Stop> {
+        if !self.has(layout::DISCLOSED) {
+            return Ok(());
+        }
+        let bytes = self.whole(layout::DISCLOSED, layout::WHOLE_BYTES_MAX)?;
+        let body = bytes.strip_suffix(b"\n");
+        let body = body.ok_or_else(|| Stop::at(layout::DISCLOSED, "its final newline is missing"))?;
+        for (at, line) in body.split(|byte| *byte == b'\n').enumerate() {
+            let digest = Digest::of(line);
+            if self.disclosed.last_key_value().is_some_and(|(last, _)| *last >= digest) {
+                let place = format!("{} line {}", layout::DISCLOSED, at + 1);
+                return Err(Stop::at(
+                    place,
+                    "the lines are not in the order of their digests, or one comes twice",
+                ));
+            }
+            self.disclosed.insert(digest, (line.to_vec(), false));
+        }
+        Ok(())
+    }
+
     /// What no event asked for must still be known, and have the bytes it should.
     fn leftovers(&mut self) -> Result<(), Stop> {
-        let names: Vec<String> = self.sums.keys().cloned().collect();
-        for name in names {
+        if let Some((digest, _)) = self.disclosed.iter().find(|(_, (_, opened))| !opened) {
+            return Err(Stop::at(layout::DISCLOSED, format!("the line with digest {digest} opens nothing")));
+        }
+        let mut artifacts = 0;
+        for (name, sum) in self.sums.iter() {
             match Named::parse(&name) {
-                Some(Named::Disclosure(digest)) if !self.opened.contains(&digest) => {
+                Some(Named::Disclosure(_)) if !sum.checked => {
                     return Err(Stop::at(name, "it opens nothing in this bundle"));
                 }
                 Some(Named::Artifact(digest)) => {
                     if !self.facts.artifacts.contains_key(&digest) && !self.named.contains(&digest) {
                         return Err(Stop::at(name, "no event and no receipt of this bundle names it"));
                     }
-                    if self.sums.get(&name) != Some(&digest) {
-                        return Err(Stop::at(
-                            name,
-                            "its digest in SHA256SUMS is not the one that is its name",
-                        ));
-                    }
-                    self.counts.artifacts += 1;
+                    artifacts += 1;
                 }
                 _ => {}
             }
-            if !self.checked.contains(&name) {
-                let found = self.hash(&name)?;
-                self.summed(&name, found)?;
+            if !sum.checked && self.hash(&name)? != sum.digest(&name) {
+                return Err(Stop::at(name, CHANGED));
             }
         }
-        let known: BTreeSet<&Digest> = self.facts.artifacts.keys().chain(&self.named).collect();
-        self.counts.artifacts_left_out = (known.len() as u64).saturating_sub(self.counts.artifacts);
+        self.counts.artifacts = artifacts;
+        let others = self.named.iter().filter(|digest| !self.facts.artifacts.contains_key(*digest)).count();
+        let known = (self.facts.artifacts.len() + others) as u64;
+        self.counts.artifacts_left_out = known.saturating_sub(artifacts);
         Ok(())
     }
 
@@ -223,6 +289,19 @@ impl<'a> Check<'a> {
                 _ => return Ok(hasher.finish()),
             }
         }
+    }
+}
+
+const CHANGED: &str = "its bytes do not give the digest in SHA256SUMS: it was changed";
+
+/// Most sentences of one kind in a report.
+const SENTENCES_MAX: usize = 50;
+
+fn add(sentences: &mut Vec<String>, what: String) {
+    match sentences.len() {
+        SENTENCES_MAX => sentences.push("and more".to_owned()),
+        n if n > SENTENCES_MAX => {}
+        _ => sentences.push(what),
     }
 }
 

@@ -11,6 +11,7 @@ mod bundles;
 mod evidence;
 mod mutants;
 mod program;
+mod redaction;
 mod splices;
 mod stock;
 mod traps;

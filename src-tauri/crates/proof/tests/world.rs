@@ -137,7 +137,7 @@ impl World {
             dice,
             keys: Persons::new(10),
             with_keys,
-            log_id: "5f3a9c1e".to_owned(),
+            log_id: "5f3a9c1ed0b74a22896cfe01a3d5b7c9".to_owned(),
             events: Vec::new(),
             head: Digest::ZERO,
             disclosures: BTreeMap::new(),
@@ -287,6 +287,11 @@ impl World {
         self.sign(&format!("hermit.local/{}/gate", self.log_id), &self.gate_tree())
     }
 
+    /// The notes of task and gate as they are now, for a log that goes on.
+    pub fn notes(&self) -> [Vec<u8>; 2] {
+        [self.task_note().to_bytes(), self.gate_note().to_bytes()]
+    }
+
     fn global_tree(&self) -> Tree {
         let others = self.others.iter().map(|note| Note::parse(note).unwrap().text.into_bytes());
         let own = [self.task_note().text.into_bytes(), self.gate_note().text.into_bytes()];
@@ -346,14 +351,16 @@ impl Source for World {
         Ok(self.disclosures.get(digest).cloned())
     }
 
-    fn artifact(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
-        Ok(self.artifacts.get(digest).cloned())
+    fn artifact(&self, digest: &Digest) -> Result<Option<Box<dyn std::io::Read + '_>>, String> {
+        Ok(self.artifacts.get(digest).map(|bytes| Box::new(bytes.as_slice()) as Box<dyn std::io::Read>))
     }
 
-    fn gate_entries(&self, _task: TaskId) -> Result<Vec<(u64, Vec<u8>)>, String> {
-        let entry =
-            |number: &u64| (*number, self.entries[usize::try_from(*number).unwrap() - 1].to_bytes().unwrap());
-        Ok(self.ours.iter().map(entry).collect())
+    fn gate_entries(&self, _task: TaskId) -> Result<Vec<u64>, String> {
+        Ok(self.ours.clone())
+    }
+
+    fn gate_entry(&self, number: u64) -> Result<Vec<u8>, String> {
+        Ok(self.entries[usize::try_from(number).unwrap() - 1].to_bytes().unwrap())
     }
 
     fn gate_proof(&self, number: u64, size: u64) -> Result<Vec<Digest>, String> {
@@ -362,5 +369,10 @@ impl Source for World {
 
     fn global_proof(&self, leaf_index: u64, size: u64) -> Result<Vec<Digest>, String> {
         self.global_tree().inclusion_proof_at(leaf_index, size).map_err(|e| e.to_string())
+    }
+
+    fn global_consistency(&self, old_size: u64, size: u64) -> Result<Vec<Digest>, String> {
+        assert_eq!(size, self.global_tree().size());
+        self.global_tree().consistency_proof(old_size).map_err(|e| e.to_string())
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
+use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey, hazmat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha512};
 use zeroize::Zeroizing;
 
 use crate::{Digest, Error, encoding};
@@ -23,7 +24,21 @@ pub trait Signer: Send + Sync {
     /// # Errors
     /// [`Error::KeyLocked`] while the key waits for a person, [`Error::KeyStore`] when its place fails.
     fn sign(&self, message: &[u8]) -> Result<Signature, Error>;
+
+    /// [`Self::sign`] of a message too long to be held: the same signature. A signer that holds its key need not
+    /// gather the message.
+    ///
+    /// # Errors
+    /// As [`Self::sign`].
+    fn sign_pieces(&self, message: &Pieces<'_>) -> Result<Signature, Error> {
+        let mut whole = Vec::new();
+        message(&mut |piece| whole.extend_from_slice(piece));
+        self.sign(&whole)
+    }
 }
+
+/// A message in pieces: calls its argument with each, in order, and gives the same bytes every time it is called.
+pub type Pieces<'a> = dyn Fn(&mut dyn FnMut(&[u8])) + 'a;
 
 /// Where secret values sleep. What leaves is wiped when dropped.
 pub trait SecretSource: Send + Sync {
@@ -94,6 +109,45 @@ impl PublicKey {
         verifying(&self.0)?
             .verify_strict(message, &signature)
             .map_err(|_| Error::Signature { what: "message" })
+    }
+
+    /// [`Self::verify`] for a message that comes in pieces, as strict.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] when no message at all could have this signature.
+    pub fn verify_pieces(&self, signature: &Signature) -> Result<Verifying, Error> {
+        let refused = |_| Error::Signature { what: "message" };
+        let made = ed25519_dalek::Signature::from_bytes(&signature.0);
+        // The stream does not look at `R` by itself: a point, and not of small order.
+        let r = VerifyingKey::from_bytes(made.r_bytes()).map_err(refused)?;
+        if r.is_weak() {
+            return Err(Error::Signature { what: "message" });
+        }
+        verifying(&self.0)?.verify_stream(&made).map(Verifying).map_err(refused)
+    }
+}
+
+/// A signature that is being checked, piece by piece.
+pub struct Verifying(ed25519_dalek::StreamVerifier);
+
+impl Verifying {
+    /// Takes the next piece of the message.
+    pub fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// Whether the pieces taken are the signed message.
+    ///
+    /// # Errors
+    /// [`Error::Signature`].
+    pub fn finish(self) -> Result<(), Error> {
+        self.0.finalize_and_verify().map_err(|_| Error::Signature { what: "message" })
+    }
+}
+
+impl fmt::Debug for Verifying {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Verifying")
     }
 }
 
@@ -216,6 +270,17 @@ impl Signer for SeedSigner {
 
     fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
         Ok(Signature(self.0.sign(message).to_bytes()))
+    }
+
+    fn sign_pieces(&self, message: &Pieces<'_>) -> Result<Signature, Error> {
+        let expanded = hazmat::ExpandedSecretKey::from(self.0.as_bytes());
+        let feed = |hash: &mut Sha512| {
+            message(&mut |piece| hash.update(piece));
+            Ok(())
+        };
+        hazmat::raw_sign_byupdate(&expanded, feed, &self.0.verifying_key())
+            .map(|made| Signature(made.to_bytes()))
+            .map_err(|_| Error::Signature { what: "message" })
     }
 }
 

@@ -43,4 +43,4 @@ pub mod tlog_proof;
 pub use digest::{Digest, Hasher};
 pub use disclose::{Disclosure, Sensitive};
 pub use error::{ChainFault, Error};
-pub use keys::{PublicKey, SecretSource, SeedSigner, Signature, Signer};
+pub use keys::{Pieces, PublicKey, SecretSource, SeedSigner, Signature, Signer, Verifying};

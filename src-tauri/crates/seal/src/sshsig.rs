@@ -19,6 +19,14 @@ const LINE: usize = 70;
 /// # Errors
 /// [`Error::Malformed`] for an empty namespace, or whatever the signer says.
 pub fn sign(message: &[u8], namespace: &str, signer: &dyn Signer) -> Result<String, Error> {
+    sign_digest(Digest::of(message), namespace, signer)
+}
+
+/// [`sign`] for a message of which only the SHA-256 is at hand: an SSH signature covers no more than that.
+///
+/// # Errors
+/// As [`sign`].
+pub fn sign_digest(message: Digest, namespace: &str, signer: &dyn Signer) -> Result<String, Error> {
     let signature = signer.sign(&preimage(message, namespace)?)?;
     armor(&signer.public(), namespace, &signature)
 }
@@ -29,6 +37,14 @@ pub fn sign(message: &[u8], namespace: &str, signer: &dyn Signer) -> Result<Stri
 /// [`Error::Malformed`], [`Error::Untrusted`] when another key signed, [`Error::Signature`] when the signature, or
 /// its namespace, is not the expected one.
 pub fn verify(armored: &str, message: &[u8], namespace: &str, key: &PublicKey) -> Result<(), Error> {
+    verify_digest(armored, Digest::of(message), namespace, key)
+}
+
+/// [`verify`] for a message of which only the SHA-256 is at hand.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_digest(armored: &str, message: Digest, namespace: &str, key: &PublicKey) -> Result<(), Error> {
     let body = armored.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END));
     let body = body.ok_or_else(|| Error::malformed(WHAT, "it is not an `SSH SIGNATURE` block"))?;
     let blob = encoding::b64_decode(WHAT, &body.replace('\n', ""))?;
@@ -103,11 +119,11 @@ fn armor(key: &PublicKey, namespace: &str, signature: &Signature) -> Result<Stri
     Ok(text)
 }
 
-fn preimage(message: &[u8], namespace: &str) -> Result<Vec<u8>, Error> {
+fn preimage(message: Digest, namespace: &str) -> Result<Vec<u8>, Error> {
     if namespace.is_empty() {
         return Err(Error::malformed(WHAT, "its namespace is empty"));
     }
-    let hash = string(&Digest::of(message).0);
+    let hash = string(&message.0);
     Ok([MAGIC.to_vec(), string(namespace.as_bytes()), string(b""), string(HASH), hash].concat())
 }
 

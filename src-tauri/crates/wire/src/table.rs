@@ -98,6 +98,7 @@ macro_rules! with_commands {
         "writes the gate's evidence bundle" gate.export(Export) -> Exported, read [];
         "checks an evidence bundle" gate.verify(Verify) -> Verified, free [];
         "writes the proof of a task or receipt" proof.export(Export) -> Exported, write [];
+        "tells what a proof would hand out" proof.preview(Preview) -> Previewed, read [];
         "checks a proof" proof.verify(Verify) -> Report, free [];
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];

@@ -9,23 +9,17 @@ use crate::{BundleSigners, Host, Wire as _, fold, usage};
 use model::TaskId;
 use model::artifact::ArtifactKind;
 use model::body::KeyPurpose;
-use proof::{Include, Options, Scope, Signers, Trust};
+use proof::{Include, Options, Redact, Scope, Signers, Trust};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::proof::{Export, Exported, Report, Verify};
+use wire::proof::{Export, Exported, Preview, Previewed, Report, Verify};
 use wire::{Code, Error, Verdict};
 
 pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     let path = absolute("path", &p.path)?;
-    let artifacts = include(&p.artifacts)?;
-    let (task, scope) = match (&p.task, &p.receipt) {
-        (Some(task), None) => (find::<TaskId>(host, task)?, Scope::Task),
-        (None, Some(receipt)) => {
-            let found = receipts::found(host, receipt)?;
-            (found.task_id, Scope::Receipt(found.receipt_id))
-        }
-        _ => return Err(usage("give either `task` or `receipt`")),
-    };
+    let about = About { task: &p.task, receipt: &p.receipt, span: p.span };
+    let (task, options) = about.options(host, &p.artifacts, &p.redact)?;
+    let options = Options { since: p.since.map(String::into_bytes), ..options };
     let reader = host.reader()?;
     let store = fold::store_state(&reader)?;
     // The heads of task, gate and log are made in one commit, and everything is then as of that commit.
@@ -39,7 +33,6 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
         (Vec::new(), None)
     };
     let source = StoreSource::of(reader, host.artifacts()?, &store, made);
-    let options = Options { scope, artifacts, disclosures: !p.redact };
     let made = proof::export_to(&source, signers.as_ref().map(lent), task, &options, &path).wire()?;
     Ok(Exported {
         path: p.path,
@@ -51,13 +44,72 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     })
 }
 
+pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
+    let about = About { task: &p.task, receipt: &p.receipt, span: p.span };
+    let (task, options) = about.options(host, &p.artifacts, &p.redact)?;
+    let reader = host.reader()?;
+    let store = fold::store_state(&reader)?;
+    let source = StoreSource::of(reader, host.artifacts()?, &store, Vec::new());
+    let found = proof::preview(&source, task, &options).wire()?;
+    let values = found.leaves.into_iter();
+    let kinds = found.artifacts.into_iter();
+    Ok(Previewed {
+        events: found.events,
+        receipts: found.receipts,
+        values: values
+            .map(|leaf| wire::proof::Value {
+                pointer: leaf.pointer,
+                count: leaf.count,
+                example: leaf.example.to_string(),
+            })
+            .collect(),
+        withheld: found.withheld,
+        artifacts: kinds
+            .map(|kind| wire::proof::Kind { kind: kind.kind, count: kind.count, byte_size: kind.bytes })
+            .collect(),
+        artifacts_withheld: found.artifacts_withheld,
+        left_out: found.left_out,
+    })
+}
+
+/// What a proof is to be about, as it was asked for.
+struct About<'a> {
+    task: &'a Option<String>,
+    receipt: &'a Option<String>,
+    span: Option<[u64; 2]>,
+}
+
+impl About<'_> {
+    fn options(
+        &self,
+        host: &dyn Host,
+        artifacts: &[String],
+        redact: &[String],
+    ) -> Result<(TaskId, Options), Error> {
+        let redact = Redact::parse(redact).wire()?;
+        let artifacts = include(artifacts, &redact)?;
+        let (task, scope) = match (self.task, self.receipt, self.span) {
+            (Some(task), None, None) => (find::<TaskId>(host, task)?, Scope::Task),
+            (Some(task), None, Some([first, last])) => {
+                (find::<TaskId>(host, task)?, Scope::Span { first, last })
+            }
+            (None, Some(receipt), None) => {
+                let found = receipts::found(host, receipt)?;
+                (found.task_id, Scope::Receipt(found.receipt_id))
+            }
+            _ => return Err(usage("give either `task`, with or without a span, or `receipt`")),
+        };
+        Ok((task, Options { scope, artifacts, redact, since: None }))
+    }
+}
+
 fn lent(signers: &BundleSigners) -> Signers<'_> {
     Signers { receipt: &*signers.receipt, manifest: &*signers.manifest }
 }
 
-fn include(named: &[String]) -> Result<Include, Error> {
+fn include(named: &[String], redact: &Redact) -> Result<Include, Error> {
     match named {
-        [] => Ok(Include::records()),
+        [] => Ok(redact.standard_artifacts()),
         [one] if one == "records" => Ok(Include::records()),
         [one] if one == "all" => Ok(Include::All),
         [one] if one == "none" => Ok(Include::None),
@@ -69,8 +121,10 @@ fn include(named: &[String]) -> Result<Include, Error> {
 
 pub(crate) fn verify(_: &dyn Host, p: Verify) -> Result<Report, Error> {
     let trust = p.trust.iter().map(|key| Trust::parse(key)).collect::<Result<Vec<_>, _>>().wire()?;
-    let found = proof::verify(&absolute("path", &p.path)?, &trust).wire()?;
-    let (verdict, reason) = said(&found.verdict);
+    let held = p.since.as_deref().map(str::as_bytes);
+    let found = proof::verify_since(&absolute("path", &p.path)?, &trust, held).wire()?;
+    let (verdict, _) = said(&found.verdict);
+    let reason = found.headline();
     let counts = match serde_json::to_value(found.counts) {
         Ok(Value::Object(counts)) => {
             counts.into_iter().filter_map(|(name, n)| Some((name, n.as_u64()?))).collect()

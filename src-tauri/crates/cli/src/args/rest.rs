@@ -85,18 +85,47 @@ pub enum ProofVerb {
 
 /// `hermit proof export`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+What can be withheld with --redact; every digest stays, and everything still verifies:
+  none      nothing (the standard)
+  paths     names of files, hosts and commands, and every text in which one of them seems to stand
+  content   everything that was said or made: all but names of files and hosts
+  all       every sensitive value
+  /POINTER  values at or below a JSON pointer, such as /payload/goal or /predicate/changes; may be given again
+With any of them artifacts stay here too, unless --artifacts names some: they are whole or not there.")]
 pub struct ProofExport {
     /// The task or receipt.
     pub subject: String,
     /// Where to; must not exist. A name that ends in `.zip` makes a zip, any other a folder.
-    #[arg(long, short, value_name = "FILE")]
-    pub output: PathBuf,
+    #[arg(long, short, value_name = "FILE", required_unless_present = "preview")]
+    pub output: Option<PathBuf>,
+    /// Only this receipt of the task.
+    #[arg(long, value_name = "ID", conflicts_with = "events")]
+    pub receipt: Option<String>,
+    /// Only these events of the task, as in 10..20.
+    #[arg(long, value_name = "FIRST..LAST", value_parser = span)]
+    pub events: Option<[u64; 2]>,
     /// Content to send along: records (the standard), all, none, or kinds of artifacts.
     #[arg(long, value_name = "KIND")]
     pub artifacts: Vec<String>,
-    /// Leave only digests of sensitive values.
+    /// Leave only digests of sensitive values: none, paths, content, all, or JSON pointers.
+    #[arg(long, value_name = "PROFILE|POINTER")]
+    pub redact: Vec<String>,
+    /// The checkpoint that the receiver has from before: shows that the log only grew since.
+    #[arg(long, value_name = "FILE")]
+    pub since: Option<PathBuf>,
+    /// Tell what would leave this machine, and write nothing.
     #[arg(long)]
-    pub redact: bool,
+    pub preview: bool,
+}
+
+/// Reads `10..20`.
+fn span(text: &str) -> Result<[u64; 2], String> {
+    let numbers =
+        text.split_once("..").and_then(|(first, last)| Some([first.parse().ok()?, last.parse().ok()?]));
+    numbers
+        .filter(|[first, last]| 0 < *first && first <= last)
+        .ok_or_else(|| "say the first and the last event, counted from 1, as in `10..20`".to_owned())
 }
 
 /// `hermit proof verify`.
@@ -110,6 +139,9 @@ pub struct ProofVerify {
     /// A key you have from elsewhere; may be given several times.
     #[arg(long, value_name = "KEY|FILE")]
     pub trust: Vec<String>,
+    /// The checkpoint you have from before: shows whether the log only grew since.
+    #[arg(long, value_name = "FILE")]
+    pub since: Option<PathBuf>,
 }
 
 /// `hermit ledger`.

@@ -7,12 +7,17 @@ use crate::output::{Output, Tone};
 use crate::text::{plain, size, time};
 use std::path::Path;
 use wire::gate::{Export as GateExport, GateState, State, Verify as GateVerify};
-use wire::proof::{Export, Exported, Report, Verify};
+use wire::proof::{Export, Exported, Preview, Previewed, Report, Verify};
 use wire::{Error, Verdict, exit};
 
 /// `hermit proof`.
 pub fn proof(context: &Context, verb: ProofVerb) -> Came {
     match verb {
+        ProofVerb::Export(args) if args.preview => {
+            let found = context.reading()?.call(&preview(&args))?;
+            context.out.answer(&found, show_preview)?;
+            Ok(exit::DONE)
+        }
         ProofVerb::Export(args) => {
             let session = context.writing(Signs::Yes)?;
             let made = export(&session, &args);
@@ -28,18 +33,48 @@ pub fn proof(context: &Context, verb: ProofVerb) -> Came {
     }
 }
 
+/// Task and receipt that the words name.
+fn about(args: &ProofExport) -> (Option<String>, Option<String>) {
+    match &args.receipt {
+        Some(receipt) => (None, Some(receipt.clone())),
+        None if args.subject.starts_with("rcp_") => (None, Some(args.subject.clone())),
+        None => (Some(args.subject.clone()), None),
+    }
+}
+
 /// Writes a proof.
 pub fn export(session: &host::Session, args: &ProofExport) -> Result<Exported, Error> {
-    let is_receipt = args.subject.starts_with("rcp_");
-    let subject = Some(args.subject.clone());
-    let (task, receipt) = if is_receipt { (None, subject) } else { (subject, None) };
-    let (artifacts, redact) = (args.artifacts.clone(), args.redact);
-    session.call(&Export { task, receipt, path: absolute(&args.output)?, artifacts, redact })
+    let (task, receipt) = about(args);
+    let output =
+        args.output.as_deref().ok_or_else(|| Error::new(wire::Code::Usage, "say where to with `-o`"))?;
+    session.call(&Export {
+        task,
+        receipt,
+        span: args.events,
+        path: absolute(output)?,
+        artifacts: args.artifacts.clone(),
+        redact: args.redact.clone(),
+        since: args.since.as_deref().map(note).transpose()?,
+    })
+}
+
+fn preview(args: &ProofExport) -> Preview {
+    let (task, receipt) = about(args);
+    let (artifacts, redact) = (args.artifacts.clone(), args.redact.clone());
+    Preview { task, receipt, span: args.events, artifacts, redact }
 }
 
 /// Checks a proof.
 pub fn verify(session: &host::Session, args: &ProofVerify) -> Result<Report, Error> {
-    session.call(&Verify { path: absolute(&args.proof)?, trust: trusted(&args.trust)? })
+    let since = args.since.as_deref().map(note).transpose()?;
+    session.call(&Verify { path: absolute(&args.proof)?, trust: trusted(&args.trust)?, since })
+}
+
+/// A checkpoint out of the file that was named.
+fn note(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Error::new(wire::Code::Usage, format!("cannot read the checkpoint `{}`: {error}", path.display()))
+    })
 }
 
 /// Keys as given, or out of the files that were given.
@@ -59,6 +94,27 @@ pub fn show_exported(out: &Output, made: &Exported) {
     made.left_out.iter().for_each(|what| out.say(Tone::Warn, format!("  left out: {}", plain(what))));
 }
 
+/// What would leave this machine.
+pub fn show_preview(out: &Output, found: &Previewed) {
+    out.line(format!(
+        "{} events and {} receipts, with the digests of all they name",
+        found.events, found.receipts
+    ));
+    out.say(Tone::Bold, format!("can be read by whoever gets it: {} places", found.values.len()));
+    for value in &found.values {
+        let example: String = value.example.chars().take(60).collect();
+        let more = if value.example.chars().count() > 60 { " …" } else { "" };
+        out.line(format!("  {:>5} x {}  {}{more}", value.count, plain(&value.pointer), plain(&example)));
+    }
+    for kind in &found.artifacts {
+        out.line(format!("  {:>5} x {}, whole, {}", kind.count, plain(&kind.kind), size(kind.byte_size)));
+    }
+    out.say(Tone::Bold, "stays here, only its digest leaves");
+    out.line(format!("  {} sensitive values, {} artifacts", found.withheld, found.artifacts_withheld));
+    found.left_out.iter().for_each(|what| out.say(Tone::Warn, format!("  left out: {}", plain(what))));
+    out.line("nothing was written");
+}
+
 /// What a check has shown.
 pub fn show_report(out: &Output, report: &Report) {
     let tone = match report.verdict {
@@ -66,7 +122,8 @@ pub fn show_report(out: &Output, report: &Report) {
         Verdict::Invalid => Tone::Bad,
         Verdict::Unverifiable | Verdict::Incomplete => Tone::Warn,
     };
-    out.say(tone, format!("{}: {}", report.verdict, plain(&report.reason)));
+    // The reason begins with the verdict itself.
+    out.say(tone, plain(&report.reason));
     for (title, sentences) in
         [("proven", &report.proven), ("only asserted", &report.asserted), ("not shown", &report.not_shown)]
     {
@@ -107,7 +164,7 @@ pub fn gate(context: &Context, verb: GateVerb) -> Came {
         GateVerb::Verify { bundle, root } => {
             let found = context.free()?.call(&GateVerify { path: absolute(&bundle)?, root })?;
             context.out.answer(&found, |out, found| {
-                out.line(format!("{}: {} ({} entries)", found.verdict, plain(&found.reason), found.entries));
+                out.line(format!("{} ({} entries)", plain(&found.reason), found.entries));
             })?;
             Ok(found.verdict.exit_code())
         }

@@ -134,16 +134,20 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
         session,
         &ProofExport {
             subject: task.to_owned(),
-            output: output.clone(),
+            output: Some(output.clone()),
+            receipt: None,
+            events: None,
             artifacts: Vec::new(),
-            redact: false,
+            redact: Vec::new(),
+            since: None,
+            preview: false,
         },
     )?;
     out.line("4. A proof that anybody can check without Hermit:");
     show_exported(out, &made);
     let keys = session.call(&List {})?.keys;
     let trust = keys.into_iter().filter(|key| key.purpose == "log").map(|key| key.keyid).collect();
-    let report = verify(session, &ProofVerify { proof: output, trust })?;
+    let report = verify(session, &ProofVerify { proof: output, trust, since: None })?;
     show_report(out, &report);
     Ok(report.verdict.exit_code())
 }

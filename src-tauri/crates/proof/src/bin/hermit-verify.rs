@@ -2,16 +2,18 @@
 //!
 //! Exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 when it was called wrongly or cannot read.
 
-use proof::{Trust, verify};
+use proof::{Trust, verify_since};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--json]
+const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPOINT] [--json]
 
   FILE          a hermit-proof/1 bundle: a .zip file or a directory
   --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
                 a key id (64 hexadecimal digits), or a fingerprint (SHA256:...)
+  --since FILE  a checkpoint of the log that you have from before (log/checkpoint of an
+                older bundle): shows whether the log has only grown since
   --json        the whole report as JSON
 
 exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 usage or unreadable
@@ -20,6 +22,7 @@ exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 usage or unreada
 struct Asked {
     path: PathBuf,
     trust: Vec<Trust>,
+    since: Option<Vec<u8>>,
     json: bool,
 }
 
@@ -32,7 +35,8 @@ fn main() -> ExitCode {
         return say(&format!("hermit-verify {}\n", env!("CARGO_PKG_VERSION")), ExitCode::SUCCESS);
     }
     let checked = parse(&words).and_then(|asked| {
-        let report = verify(&asked.path, &asked.trust).map_err(|e| e.to_string())?;
+        let report =
+            verify_since(&asked.path, &asked.trust, asked.since.as_deref()).map_err(|e| e.to_string())?;
         let text = if asked.json {
             let mut text = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
             text.push('\n');
@@ -61,13 +65,17 @@ fn say(text: &str, code: ExitCode) -> ExitCode {
 
 fn parse(words: &[String]) -> Result<Asked, String> {
     let mut words = words.iter();
-    let (mut path, mut trust, mut json) = (None, Vec::new(), false);
+    let (mut path, mut trust, mut since, mut json) = (None, Vec::new(), None, false);
     while let Some(word) = words.next() {
         match (word.as_str(), word.strip_prefix("--trust=")) {
             (_, Some(key)) => trust.push(key_of(key)?),
             ("--trust", _) => {
                 let key = words.next().ok_or_else(|| format!("`--trust` needs a key\n\n{USAGE}"))?;
                 trust.push(key_of(key)?);
+            }
+            ("--since", _) => {
+                let file = words.next().ok_or_else(|| format!("`--since` needs a file\n\n{USAGE}"))?;
+                since = Some(std::fs::read(file).map_err(|e| format!("cannot read `{file}`: {e}"))?);
             }
             ("--json", _) => json = true,
             (flag, _) if flag.starts_with('-') => return Err(format!("`{flag}` is no option\n\n{USAGE}")),
@@ -76,7 +84,7 @@ fn parse(words: &[String]) -> Result<Asked, String> {
         }
     }
     let path = path.ok_or_else(|| format!("name the bundle to check\n\n{USAGE}"))?;
-    Ok(Asked { path, trust, json })
+    Ok(Asked { path, trust, since, json })
 }
 
 /// A key as written, or the file that holds it.

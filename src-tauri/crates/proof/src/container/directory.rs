@@ -1,8 +1,8 @@
 //! A bundle as a folder.
 
 use super::{Body, Sink, Stop, check_name, unread};
+use crate::names::Names;
 use crate::{Error, layout};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,14 @@ const DEPTH_MAX: usize = 4;
 
 pub(crate) struct Directory {
     root: PathBuf,
-    files: BTreeMap<String, u64>,
+    files: Names<u64>,
 }
 
 impl Directory {
     pub(super) fn open(root: &Path) -> Result<Self, Stop> {
-        let mut directory = Self { root: root.to_owned(), files: BTreeMap::new() };
+        let mut directory = Self { root: root.to_owned(), files: Names::default() };
         directory.walk(root, "", 0)?;
+        directory.files.settle();
         Ok(directory)
     }
 
@@ -35,7 +36,7 @@ impl Directory {
                 self.walk(&entry.path(), &format!("{name}/"), depth + 1)?;
             } else if kind.is_file() {
                 check_name(&name)?;
-                self.files.insert(name, entry.metadata().map_err(failed)?.len());
+                self.files.add(&name, entry.metadata().map_err(failed)?.len());
                 if self.files.len() > layout::FILES_MAX {
                     return Err(Stop::at("the directory", "it has more files than any bundle"));
                 }
@@ -46,8 +47,8 @@ impl Directory {
         Ok(())
     }
 
-    pub(super) fn sizes(&self) -> BTreeMap<&str, u64> {
-        self.files.iter().map(|(name, size)| (name.as_str(), *size)).collect()
+    pub(super) fn files(&self) -> &Names<u64> {
+        &self.files
     }
 
     pub(super) fn size(&self, name: &str) -> Option<u64> {
@@ -55,7 +56,7 @@ impl Directory {
     }
 
     pub(super) fn reader(&self, name: &str) -> Result<Box<dyn Read + '_>, Stop> {
-        if !self.files.contains_key(name) {
+        if self.files.get(name).is_none() {
             return Err(Stop::at(name, "it is missing"));
         }
         let file = fs::File::open(self.root.join(name)).map_err(|e| unread(name, &e))?;

@@ -5,8 +5,8 @@
 //! the reader can refuse whatever was not written this way: compressed entries, duplicates, links, hidden bytes.
 
 use super::{Body, Crc32, Sink, Stop, check_name};
+use crate::names::Names;
 use crate::{Error, layout};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::path::Path;
@@ -28,10 +28,16 @@ const DATE: u16 = 0x0021;
 
 /// What is known of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
+pub(super) struct Entry {
     offset: u32,
     size: u32,
     crc: u32,
+}
+
+impl Entry {
+    pub(super) fn size(&self) -> u64 {
+        self.size.into()
+    }
 }
 
 /// The fields that both headers of a file share, from the version needed to the length of extra fields.
@@ -153,7 +159,7 @@ impl Write for Counted<'_> {
 /// A zip that is being read.
 pub(crate) struct Zip {
     file: Mutex<File>,
-    entries: BTreeMap<String, Entry>,
+    entries: Names<Entry>,
 }
 
 impl Zip {
@@ -188,8 +194,8 @@ impl Zip {
         Ok(Self { file: Mutex::new(file), entries })
     }
 
-    pub(super) fn sizes(&self) -> BTreeMap<&str, u64> {
-        self.entries.iter().map(|(name, entry)| (name.as_str(), u64::from(entry.size))).collect()
+    pub(super) fn files(&self) -> &Names<Entry> {
+        &self.entries
     }
 
     pub(super) fn size(&self, name: &str) -> Option<u64> {
@@ -221,10 +227,10 @@ impl Zip {
     }
 }
 
-fn parse_directory(bytes: &[u8], files: u16, ends_at: u32) -> Result<BTreeMap<String, Entry>, Stop> {
+fn parse_directory(bytes: &[u8], files: u16, ends_at: u32) -> Result<Names<Entry>, Stop> {
     let bad = |why: &str| Stop::at("the zip's directory", why);
-    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
-    let mut rest = bytes;
+    let mut entries = Names::default();
+    let (mut rest, mut last) = (bytes, "");
     let mut offset = 0_u64;
     for _ in 0..files {
         let (head, tail) =
@@ -250,13 +256,14 @@ fn parse_directory(bytes: &[u8], files: u16, ends_at: u32) -> Result<BTreeMap<St
         if [head, name.as_bytes()].concat() != central(name, entry) {
             return Err(Stop::at(name, "its entry in the zip's directory is not as a bundle writes it"));
         }
-        if entries.last_key_value().is_some_and(|(last, _)| last.as_str() >= name) {
+        if last >= name {
             return Err(Stop::at(name, "the zip's files are not sorted, or one comes twice"));
         }
         offset += LOCAL_BYTES + name.len() as u64 + u64::from(entry.size);
-        entries.insert(name.to_owned(), entry);
-        rest = tail;
+        entries.add(name, entry);
+        (rest, last) = (tail, name);
     }
+    entries.settle();
     if !rest.is_empty() || offset != u64::from(ends_at) {
         return Err(bad("bytes stand between or behind the files of the zip"));
     }

@@ -1,47 +1,46 @@
 //! Gathers from the source what a bundle holds, and checks on the way that it holds together.
 
-use super::write::{Measure, Planned, each_event};
+use super::ground::{Ground, Measure, Planned, What, event_proof};
+use super::heads::{Heads, in_log};
+use super::prov::Prov;
 use crate::facts::{Facts, concealed};
 use crate::layout::{self, Named};
-use crate::prov::Prov;
-use crate::{Error, Head, Options, PublicKeys, Scope, Source};
+use crate::names::Names;
+use crate::{Error, Options, PublicKeys, Scope, Source};
 use model::artifact::ArtifactKind;
 use model::audit::AuditEntry;
 use model::receipt::{Receipt, Statement};
 use model::{ApprovalId, Event, ReceiptId, TaskId, UnixMs};
 use seal::chain::ChainVerifier;
-use seal::merkle::{Frontier, Tree, leaf_hash, verify_inclusion};
-use seal::note::{Checkpoint, Note};
-use seal::tlog_proof::TlogProof;
+use seal::merkle::{Frontier, Tree, leaf_hash};
 use seal::{Digest, dsse};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What has been gathered.
-pub(super) struct Collected {
-    pub(super) task_id: TaskId,
+pub(super) struct Collected<'a> {
+    pub(super) ground: Ground<'a>,
     pub(super) log_id: String,
     pub(super) keys: PublicKeys,
     pub(super) signed: bool,
+    /// Whether it is one receipt of a store with keys, which leaves out what its proofs carry anyway.
+    pub(super) single: bool,
     /// Number of the task's events and root over them.
     pub(super) size: u64,
     pub(super) root: Digest,
     pub(super) exported_at: UnixMs,
-    pub(super) files: BTreeMap<String, Planned>,
+    pub(super) files: Names<Planned>,
     pub(super) left_out: Vec<String>,
+    /// Disclosures of one receipt alone, by digest.
+    disclosed: BTreeMap<Digest, Vec<u8>>,
+    /// How many sensitive leaves were met, readable or not.
+    leaves: u64,
     facts: Facts,
 }
 
-/// The signed heads that belong together.
-struct Heads {
-    task: (Head, Note, Checkpoint),
-    gate: Option<(Head, Note, Checkpoint)>,
-    global: (Head, Note, Checkpoint),
-}
-
-impl Collected {
+impl<'a> Collected<'a> {
     pub(super) fn of(
-        source: &dyn Source,
+        source: &'a dyn Source,
         signed: bool,
         task: TaskId,
         options: &Options,
@@ -53,95 +52,123 @@ impl Collected {
         // Without keys of its own a store may still know the key of a person who decides.
         let keys =
             if signed { keys } else { PublicKeys { approval: keys.approval, ..PublicKeys::default() } };
+        let heads = if signed { Some(Heads::of(source, task)?) } else { None };
+        let ground = Ground {
+            source,
+            task,
+            last: heads.as_ref().map_or(u64::MAX, |heads| heads.task.2.size),
+            gate: heads
+                .as_ref()
+                .and_then(|h| h.gate.as_ref())
+                .map(|(_, note, head)| (note.clone(), head.clone())),
+            entries: Vec::new(),
+            prov: Prov::default(),
+        };
         let mut collected = Self {
-            task_id: task,
+            ground,
             log_id: source.log_id(),
             keys,
             signed,
+            single: signed && matches!(options.scope, Scope::Receipt(_)),
             size: 0,
             root: Digest::ZERO,
             exported_at: UnixMs(0),
-            files: BTreeMap::new(),
+            files: Names::default(),
             left_out: Vec::new(),
+            disclosed: BTreeMap::new(),
+            leaves: 0,
             facts: Facts::default(),
         };
-        let heads = if signed { Some(Heads::of(source, task)?) } else { None };
-        let walk = collected.walk(source, options, heads.as_ref())?;
-        if let Some(heads) = &heads {
-            collected.head_files(source, heads)?;
-        }
-        let receipt = collected.receipts(source, options)?;
-        if let Some(receipt) = &receipt {
-            collected.chosen_events(&walk, options, receipt, heads.as_ref())?;
-        }
-        collected.gate(source, receipt.as_ref(), heads.as_ref())?;
-        collected.artifacts(source, options, receipt.as_ref())?;
+        collected.gather(options, heads.as_ref())?;
         Ok(collected)
     }
 
+    fn gather(&mut self, options: &Options, heads: Option<&Heads>) -> Result<(), Error> {
+        let walk = self.walk(options, heads)?;
+        if let Some(heads) = heads {
+            self.head_files(heads)?;
+        }
+        if let Some(previous) = &options.since {
+            let none = || Error::Since { why: "this store has no keys".to_owned() };
+            self.since(previous, heads.ok_or_else(none)?)?;
+        }
+        let receipt = self.receipts(options)?;
+        self.chosen_events(&walk, options, receipt.as_ref(), heads)?;
+        self.gate(options, receipt.as_ref(), heads)?;
+        self.artifacts(options, receipt.as_ref())?;
+        if !self.disclosed.is_empty() {
+            let lines = self.disclosed.values().flat_map(|bytes| [bytes.as_slice(), b"\n"]);
+            let lines = lines.collect::<Vec<_>>().concat();
+            self.bytes(layout::DISCLOSED, lines);
+        }
+        self.files.settle();
+        Ok(())
+    }
+
     pub(super) fn bytes(&mut self, path: &str, bytes: Vec<u8>) {
-        self.files.insert(path.to_owned(), Planned::bytes(bytes));
+        self.files.add(path, Planned::whole(bytes));
     }
 
     pub(super) fn text(&mut self, path: &str, text: String) {
         self.bytes(path, text.into_bytes());
     }
 
-    /// Reads all events once: chain, tree, facts; and for a whole task their file, disclosures and lineage.
-    fn walk(&mut self, source: &dyn Source, options: &Options, heads: Option<&Heads>) -> Result<Walk, Error> {
+    /// Reads all events once: chain, tree, facts; and what a whole task's files are made of.
+    fn walk(&mut self, options: &Options, heads: Option<&Heads>) -> Result<Walk, Error> {
         let whole = options.scope == Scope::Task;
-        let last = heads.map_or(u64::MAX, |heads| heads.task.2.size);
-        let (mut chain, mut measure, mut prov) = (ChainVerifier::new(), Measure::new(), Prov::default());
-        let mut walk = Walk::default();
+        let (mut chain, mut measure, mut walk) = (ChainVerifier::new(), Measure::new(), Walk::default());
         let mut newest = UnixMs(0);
-        let seen = each_event(source, self.task_id, last, &mut |_, bytes| {
+        // Borrowed apart, so that the walk may fill what the ground does not need to be walked.
+        let mut prov = Prov::default();
+        let (mut facts, mut files) = (Facts::default(), std::mem::take(&mut self.files));
+        let mut leaves = 0;
+        let ground = &self.ground;
+        let seen = ground.each_event(&mut |seq, bytes| {
             chain.push(bytes).map_err(Error::inconsistent)?;
             let event = Event::from_bytes(bytes).map_err(Error::inconsistent)?;
-            self.facts.take(&event).map_err(Error::inconsistent)?;
             newest = event.occurred_at;
             let leaf = leaf_hash(bytes);
             walk.frontier.push(leaf);
+            if options.scope.covers(seq) {
+                facts.take(&event).map_err(Error::inconsistent)?;
+            }
             if whole {
                 measure.line(bytes);
                 prov.take(&event);
-                if options.disclosures {
-                    self.disclosures(source, &event.payload, "/payload")?;
+                for (digest, planned) in readable(ground, options, &event.payload, "/payload", &mut leaves)? {
+                    files.add_named(Named::Disclosure(digest), planned);
                 }
             } else {
-                walk.keep(&event, bytes, leaf);
+                walk.keep(&event, leaf);
             }
             Ok(())
         })?;
         if seen == 0 {
-            return Err(Error::Unknown { what: "task", id: self.task_id.to_string() });
+            return Err(Error::Unknown { what: "task", id: ground.task.to_string() });
         }
         (self.size, self.root, self.exported_at) = (seen, walk.frontier.root(), newest);
+        self.ground.last = seen;
         if let Some(heads) = heads {
             self.exported_at = heads.global.0.made_at;
             if (seen, self.root) != (heads.task.2.size, heads.task.2.root) {
                 return Err(Error::inconsistent("the task's events do not give the root that was signed"));
             }
         }
+        (self.facts, self.files, self.leaves) = (facts, files, leaves);
         if whole {
-            self.files.insert(layout::TASK_EVENTS.to_owned(), Planned::events(measure, seen));
-            let prov = seal::canon::canonical_value(&prov.into_value()).map_err(Error::inconsistent)?;
-            self.bytes(layout::PROV, prov);
+            self.files.add(layout::TASK_EVENTS, Planned::made(measure, What::Events));
+            self.ground.prov = prov;
+            self.files.add(layout::PROV, self.ground.plan(What::Prov)?);
         }
         Ok(walk)
     }
 
-    fn head_files(&mut self, source: &dyn Source, heads: &Heads) -> Result<(), Error> {
-        self.bytes(layout::LOG_CHECKPOINT, heads.global.0.note.clone());
-        self.bytes(layout::TASK_CHECKPOINT, heads.task.0.note.clone());
-        let proof = in_log(source, &heads.task, &heads.global)?;
-        self.text(layout::TASK_CHECKPOINT_PROOF, proof);
-        Ok(())
-    }
-
     /// The envelopes of the receipts in scope; the receipt itself when there is one in scope alone.
-    fn receipts(&mut self, source: &dyn Source, options: &Options) -> Result<Option<Receipt>, Error> {
+    fn receipts(&mut self, options: &Options) -> Result<Option<Receipt>, Error> {
         let chosen = match options.scope {
-            Scope::Task => self.facts.receipts.iter().map(|(id, fact)| (*id, fact.envelope)).collect(),
+            Scope::Task | Scope::Span { .. } => {
+                self.facts.receipts.iter().map(|(id, fact)| (*id, fact.envelope)).collect()
+            }
             Scope::Receipt(id) => {
                 let fact = self.facts.receipts.get(&id);
                 let fact = fact.ok_or_else(|| Error::Unknown { what: "receipt", id: id.to_string() })?;
@@ -150,20 +177,18 @@ impl Collected {
         };
         let mut single = None;
         for (id, digest) in chosen {
-            let Some(bytes) = self.stored(source, &digest)? else {
+            let Some(bytes) = self.ground.record(&digest)? else {
                 self.left_out.push(format!("receipt {id}: its envelope is no longer kept"));
                 continue;
             };
             let statement = self.receipt_file(id, bytes)?;
-            if options.disclosures {
-                self.disclosures(source, &statement, "")?;
-            }
-            if options.scope != Scope::Task {
+            self.disclose(options, &statement, "")?;
+            if matches!(options.scope, Scope::Receipt(_)) {
                 let read: Statement = serde_json::from_value(statement).map_err(Error::inconsistent)?;
                 single = Some(read.predicate);
             }
         }
-        if single.is_none() && options.scope != Scope::Task {
+        if single.is_none() && matches!(options.scope, Scope::Receipt(_)) {
             return Err(Error::inconsistent("the receipt's envelope is no longer kept"));
         }
         Ok(single)
@@ -186,29 +211,45 @@ impl Collected {
         }
     }
 
-    /// For one receipt: the events that bind it to the log, each with its place in the task's tree.
+    /// Events that are shown without all the others, each with its place in the task's tree.
     fn chosen_events(
         &mut self,
         walk: &Walk,
         options: &Options,
-        receipt: &Receipt,
+        receipt: Option<&Receipt>,
         heads: Option<&Heads>,
     ) -> Result<(), Error> {
-        let mut chosen = Vec::new();
-        chosen.extend(walk.receipts.get(&receipt.receipt_id));
-        // The event that names the person's key is of use where the signed decision goes along.
-        if options.artifacts.takes(Some(ArtifactKind::ApprovalDecision)) {
-            chosen.extend(receipt.approval_ref.value().and_then(|id| walk.approvals.get(id)));
-        } else {
-            self.keys.approval = None;
+        let mut chosen = BTreeSet::new();
+        match options.scope {
+            Scope::Task => return Ok(()),
+            Scope::Span { first, last } => {
+                if first == 0 || first > last || last > self.size {
+                    let id = format!("{first}..{last} of {} events", self.size);
+                    return Err(Error::Unknown { what: "span", id });
+                }
+                chosen.extend(first..=last);
+            }
+            Scope::Receipt(id) => {
+                chosen.extend(walk.receipts.get(&id));
+                // The event that names the person's key is of use where the signed decision goes along.
+                if options.artifacts.takes(Some(ArtifactKind::ApprovalDecision)) {
+                    let approval = receipt.and_then(|receipt| receipt.approval_ref.value());
+                    chosen.extend(approval.and_then(|id| walk.approvals.get(id)));
+                } else {
+                    self.keys.approval = None;
+                }
+            }
         }
         let tree = Tree::from_leaves(&walk.leaves);
-        for (seq, bytes) in chosen {
-            self.bytes(&Named::Event(*seq).path(), bytes.clone());
+        for seq in chosen {
+            let bytes = self.ground.event(seq)?;
+            if matches!(options.scope, Scope::Span { .. }) {
+                let event = Event::from_bytes(&bytes).map_err(Error::inconsistent)?;
+                self.disclose(options, &event.payload, "/payload")?;
+            }
+            self.bytes(&Named::Event(seq).path(), bytes);
             if let Some(heads) = heads {
-                let path = tree.inclusion_proof(seq - 1).map_err(Error::inconsistent)?;
-                let proof = TlogProof::new(seq - 1, path, heads.task.1.clone());
-                self.text(&Named::EventProof(*seq).path(), proof.to_text());
+                self.text(&Named::EventProof(seq).path(), event_proof(&tree, seq, &heads.task.1)?);
             }
         }
         Ok(())
@@ -216,51 +257,44 @@ impl Collected {
 
     fn gate(
         &mut self,
-        source: &dyn Source,
+        options: &Options,
         receipt: Option<&Receipt>,
         heads: Option<&Heads>,
     ) -> Result<(), Error> {
         let failed = |why: String| Error::Source { what: "the gate's entries".to_owned(), why };
-        let only = receipt.map(|receipt| receipt.authorized.audit_entry_sha256.value());
-        let mut lines = Vec::new();
-        let gate = heads.and_then(|heads| heads.gate.as_ref());
-        for (number, bytes) in source.gate_entries(self.task_id).map_err(failed)? {
-            let entry: AuditEntry = seal::canon::from_canonical(&bytes).map_err(Error::inconsistent)?;
-            if only.is_some_and(|only| only != Some(&entry.entry_hash)) {
-                continue;
+        let source = self.ground.source;
+        for number in source.gate_entries(self.ground.task).map_err(failed)? {
+            if options.scope != Scope::Task {
+                let bytes = self.ground.entry(number)?;
+                let entry: AuditEntry = seal::canon::from_canonical(&bytes).map_err(Error::inconsistent)?;
+                let wanted = match receipt {
+                    Some(receipt) => receipt.authorized.audit_entry_sha256.value() == Some(&entry.entry_hash),
+                    None => self.facts.dispatched.contains_key(&entry.entry_hash),
+                };
+                if !wanted {
+                    continue;
+                }
             }
-            if self.signed {
-                let (_, note, head) =
-                    gate.ok_or_else(|| Error::inconsistent("the gate has entries and no head"))?;
-                let path = source.gate_proof(number, head.size).map_err(failed)?;
-                let index =
-                    number.checked_sub(1).ok_or_else(|| Error::inconsistent("entries count from 1"))?;
-                verify_inclusion(&leaf_hash(&bytes), index, head.size, &path, &head.root)
-                    .map_err(Error::inconsistent)?;
-                let proof = TlogProof::new(index, path, note.clone());
-                self.text(&Named::GateProof(number).path(), proof.to_text());
+            self.ground.entries.push(number);
+            // One receipt alone names the entry by its hash, and is in the log itself.
+            if self.signed && !self.single {
+                self.files.add_named(Named::GateProof(number), self.ground.plan(What::EntryProof(number))?);
             }
-            lines.extend(bytes);
-            lines.push(b'\n');
         }
-        if lines.is_empty() {
+        if self.ground.entries.is_empty() {
             return Ok(());
         }
-        self.bytes(layout::GATE_ENTRIES, lines);
-        if let (Some(gate), Some(heads)) = (gate, heads) {
+        self.files.add(layout::GATE_ENTRIES, self.ground.plan(What::Entries)?);
+        if let (Some(heads), false) = (heads, self.single)
+            && let Some(gate) = &heads.gate
+        {
             self.bytes(layout::GATE_CHECKPOINT, gate.0.note.clone());
-            let proof = in_log(source, gate, &heads.global)?;
-            self.text(layout::GATE_CHECKPOINT_PROOF, proof);
+            self.text(layout::GATE_CHECKPOINT_PROOF, in_log(source, gate, &heads.global)?);
         }
         Ok(())
     }
 
-    fn artifacts(
-        &mut self,
-        source: &dyn Source,
-        options: &Options,
-        receipt: Option<&Receipt>,
-    ) -> Result<(), Error> {
+    fn artifacts(&mut self, options: &Options, receipt: Option<&Receipt>) -> Result<(), Error> {
         let wanted: BTreeSet<Digest> = match receipt {
             None => self.facts.artifacts.keys().copied().collect(),
             Some(receipt) => digests_of(receipt),
@@ -271,12 +305,22 @@ impl Collected {
             if !options.artifacts.takes(self.facts.artifacts.get(digest).copied()) {
                 continue;
             }
-            match self.stored(source, digest)? {
-                Some(bytes) => {
-                    self.files.insert(Named::Artifact(*digest).path(), Planned::artifact(&bytes));
-                }
-                None => lost += 1,
+            let Some(mut reader) = self.ground.artifact(digest)? else {
+                lost += 1;
+                continue;
+            };
+            let mut measure = Measure::new();
+            std::io::copy(&mut reader, &mut measure).map_err(|e| Error::Source {
+                what: format!("the artifact `{digest}`"),
+                why: e.to_string(),
+            })?;
+            drop(reader);
+            let (found, planned) = measure.by_digest();
+            if found != *digest {
+                let why = format!("the artifact `{digest}` has other bytes than its digest says");
+                return Err(Error::inconsistent(why));
             }
+            self.files.add_named(Named::Artifact(*digest), planned);
         }
         if lost > 0 {
             self.left_out.push(format!("{lost} artifacts whose content is no longer kept"));
@@ -284,106 +328,103 @@ impl Collected {
         Ok(())
     }
 
-    fn stored(&self, source: &dyn Source, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        let what = || format!("the artifact `{digest}`");
-        let bytes = source.artifact(digest).map_err(|why| Error::Source { what: what(), why })?;
-        match bytes {
-            Some(bytes) if Digest::of(&bytes) != *digest => {
-                Err(Error::inconsistent(format!("{} has other bytes than its digest says", what())))
+    /// Adds what may be read of a value: a file for each disclosure, or a line where one receipt is alone.
+    fn disclose(&mut self, options: &Options, value: &Value, base: &str) -> Result<(), Error> {
+        let mut leaves = 0;
+        for (digest, planned) in readable(&self.ground, options, value, base, &mut leaves)? {
+            if self.single {
+                let bytes = self.ground.disclosure(&digest)?;
+                self.disclosed.extend(bytes.map(|bytes| (digest, bytes)));
+            } else {
+                self.files.add_named(Named::Disclosure(digest), planned);
             }
-            other => Ok(other),
         }
+        self.leaves += leaves;
+        Ok(())
     }
 
-    fn disclosures(&mut self, source: &dyn Source, value: &Value, base: &str) -> Result<(), Error> {
-        concealed(value, &mut base.to_owned(), &mut |digest, _| {
-            let what = || format!("the disclosure `{digest}`");
-            let bytes = source.disclosure(&digest).map_err(|why| Error::Source { what: what(), why })?;
-            match bytes {
-                None => Ok(()),
-                Some(bytes) if Digest::of(&bytes) != digest => {
-                    Err(Error::inconsistent(format!("{} has other bytes than its digest says", what())))
-                }
-                Some(bytes) => {
-                    self.bytes(&Named::Disclosure(digest).path(), bytes);
-                    Ok(())
-                }
-            }
-        })
+    /// How many sensitive leaves were met, readable or not.
+    pub(super) fn concealed_leaves(&self) -> u64 {
+        self.leaves
+    }
+
+    pub(super) fn known_artifacts(&self) -> u64 {
+        self.facts.artifacts.len() as u64
+    }
+
+    pub(super) fn kind_of(&self, digest: &Digest) -> String {
+        self.facts.artifacts.get(digest).map_or("unknown", |kind| kind.as_str()).to_owned()
+    }
+
+    /// How many events a bundle of this would show.
+    pub(super) fn shown_events(&self) -> u64 {
+        let chosen = self.files.below("task/events/").count() as u64;
+        if chosen > 0 { chosen } else { self.size }
+    }
+}
+
+/// The disclosures below a value that are neither erased nor withheld.
+fn readable(
+    ground: &Ground<'_>,
+    options: &Options,
+    value: &Value,
+    base: &str,
+    leaves: &mut u64,
+) -> Result<Vec<(Digest, Planned)>, Error> {
+    let mut found = Vec::new();
+    concealed(value, &mut base.to_owned(), &mut |digest, pointer| {
+        *leaves += 1;
+        let Some(bytes) = ground.disclosure(&digest)? else { return Ok(()) };
+        let (_, _, value) = seal::disclose::verify_disclosure(&bytes).map_err(Error::inconsistent)?;
+        if !options.redact.withholds(pointer, &value) {
+            let mut measure = Measure::new();
+            std::io::Write::write_all(&mut measure, &bytes).map_err(Error::inconsistent)?;
+            found.push(measure.by_digest());
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+impl Scope {
+    /// Whether an event of this number may be shown.
+    fn covers(self, seq: u64) -> bool {
+        match self {
+            Self::Span { first, last } => (first..=last).contains(&seq),
+            Self::Task | Self::Receipt(_) => true,
+        }
     }
 }
 
 /// What one pass over the events leaves behind.
 struct Walk {
     frontier: Frontier,
-    /// For one receipt alone: hashes of all leaves, and the events that may bind it.
+    /// For a part of a task: hashes of all leaves, and the events that may bind a receipt.
     leaves: Vec<Digest>,
-    receipts: BTreeMap<ReceiptId, (u64, Vec<u8>)>,
-    approvals: BTreeMap<ApprovalId, (u64, Vec<u8>)>,
+    receipts: BTreeMap<ReceiptId, u64>,
+    approvals: BTreeMap<ApprovalId, u64>,
 }
 
 impl Default for Walk {
     fn default() -> Self {
-        Self {
-            frontier: Frontier::new(),
-            leaves: Vec::new(),
-            receipts: BTreeMap::new(),
-            approvals: BTreeMap::new(),
-        }
+        let (receipts, approvals) = (BTreeMap::new(), BTreeMap::new());
+        Self { frontier: Frontier::new(), leaves: Vec::new(), receipts, approvals }
     }
 }
 
 impl Walk {
-    fn keep(&mut self, event: &Event, bytes: &[u8], leaf: Digest) {
+    fn keep(&mut self, event: &Event, leaf: Digest) {
         self.leaves.push(leaf);
-        let kept = || (event.task_seq, bytes.to_vec());
         match event.event_type.as_str() {
             "receipt.issued" => {
-                if let Ok(id) = event.entity_id.parse() {
-                    self.receipts.insert(id, kept());
-                }
+                self.receipts.extend(event.entity_id.parse().ok().map(|id| (id, event.task_seq)));
             }
             "approval.granted" => {
-                if let Ok(id) = event.entity_id.parse() {
-                    self.approvals.insert(id, kept());
-                }
+                self.approvals.extend(event.entity_id.parse().ok().map(|id| (id, event.task_seq)));
             }
             _ => {}
         }
     }
-}
-
-impl Heads {
-    fn of(source: &dyn Source, task: TaskId) -> Result<Self, Error> {
-        let failed = |why: String| Error::Source { what: "the signed heads".to_owned(), why };
-        let missing = |what: &str| Error::inconsistent(format!("there is no signed head of the {what}"));
-        let read = |head: Head| -> Result<_, Error> {
-            let note = Note::parse(&head.note).map_err(Error::inconsistent)?;
-            let checkpoint = Checkpoint::from_text(&note.text).map_err(Error::inconsistent)?;
-            Ok((head, note, checkpoint))
-        };
-        Ok(Self {
-            task: read(source.task_head(task).map_err(failed)?.ok_or_else(|| missing("task"))?)?,
-            gate: source.gate_head().map_err(failed)?.map(read).transpose()?,
-            global: read(source.global_head().map_err(failed)?.ok_or_else(|| missing("log"))?)?,
-        })
-    }
-}
-
-/// The proof that a head's note stands in the global log.
-fn in_log(
-    source: &dyn Source,
-    (head, note, _): &(Head, Note, Checkpoint),
-    (_, global_note, global): &(Head, Note, Checkpoint),
-) -> Result<String, Error> {
-    let index =
-        head.leaf_index.ok_or_else(|| Error::inconsistent("a head has no place in the global log"))?;
-    let path = source
-        .global_proof(index, global.size)
-        .map_err(|why| Error::Source { what: "a place in the global log".to_owned(), why })?;
-    verify_inclusion(&leaf_hash(note.text.as_bytes()), index, global.size, &path, &global.root)
-        .map_err(Error::inconsistent)?;
-    Ok(TlogProof::new(index, path, global_note.clone()).to_text())
 }
 
 /// Every digest of content that a receipt names.

@@ -18,6 +18,7 @@ impl Check<'_> {
     /// Holds a receipt's digests against the log and against the content that goes along.
     pub(super) fn authority(&mut self, place: &str, receipt: &Receipt) -> Result<(), Stop> {
         self.recorded(receipt);
+        self.named_entries(receipt)?;
         let authorized = &receipt.authorized;
         let request = receipt.action_request_ref.value().map(|artifact| artifact.sha256);
         let differs =
@@ -62,6 +63,21 @@ impl Check<'_> {
         }
     }
 
+    /// One receipt alone has no other entries of the gate than the one it names: nothing else would bind them.
+    fn named_entries(&self, receipt: &Receipt) -> Result<(), Stop> {
+        if !self.single {
+            return Ok(());
+        }
+        let named = receipt.authorized.audit_entry_sha256.value();
+        match self.entries.keys().find(|hash| Some(*hash) != named) {
+            Some(hash) => {
+                let why = format!("the receipt does not name the entry `{hash}`");
+                Err(Stop::at(crate::layout::GATE_ENTRIES, why))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Digests of authority that the log itself must have recorded; an older program may have recorded fewer.
     fn recorded(&mut self, receipt: &Receipt) {
         let authorized = &receipt.authorized;
@@ -73,7 +89,7 @@ impl Check<'_> {
             &authorized.witness_sha256,
         ];
         self.named.extend(digests.iter().filter_map(|slot| slot.value().copied()));
-        if self.predicate.as_ref().is_some_and(|p| p.receipt_id.is_some()) {
+        if self.predicate.as_ref().is_some_and(|p| !p.is_whole()) {
             return;
         }
         let facts = &self.facts;
@@ -98,7 +114,7 @@ impl Check<'_> {
         {
             missing.push(format!("the gate entry of receipt {}", receipt.receipt_id));
         }
-        self.missing.extend(missing);
+        missing.into_iter().for_each(|what| self.lacks(what));
     }
 
     /// The decisions of a person: signed by the approval key, for exactly the packet that was asked.
@@ -107,7 +123,7 @@ impl Check<'_> {
             self.facts.decisions.iter().map(|(digest, fact)| (*digest, fact.clone())).collect();
         for (digest, fact) in facts {
             let Some(bytes) = self.artifact(&digest)? else {
-                self.not_shown.push(format!("the signed decision on {}, only its digest", fact.approval_id));
+                self.not_shown(format!("the signed decision on {}, only its digest", fact.approval_id));
                 continue;
             };
             self.named.insert(digest);
@@ -123,7 +139,7 @@ impl Check<'_> {
         let Some(key) = key else {
             let what =
                 format!("the key that signed the decision on {} is not in this bundle", fact.approval_id);
-            self.missing.push(what);
+            self.lacks(what);
             return Ok(());
         };
         let payload = envelope_of(&place, bytes, DECISION_PAYLOAD_TYPE, &key)?;

@@ -7,17 +7,20 @@ use crate::layout::{self as l, Named};
 use crate::lines::Lines;
 use crate::statement::Predicate;
 use model::Event;
+use seal::Digest;
 use seal::chain::ChainVerifier;
 use seal::merkle::{Frontier, leaf_hash};
+use std::collections::BTreeMap;
 
 impl Check<'_> {
     pub(super) fn events(&mut self, predicate: &Predicate) -> Result<(), Stop> {
-        let single = self.sums.keys().find(|n| n.starts_with("task/events/") || n.starts_with("task/proofs"));
-        match (predicate.receipt_id, self.has(l::TASK_EVENTS), single.cloned()) {
-            (None, true, None) => self.all_events(predicate),
-            (Some(_), false, Some(_)) => self.some_events(predicate),
-            (None, false, _) => Err(Stop::at(l::TASK_EVENTS, "it is missing")),
-            (Some(_), false, None) => Err(Stop::at("task/events", "the receipt's event is missing")),
+        let places = self.sums.below("task/events/").chain(self.sums.below("task/proofs.tlog-proof/"));
+        let single = places.map(str::to_owned).next();
+        match (predicate.is_whole(), self.has(l::TASK_EVENTS), single) {
+            (true, true, None) => self.all_events(predicate),
+            (false, false, Some(_)) => self.some_events(predicate),
+            (true, false, _) => Err(Stop::at(l::TASK_EVENTS, "it is missing")),
+            (false, false, None) => Err(Stop::at("task/events", "the events it is about are missing")),
             (_, _, other) => {
                 let name = other.unwrap_or_else(|| l::TASK_EVENTS.to_owned());
                 Err(Stop::at(name, "it does not belong into a bundle of this scope"))
@@ -48,23 +51,47 @@ impl Check<'_> {
         self.summed(l::TASK_EVENTS, lines.digest())
     }
 
-    /// Events shown alone, each with its place in the task's tree.
+    /// Events shown alone, each with its place in the task's tree; of a span all, in one chain.
     fn some_events(&mut self, predicate: &Predicate) -> Result<(), Stop> {
-        let names: Vec<(String, Named)> =
-            self.sums.keys().filter_map(|n| Some((n.clone(), Named::parse(n)?))).collect();
-        for (name, named) in &names {
-            match *named {
-                Named::Event(seq) => self.placed_event(name, seq, predicate)?,
-                Named::EventProof(seq) if !self.has(&Named::Event(seq).path()) => {
-                    return Err(Stop::at(name, "it proves the place of an event that is not here"));
-                }
-                _ => {}
+        let mut shown: BTreeMap<u64, String> = BTreeMap::new();
+        for name in self.sums.below("task/events/") {
+            if let Some(Named::Event(seq)) = Named::parse(name) {
+                shown.insert(seq, name.to_owned());
             }
+        }
+        for name in self.sums.below("task/proofs.tlog-proof/") {
+            if let Some(Named::EventProof(seq)) = Named::parse(name)
+                && !shown.contains_key(&seq)
+            {
+                return Err(Stop::at(name, "it proves the place of an event that is not here"));
+            }
+        }
+        if let Some([first, last]) = predicate.span {
+            let wanted = (first..=last).find(|seq| !shown.contains_key(seq));
+            let strange = shown.keys().find(|seq| !(first..=last).contains(*seq));
+            if let Some(seq) = wanted.or(strange.copied()) {
+                let why = format!("events {first} to {last} are what it is about, no fewer and no others");
+                return Err(Stop::at(Named::Event(seq).path(), why));
+            }
+        }
+        let mut before: Option<(u64, Digest)> = None;
+        for (seq, name) in shown {
+            let (hash, points_to) = self.placed_event(&name, seq, predicate)?;
+            if before.is_some_and(|(at, hash)| at + 1 == seq && hash != points_to) {
+                return Err(Stop::at(name, "it does not point back to the event before it"));
+            }
+            before = Some((seq, hash));
         }
         Ok(())
     }
 
-    fn placed_event(&mut self, name: &str, seq: u64, predicate: &Predicate) -> Result<(), Stop> {
+    /// One event and its place; its hash, and the hash it points back to.
+    fn placed_event(
+        &mut self,
+        name: &str,
+        seq: u64,
+        predicate: &Predicate,
+    ) -> Result<(Digest, Digest), Stop> {
         let bytes = self.whole(name, l::LINE_BYTES_MAX as u64)?;
         let event = Event::from_bytes(&bytes).map_err(|e| Stop::at(name, e))?;
         if event.task_seq != seq || seq > predicate.task_size {
@@ -84,7 +111,8 @@ impl Check<'_> {
         } else if self.has(&proof_name) {
             return Err(Stop::at(proof_name, "a store without keys proves no places"));
         }
-        self.event(&event, predicate, &|| name.to_owned())
+        self.event(&event, predicate, &|| name.to_owned())?;
+        Ok((Digest::of(&bytes), event.prev_event_hash))
     }
 
     fn event(
@@ -101,6 +129,10 @@ impl Check<'_> {
         }
         self.facts.take(event).map_err(|e| Stop::at(place(), e))?;
         self.counts.events += 1;
+        // One receipt alone shows what it says itself; of its event only what the log says.
+        if self.single {
+            return Ok(());
+        }
         self.open_leaves(&event.payload, "/payload")
     }
 }

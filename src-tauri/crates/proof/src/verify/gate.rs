@@ -11,15 +11,7 @@ use seal::merkle::leaf_hash;
 
 impl Check<'_> {
     pub(super) fn gate(&mut self, predicate: &Predicate) -> Result<(), Stop> {
-        let mut numbers: Vec<u64> = self
-            .sums
-            .keys()
-            .filter_map(|name| match Named::parse(name) {
-                Some(Named::GateProof(number)) => Some(number),
-                _ => None,
-            })
-            .collect();
-        numbers.sort_unstable();
+        let numbers = self.sums.gate_numbers();
         if self.has(l::GATE_ENTRIES) {
             self.entries(&numbers)?;
         } else if let Some(number) = numbers.first() {
@@ -45,14 +37,15 @@ impl Check<'_> {
             if computed != entry.entry_hash {
                 return Err(Stop::at(place, "its fields do not give the hash it says"));
             }
-            let number = match (self.signed, numbers_left.next()) {
+            let number = match (self.signed && !self.single, numbers_left.next()) {
                 (true, Some(number)) => self.placed_entry(*number, line)?,
                 (true, None) => return Err(Stop::at(place, "no proof of its place is here")),
                 (false, None) => line_number,
-                (false, Some(_)) => return Err(Stop::at(place, "a store without keys proves no places")),
+                (false, Some(_)) => return Err(Stop::at(place, "this bundle proves no places of entries")),
             };
             if let Some((before, previous)) = &last
                 && self.signed
+                && !self.single
                 && before + 1 == number
                 && entry.prev_hash != previous.entry_hash
             {
@@ -91,7 +84,7 @@ impl Check<'_> {
 
     /// Everything that was dispatched was let pass by an entry that is here.
     fn dispatches(&mut self, predicate: &Predicate) -> Result<(), Stop> {
-        if predicate.receipt_id.is_some() {
+        if !predicate.is_whole() {
             return Ok(());
         }
         let missing: Vec<u64> = self
@@ -102,7 +95,7 @@ impl Check<'_> {
             .map(|(_, seq)| *seq)
             .collect();
         for seq in missing {
-            self.missing.push(format!("the gate entry under which event {seq} dispatched an effect"));
+            self.lacks(format!("the gate entry under which event {seq} dispatched an effect"));
         }
         let refused = self.facts.dispatched.iter().find(|(hash, _)| self.entries.get(*hash) == Some(&false));
         match refused {

@@ -13,7 +13,7 @@ use seal::{Digest, dsse};
 
 impl Check<'_> {
     pub(super) fn receipts(&mut self, predicate: &Predicate) -> Result<(), Stop> {
-        for name in self.sums.keys().filter(|name| name.starts_with("receipts/")) {
+        for name in self.sums.below("receipts/") {
             let (Some(Named::Receipt(id)) | Some(Named::BareReceipt(id))) = Named::parse(name) else {
                 continue;
             };
@@ -44,7 +44,7 @@ impl Check<'_> {
             (true, false) => signed,
             (false, true) => bare,
             (false, false) => {
-                self.missing.push(format!("receipt {id}, which event {} records", fact.seq));
+                self.lacks(format!("receipt {id}, which event {} records", fact.seq));
                 return Ok(());
             }
             (true, true) => return Err(Stop::at(bare, "the same receipt is there twice")),
@@ -143,12 +143,12 @@ impl Check<'_> {
                         format!("it names `{}` with another digest than the log does", artifact.artifact_id);
                     return Err(Stop::at(name, why));
                 }
-                None if predicate.receipt_id.is_none() => {
+                None if predicate.is_whole() => {
                     let what = format!(
                         "the event that made {}, which receipt {} names",
                         artifact.artifact_id, receipt.receipt_id
                     );
-                    self.not_shown.push(what);
+                    self.not_shown(what);
                 }
                 _ => {}
             }

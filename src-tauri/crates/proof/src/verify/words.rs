@@ -21,9 +21,10 @@ impl Check<'_> {
         let trusted = keys.iter().filter(|(_, key)| key.as_ref().is_some_and(&trusts));
         report.trusted = trusted.map(|(purpose, _)| (*purpose).to_owned()).collect();
         // The approval key vouches for decisions alone, not for the log they stand in; the log key for the others
-        // only through a receipt.
+        // only through a receipt; the receipt key for the others only through a statement.
         let vouched = report.trusted.iter().any(|purpose| match purpose.as_str() {
             "log" => self.signed_receipts > 0,
+            "receipt" => !self.single,
             purpose => purpose != "approval",
         });
         report.verdict = match self.keys.manifest {
@@ -31,13 +32,7 @@ impl Check<'_> {
                 Verdict::Incomplete { missing: std::mem::take(&mut self.missing) }
             }
             Some(_) if vouched => Verdict::Valid,
-            Some(key) if report.trusted.iter().any(|purpose| purpose == "log") => Verdict::Unverifiable {
-                why: format!(
-                    "consistent, the events are signed by the log key you named; but no receipt ties the manifest key {} to it, so name that one too",
-                    key.keyid()
-                ),
-            },
-            Some(key) => Verdict::Unverifiable { why: unvouched(&key, trust) },
+            Some(key) => Verdict::Unverifiable { why: self.unvouched(&key, &report.trusted, trust) },
             None => Verdict::Unverifiable {
                 why: "consistent, and signed by nobody: the store has no keys (hash_chained)".to_owned(),
             },
@@ -56,69 +51,126 @@ impl Check<'_> {
             report.log_id = Some(predicate.log_id.clone());
             report.task_size = Some(predicate.task_size);
             report.task_root = Some(predicate.task_root);
-            report.exported_at_ms = Some(predicate.exported_at_ms);
+            report.exported_at_ms = Some(predicate.exported_at_ms).filter(|at| *at != 0);
         }
     }
 
-    fn proven(&self, report: &mut Report) {
-        let (counts, proven) = (&self.counts, &mut report.proven);
-        let Some(predicate) = &self.predicate else { return };
-        let task = predicate.task_id;
-        match (&self.heads, predicate.receipt_id) {
-            (Some(heads), None) => proven.push(format!(
-                "all {} events of {task} are here, unchanged and in order: chain, number and root are those that the log key signed",
-                heads.task.size
-            )),
-            (Some(heads), Some(receipt)) => proven.push(format!(
-                "{receipt} was recorded in {task}: {} of its {} events are shown, each with its place under the root that the log key signed",
-                counts.events, heads.task.size
-            )),
-            (None, None) => proven.push(format!("the {} events of {task} form one unbroken chain", counts.events)),
-            (None, Some(receipt)) => proven.push(format!("the event shown records exactly the bytes of {receipt}")),
+    /// Why a bundle of one piece is not valid: nobody the caller trusts stands behind all of it.
+    fn unvouched(&self, manifest: &PublicKey, trusted: &[String], trust: &[Trust]) -> String {
+        let signer =
+            format!("consistent, signed by {} ({})", manifest.keyid(), sshsig::fingerprint(manifest));
+        let is_trusted = |purpose: &str| trusted.iter().any(|t| t == purpose);
+        if is_trusted("log") {
+            return format!(
+                "consistent, the events are signed by the log key you named; but no receipt ties the manifest key {} to it, so name that one too",
+                manifest.keyid()
+            );
         }
-        if let Some(heads) = &self.heads {
+        if is_trusted("receipt")
+            && let Some(log) = self.keys.log
+        {
+            return format!(
+                "consistent, and the receipt itself is signed by the key you named; but that it stands in a log is signed by the log key {}, so name that one too",
+                log.keyid()
+            );
+        }
+        if trust.is_empty() {
+            return format!("{signer}; name a key you trust to have more");
+        }
+        let named: Vec<String> = trust.iter().map(ToString::to_string).collect();
+        format!("{signer}, and the key you named ({}) does not vouch for it", named.join(", "))
+    }
+
+    fn proven(&self, report: &mut Report) {
+        let proven = &mut report.proven;
+        let Some(predicate) = &self.predicate else { return };
+        let (task, shown) = (predicate.task_id, self.counts.events);
+        proven.push(match (&self.heads, predicate.receipt_id, predicate.span) {
+            (Some(heads), None, None) => format!(
+                "{} of {task} is here, unchanged and in order: chain, number and root are those that the log key signed, so nothing was left out",
+                all(heads.task.size, "event")
+            ),
+            (Some(heads), None, Some([first, last])) => format!(
+                "events {first} to {last} of the {} of {task} are here, unchanged and in order, each with its place under the root that the log key signed",
+                heads.task.size
+            ),
+            (Some(heads), Some(receipt), _) => format!(
+                "{receipt} was recorded in {task}: {shown} of its {} shown, with its place under the root that the log key signed",
+                count(heads.task.size, "event")
+            ),
+            (None, None, _) => format!("{} of {task} form one unbroken chain", count(shown, "event")),
+            (None, Some(receipt), _) => format!("the event shown records exactly the bytes of {receipt}"),
+        });
+        self.proven_by_log(proven);
+        if self.counts.decisions > 0 {
             proven.push(format!(
-                "the task's checkpoint is note {} of {} in the store's one log",
-                heads.task_index + 1,
-                heads.global.size
+                "{} signed by the approval key, for exactly the packet, scope and nonce that were asked",
+                are(self.counts.decisions, "decision of a person", "decisions of a person")
             ));
-            if counts.receipts > 0 {
+        }
+        let (values, contents) = (self.counts.disclosed, self.counts.artifacts);
+        if values + contents > 0 {
+            proven.push(format!(
+                "what can be read of {} and {} is what was hashed when it came to be",
+                count(values, "sensitive value"),
+                count(contents, "artifact")
+            ));
+        }
+    }
+
+    fn proven_by_log(&self, proven: &mut Vec<String>) {
+        let Some(heads) = &self.heads else { return };
+        proven.push(format!(
+            "the task's checkpoint is note {} of {} in the store's one log",
+            heads.task_index + 1,
+            heads.global.size
+        ));
+        match self.past {
+            Some(past) if past.held && past.size == heads.global.size => {
+                proven.push("that log is where the checkpoint you hold says it is".to_owned());
+            }
+            Some(past) => {
+                let whose = if past.held { "the checkpoint you hold" } else { "log/checkpoint.prev" };
                 proven.push(format!(
-                    "{} receipts are signed by the receipt key, and the log recorded those very bytes",
-                    counts.receipts
+                    "since {whose} the log was only appended to: its first {} are still the first of these {}",
+                    count(past.size, "note"),
+                    heads.global.size
                 ));
             }
-            if counts.gate_entries > 0 {
-                proven.push(format!("{} entries of the gate stand in its signed tree", counts.gate_entries));
-            }
+            None => {}
         }
-        if counts.decisions > 0 {
+        if self.counts.receipts > 0 {
             proven.push(format!(
-                "{} decisions are signed by the approval key, each for exactly the packet, scope and nonce that were asked",
-                counts.decisions
+                "{} signed by the receipt key, and the log recorded those very bytes",
+                are(self.counts.receipts, "receipt", "receipts")
             ));
         }
-        let opened = counts.disclosed + counts.artifacts;
-        if opened > 0 {
-            proven.push(format!(
-                "{} disclosed values and {} artifacts have the bytes that were hashed when they came to be",
-                counts.disclosed, counts.artifacts
-            ));
+        if self.single && self.counts.gate_entries > 0 {
+            proven.push("the gate's entry is the one that the receipt names: it let this pass".to_owned());
+        } else if self.counts.gate_entries > 0 {
+            let entries = self.counts.gate_entries;
+            let stand = if entries == 1 { "entry of the gate stands" } else { "entries of the gate stand" };
+            proven.push(format!("{entries} {stand} in the gate's signed tree"));
         }
     }
 
     fn asserted(&self, report: &mut Report, vouched: bool) {
         let asserted = &mut report.asserted;
+        asserted.push(
+            "that what it says is true: a proof shows integrity, order and authority, not truth".to_owned(),
+        );
         asserted.push("when things happened: the times are those of the machine's own clock".to_owned());
-        asserted.push("that what it says is true: it shows integrity, order and authority".to_owned());
-        match &self.heads {
-            Some(heads) if heads.cosigned => asserted.push(
-                "that nothing was rewritten before the export: others have signed the log's head, but their keys were not given".to_owned(),
-            ),
-            _ => asserted.push(
-                "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have done it".to_owned(),
-            ),
-        }
+        asserted.push(
+            match &self.heads {
+                Some(heads) if heads.cosigned => {
+                    "that nothing was rewritten before the export: others have signed the log's head, but their keys were not given"
+                }
+                _ => {
+                    "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew"
+                }
+            }
+            .to_owned(),
+        );
         if self.counts.decisions > 0 && !report.trusted.iter().any(|purpose| purpose == "approval") {
             asserted.push("whose the approval key is: it is the one that the log names".to_owned());
         }
@@ -126,44 +178,60 @@ impl Check<'_> {
             asserted.push("whose the keys are: they came with the bundle".to_owned());
         }
         if self.has(crate::layout::PROV) {
-            asserted.push("prov.json: it is derived from the events and binds nobody".to_owned());
+            asserted.push("README.txt and prov.json: they are made from the rest and bind nobody".to_owned());
         }
     }
 
     fn withheld(&mut self, report: &mut Report) {
         let counts = &self.counts;
         let not_shown = &mut report.not_shown;
-        if let Some(predicate) = self.predicate.as_ref().filter(|p| p.receipt_id.is_some()) {
+        if let Some(predicate) = self.predicate.as_ref().filter(|p| !p.is_whole()) {
             let others = predicate.task_size.saturating_sub(counts.events);
-            not_shown.push(format!(
-                "the task's other {others} events; that they exist is signed, what they say is not shown"
-            ));
+            if self.signed && others > 0 {
+                not_shown.push(format!(
+                    "what the task's other {} say; that they exist is signed",
+                    count(others, "event")
+                ));
+            }
         }
         if counts.redacted > 0 {
+            let profile = self.predicate.as_ref().and_then(|p| p.redacted.as_deref());
+            let why = profile.map_or_else(
+                || "withheld from this bundle, or erased from the store before".to_owned(),
+                |profile| format!("withheld (`--redact {profile}`), or erased from the store before"),
+            );
             not_shown.push(format!(
-                "{} sensitive values, withheld or erased; their digests are here",
-                counts.redacted
+                "{}: {why}; each still has its digest in what was signed, so none can be put back changed",
+                count(counts.redacted, "sensitive value")
             ));
         }
         if counts.artifacts_left_out > 0 {
             not_shown.push(format!(
-                "the content of {} artifacts; their digests are here",
-                counts.artifacts_left_out
+                "the content of {}; the digests are here",
+                count(counts.artifacts_left_out, "artifact")
             ));
         }
         if self.facts.unknown > 0 {
-            not_shown
-                .push(format!("what {} events of types unknown to this program mean", self.facts.unknown));
+            not_shown.push(format!(
+                "what {} of types unknown to this program mean",
+                count(self.facts.unknown, "event")
+            ));
         }
         not_shown.append(&mut self.not_shown);
     }
 }
 
-fn unvouched(key: &PublicKey, trust: &[Trust]) -> String {
-    let signer = format!("consistent, signed by {} ({})", key.keyid(), sshsig::fingerprint(key));
-    if trust.is_empty() {
-        return format!("{signer}; name a key you trust to have more");
-    }
-    let named: Vec<String> = trust.iter().map(ToString::to_string).collect();
-    format!("{signer}, and the key you named ({}) does not vouch for it", named.join(", "))
+/// `1 event`, `2 events`.
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `the 1 event`, `all 2 events`, with a verb in the singular to come.
+fn all(number: u64, what: &str) -> String {
+    if number == 1 { format!("the one {what}") } else { format!("every one of the {number} {what}s") }
+}
+
+/// `1 receipt is`, `2 receipts are`.
+fn are(number: u64, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one} is") } else { format!("{number} {many} are") }
 }

@@ -76,15 +76,14 @@ pub fn repair(files: &mut Files, power: Power, world: &World) {
         && let Ok(envelope) = dsse::Envelope::parse(bytes)
     {
         let mut statement: serde_json::Value = serde_json::from_slice(&envelope.payload).unwrap();
-        let single = statement["predicate"].get("receipt_id").is_some();
         let subjects: Vec<serde_json::Value> = files
             .iter()
             .filter(|(name, _)| {
-                let heads = ["log/checkpoint", "task/checkpoint"].contains(&name.as_str());
-                let bodies =
-                    ["task/events.jsonl", "gate/checkpoint", "gate/entries.jsonl"].contains(&name.as_str());
-                let folder = ["receipts/", "artifacts/"].iter().any(|f| name.starts_with(f));
-                heads || (bodies && !single) || folder
+                let fixed = ["log/checkpoint", "task/checkpoint", "gate/checkpoint", "task/events.jsonl"];
+                let folders = ["receipts/", "artifacts/", "task/events/"];
+                fixed.contains(&name.as_str())
+                    || *name == "gate/entries.jsonl"
+                    || folders.iter().any(|folder| name.starts_with(folder))
             })
             .map(|(name, bytes)| serde_json::json!({"name": name, "digest": {"sha256": Digest::of(bytes)}}))
             .collect();

@@ -10,20 +10,40 @@ params! {
     Export {
         task: Option<String>,
         receipt: Option<String>,
+        /// First and last event, for a part of the task.
+        #[serde(default)]
+        span: Option<[u64; 2]>,
         /// Where to, absolute; must not exist. A name that ends in `.zip` makes a zip, any other a folder.
         path: String,
-        /// `records` (the standard), `all`, `none`, or kinds of artifacts.
+        /// `records` (the standard where nothing is redacted), `all`, `none`, or kinds of artifacts.
         #[serde(default)]
         artifacts: Vec<String>,
-        /// Leave only digests of sensitive values.
+        /// Leave only digests of these sensitive values: `none`, `paths`, `content`, `all`, or JSON pointers.
         #[serde(default)]
-        redact: bool,
+        redact: Vec<String>,
+        /// The checkpoint of the global log that the receiver holds: the text of the signed note.
+        #[serde(default)]
+        since: Option<String>,
+    }
+    /// What an export with the same words would hand out.
+    Preview {
+        task: Option<String>,
+        receipt: Option<String>,
+        #[serde(default)]
+        span: Option<[u64; 2]>,
+        #[serde(default)]
+        artifacts: Vec<String>,
+        #[serde(default)]
+        redact: Vec<String>,
     }
     /// A file or folder, and the keys that are trusted: PEM blocks, verifier keys, key ids, SSH fingerprints.
     Verify {
         path: String,
         #[serde(default)]
         trust: Vec<String>,
+        /// The checkpoint of the global log that the caller holds from before: the text of the signed note.
+        #[serde(default)]
+        since: Option<String>,
     }
 }
 
@@ -39,6 +59,31 @@ answers! {
         /// What could not go along.
         left_out: Vec<String>,
     }
+    /// What would leave this machine.
+    Previewed {
+        /// Events, without their sensitive values.
+        events: u64,
+        receipts: u64,
+        /// Sensitive values that could be read.
+        values: Vec<Value>,
+        /// Sensitive values of which only the digest would leave.
+        withheld: u64,
+        /// Content that could be read.
+        artifacts: Vec<Kind>,
+        /// Artifacts of which only the digest would leave.
+        artifacts_withheld: u64,
+        left_out: Vec<String>,
+    }
+    /// Sensitive values at one place.
+    Value {
+        /// JSON pointer in its event or receipt; `*` is any number of a list.
+        pointer: String,
+        count: u64,
+        /// The first of them, as JSON.
+        example: String,
+    }
+    /// Artifacts of one kind.
+    Kind { kind: String, count: u64, byte_size: u64 }
     /// What a check has shown.
     Report {
         verdict: Verdict,
