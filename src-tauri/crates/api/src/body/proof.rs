@@ -17,7 +17,7 @@ use wire::{Code, Error, Verdict};
 
 pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     let path = absolute("path", &p.path)?;
-    let about = About { task: &p.task, receipt: &p.receipt, span: p.span };
+    let about = About { task: &p.task, receipt: &p.receipt, first: p.first, last: p.last };
     let (task, options) = about.options(host, &p.artifacts, &p.redact)?;
     let options = Options { since: p.since.map(String::into_bytes), ..options };
     let reader = host.reader()?;
@@ -45,7 +45,7 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
 }
 
 pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
-    let about = About { task: &p.task, receipt: &p.receipt, span: p.span };
+    let about = About { task: &p.task, receipt: &p.receipt, first: p.first, last: p.last };
     let (task, options) = about.options(host, &p.artifacts, &p.redact)?;
     let reader = host.reader()?;
     let store = fold::store_state(&reader)?;
@@ -76,7 +76,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
 struct About<'a> {
     task: &'a Option<String>,
     receipt: &'a Option<String>,
-    span: Option<[u64; 2]>,
+    first: Option<u64>,
+    last: Option<u64>,
 }
 
 impl About<'_> {
@@ -88,16 +89,19 @@ impl About<'_> {
     ) -> Result<(TaskId, Options), Error> {
         let redact = Redact::parse(redact).wire()?;
         let artifacts = include(artifacts, &redact)?;
-        let (task, scope) = match (self.task, self.receipt, self.span) {
-            (Some(task), None, None) => (find::<TaskId>(host, task)?, Scope::Task),
-            (Some(task), None, Some([first, last])) => {
-                (find::<TaskId>(host, task)?, Scope::Span { first, last })
+        let part = self.first.is_some() || self.last.is_some();
+        let (task, scope) = match (self.task, self.receipt) {
+            (Some(task), None) if part => {
+                let task = find::<TaskId>(host, task)?;
+                let head = host.reader()?.task_head(task).wire()?.map_or(0, |(seq, _)| seq);
+                (task, Scope::Span { first: self.first.unwrap_or(1), last: self.last.unwrap_or(head) })
             }
-            (None, Some(receipt), None) => {
+            (Some(task), None) => (find::<TaskId>(host, task)?, Scope::Task),
+            (None, Some(receipt)) if !part => {
                 let found = receipts::found(host, receipt)?;
                 (found.task_id, Scope::Receipt(found.receipt_id))
             }
-            _ => return Err(usage("give either `task`, with or without a span, or `receipt`")),
+            _ => return Err(usage("give either `task`, whole or from `first` to `last`, or `receipt`")),
         };
         Ok((task, Options { scope, artifacts, redact, since: None }))
     }

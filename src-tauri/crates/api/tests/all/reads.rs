@@ -33,6 +33,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("ledger.verify", json!({})),
         ("ledger.stats", json!({})),
         ("gate.state", json!({})),
+        ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
         ("keys.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),

@@ -50,7 +50,8 @@ pub fn export(session: &host::Session, args: &ProofExport) -> Result<Exported, E
     session.call(&Export {
         task,
         receipt,
-        span: args.events,
+        first: args.events.map(|[first, _]| first),
+        last: args.events.map(|[_, last]| last),
         path: absolute(output)?,
         artifacts: args.artifacts.clone(),
         redact: args.redact.clone(),
@@ -61,7 +62,8 @@ pub fn export(session: &host::Session, args: &ProofExport) -> Result<Exported, E
 fn preview(args: &ProofExport) -> Preview {
     let (task, receipt) = about(args);
     let (artifacts, redact) = (args.artifacts.clone(), args.redact.clone());
-    Preview { task, receipt, span: args.events, artifacts, redact }
+    let (first, last) = (args.events.map(|[first, _]| first), args.events.map(|[_, last]| last));
+    Preview { task, receipt, first, last, artifacts, redact }
 }
 
 /// Checks a proof.

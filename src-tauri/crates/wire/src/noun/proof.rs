@@ -10,9 +10,12 @@ params! {
     Export {
         task: Option<String>,
         receipt: Option<String>,
-        /// First and last event, for a part of the task.
+        /// The first event, for a part of the task: with `last`, or up to the end.
         #[serde(default)]
-        span: Option<[u64; 2]>,
+        first: Option<u64>,
+        /// The last event, for a part of the task: with `first`, or from the beginning.
+        #[serde(default)]
+        last: Option<u64>,
         /// Where to, absolute; must not exist. A name that ends in `.zip` makes a zip, any other a folder.
         path: String,
         /// `records` (the standard where nothing is redacted), `all`, `none`, or kinds of artifacts.
@@ -30,7 +33,9 @@ params! {
         task: Option<String>,
         receipt: Option<String>,
         #[serde(default)]
-        span: Option<[u64; 2]>,
+        first: Option<u64>,
+        #[serde(default)]
+        last: Option<u64>,
         #[serde(default)]
         artifacts: Vec<String>,
         #[serde(default)]
