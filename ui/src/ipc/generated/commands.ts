@@ -105,6 +105,8 @@ export interface Commands {
   "gate.verify": { params: gate.Verify; answer: gate.Verified };
   /** writes the proof of a task or receipt */
   "proof.export": { params: proof.Export; answer: proof.Exported };
+  /** tells what a proof would hand out */
+  "proof.preview": { params: proof.Preview; answer: proof.Previewed };
   /** checks a proof */
   "proof.verify": { params: proof.Verify; answer: proof.Report };
   /** lists the public keys in force */
@@ -177,6 +179,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "gate.export": { access: "read", topics: [] },
   "gate.verify": { access: "free", topics: [] },
   "proof.export": { access: "write", topics: [] },
+  "proof.preview": { access: "read", topics: [] },
   "proof.verify": { access: "free", topics: [] },
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },

@@ -5,18 +5,36 @@ import type { Verdict } from "./shared";
 export interface Export {
   task?: string | null;
   receipt?: string | null;
+  /** The first event, for a part of the task: with `last`, or up to the end. */
+  first?: number | null;
+  /** The last event, for a part of the task: with `first`, or from the beginning. */
+  last?: number | null;
   /** Where to, absolute; must not exist. A name that ends in `.zip` makes a zip, any other a folder. */
   path: string;
-  /** `records` (the standard), `all`, `none`, or kinds of artifacts. */
+  /** `records` (the standard where nothing is redacted), `all`, `none`, or kinds of artifacts. */
   artifacts?: string[];
-  /** Leave only digests of sensitive values. */
-  redact?: boolean;
+  /** Leave only digests of these sensitive values: `none`, `paths`, `content`, `all`, or JSON pointers. */
+  redact?: string[];
+  /** The checkpoint of the global log that the receiver holds: the text of the signed note. */
+  since?: string | null;
+}
+
+/** What an export with the same words would hand out. */
+export interface Preview {
+  task?: string | null;
+  receipt?: string | null;
+  first?: number | null;
+  last?: number | null;
+  artifacts?: string[];
+  redact?: string[];
 }
 
 /** A file or folder, and the keys that are trusted: PEM blocks, verifier keys, key ids, SSH fingerprints. */
 export interface Verify {
   path: string;
   trust?: string[];
+  /** The checkpoint of the global log that the caller holds from before: the text of the signed note. */
+  since?: string | null;
 }
 
 /** What was made. */
@@ -29,6 +47,38 @@ export interface Exported {
   exported_at: number;
   /** What could not go along. */
   left_out: string[];
+}
+
+/** What would leave this machine. */
+export interface Previewed {
+  /** Events, without their sensitive values. */
+  events: number;
+  receipts: number;
+  /** Sensitive values that could be read. */
+  values: unknown[];
+  /** Sensitive values of which only the digest would leave. */
+  withheld: number;
+  /** Content that could be read. */
+  artifacts: Kind[];
+  /** Artifacts of which only the digest would leave. */
+  artifacts_withheld: number;
+  left_out: string[];
+}
+
+/** Sensitive values at one place. */
+export interface Value {
+  /** JSON pointer in its event or receipt; `*` is any number of a list. */
+  pointer: string;
+  count: number;
+  /** The first of them, as JSON. */
+  example: string;
+}
+
+/** Artifacts of one kind. */
+export interface Kind {
+  kind: string;
+  count: number;
+  byte_size: number;
 }
 
 /** What a check has shown. */
