@@ -1,8 +1,8 @@
 /** A bundle as a folder, for Node. */
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkName, type Container } from "../verify/container.ts";
-import { FILES_MAX } from "../verify/layout.ts";
+import { checkName, refuseVersion, type Container } from "../verify/container.ts";
+import { FILES_MAX, README } from "../verify/layout.ts";
 import { Stop } from "../verify/stop.ts";
 
 /** No file of a bundle lies deeper. */
@@ -10,6 +10,8 @@ const DEPTH_MAX = 4;
 
 /** Lists a folder's files without reading them. */
 export function openDirectory(root: string): Container {
+  const readme = join(root, README);
+  if (existsSync(readme) && lstatSync(readme).isFile()) refuseVersion(readFileSync(readme, "utf8").slice(0, 104));
   const sizes = new Map<string, number>();
   walk(root, "", 0, sizes);
   const sorted = new Map([...sizes].sort(([left], [right]) => (left < right ? -1 : 1)));

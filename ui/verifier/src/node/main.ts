@@ -1,5 +1,5 @@
 /**
- * Checks a bundle with Node: `node verify.mjs FILE [--trust KEY]... [--json]`, as `hermit-verify` does.
+ * Checks a bundle with Node: `node verify.mjs FILE [--trust KEY]... [--since CHECKPOINT] [--json]`, as `hermit-verify` does.
  *
  * `--frames` reads many from the standard input instead, each behind its length in four bytes, the greatest first, and
  * answers each with its report in one line; so the two verifiers can be held against each other thousands of times.
@@ -12,12 +12,14 @@ import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip } from "../verify/zip.ts";
 import { openDirectory } from "./directory.ts";
 
-const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--json]
+const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--since CHECKPOINT] [--json]
        node verify.mjs --frames [--trust KEY]...
 
   FILE          a hermit-proof/1 bundle: a .zip file or a directory
   --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
                 a key id (64 hexadecimal digits), or a fingerprint (SHA256:...)
+  --since FILE  a checkpoint of the log that you have from before (log/checkpoint of an
+                older bundle): shows whether the log has only grown since
   --json        the whole report as JSON
   --frames      many bundles on the standard input, each behind its length (4 bytes)
 
@@ -29,6 +31,7 @@ class Usage extends Error {}
 interface Asked {
   path?: string;
   trust: Trust[];
+  since?: Uint8Array;
   json: boolean;
   frames: boolean;
 }
@@ -38,6 +41,7 @@ function parse(words: string[]): Asked {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === "--json") asked.json = true;
     else if (word === "--frames") asked.frames = true;
+    else if (word === "--since") asked.since = new Uint8Array(readFileSync(words.shift() ?? ""));
     else if (word.startsWith("--trust=")) asked.trust.push(keyOf(word.slice("--trust=".length)));
     else if (word === "--trust") asked.trust.push(keyOf(words.shift() ?? ""));
     else if (word.startsWith("-")) throw new Usage(`\`${word}\` is no option`);
@@ -59,14 +63,14 @@ function keyOf(word: string): Trust {
   }
 }
 
-function check(path: string, trust: Trust[]): Checked {
-  if (statSync(path).isDirectory()) return verify(() => openDirectory(path), trust);
+function check(path: string, trust: Trust[], since?: Uint8Array): Checked {
+  if (statSync(path).isDirectory()) return verify(() => openDirectory(path), trust, since);
   const bytes = new Uint8Array(readFileSync(path));
-  return verify(() => openZip(bytes), trust);
+  return verify(() => openZip(bytes), trust, since);
 }
 
 /** Answers every bundle of the standard input in one line. */
-async function frames(trust: Trust[]): Promise<void> {
+async function frames({ trust, since }: Asked): Promise<void> {
   let held = Buffer.alloc(0);
   for await (const piece of process.stdin) {
     held = Buffer.concat([held, piece as Buffer]);
@@ -74,7 +78,7 @@ async function frames(trust: Trust[]): Promise<void> {
       const end = 4 + held.readUInt32BE(0);
       const bytes = new Uint8Array(held.subarray(4, end));
       held = held.subarray(end);
-      const { report, refusedBy } = verify(() => openZip(bytes), trust);
+      const { report, refusedBy } = verify(() => openZip(bytes), trust, since);
       process.stdout.write(`${JSON.stringify({ ...report, refused_by: refusedBy ?? null })}\n`);
     }
   }
@@ -87,10 +91,10 @@ async function main(words: string[]): Promise<number> {
   }
   const asked = parse(words);
   if (asked.frames) {
-    await frames(asked.trust);
+    await frames(asked);
     return 0;
   }
-  const { report } = check(asked.path ?? "", asked.trust);
+  const { report } = check(asked.path ?? "", asked.trust, asked.since);
   process.stdout.write(asked.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report));
   return exitCode(report);
 }

@@ -4,7 +4,8 @@ import { canonical, isObject, parseCanonical, type Json } from "./canon.ts";
 import type { Check } from "./check.ts";
 import { digestOf } from "./digest.ts";
 import { sorted, type DecisionFact } from "./facts.ts";
-import { artifactPath } from "./layout.ts";
+import { artifactPath, GATE_ENTRIES } from "./layout.ts";
+import { isWhole } from "./manifest.ts";
 import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Receipt } from "./nouns.ts";
 import { openEnvelope } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
@@ -23,6 +24,7 @@ export class Authority {
   /** Holds a receipt's digests against the log and against the content that goes along. */
   receipt(place: string, receipt: Receipt): void {
     this.recorded(receipt);
+    this.namedEntries(receipt);
     const { authorized } = receipt;
     const request = receipt.action_request_ref?.sha256;
     const differs = (what: string): Stop => new Stop(place, `${what} is about another request or authority`);
@@ -44,6 +46,13 @@ export class Authority {
     }
   }
 
+  /** One receipt alone has no other entries of the gate than the one it names: nothing else would bind them. */
+  private namedEntries(receipt: Receipt): void {
+    if (!this.check.single) return;
+    const other = [...this.check.entries.keys()].find((hash) => hash !== receipt.authorized.audit_entry_sha256);
+    if (other !== undefined) throw new Stop(GATE_ENTRIES, `the receipt does not name the entry \`${other}\``);
+  }
+
   /** Digests of authority that the log itself must have recorded; an older program may have recorded fewer. */
   private recorded(receipt: Receipt): void {
     const { authorized } = receipt;
@@ -56,14 +65,14 @@ export class Authority {
       ["the witness", authorized.witness_sha256, (digest) => facts.witnesses.has(digest)],
     ];
     for (const [, digest] of known) if (digest !== undefined) this.check.named.add(digest);
-    if (this.check.predicate?.receipt_id !== undefined) return;
+    if (!this.check.predicate || !isWhole(this.check.predicate)) return;
     for (const [what, digest, recorded] of known) {
       if (digest === undefined || recorded(digest)) continue;
-      this.check.missing.push(`the event that records ${what} of receipt ${receipt.receipt_id}`);
+      this.check.lacks(`the event that records ${what} of receipt ${receipt.receipt_id}`);
     }
     const entry = authorized.audit_entry_sha256;
     if (entry !== undefined && !this.check.entries.has(entry)) {
-      this.check.missing.push(`the gate entry of receipt ${receipt.receipt_id}`);
+      this.check.lacks(`the gate entry of receipt ${receipt.receipt_id}`);
     }
   }
 
@@ -72,7 +81,7 @@ export class Authority {
     for (const [digest, fact] of sorted(this.check.facts.decisions)) {
       const bytes = this.check.artifact(digest);
       if (!bytes) {
-        this.check.notShown.push(`the signed decision on ${fact.approval_id}, only its digest`);
+        this.check.withholds(`the signed decision on ${fact.approval_id}, only its digest`);
         continue;
       }
       this.check.named.add(digest);
@@ -83,7 +92,7 @@ export class Authority {
   private decision(place: string, fact: DecisionFact, bytes: Uint8Array): void {
     const key = this.check.keys.approval;
     if (!key || (fact.granted && fact.granted.keyid !== key.keyid)) {
-      this.check.missing.push(`the key that signed the decision on ${fact.approval_id} is not in this bundle`);
+      this.check.lacks(`the key that signed the decision on ${fact.approval_id} is not in this bundle`);
       return;
     }
     const decision = at(place, () => approvalDecision(parseCanonical(openEnvelope(bytes, DECISION_TYPE, key))));

@@ -14,7 +14,7 @@ import { eachConcealed, parseDisclosure } from "./disclose.ts";
 import { checkEvents } from "./events.ts";
 import { Facts } from "./facts.ts";
 import { checkGate } from "./gate.ts";
-import { checkHeads, type Heads } from "./heads.ts";
+import { checkHeads, checkHistory, oneReceipt, type Heads, type Past } from "./heads.ts";
 import type { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import { checkManifest, checkStatement, type Predicate } from "./manifest.ts";
@@ -43,12 +43,15 @@ export interface Checked {
   check?: Check;
 }
 
-/** Checks a bundle that `open` lists; what is wrong with it is a verdict, never an exception. */
-export function verify(open: () => Container, trust: readonly Trust[]): Checked {
+/**
+ * Checks a bundle that `open` lists; what is wrong with it is a verdict, never an exception. With `held`, a checkpoint
+ * of the log that the reader has from before, also whether the log has only grown since.
+ */
+export function verify(open: () => Container, trust: readonly Trust[], held?: Uint8Array): Checked {
   let check: Check | undefined;
   let step: Step = "container";
   try {
-    check = new Check(open());
+    check = new Check(open(), held);
     for (step of STEPS.slice(1)) check.run(step);
     return { report: conclude(check, trust), check };
   } catch (error) {
@@ -69,11 +72,15 @@ export class Check {
   private readonly checked = new Set<string>();
   keys: Keys = {};
   signed = false;
+  /** Whether it is one receipt of a store with keys: its heads stand inside its proofs. */
+  single = false;
+  /** An older checkpoint that leads here. */
+  past?: Past;
   predicate?: Predicate;
   heads?: Heads;
   readonly facts = new Facts();
-  /** Disclosures that open a leaf. */
-  private readonly opened = new Set<string>();
+  /** Disclosures of one receipt alone, and whether they opened something. */
+  private readonly disclosed = new Map<string, { bytes: Uint8Array; opened: boolean }>();
   /** Hashes of the gate's entries that are here, with whether the entry lets something pass. */
   readonly entries = new Map<string, boolean>();
   /** Receipts whose signature holds: they bind the receipt key to the log. */
@@ -85,7 +92,10 @@ export class Check {
   readonly notShown: string[] = [];
   readonly authority = new Authority(this);
 
-  constructor(readonly container: Container) {
+  constructor(
+    readonly container: Container,
+    private readonly held?: Uint8Array,
+  ) {
     this.counts.files = container.sizes.size;
     for (const size of container.sizes.values()) this.counts.bytes += size;
   }
@@ -97,22 +107,40 @@ export class Check {
       case "manifest":
         return checkManifest(this);
       case "statement":
-        this.predicate = checkStatement(this);
+        // One receipt alone is its own statement; what another would say follows from its heads.
+        if (!this.single) this.predicate = checkStatement(this);
         return;
       case "heads":
-        if (this.signed) this.heads = checkHeads(this, this.about());
-        return;
+        return this.checkHeads();
       case "events":
         return checkEvents(this, this.about());
       case "gate":
         return checkGate(this, this.about());
       case "receipts":
+        this.disclosedLines();
         return checkReceipts(this, this.about());
       case "decisions":
         return this.authority.decisions();
       case "leftovers":
         return this.leftovers();
     }
+  }
+
+  private checkHeads(): void {
+    if (this.single) {
+      const { about, heads } = oneReceipt(this);
+      [this.predicate, this.heads] = [about, heads];
+    } else if (this.signed) this.heads = checkHeads(this, this.about());
+    checkHistory(this, this.held);
+  }
+
+  /** Adds to what is missing; a hostile bundle cannot make the list long. */
+  lacks(what: string): void {
+    add(this.missing, what);
+  }
+
+  withholds(what: string): void {
+    add(this.notShown, what);
   }
 
   /** The statement's predicate; it is there once the statement was checked. */
@@ -142,7 +170,7 @@ export class Check {
   summed(name: string, found: string): void {
     const expected = this.sums.get(name);
     if (expected === undefined) throw new Stop(name, "SHA256SUMS does not list it");
-    if (expected !== found) throw new Stop(name, "its bytes do not give the digest in SHA256SUMS: it was changed");
+    if (expected !== found) throw new Stop(name, CHANGED);
     this.checked.add(name);
   }
 
@@ -150,7 +178,7 @@ export class Check {
   artifact(digest: string): Uint8Array | undefined {
     const name = l.artifactPath(digest);
     if (!this.has(name)) return undefined;
-    const bytes = this.whole(name, l.ARTIFACT_BYTES_MAX);
+    const bytes = this.whole(name, l.RECORD_BYTES_MAX);
     if (digestOf(bytes) !== digest) throw new Stop(name, "its bytes do not give the digest that is its name");
     return bytes;
   }
@@ -158,36 +186,76 @@ export class Check {
   /** Opens what can be opened below `value`: each disclosure must fit its digest and its place. */
   openLeaves(value: Json, base: string): void {
     eachConcealed(value, base, (digest, pointer) => {
-      const name = l.disclosurePath(digest);
-      if (!this.has(name)) {
+      const read = this.disclosure(digest);
+      if (!read) {
         this.counts.redacted += 1;
         return;
       }
-      const bytes = this.whole(name, l.LINE_BYTES_MAX);
-      const found = at(name, () => parseDisclosure(bytes));
-      if (found.digest !== digest || found.pointer !== pointer) throw new Stop(name, `it does not open \`${pointer}\``);
-      this.opened.add(digest);
+      const found = at(read.place, () => parseDisclosure(read.bytes));
+      if (found.digest !== digest || found.pointer !== pointer) throw new Stop(read.place, `it does not open \`${pointer}\``);
       this.counts.disclosed += 1;
     });
   }
 
+  /** Where a disclosure stands, and its bytes. */
+  private disclosure(digest: string): { place: string; bytes: Uint8Array } | undefined {
+    const line = this.disclosed.get(digest);
+    if (this.single) {
+      if (line) line.opened = true;
+      return line && { place: l.DISCLOSED, bytes: line.bytes };
+    }
+    const place = l.disclosurePath(digest);
+    return this.has(place) ? { place, bytes: this.whole(place, l.LINE_BYTES_MAX) } : undefined;
+  }
+
+  /** The disclosures of one receipt alone: lines in the order of their digests. */
+  private disclosedLines(): void {
+    if (!this.has(l.DISCLOSED)) return;
+    const bytes = this.whole(l.DISCLOSED, l.WHOLE_BYTES_MAX);
+    if (bytes.at(-1) !== 0x0a) throw new Stop(l.DISCLOSED, "its final newline is missing");
+    let last = "";
+    for (let [start, number] = [0, 1]; start < bytes.length; number += 1) {
+      const end = bytes.indexOf(0x0a, start);
+      const line = bytes.subarray(start, end);
+      const digest = digestOf(line);
+      if (last >= digest) throw new Stop(`${l.DISCLOSED} line ${number}`, "the lines are not in the order of their digests, or one comes twice");
+      this.disclosed.set(digest, { bytes: line, opened: false });
+      [last, start] = [digest, end + 1];
+    }
+  }
+
   /** What no event asked for must still be known, and have the bytes it should. */
   private leftovers(): void {
+    for (const [digest, { opened }] of this.disclosed) {
+      if (!opened) throw new Stop(l.DISCLOSED, `the line with digest ${digest} opens nothing`);
+    }
+    let artifacts = 0;
     for (const [name, sum] of this.sums) {
       const named = l.parseName(name);
-      if (named?.kind === "disclosure" && !this.opened.has(named.digest)) throw new Stop(name, "it opens nothing in this bundle");
+      if (named?.kind === "disclosure" && !this.checked.has(name)) throw new Stop(name, "it opens nothing in this bundle");
       if (named?.kind === "artifact") {
         if (!this.facts.artifacts.has(named.digest) && !this.named.has(named.digest)) {
           throw new Stop(name, "no event and no receipt of this bundle names it");
         }
-        if (sum !== named.digest) throw new Stop(name, "its digest in SHA256SUMS is not the one that is its name");
-        this.counts.artifacts += 1;
+        artifacts += 1;
       }
-      if (!this.checked.has(name)) this.whole(name, Number.MAX_SAFE_INTEGER);
+      if (this.checked.has(name)) continue;
+      if (digestOf(readWhole(this.container, name, Number.MAX_SAFE_INTEGER)) !== sum) throw new Stop(name, CHANGED);
     }
+    this.counts.artifacts = artifacts;
     const known = new Set([...this.facts.artifacts.keys(), ...this.named]);
     this.counts.artifacts_left_out = Math.max(0, known.size - this.counts.artifacts);
   }
+}
+
+const CHANGED = "its bytes do not give the digest in SHA256SUMS: it was changed";
+
+/** Most sentences of one kind in a report. */
+const SENTENCES_MAX = 50;
+
+function add(sentences: string[], what: string): void {
+  if (sentences.length < SENTENCES_MAX) sentences.push(what);
+  else if (sentences.length === SENTENCES_MAX) sentences.push("and more");
 }
 
 export function blank(verdict: Verdict): Report {

@@ -1,5 +1,5 @@
 /** Where the files of a bundle come from, and how they are read. */
-import { isKnown, LINE_BYTES_MAX, NAME_BYTES_MAX } from "./layout.ts";
+import { FORMAT, isKnown, LINE_BYTES_MAX, NAME_BYTES_MAX, README } from "./layout.ts";
 import { Stop } from "./stop.ts";
 
 /** A bundle that is being read: a zip in memory, or a folder. */
@@ -42,6 +42,14 @@ export function* linesOf(container: Container, name: string): Generator<[number,
 export function checkName(name: string): void {
   if (isKnown(name)) return;
   throw new Stop([...name].slice(0, NAME_BYTES_MAX).map(escaped).join(""), "a bundle has no file of this name");
+}
+
+/** Refuses what its README.txt says to be a bundle of another version. One that says nothing is read on. */
+export function refuseVersion(readme: string): void {
+  const first = readme.split(/\s+/).find((word) => word !== "") ?? "";
+  if (!first.startsWith("hermit-proof/") || first === FORMAT) return;
+  const name = [...first].slice(0, 32).map(escaped).join("");
+  throw new Stop(README, `it is a \`${name}\` bundle, and this program reads ${FORMAT}; use a newer one`);
 }
 
 const SHORT: Record<string, string> = { "\t": "\\t", "\r": "\\r", "\n": "\\n", "'": "\\'", '"': '\\"', "\\": "\\\\" };

@@ -6,20 +6,20 @@ import { linesOf } from "./container.ts";
 import { digestOf, ZERO } from "./digest.ts";
 import { readProof, standsIn } from "./heads.ts";
 import * as l from "./layout.ts";
-import type { Predicate } from "./manifest.ts";
+import { isWhole, type Predicate } from "./manifest.ts";
 import { Frontier, leafHash } from "./merkle.ts";
 import { event as eventShape, type Event } from "./nouns.ts";
 import { at, Malformed, Stop } from "./stop.ts";
 
 export function checkEvents(check: Check, about: Predicate): void {
   const names = [...check.sums.keys()];
-  const single = names.find((name) => name.startsWith("task/events/") || name.startsWith("task/proofs"));
+  const single = names.find((name) => name.startsWith("task/events/")) ?? names.find((name) => name.startsWith("task/proofs.tlog-proof/"));
   const all = check.has(l.TASK_EVENTS);
-  if (about.receipt_id === undefined) {
+  if (isWhole(about)) {
     if (!all) throw new Stop(l.TASK_EVENTS, "it is missing");
     if (single === undefined) return allEvents(check, about);
   } else if (!all) {
-    if (single === undefined) throw new Stop("task/events", "the receipt's event is missing");
+    if (single === undefined) throw new Stop("task/events", "the events it is about are missing");
     return someEvents(check, about);
   }
   throw new Stop(single ?? l.TASK_EVENTS, "it does not belong into a bundle of this scope");
@@ -49,18 +49,45 @@ function allEvents(check: Check, about: Predicate): void {
   check.summed(l.TASK_EVENTS, digestOf(check.container.open(l.TASK_EVENTS).bytes));
 }
 
-/** Events shown alone, each with its place in the task's tree. */
+/** Events shown alone, each with its place in the task's tree; of a span all, in one chain. */
 function someEvents(check: Check, about: Predicate): void {
+  const shown = new Map<bigint, string>();
+  const proofs: [bigint, string][] = [];
   for (const name of check.sums.keys()) {
     const named = l.parseName(name);
-    if (named?.kind === "event") placedEvent(check, name, named.number, about);
-    if (named?.kind === "event proof" && !check.has(l.eventPath(named.number))) {
-      throw new Stop(name, "it proves the place of an event that is not here");
-    }
+    if (named?.kind === "event") shown.set(named.number, name);
+    if (named?.kind === "event proof") proofs.push([named.number, name]);
+  }
+  for (const [seq, name] of proofs) {
+    if (!shown.has(seq)) throw new Stop(name, "it proves the place of an event that is not here");
+  }
+  const order = [...shown.keys()].sort((left, right) => (left < right ? -1 : 1));
+  checkSpan(about, shown, order);
+  let before: Placed | undefined;
+  for (const seq of order) {
+    const name = shown.get(seq) ?? "";
+    const placed = placedEvent(check, name, seq, about);
+    if (before && before.seq + 1n === seq && before.hash !== placed.pointsTo) throw new Stop(name, "it does not point back to the event before it");
+    before = placed;
   }
 }
 
-function placedEvent(check: Check, name: string, seq: bigint, about: Predicate): void {
+function checkSpan(about: Predicate, shown: ReadonlyMap<bigint, string>, order: readonly bigint[]): void {
+  if (!about.span) return;
+  const [first, last] = [BigInt(about.span[0]), BigInt(about.span[1])];
+  let wanted = first;
+  while (wanted <= last && shown.has(wanted)) wanted += 1n;
+  const odd = wanted <= last ? wanted : order.find((seq) => seq < first || seq > last);
+  if (odd !== undefined) throw new Stop(l.eventPath(odd), `events ${first} to ${last} are what it is about, no fewer and no others`);
+}
+
+interface Placed {
+  seq: bigint;
+  hash: string;
+  pointsTo: string;
+}
+
+function placedEvent(check: Check, name: string, seq: bigint, about: Predicate): Placed {
   const bytes = check.whole(name, l.LINE_BYTES_MAX);
   const read = at(name, () => eventShape(parseCanonical(bytes)));
   if (BigInt(read.task_seq) !== seq || read.task_seq > about.task_size) {
@@ -75,6 +102,7 @@ function placedEvent(check: Check, name: string, seq: bigint, about: Predicate):
     throw new Stop(proofName, "a store without keys proves no places");
   }
   takeEvent(check, read, about, name);
+  return { seq, hash: digestOf(bytes), pointsTo: read.prev_event_hash };
 }
 
 function takeEvent(check: Check, event: Event, about: Predicate, place: string): void {
@@ -82,5 +110,6 @@ function takeEvent(check: Check, event: Event, about: Predicate, place: string):
   if (event.canon !== CANON) throw new Stop(place, `its canonical form \`${event.canon}\` is not ours`);
   at(place, () => check.facts.take(event));
   check.counts.events += 1;
-  check.openLeaves(event.payload, "/payload");
+  // One receipt alone shows what it says itself; of its event only what the log says.
+  if (!check.single) check.openLeaves(event.payload, "/payload");
 }

@@ -7,7 +7,7 @@ import { digestOf } from "./digest.ts";
 import { sorted } from "./facts.ts";
 import { readProof, standsIn } from "./heads.ts";
 import * as l from "./layout.ts";
-import type { Predicate } from "./manifest.ts";
+import { isWhole, type Predicate } from "./manifest.ts";
 import { leafHash } from "./merkle.ts";
 import { auditEntry, type AuditEntry } from "./nouns.ts";
 import { at, Malformed, Stop } from "./stop.ts";
@@ -23,22 +23,23 @@ export function checkGate(check: Check, about: Predicate): void {
   if (check.has(l.GATE_ENTRIES)) entries(check, numbers);
   else if (first !== undefined) throw new Stop(l.gateProofPath(first), "it proves the place of an entry that is not here");
   else if (check.has(l.GATE_CHECKPOINT)) throw new Stop(l.GATE_CHECKPOINT, "there are no entries it could be the head of");
-  if (about.receipt_id === undefined) dispatches(check);
+  if (isWhole(about)) dispatches(check);
 }
 
 function entries(check: Check, numbers: readonly bigint[]): void {
   let last: { number: bigint; entry: AuditEntry } | undefined;
   let taken = 0;
+  const placed = check.signed && !check.single;
   for (const [lineNumber, line] of linesOf(check.container, l.GATE_ENTRIES)) {
     const place = `${l.GATE_ENTRIES} line ${lineNumber}`;
     const entry = at(place, () => readEntry(line));
     const expected = numbers[taken];
-    if (check.signed && expected === undefined) throw new Stop(place, "no proof of its place is here");
-    if (!check.signed && expected !== undefined) throw new Stop(place, "a store without keys proves no places");
+    if (placed && expected === undefined) throw new Stop(place, "no proof of its place is here");
+    if (!placed && expected !== undefined) throw new Stop(place, "this bundle proves no places of entries");
     const number = expected ?? BigInt(lineNumber);
     if (expected !== undefined) placedEntry(check, expected, line);
     taken += 1;
-    if (last && check.signed && last.number + 1n === number && entry.prev_hash !== last.entry.entry_hash) {
+    if (last && placed && last.number + 1n === number && entry.prev_hash !== last.entry.entry_hash) {
       throw new Stop(place, "it does not point back to the entry before it");
     }
     const passes = entry.state_to === "EXECUTING" || entry.state_from === "EXECUTING";
@@ -79,7 +80,7 @@ function placedEntry(check: Check, number: bigint, line: Uint8Array): void {
 function dispatches(check: Check): void {
   const dispatched = sorted(check.facts.dispatched);
   for (const [hash, seq] of dispatched) {
-    if (!check.entries.has(hash)) check.missing.push(`the gate entry under which event ${seq} dispatched an effect`);
+    if (!check.entries.has(hash)) check.lacks(`the gate entry under which event ${seq} dispatched an effect`);
   }
   const refused = dispatched.find(([hash]) => check.entries.get(hash) === false);
   if (refused) {

@@ -1,11 +1,11 @@
 /** The signed heads: of the global log, of the task, of the gate, each in its place. */
-import { same, utf8 } from "./bytes.ts";
+import { hex, hexExact, same, utf8 } from "./bytes.ts";
 import type { Check } from "./check.ts";
 import * as l from "./layout.ts";
-import type { Predicate } from "./manifest.ts";
-import { hex } from "./bytes.ts";
-import { inclusionFault, leafHash } from "./merkle.ts";
-import { openCheckpoint, parseNote, parseProof, proofHead, VerifierKey, type Checkpoint, type TlogProof } from "./note.ts";
+import { CANON } from "./canon.ts";
+import { keyids, type Predicate } from "./manifest.ts";
+import { consistencyFault, inclusionFault, leafHash, PROOF_LEN_MAX } from "./merkle.ts";
+import { openCheckpoint, parseNote, noteBytes, parseProof, proofHead, VerifierKey, type Checkpoint, type Note, type TlogProof } from "./note.ts";
 import { at, Stop } from "./stop.ts";
 
 /** A signed head and the exact bytes of its note. */
@@ -23,29 +23,135 @@ export interface Heads {
   gate?: Head;
   /** Whether anybody but the log key signed the global head. */
   cosigned: boolean;
+  /** The log key under the log's own name. */
+  logKey: VerifierKey;
 }
 
+/** What is known of the log's history before the bundle's checkpoint. */
+export interface Past {
+  /** Notes of the older checkpoint. */
+  size: bigint;
+  /** Whether it is the one that the reader holds. */
+  held: boolean;
+}
+
+/** The heads of a task or a span, which have files of their own. */
 export function checkHeads(check: Check, about: Predicate): Heads {
-  const key = check.keys.log;
-  if (!key) throw new Stop(l.KEY_LOG, "it is missing");
-  const log = `hermit.local/${about.log_id}`;
-  const [logKey, taskKey, gateKey] = at("the statement", () => {
-    return [new VerifierKey(log, key), new VerifierKey(`${log}/task/${about.task_id}`, key), new VerifierKey(`${log}/gate`, key)] as const;
-  });
-  if (check.text(l.KEY_VKEYS) !== `${logKey}\n${taskKey}\n${gateKey}\n`) {
-    throw new Stop(l.KEY_VKEYS, "it names another key, log or task than this bundle");
-  }
+  const [logKey, taskKey, gateKey] = vkeys(check, about.log_id, about.task_id);
   const global = signedHead(check, l.LOG_CHECKPOINT, logKey);
   const task = signedHead(check, l.TASK_CHECKPOINT, taskKey);
   if (task.head.size !== BigInt(about.task_size) || hex(task.head.root) !== about.task_root) {
     throw new Stop(l.TASK_CHECKPOINT, "its size or root is not the statement's");
   }
   const taskIndex = inLog(check, l.TASK_CHECKPOINT_PROOF, task.note, global);
-  const heads = { global, task, taskIndex, cosigned: parseNote(global.note).signatures.length > 1 };
+  const heads = { global, task, taskIndex, cosigned: parseNote(global.note).signatures.length > 1, logKey };
   if (!check.has(l.GATE_CHECKPOINT)) return heads;
   const gate = signedHead(check, l.GATE_CHECKPOINT, gateKey);
   inLog(check, l.GATE_CHECKPOINT_PROOF, gate.note, global);
   return { ...heads, gate };
+}
+
+/** One receipt alone: its heads stand inside its proofs, and what a statement would say follows from them. */
+export function oneReceipt(check: Check): { about: Predicate; heads: Heads } {
+  const names = [...check.sums.keys()];
+  const [name, ...others] = names.filter((one) => one.startsWith("receipts/"));
+  if (name === undefined || others.length > 0) throw new Stop("receipts", "a bundle without a statement is about one receipt");
+  const named = l.parseName(name);
+  if (named?.kind !== "receipt") throw new Stop(name, "it is a receipt that nobody signed, in a store with keys");
+  const first = names.find((one) => one.startsWith("task/proofs.tlog-proof/"));
+  if (first === undefined) throw new Stop("task/proofs.tlog-proof", "the receipt's event has no place");
+  const taskNote = anyProof(check, first).checkpoint;
+  const origin = logAndTask(taskNote);
+  if (!origin) throw new Stop(first, "its checkpoint is not the one of a task");
+  const [logKey, taskKey] = vkeys(check, origin.log, origin.task);
+  const way = anyProof(check, l.TASK_CHECKPOINT_PROOF);
+  const global = { head: open(l.TASK_CHECKPOINT_PROOF, way.checkpoint, logKey), note: noteBytes(way.checkpoint) };
+  const task = { head: open(first, taskNote, taskKey), note: noteBytes(taskNote) };
+  standsIn(l.TASK_CHECKPOINT_PROOF, way, leafHash(utf8(taskNote.text)), global.head);
+  const about: Predicate = {
+    bundle: l.FORMAT,
+    canon: CANON,
+    log_id: origin.log,
+    task_id: origin.task,
+    receipt_id: named.id,
+    span: undefined,
+    task_size: Number(task.head.size),
+    task_root: hex(task.head.root),
+    exported_at_ms: 0,
+    keys: keyids(check),
+    disclosures: true,
+    redacted: undefined,
+    artifacts: "",
+  };
+  return { about, heads: { global, task, taskIndex: way.index, cosigned: way.checkpoint.signatures.length > 1, logKey } };
+}
+
+/** Log and task by the first line of a task's checkpoint. */
+function logAndTask({ text }: Note): { log: string; task: string } | undefined {
+  const [line = ""] = text.split("\n", 1);
+  const cut = line.indexOf("/task/");
+  const [log, task] = [line.slice("hermit.local/".length, cut), line.slice(cut + "/task/".length)];
+  const ours = line.startsWith("hermit.local/") && cut >= "hermit.local/".length && /^task_[0-9a-f]{32}$/.test(task);
+  return ours ? { log, task } : undefined;
+}
+
+/** The log key under the three names it signs with, as `keys/log.vkey` must say. */
+function vkeys(check: Check, logId: string, task: string): [VerifierKey, VerifierKey, VerifierKey] {
+  const key = check.keys.log;
+  if (!key) throw new Stop(l.KEY_LOG, "it is missing");
+  const log = `hermit.local/${logId}`;
+  const all = at(l.KEY_VKEYS, (): [VerifierKey, VerifierKey, VerifierKey] => {
+    return [new VerifierKey(log, key), new VerifierKey(`${log}/task/${task}`, key), new VerifierKey(`${log}/gate`, key)];
+  });
+  const written = all.slice(0, check.single ? 1 : 3).map((one) => `${one}\n`).join("");
+  if (check.text(l.KEY_VKEYS) !== written) throw new Stop(l.KEY_VKEYS, "it names another key, log or task than this bundle");
+  return all;
+}
+
+/** A checkpoint that the key signed, of a tree that has something in it. */
+function open(name: string, note: Note, key: VerifierKey): Checkpoint {
+  const head = at(name, () => openCheckpoint(noteBytes(note), key));
+  if (head.size === 0n) throw new Stop(name, "it signs an empty tree, which proves nothing");
+  return head;
+}
+
+/** The older checkpoint in the bundle, and the one that the reader holds, must be the beginning of this one. */
+export function checkHistory(check: Check, held: Uint8Array | undefined): void {
+  const { heads } = check;
+  if (!heads) {
+    if (held) check.lacks("any checkpoint: the store has no keys, so the one you hold is not of it");
+    return;
+  }
+  const [before, way] = [check.has(l.LOG_PREVIOUS), check.has(l.LOG_CONSISTENCY)];
+  if (before !== way) throw new Stop(before ? l.LOG_CONSISTENCY : l.LOG_PREVIOUS, "it is missing");
+  const previous = before ? readPrevious(check, heads) : undefined;
+  if (previous) check.past = { size: previous.size, held: false };
+  if (!held) return;
+  const place = "the checkpoint you hold";
+  const own = open(place, at(place, () => parseNote(held)), heads.logKey);
+  const global = heads.global.head;
+  const known = [previous, global].find((one) => one?.size === own.size);
+  if (known && !same(known.root, own.root)) {
+    throw new Stop(place, `at ${own.size} notes it has another root than this log: one of them was rewritten`);
+  }
+  if (known) check.past = { size: own.size, held: true };
+  else if (own.size > global.size) check.lacks(`what came after: you hold ${own.size} notes of the log, and this ends at ${global.size}`);
+  else check.lacks(`the way from the checkpoint you hold (${own.size} notes) to this one (${global.size}); ask for an export with \`--since\``);
+}
+
+function readPrevious(check: Check, heads: Heads): Checkpoint {
+  const previous = signedHead(check, l.LOG_PREVIOUS, heads.logKey).head;
+  const { head } = heads.global;
+  const text = check.text(l.LOG_CONSISTENCY);
+  const intro = `hermit-consistency/1\nold ${previous.size}\nnew ${head.size}\n`;
+  const hashes = text.startsWith(intro) ? text.slice(intro.length).split("\n") : [];
+  if (hashes.pop() !== "" || hashes.length > PROOF_LEN_MAX) {
+    throw new Stop(l.LOG_CONSISTENCY, `it is not the way from ${previous.size} notes to ${head.size}, spelled as it should be`);
+  }
+  const path = at(l.LOG_CONSISTENCY, () => hashes.map((hash) => hexExact("digest", hash, 32)));
+  const fault = consistencyFault(previous.size, head.size, previous.root, head.root, path);
+  if (fault !== undefined) throw new Stop(l.LOG_CONSISTENCY, `this consistency proof does not hold: ${fault}`);
+  return previous;
 }
 
 function signedHead(check: Check, name: string, key: VerifierKey): Head {
@@ -65,10 +171,14 @@ function inLog(check: Check, name: string, note: Uint8Array, global: Head): bigi
 
 /** Reads a proof that must be spelled our way and end in the checkpoint `head`. */
 export function readProof(check: Check, name: string, head: Head): TlogProof {
-  const bytes = check.whole(name, l.SMALL_BYTES_MAX);
-  const proof = at(name, () => parseProof(bytes));
+  const proof = anyProof(check, name);
   if (!same(proofHead(proof), head.note)) throw new Stop(name, "it leads to another checkpoint than the one in the bundle");
   return proof;
+}
+
+function anyProof(check: Check, name: string): TlogProof {
+  const bytes = check.whole(name, l.SMALL_BYTES_MAX);
+  return at(name, () => parseProof(bytes));
 }
 
 /** Checks a proof against a head whose signature was checked already. */

@@ -14,6 +14,10 @@ export const KEY_APPROVAL = "keys/approval.pub.pem";
 export const KEY_VKEYS = "keys/log.vkey";
 export const KEY_ALLOWED = "keys/allowed_signers";
 export const LOG_CHECKPOINT = "log/checkpoint";
+/** The checkpoint of the global log that the receiver holds already. */
+export const LOG_PREVIOUS = "log/checkpoint.prev";
+/** Hashes that lead from that one to the one in the bundle. */
+export const LOG_CONSISTENCY = "log/consistency.txt";
 export const TASK_EVENTS = "task/events.jsonl";
 export const TASK_CHECKPOINT = "task/checkpoint";
 export const TASK_CHECKPOINT_PROOF = "task/checkpoint.tlog-proof";
@@ -24,26 +28,28 @@ export const STATEMENT = "statement.dsse.json";
 /** The statement of a store without keys, which nobody signed. */
 export const STATEMENT_BARE = "statement.json";
 export const PROV = "prov.json";
+/** Disclosures of one receipt alone, a line each; elsewhere each has a file. */
+export const DISCLOSED = "disclosures.jsonl";
 
 /** Who signs `SHA256SUMS`, as `allowed_signers` names it. */
 export const MANIFEST_PRINCIPAL = "manifest";
 
 /** More files than this are refused before any is opened. */
-export const FILES_MAX = 500_000;
+export const FILES_MAX = 4_000_000;
 /** No name of ours is longer. */
 export const NAME_BYTES_MAX = 128;
 /** A file that is read whole, other than an artifact, is at most this long. */
 export const WHOLE_BYTES_MAX = 64 * 1024 * 1024;
+/** A record of authority, which is read whole and understood, is at most this long. */
+export const RECORD_BYTES_MAX = 16 * 1024 * 1024;
 /** A key, a note or a proof is at most this long. */
 export const SMALL_BYTES_MAX = 1024 * 1024;
 /** An event, a gate entry or a disclosure is at most this long. */
 export const LINE_BYTES_MAX = 4 * 1024 * 1024;
-/** An artifact is at most this long. */
-export const ARTIFACT_BYTES_MAX = 256 * 1024 * 1024;
 
 const FIXED: ReadonlySet<string> = new Set([
   README, SUMS, SUMS_ED25519, SUMS_SSHSIG, KEY_RECEIPT, KEY_MANIFEST, KEY_LOG, KEY_APPROVAL, KEY_VKEYS, KEY_ALLOWED,
-  LOG_CHECKPOINT, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES, GATE_CHECKPOINT,
+  LOG_CHECKPOINT, LOG_PREVIOUS, LOG_CONSISTENCY, DISCLOSED, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES, GATE_CHECKPOINT,
   GATE_CHECKPOINT_PROOF, STATEMENT, STATEMENT_BARE, PROV,
 ]);
 
@@ -95,8 +101,7 @@ export function isSummed(path: string): boolean {
 }
 
 /** Whether a file is a subject of the statement: what is proven, not what proves or explains it. */
-export function isSubject(path: string, single: boolean): boolean {
-  const head = path === LOG_CHECKPOINT || path === TASK_CHECKPOINT;
-  const body = path === TASK_EVENTS || path === GATE_CHECKPOINT || path === GATE_ENTRIES;
-  return head || (body && !single) || path.startsWith("receipts/") || path.startsWith("artifacts/");
+export function isSubject(path: string): boolean {
+  const fixed = [LOG_CHECKPOINT, TASK_CHECKPOINT, GATE_CHECKPOINT, TASK_EVENTS, GATE_ENTRIES].includes(path);
+  return fixed || ["receipts/", "artifacts/", "task/events/"].some((folder) => path.startsWith(folder));
 }

@@ -103,11 +103,12 @@ function parseSignature(line: string): NoteSignature {
   return { name, keyId: hex(bytes.subarray(0, 4)), bytes: bytes.subarray(4) };
 }
 
-function noteText(note: Note): string {
+/** The note as it is stored and passed on. */
+export function noteBytes(note: Note): Uint8Array {
   const lines = note.signatures.map((made) => {
     return `\u2014 ${made.name} ${base64(concat(hexExact("note", made.keyId, 4), made.bytes))}\n`;
   });
-  return `${note.text}\n${lines.join("")}`;
+  return utf8(`${note.text}\n${lines.join("")}`);
 }
 
 /** Reads a note once a signature by `key` holds; signatures of others neither help nor harm. */
@@ -172,5 +173,5 @@ export function parseProof(bytes: Uint8Array): TlogProof {
 
 /** The note a proof leads to, byte for byte. */
 export function proofHead(proof: TlogProof): Uint8Array {
-  return utf8(noteText(proof.checkpoint));
+  return noteBytes(proof.checkpoint);
 }

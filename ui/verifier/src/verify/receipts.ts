@@ -4,7 +4,7 @@ import type { Check } from "./check.ts";
 import { digestOf } from "./digest.ts";
 import { sorted, type ReceiptFact } from "./facts.ts";
 import * as l from "./layout.ts";
-import type { Predicate } from "./manifest.ts";
+import { isWhole, type Predicate } from "./manifest.ts";
 import { receiptStatement, type Receipt, type ReceiptStatement } from "./nouns.ts";
 import { IN_TOTO, openEnvelope } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
@@ -31,7 +31,7 @@ function checkReceipt(check: Check, id: string, fact: ReceiptFact, about: Predic
   if (check.has(signed) && check.has(bare)) throw new Stop(bare, "the same receipt is there twice");
   const name = check.has(signed) ? signed : bare;
   if (!check.has(name)) {
-    check.missing.push(`receipt ${id}, which event ${fact.seq} records`);
+    check.lacks(`receipt ${id}, which event ${fact.seq} records`);
     return;
   }
   const bytes = check.whole(name, l.WHOLE_BYTES_MAX);
@@ -97,8 +97,8 @@ function checkReferences(check: Check, name: string, receipt: Receipt, about: Pr
     if (known !== undefined && known !== artifact.sha256) {
       throw new Stop(name, `it names \`${artifact.artifact_id}\` with another digest than the log does`);
     }
-    if (known === undefined && about.receipt_id === undefined) {
-      check.notShown.push(`the event that made ${artifact.artifact_id}, which receipt ${receipt.receipt_id} names`);
+    if (known === undefined && isWhole(about)) {
+      check.withholds(`the event that made ${artifact.artifact_id}, which receipt ${receipt.receipt_id} names`);
     }
   }
   if (receipt.signer_ref !== check.keys.receipt?.keyid && receipt.verifiability !== "hash_chained") {

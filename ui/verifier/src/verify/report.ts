@@ -66,7 +66,7 @@ export function reportText(report: Report): string {
 function verdictLine(report: Report): string {
   switch (report.verdict) {
     case "valid":
-      return "valid";
+      return report.trusted.length === 0 ? "valid" : `valid: whole and consistent, on the word of the key you trust (${report.trusted.join(", ")})`;
     case "invalid":
       return `invalid at ${report.place}: ${report.why}`;
     case "incomplete":

@@ -4,9 +4,9 @@
  * Every header is what its name, size and CRC make of it, so the reader builds the header it expects and compares.
  */
 import { concat, same, textOf, utf8 } from "./bytes.ts";
-import { checkName, type Container } from "./container.ts";
+import { checkName, refuseVersion, type Container } from "./container.ts";
 import { crc32 } from "./digest.ts";
-import { FILES_MAX, NAME_BYTES_MAX } from "./layout.ts";
+import { FILES_MAX, NAME_BYTES_MAX, README } from "./layout.ts";
 import { Malformed, Stop } from "./stop.ts";
 
 const LOCAL = 0x0403_4b50;
@@ -96,9 +96,19 @@ export class Zip implements Container {
   }
 }
 
+/** Where the first file of a bundle's zip begins: behind its header and its name. */
+const README_AT = LOCAL_BYTES + README.length;
+
+/** A later format is named as what it is, before anything else is said. */
+function checkVersion(head: Uint8Array): void {
+  if (!same(head.subarray(LOCAL_BYTES, README_AT), utf8(README))) return;
+  refuseVersion(new TextDecoder().decode(head.subarray(README_AT)));
+}
+
 /** Lists the files without reading them; refuses whatever was not written as a bundle is. */
 export function openZip(bytes: Uint8Array): Zip {
   const bad = (why: string): Stop => new Stop("the zip", why);
+  checkVersion(bytes.subarray(0, README_AT + 64));
   if (bytes.length < END_BYTES) throw bad("it is too short to be one");
   const tail = bytes.subarray(bytes.length - END_BYTES);
   const [files, directoryBytes, directoryAt] = [u16(tail, 10), u32(tail, 12), u32(tail, 16)];
