@@ -131,6 +131,15 @@ function payload(envelope: Json): Json | undefined {
 
 function disclosures(container: Container, bytesOf: (name: string) => Uint8Array | undefined): Map<string, Json> {
   const opened = new Map<string, Json>();
+  // One receipt alone has them in one file, a line each.
+  if (container.sizes.has(l.DISCLOSED)) {
+    attempt(() => {
+      for (const [, line] of linesOf(container, l.DISCLOSED)) {
+        const { digest, value } = parseDisclosure(line);
+        opened.set(digest, value);
+      }
+    });
+  }
   for (const name of container.sizes.keys()) {
     if (!name.startsWith("disclosures/")) continue;
     const bytes = bytesOf(name);

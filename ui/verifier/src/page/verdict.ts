@@ -45,6 +45,14 @@ const STEP_WORDS: Record<Step, [string, string]> = {
   leftovers: ["The rest", "has the bytes its digests say, and belongs to something"],
 };
 
+/** The same for one receipt alone, which carries less. */
+const ALONE: Partial<Record<Step, string>> = {
+  statement: "is the receipt itself: one receipt alone needs no other",
+  heads: "of log and task stand inside the proofs, are signed, and lead to each other",
+  events: "that record the receipt have their places under the signed root",
+  gate: "has the one entry that the receipt names",
+};
+
 export function stepName(step: Step): string {
   return STEP_WORDS[step][0];
 }
@@ -54,7 +62,8 @@ function ladder(checked: Checked): HTMLElement {
   const rows = STEPS.map((step, index) => {
     const state = index < refused ? "held" : index === refused ? "broke" : "open";
     const word = { held: "holds", broke: "broke here", open: "not reached" }[state];
-    const [name, what] = STEP_WORDS[step];
+    const [name, usual] = STEP_WORDS[step];
+    const what = (checked.check?.single === true ? ALONE[step] : undefined) ?? usual;
     return h("li", { class: `rung ${state}` }, icon({ held: "tick", broke: "cross", open: "gap" }[state], 14), h("span", {}, h("strong", {}, name), ` ${what}`), h("span", { class: "rung-word" }, word));
   });
   return h("ol", { class: "ladder" }, ...rows);

@@ -76,6 +76,7 @@ export class Check {
   single = false;
   /** An older checkpoint that leads here. */
   past?: Past;
+  private stated?: Predicate;
   predicate?: Predicate;
   heads?: Heads;
   readonly facts = new Facts();
@@ -108,7 +109,7 @@ export class Check {
         return checkManifest(this);
       case "statement":
         // One receipt alone is its own statement; what another would say follows from its heads.
-        if (!this.single) this.predicate = checkStatement(this);
+        if (!this.single) this.stated = checkStatement(this);
         return;
       case "heads":
         return this.checkHeads();
@@ -129,8 +130,10 @@ export class Check {
   private checkHeads(): void {
     if (this.single) {
       const { about, heads } = oneReceipt(this);
-      [this.predicate, this.heads] = [about, heads];
+      [this.stated, this.heads] = [about, heads];
     } else if (this.signed) this.heads = checkHeads(this, this.about());
+    // Known only now: the heads bear it out.
+    this.predicate = this.about();
     checkHistory(this, this.held);
   }
 
@@ -143,10 +146,10 @@ export class Check {
     add(this.notShown, what);
   }
 
-  /** The statement's predicate; it is there once the statement was checked. */
+  /** What the statement says; it is there once the statement was checked. */
   private about(): Predicate {
-    if (!this.predicate) throw new Stop(l.STATEMENT, "it is missing");
-    return this.predicate;
+    if (!this.stated) throw new Stop(l.STATEMENT, "it is missing");
+    return this.stated;
   }
 
   has(name: string): boolean {

@@ -160,8 +160,12 @@ impl Bench {
     }
 
     pub fn verify(&self, zip: &[u8], trust: &[proof::Trust]) -> proof::Report {
+        self.verify_since(zip, trust, None)
+    }
+
+    pub fn verify_since(&self, zip: &[u8], trust: &[proof::Trust], held: Option<&[u8]>) -> proof::Report {
         std::fs::write(&self.path, zip).unwrap();
-        proof::verify(&self.path, trust).unwrap()
+        proof::verify_since(&self.path, trust, held).unwrap()
     }
 
     pub fn verify_files(&self, files: &Files, trust: &[proof::Trust]) -> proof::Report {
