@@ -47,7 +47,9 @@ fn the_readme_and_the_front_door_name_the_same_commands() {
     let scripts: Vec<_> = manifest["scripts"].as_object().expect("it has scripts").keys().cloned().collect();
     let spelled =
         |s: &str| if matches!(s, "start" | "test") { format!("npm {s}") } else { format!("npm run {s}") };
-    let silent: Vec<_> = scripts.iter().filter(|s| !readme.contains(&format!("| `{}", spelled(s)))).collect();
+    // A chore of one folder, such as `ui:types`, is named in that folder's own README.
+    let front = scripts.iter().filter(|s| !s.contains(':'));
+    let silent: Vec<_> = front.filter(|s| !readme.contains(&format!("| `{}", spelled(s)))).collect();
     assert!(silent.is_empty(), "the README's table of commands lacks {silent:?}");
     let named = readme.split("npm run ").skip(1).filter_map(|t| t.split([' ', '`', '\n']).next());
     let missing: Vec<_> = named.filter(|n| !scripts.iter().any(|s| s == n)).collect();

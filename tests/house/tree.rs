@@ -53,6 +53,7 @@ fn walk(dir: &Path, prefix: &str, found: &mut Vec<Source>) {
                 walk(&entry.path(), &format!("{path}/"), found);
             }
         } else if kind.is_file()
+            && name != ".git"
             && let Ok(text) = fs::read_to_string(entry.path())
         {
             found.push(Source { path, text });
