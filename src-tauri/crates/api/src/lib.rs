@@ -16,6 +16,7 @@
 //!
 //! **Where to start reading.** [`Host`], then [`call()`], then a noun in `body`.
 
+mod backtest;
 mod body;
 mod call;
 mod convert;

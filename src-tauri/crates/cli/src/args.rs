@@ -1,8 +1,10 @@
 //! The verbs, and the help that teaches them.
 
+mod policy;
 mod rest;
 mod work;
 
+pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     ArtifactsVerb, BackupArgs, CompletionsArgs, DoctorArgs, GateVerb, GrantsVerb, HaltArgs, KeysInit,
     KeysVerb, LedgerVerb, MemoryVerb, ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs,
@@ -108,6 +110,9 @@ pub enum Verb {
     /// What was kept in memory, and on what it rests.
     #[command(subcommand)]
     Memory(MemoryVerb),
+    /// Policy: its rules, why it said what it said, and what other rules would have said.
+    #[command(subcommand)]
+    Policy(PolicyVerb),
     /// Authority that was given.
     #[command(subcommand)]
     Grants(GrantsVerb),

@@ -3,6 +3,7 @@
 mod approvals;
 mod keys;
 mod knowledge;
+mod policy;
 mod proof;
 mod run;
 mod serve;
@@ -46,6 +47,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Context(args) => knowledge::context(context, args),
         Verb::Search(args) => knowledge::search(context, &args),
         Verb::Memory(verb) => knowledge::memory(context, verb),
+        Verb::Policy(verb) => policy::policy(context, verb),
         Verb::Grants(verb) => approvals::grants(context, verb),
         Verb::Doctor(_) => store::doctor(context),
         Verb::Completions(args) => Ok(completions(&args)),

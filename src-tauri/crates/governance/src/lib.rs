@@ -42,7 +42,7 @@ pub mod witness;
 pub use authorization::{Authorization, authorize};
 pub use classify::{classify, gravity, resources};
 pub use paths::{PathKind, path_kind};
-pub use policy::{PolicyEngine, Question};
+pub use policy::{PolicyEngine, Question, RuleEffect, RuleText, Trial, hypothetical};
 pub use refusal::Refusal;
 
 #[cfg(test)]

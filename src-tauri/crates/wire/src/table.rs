@@ -103,6 +103,11 @@ macro_rules! with_commands {
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
+        "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
+        "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];
+        "tells what policy would say to an act" policy.test(Test) -> Judged, free [];
+        "judges all of history again under other rules" policy.backtest(Backtest) -> Backtested, read [tasks, approvals];
+        "tells why policy said what it said" policy.explain(Explain) -> Judged, read [tasks];
         "copies the store while it is in use" store.backup(Backup) -> BackedUp, read [];
         "puts a copy back into an empty folder" store.restore(Restore) -> Restored, free [];
         "tells who holds the store and what waits for a person" host.status(Status) -> HostStatus, read [tasks, approvals, gate, store];

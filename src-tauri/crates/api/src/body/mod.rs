@@ -10,6 +10,7 @@ pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod ledger;
 pub(crate) mod playbooks;
+pub(crate) mod policy;
 pub(crate) mod proof;
 pub(crate) mod receipts;
 pub(crate) mod store;

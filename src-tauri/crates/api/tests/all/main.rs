@@ -10,6 +10,7 @@
 
 mod acts;
 mod home;
+mod policies;
 mod proofs;
 mod reads;
 mod refusals;

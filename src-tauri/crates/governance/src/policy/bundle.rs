@@ -25,9 +25,9 @@ const MODES: [&str; 1] = [super::facts::READONLY];
 
 /// A named text of Cedar rules. Every rule's `@id` begins with the layer's name and a dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Layer {
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
+pub(crate) struct Layer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
 }
 
 macro_rules! layer {
@@ -37,12 +37,12 @@ macro_rules! layer {
 }
 
 /// The layers of a profile, in the order in which they are digested.
-pub(crate) const fn layers(profile: Profile) -> &'static [Layer] {
-    const BASE: Layer = layer!("base");
-    const WALLS: Layer = layer!("walls");
-    const EDIT: Layer = layer!("local_edit_allowed");
-    const FETCH: Layer = layer!("network_read_allowed");
-    const VCS: Layer = layer!("vcs_gated");
+pub(crate) const fn layers(profile: Profile) -> &'static [Layer<'static>] {
+    const BASE: Layer<'static> = layer!("base");
+    const WALLS: Layer<'static> = layer!("walls");
+    const EDIT: Layer<'static> = layer!("local_edit_allowed");
+    const FETCH: Layer<'static> = layer!("network_read_allowed");
+    const VCS: Layer<'static> = layer!("vcs_gated");
     match profile {
         Profile::ReadonlyAnalysis => &[BASE, WALLS, layer!("readonly_analysis")],
         Profile::LocalEditAllowed => &[BASE, WALLS, EDIT],
@@ -69,6 +69,9 @@ pub(crate) enum Softness {
 pub(crate) struct Rule {
     pub(crate) softness: Softness,
     pub(crate) reason: String,
+    pub(crate) permits: bool,
+    /// The rule as it is written.
+    pub(crate) text: String,
 }
 
 /// The checked rules of one profile.
@@ -83,11 +86,18 @@ pub(crate) struct Bundle {
 
 impl Bundle {
     /// Reads, names and strictly validates layers.
-    pub(crate) fn load(schema: &Schema, actions: &Entities, layers: &[Layer]) -> Result<Self, Error> {
+    ///
+    /// Rules named in `without` are left out; what is left has a digest of its own.
+    pub(crate) fn load(
+        schema: &Schema,
+        actions: &Entities,
+        layers: &[Layer<'_>],
+        without: &[String],
+    ) -> Result<Self, Error> {
         let mut set = PolicySet::new();
         let mut rules = BTreeMap::new();
         for layer in layers {
-            add_layer(layer, &mut set, &mut rules)?;
+            add_layer(layer, without, &mut set, &mut rules)?;
         }
         let names: Vec<&str> = layers.iter().map(|layer| layer.name).collect();
         let checked = Validator::new(schema.clone()).validate(&set, ValidationMode::Strict);
@@ -98,10 +108,11 @@ impl Bundle {
             let why = errors.chain(warnings).collect::<Vec<_>>().join("; ");
             return Err(Error::Layer { layer: names.join(" + "), why });
         }
-        let listed: Vec<_> = layers
+        let mut listed: Vec<_> = layers
             .iter()
             .map(|layer| json!({"layer": layer.name, "sha256": Digest::of(layer.text.as_bytes())}))
             .collect();
+        listed.extend(without.iter().map(|name| json!({ "without": name })));
         let mut sets = BTreeMap::new();
         for class in ActionClass::ALL {
             let sifted = sift(&set, actions, *class);
@@ -123,7 +134,12 @@ fn sift(set: &PolicySet, actions: &Entities, class: ActionClass) -> Result<Polic
     PolicySet::from_policies(meant.cloned()).map_err(|e| e.to_string())
 }
 
-fn add_layer(layer: &Layer, set: &mut PolicySet, rules: &mut BTreeMap<String, Rule>) -> Result<(), Error> {
+fn add_layer(
+    layer: &Layer<'_>,
+    without: &[String],
+    set: &mut PolicySet,
+    rules: &mut BTreeMap<String, Rule>,
+) -> Result<(), Error> {
     let refuse = |why: String| Error::Layer { layer: layer.name.to_owned(), why };
     let parsed = PolicySet::from_str(layer.text).map_err(|e| refuse(e.to_string()))?;
     if parsed.templates().next().is_some() {
@@ -131,13 +147,16 @@ fn add_layer(layer: &Layer, set: &mut PolicySet, rules: &mut BTreeMap<String, Ru
     }
     for policy in parsed.policies() {
         let (name, rule) = named(layer, policy).map_err(refuse)?;
+        if without.contains(&name) {
+            continue;
+        }
         set.add(policy.new_id(PolicyId::new(&name))).map_err(|e| refuse(e.to_string()))?;
         rules.insert(name, rule);
     }
     Ok(())
 }
 
-fn named(layer: &Layer, policy: &Policy) -> Result<(String, Rule), String> {
+fn named(layer: &Layer<'_>, policy: &Policy) -> Result<(String, Rule), String> {
     let id = policy.annotation("id").ok_or("a rule has no `@id`")?;
     let own = id.strip_prefix(layer.name).and_then(|rest| rest.strip_prefix('.'));
     if own.is_none_or(str::is_empty) {
@@ -153,5 +172,6 @@ fn named(layer: &Layer, policy: &Policy) -> Result<(String, Rule), String> {
             _ => return Err(format!("`{id}` asks for the unknown decision `{other}`")),
         },
     };
-    Ok((id.to_owned(), Rule { softness, reason: reason.to_owned() }))
+    let permits = policy.effect() == Effect::Permit;
+    Ok((id.to_owned(), Rule { softness, reason: reason.to_owned(), permits, text: policy.to_string() }))
 }

@@ -3,6 +3,7 @@
 mod bundle;
 mod facts;
 mod judge;
+mod trial;
 mod words;
 
 use crate::{Error, classify, resources, risk};
@@ -20,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[cfg(test)]
 pub(crate) use bundle::Layer;
 pub(crate) use facts::Facts;
+pub use trial::{RuleEffect, RuleText, Trial, hypothetical};
 pub(crate) use words::{count, summary};
 
 /// What policy is asked about one request.
@@ -65,7 +67,7 @@ impl PolicyEngine {
     /// # Errors
     /// [`Error::Schema`] or [`Error::Layer`]; then no engine exists and nothing can be allowed.
     pub fn shipped() -> Result<Self, Error> {
-        Self::load(SCHEMA, &[])
+        Self::load(SCHEMA, &[], &[])
     }
 
     /// As [`PolicyEngine::shipped`], with one further layer of Cedar rules behind every profile's own. Every rule's
@@ -74,11 +76,15 @@ impl PolicyEngine {
     /// # Errors
     /// As [`PolicyEngine::shipped`].
     pub fn shipped_with(name: &'static str, text: &'static str) -> Result<Self, Error> {
-        Self::load(SCHEMA, &[bundle::Layer { name, text }])
+        Self::load(SCHEMA, &[bundle::Layer { name, text }], &[])
     }
 
-    /// The shipped layers of every profile, and further ones behind them.
-    pub(crate) fn load(schema_text: &str, further: &[bundle::Layer]) -> Result<Self, Error> {
+    /// The shipped layers of every profile, and further ones behind them; rules named in `without` are left out.
+    pub(crate) fn load(
+        schema_text: &str,
+        further: &[bundle::Layer<'_>],
+        without: &[String],
+    ) -> Result<Self, Error> {
         let unreadable = |why: String| Error::Schema { why };
         let (schema, warnings) =
             Schema::from_cedarschema_str(schema_text).map_err(|e| unreadable(e.to_string()))?;
@@ -90,7 +96,7 @@ impl PolicyEngine {
         let mut bundles = BTreeMap::new();
         for profile in Profile::ALL {
             let layers = [bundle::layers(*profile), further].concat();
-            bundles.insert(*profile, Bundle::load(&schema, &entities, &layers)?);
+            bundles.insert(*profile, Bundle::load(&schema, &entities, &layers, without)?);
         }
         let kinds = Kinds::new().map_err(unreadable)?;
         Ok(Self { schema, schema_sha256: Digest::of(schema_text.as_bytes()), entities, kinds, bundles })

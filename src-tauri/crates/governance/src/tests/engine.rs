@@ -11,7 +11,7 @@ use seal::canon;
 const FAILS: &str = "9223372036854775807 + context.targets + 1 > 0";
 
 fn with(rules: &str) -> Result<PolicyEngine, Error> {
-    PolicyEngine::load(SCHEMA, &[Layer { name: "extra", text: rules.to_owned().leak() }])
+    PolicyEngine::load(SCHEMA, &[Layer { name: "extra", text: rules }], &[])
 }
 
 /// A rule that fails: its effect, its decision, and under which assumption it fails.
@@ -73,7 +73,7 @@ fn a_failing_rule_denies_also_after_a_yes() {
 #[test]
 fn a_context_that_does_not_fit_the_schema_is_a_deny() {
     let schema = SCHEMA.replace("risk: Long,", "risk: Long,\n    unheard_of: Bool,");
-    let engine = PolicyEngine::load(&schema, &[]).expect("the rules do not speak of it");
+    let engine = PolicyEngine::load(&schema, &[], &[]).expect("the rules do not speak of it");
     for profile in Profile::ALL {
         let request = request(read("notes.txt"));
         let got = engine.evaluate(&question(&request, *profile));
@@ -111,7 +111,7 @@ fn rules_that_are_not_sound_are_refused_at_load() {
         let refused = with(&rules);
         assert!(matches!(refused, Err(Error::Layer { .. })), "{what}: {refused:?}");
     }
-    assert!(matches!(PolicyEngine::load("entity;", &[]), Err(Error::Schema { .. })));
+    assert!(matches!(PolicyEngine::load("entity;", &[], &[]), Err(Error::Schema { .. })));
 }
 
 #[test]

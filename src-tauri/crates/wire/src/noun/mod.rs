@@ -10,6 +10,7 @@ pub mod keys;
 pub mod knowledge;
 pub mod ledger;
 pub mod playbooks;
+pub mod policy;
 pub mod proof;
 pub mod receipts;
 pub mod store;

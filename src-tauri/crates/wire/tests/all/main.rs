@@ -41,7 +41,10 @@ fn the_names_of_commands_are_these() {
     let listed =
         |access| COMMANDS.iter().filter(|i| i.access == access).map(|i| i.name).collect::<Vec<_>>().join(" ");
     assert_eq!(listed(Access::owner), "ledger.rebuild keys.register");
-    assert_eq!(listed(Access::free), "gate.verify proof.verify playbooks.list store.restore");
+    assert_eq!(
+        listed(Access::free),
+        "gate.verify proof.verify playbooks.list policy.profiles policy.rules policy.test store.restore"
+    );
     assert_eq!(
         listed(Access::write),
         "task.submit task.pause task.resume task.cancel task.retry task.note task.answer task.settle \

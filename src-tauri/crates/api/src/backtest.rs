@@ -1,0 +1,247 @@
+//! The history of acts, put before other rules (governance.md 1).
+//!
+//! Everything a question of policy was made of is in the log or named by it: the request, the context the proposer
+//! had, the step's contract, the profile. So another rule can be asked the same question.
+
+use crate::convert::text;
+use crate::host::Flow;
+use crate::{Host, Wire as _, fold};
+use governance::{PolicyEngine, Question};
+use ledger::Reader;
+use model::action::{ActionClass, ActionRequest};
+use model::artifact::{ArtifactKind, ArtifactRef};
+use model::context::ContextPack;
+use model::policy::{PolicyResult, Profile, Verdict};
+use model::receipt::SandboxLevel;
+use model::task::StepContract;
+use model::{
+    ActionRequestId, ApprovalId, ArtifactId, AttemptId, Body, Digest, Event, StepId, TaskId, UnixMs,
+};
+use std::collections::BTreeMap;
+use wire::policy::{Backtested, Changed, Turn};
+use wire::{Code, Error};
+
+/// Events read at once.
+const STRIDE: usize = 1_000;
+/// The rule that denies a command on a machine without walls; it tells how the machine was.
+const NO_WALLS: &str = "walls.confined";
+
+/// A question that policy was asked, and what became of it.
+pub(crate) struct Asked {
+    task_id: TaskId,
+    at: UnixMs,
+    request: ArtifactRef,
+    result: ArtifactRef,
+    summary: model::Sensitive<String>,
+    pack: Option<Digest>,
+    contract: Option<Digest>,
+    /// Whether a person answered, and how.
+    answered: Option<&'static str>,
+}
+
+/// Every question of the log, the oldest first; of one act the last one that policy was asked.
+#[derive(Default)]
+pub(crate) struct History {
+    asked: BTreeMap<ActionRequestId, Asked>,
+    order: Vec<ActionRequestId>,
+    requests: BTreeMap<ActionRequestId, (ArtifactRef, model::Sensitive<String>)>,
+    packs: BTreeMap<AttemptId, Digest>,
+    contracts: BTreeMap<StepId, Digest>,
+    contract_bytes: BTreeMap<ArtifactId, Digest>,
+    approvals: BTreeMap<ApprovalId, ActionRequestId>,
+}
+
+impl History {
+    /// Reads the whole log.
+    pub(crate) fn read(host: &dyn Host, reader: &Reader) -> Result<Self, Error> {
+        let total = reader.log_head().wire()?;
+        let mut history = Self::default();
+        let mut after = 0;
+        loop {
+            let events = reader.log(after, STRIDE).wire()?;
+            let Some(last) = events.last() else { return Ok(history) };
+            after = last.log_seq;
+            for stored in &events {
+                history.take(reader, &stored.event().wire()?)?;
+            }
+            if host.progress("reading history", after, total) == Flow::Stop {
+                return Err(Error::new(Code::Cancelled, "stopped before all of history was judged"));
+            }
+        }
+    }
+
+    fn take(&mut self, reader: &Reader, event: &Event) -> Result<(), Error> {
+        let speaks = matches!(
+            event.event_type.as_str(),
+            "artifact.created"
+                | "step.created"
+                | "attempt.context_compiled"
+                | "action.requested"
+                | "policy.evaluated"
+                | "approval.requested"
+                | "approval.granted"
+                | "approval.denied"
+        );
+        if !speaks {
+            return Ok(());
+        }
+        match event.body(&fold::lookup(reader)).wire()? {
+            Body::ArtifactCreated(b) if b.artifact.kind == ArtifactKind::StepContract => {
+                self.contract_bytes.insert(b.artifact.artifact_id, b.artifact.content_hash);
+            }
+            Body::StepCreated(b) => {
+                if let Some(digest) = self.contract_bytes.get(&b.step.contract_ref) {
+                    self.contracts.insert(b.step.step_id, *digest);
+                }
+            }
+            Body::ContextCompiled(b) => drop(self.packs.insert(b.about_attempt_id, b.pack.sha256)),
+            Body::ActionRequested(b) => {
+                self.requests.insert(b.action_request_id, (b.request, b.summary));
+            }
+            Body::PolicyEvaluated(b) => self.put(event, b.action_request_id, b.result),
+            Body::ApprovalRequested(b) => {
+                self.approvals.insert(b.approval.approval_id, b.action_request_id);
+            }
+            Body::ApprovalGranted(b) => self.answer(b.approval_id, "granted"),
+            Body::ApprovalDenied(b) => self.answer(b.approval_id, "denied"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, event: &Event, id: ActionRequestId, result: ArtifactRef) {
+        let Some((request, summary)) = self.requests.get(&id).cloned() else { return };
+        let asked = Asked {
+            task_id: event.task_id,
+            at: event.occurred_at,
+            request,
+            result,
+            summary,
+            pack: event.attempt_id.and_then(|attempt| self.packs.get(&attempt).copied()),
+            contract: event.step_id.and_then(|step| self.contracts.get(&step).copied()),
+            answered: None,
+        };
+        if self.asked.insert(id, asked).is_none() {
+            self.order.push(id);
+        }
+    }
+
+    fn answer(&mut self, approval: ApprovalId, how: &'static str) {
+        let asked = self.approvals.get(&approval).and_then(|id| self.asked.get_mut(id));
+        if let Some(asked) = asked {
+            asked.answered = Some(how);
+        }
+    }
+
+    /// One question of the log.
+    pub(crate) fn find(&self, id: ActionRequestId) -> Option<&Asked> {
+        self.asked.get(&id)
+    }
+}
+
+/// What policy said, and what the engine says to the same question.
+pub(crate) struct Again {
+    pub(crate) was: PolicyResult,
+    pub(crate) would: PolicyResult,
+}
+
+impl Asked {
+    /// Asks again, under the act's own profile or another one.
+    ///
+    /// # Errors
+    /// When what the question was made of is not there any more.
+    pub(crate) fn again(
+        &self,
+        store: &artifacts::Store,
+        engine: &PolicyEngine,
+        profile: Option<Profile>,
+    ) -> Result<Again, Error> {
+        let was: PolicyResult = object(store, self.result.sha256)?;
+        let request: ActionRequest = object(store, self.request.sha256)?;
+        let untrusted = match self.pack {
+            Some(pack) => knowledge::pack::holds_untrusted(&object::<ContextPack>(store, pack)?),
+            None => false,
+        };
+        let steps_allowed: Vec<ActionClass> = match self.contract {
+            Some(contract) => object::<StepContract>(store, contract)?.allowed_action_classes,
+            None => Vec::new(),
+        };
+        let without_walls = was.determining_rules.iter().any(|rule| rule == NO_WALLS);
+        let would = engine.evaluate(&Question {
+            request: &request,
+            request_sha256: self.request.sha256,
+            profile: profile.unwrap_or(was.policy_profile),
+            sandbox: match without_walls {
+                true => SandboxLevel::Unconfined,
+                false => SandboxLevel::NamespacesLandlock,
+            },
+            allow_unconfined: false,
+            approved_packet: None,
+            packet: None,
+            untrusted_in_context: untrusted,
+            steps_allowed: &steps_allowed,
+            policy_result_id: was.policy_result_id,
+            now: was.evaluated_at,
+        });
+        Ok(Again { was, would })
+    }
+}
+
+fn object<T: serde::de::DeserializeOwned>(store: &artifacts::Store, digest: Digest) -> Result<T, Error> {
+    let bytes = store.read(&digest).wire()?;
+    serde_json::from_slice(&bytes).map_err(crate::failed)
+}
+
+/// All of it, counted.
+pub(crate) fn count(
+    history: &History,
+    store: &artifacts::Store,
+    engine: &PolicyEngine,
+    profile: Option<Profile>,
+    since: Option<i64>,
+    rows_max: usize,
+) -> Backtested {
+    let mut found = Backtested { judged: 0, changed: 0, unreadable: 0, counts: Vec::new(), rows: Vec::new() };
+    let mut turns: BTreeMap<(Verdict, Verdict), Turn> = BTreeMap::new();
+    for id in history.order.iter().rev() {
+        let Some(asked) = history.find(*id).filter(|asked| since.is_none_or(|since| asked.at.0 >= since))
+        else {
+            continue;
+        };
+        let Ok(again) = asked.again(store, engine, profile) else {
+            found.unreadable = found.unreadable.saturating_add(1);
+            continue;
+        };
+        found.judged = found.judged.saturating_add(1);
+        let (was, would) = (again.was.verdict, again.would.verdict);
+        let turn = turns.entry((was, would)).or_insert_with(|| Turn {
+            was: was.to_string(),
+            would: would.to_string(),
+            acts: 0,
+            allowed: 0,
+            refused: 0,
+        });
+        turn.acts = turn.acts.saturating_add(1);
+        turn.allowed = turn.allowed.saturating_add(u64::from(asked.answered == Some("granted")));
+        turn.refused = turn.refused.saturating_add(u64::from(asked.answered == Some("denied")));
+        if was == would {
+            continue;
+        }
+        found.changed = found.changed.saturating_add(1);
+        if found.rows.len() < rows_max {
+            found.rows.push(Changed {
+                action_request_id: id.to_string(),
+                task_id: asked.task_id.to_string(),
+                at: asked.at.0,
+                class: again.was.action_classes.first().map(ToString::to_string).unwrap_or_default(),
+                summary: text(&asked.summary),
+                was: was.to_string(),
+                would: would.to_string(),
+                rules: again.would.determining_rules,
+                answered: asked.answered.map(str::to_owned),
+            });
+        }
+    }
+    found.counts = turns.into_values().collect();
+    found
+}

@@ -1,0 +1,178 @@
+//! Policy: its profiles and rules, an act put before them, and all of history put before others.
+
+use crate::convert::{opt_word, rows, word};
+use crate::ids::find;
+use crate::{Host, Wire as _, backtest, usage};
+use governance::{PolicyEngine, Question, RuleText, hypothetical};
+use model::action::{Action, ChangeItem, Prior, ReadItem};
+use model::policy::{PolicyResult, Profile};
+use model::receipt::SandboxLevel;
+use model::{ActionRequestId, Digest, ReceiptId, RelPath};
+use wire::policy::{
+    Act, Backtest, Backtested, Explain, Judged, ProfileList, ProfileRow, Profiles, RuleList, RuleRow, Rules,
+    Test, Trial,
+};
+use wire::{Code, Error};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+fn engine(trial: &Trial) -> Result<PolicyEngine, Error> {
+    let trial = governance::Trial { rules: trial.rules.as_deref(), without: &trial.without };
+    PolicyEngine::on_trial(&trial).map_err(|e| {
+        Error::new(Code::Usage, e.to_string())
+            .hint("`hermit policy rules PROFILE` shows rules that are accepted, to begin from")
+    })
+}
+
+pub(crate) fn profiles(_: &dyn Host, _: Profiles) -> Result<ProfileList, Error> {
+    let engine = engine(&Trial::default())?;
+    let row = |profile: &Profile| ProfileRow {
+        profile: profile.to_string(),
+        about: about(*profile).to_owned(),
+        rules: u32::try_from(engine.rules(*profile).len()).unwrap_or(u32::MAX),
+        policy_set_sha256: engine.policy_set_sha256(*profile).to_string(),
+    };
+    Ok(ProfileList { rows: Profile::ALL.iter().map(row).collect() })
+}
+
+const fn about(profile: Profile) -> &'static str {
+    match profile {
+        Profile::ReadonlyAnalysis => "looks, and changes nothing",
+        Profile::LocalEditAllowed => {
+            "edits files and runs walled commands in the workspace, each after a yes"
+        }
+        Profile::NetworkReadAllowed => "as local_edit_allowed, and may read from the network after a yes",
+        Profile::RepoMutationGated => "edits, commands and version control, each after a yes",
+        Profile::ExternalPublishGated => "everything up to publication, each after a yes",
+        Profile::DestructiveDenied => "creates files after a yes; deletes and overwrites nothing",
+    }
+}
+
+pub(crate) fn rules(_: &dyn Host, p: Rules) -> Result<RuleList, Error> {
+    let profile: Profile = word(&p.profile)?;
+    let rows = engine(&p.trial)?.rules(profile).iter().map(rule).collect();
+    Ok(RuleList { profile: profile.to_string(), rows })
+}
+
+fn rule(r: &RuleText) -> RuleRow {
+    RuleRow {
+        name: r.name.clone(),
+        effect: r.effect.to_string(),
+        reason: r.reason.clone(),
+        text: r.text.clone(),
+    }
+}
+
+pub(crate) fn test(host: &dyn Host, p: Test) -> Result<Judged, Error> {
+    let profile = opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed);
+    let sandbox = opt_word(p.walls.as_deref())?.unwrap_or(SandboxLevel::NamespacesLandlock);
+    let engine = engine(&p.trial)?;
+    let request = hypothetical(action(p.act)?);
+    let bytes = seal::canon::to_canonical(&request).map_err(crate::failed)?;
+    let result = engine.evaluate(&Question {
+        request: &request,
+        request_sha256: Digest::of(&bytes),
+        profile,
+        sandbox,
+        allow_unconfined: false,
+        approved_packet: None,
+        packet: None,
+        untrusted_in_context: p.untrusted,
+        steps_allowed: &[],
+        policy_result_id: model::PolicyResultId::new(request.action_request_id.uuid()),
+        now: host.now(),
+    });
+    Ok(judged(&engine, &result))
+}
+
+fn action(act: Act) -> Result<Action, Error> {
+    let path = |text: &str| -> Result<RelPath, Error> {
+        RelPath::from_bytes(text.as_bytes()).map_err(|e| usage(format!("`{text}`: {e}")))
+    };
+    let something = Digest::of(b"");
+    let change = |item| Ok(Action::Change { items: vec![item] });
+    match act {
+        Act::Read { path: at } => Ok(Action::Observe { items: vec![ReadItem::Read { path: path(&at)? }] }),
+        Act::Write { path: at, replaces } => change(ChangeItem::Write {
+            path: path(&at)?,
+            content_sha256: something,
+            byte_size: 0,
+            prior: if replaces { Prior::Sha256(something) } else { Prior::Absent },
+            mode: None,
+        }),
+        Act::Delete { path: at } => {
+            change(ChangeItem::Delete { path: path(&at)?, prior: Prior::Sha256(something) })
+        }
+        Act::Move { from, to } => {
+            change(ChangeItem::Move { from: path(&from)?, to: path(&to)?, prior: Prior::Sha256(something) })
+        }
+        Act::Command { argv, .. } if argv.is_empty() => Err(usage("a command needs a program")),
+        Act::Command { argv, network } => {
+            Ok(Action::Command { argv, cwd: RelPath::ROOT, network, timeout_ms: 60_000 })
+        }
+    }
+}
+
+fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
+    let all = engine.rules(result.policy_profile);
+    // What is no rule (the default deny, a failed evaluation) stands there by its name alone.
+    let named = |name: &String| match all.iter().find(|rule| rule.name == *name) {
+        Some(known) => rule(known),
+        None => RuleRow {
+            name: name.clone(),
+            effect: "forbid".to_owned(),
+            reason: String::new(),
+            text: String::new(),
+        },
+    };
+    Judged {
+        profile: result.policy_profile.to_string(),
+        verdict: result.verdict.to_string(),
+        risk: result.risk_band.to_string(),
+        classes: result.action_classes.iter().map(ToString::to_string).collect(),
+        summary: result.action_summary.clone(),
+        risk_summary: result.risk_summary.clone(),
+        reasons: result.reasoning_summary.clone(),
+        rules: result.determining_rules.iter().map(named).collect(),
+    }
+}
+
+pub(crate) fn backtest(host: &dyn Host, p: Backtest) -> Result<Backtested, Error> {
+    let profile: Option<Profile> = opt_word(p.profile.as_deref())?;
+    let rows_max = usize::try_from(rows(p.limit)?).unwrap_or(usize::MAX);
+    let engine = engine(&p.trial)?;
+    let since = p.days.map(|days| host.now().0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
+    let history = backtest::History::read(host, &host.reader()?)?;
+    Ok(backtest::count(&history, host.artifacts()?, &engine, profile, since, rows_max))
+}
+
+pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {
+    let query = host.query()?;
+    let row = query.action(asked(host, &p.about)?).wire()?;
+    let row = row.ok_or_else(|| crate::not_found("action request", &p.about))?;
+    let policy = row.policy_ref.ok_or_else(|| {
+        Error::new(Code::Conflict, "policy has not judged this request yet")
+            .hint("`hermit resume` goes on with it")
+    })?;
+    let kept = query.artifact(policy).wire()?;
+    let kept = kept.ok_or_else(|| crate::not_found("artifact", &policy.to_string()))?;
+    let bytes = host.artifacts()?.read(&kept.content_hash).wire()?;
+    let result: PolicyResult = serde_json::from_slice(&bytes).map_err(crate::failed)?;
+    Ok(judged(&engine(&Trial::default())?, &result))
+}
+
+/// The request behind an approval or a receipt, or the one named outright.
+fn asked(host: &dyn Host, about: &str) -> Result<ActionRequestId, Error> {
+    let about = about.trim();
+    if about.starts_with(ActionRequestId::PREFIX) {
+        return about.parse::<ActionRequestId>().wire();
+    }
+    let query = host.query()?;
+    if about.starts_with(ReceiptId::PREFIX) {
+        let row = query.receipt(find(host, about)?).wire()?;
+        let request = row.and_then(|row| row.action_request_id);
+        return request.ok_or_else(|| crate::not_found("receipt of an act", about));
+    }
+    let row = query.approval(find(host, about)?).wire()?;
+    row.map(|row| row.action_request_id).ok_or_else(|| crate::not_found("approval", about))
+}

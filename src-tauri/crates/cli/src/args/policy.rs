@@ -1,0 +1,112 @@
+//! `hermit policy`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `hermit policy`.
+#[derive(Debug, Subcommand)]
+pub enum PolicyVerb {
+    /// Lists the profiles.
+    Profiles,
+    /// Shows the rules of a profile, as they are written.
+    Rules {
+        /// The profile, such as `local_edit_allowed`.
+        profile: String,
+    },
+    /// Tells what policy would say to an act, without proposing it.
+    Test(TestArgs),
+    /// Judges all of history again under other rules, and shows what they would have changed.
+    Backtest(BacktestArgs),
+    /// Tells why policy said what it said to an act.
+    Explain {
+        /// An approval or a receipt, or the beginning or end of its identifier; or an action request.
+        about: String,
+    },
+}
+
+/// Rules on trial.
+#[derive(Debug, Args, Default)]
+pub struct TrialArgs {
+    /// A file of further Cedar rules; each `@id` begins with `trial.`.
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// A rule to leave out; may be given several times.
+    #[arg(long, value_name = "RULE")]
+    pub without: Vec<String>,
+}
+
+/// `hermit policy test`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hermit policy test --delete notes/old.md
+  hermit policy test --profile readonly_analysis --command cargo test
+  hermit policy test --untrusted --write .git/hooks/pre-commit
+It ends with 0 when the act would be allowed, 4 when a person would be asked, 3 when it would be refused.")]
+pub struct TestArgs {
+    /// The profile; the careful standard when absent.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// What would be done.
+    #[command(flatten)]
+    pub act: ActArgs,
+    /// Whether the command asks for the network.
+    #[arg(long, requires = "command")]
+    pub network: bool,
+    /// Whether the file to write is there already.
+    #[arg(long, requires = "write")]
+    pub replaces: bool,
+    /// Whether the proposer had read anything untrusted.
+    #[arg(long)]
+    pub untrusted: bool,
+    /// The walls a command would get: `namespaces_landlock`, `unconfined` and others.
+    #[arg(long, value_name = "LEVEL")]
+    pub walls: Option<String>,
+    /// Other rules.
+    #[command(flatten)]
+    pub trial: TrialArgs,
+}
+
+/// One act.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct ActArgs {
+    /// Reads a file of the workspace.
+    #[arg(long, value_name = "PATH")]
+    pub read: Option<String>,
+    /// Writes a file of the workspace.
+    #[arg(long, value_name = "PATH")]
+    pub write: Option<String>,
+    /// Deletes a file of the workspace.
+    #[arg(long, value_name = "PATH")]
+    pub delete: Option<String>,
+    /// Moves a file of the workspace.
+    #[arg(long = "move", num_args = 2, value_names = ["FROM", "TO"])]
+    pub moved: Option<Vec<String>>,
+    /// Runs a command: everything behind this flag.
+    #[arg(long, num_args = 1.., allow_hyphen_values = true, value_names = ["PROGRAM", "ARG"])]
+    pub command: Option<Vec<String>>,
+}
+
+/// `hermit policy backtest`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hermit policy backtest --profile destructive_denied        what would have been refused
+  hermit policy backtest --without local_edit_allowed.ask_edit   what would have happened unasked
+  hermit policy backtest --rules stricter.cedar
+Nothing comes into force by it. Cards are asked for by rules whose effect is `ask`; `hermit policy rules` names them.")]
+pub struct BacktestArgs {
+    /// Another profile for all of it; each act's own when absent.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Only acts of so many days back.
+    #[arg(long, value_name = "N")]
+    pub days: Option<u32>,
+    /// Rows shown at most.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u32>,
+    /// Other rules.
+    #[command(flatten)]
+    pub trial: TrialArgs,
+}

@@ -1,0 +1,142 @@
+//! Policy: what it says, why, and what other rules would have said.
+
+use super::Came;
+use crate::args::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
+use crate::context::Context;
+use crate::output::{Output, Tone, table};
+use crate::text::{plain, time};
+use wire::policy::{Act, Backtest, Backtested, Explain, Judged, Profiles, RuleRow, Rules, Test, Trial};
+use wire::{Code, Error, exit};
+
+/// `hermit policy`.
+pub fn policy(context: &Context, verb: PolicyVerb) -> Came {
+    match verb {
+        PolicyVerb::Profiles => {
+            let found = context.free()?.call(&Profiles {})?;
+            context.out.answer(&found, |out, found| {
+                let row = |r: &wire::policy::ProfileRow| {
+                    let digest: String = r.policy_set_sha256.chars().take(12).collect();
+                    vec![r.profile.clone(), r.rules.to_string(), digest, r.about.clone()]
+                };
+                let rows: Vec<_> = found.rows.iter().map(row).collect();
+                table(out, &["profile", "rules", "version", "what it lets happen"], &rows);
+            })?;
+            Ok(exit::DONE)
+        }
+        PolicyVerb::Rules { profile } => {
+            let found = context.free()?.call(&Rules { profile, trial: Trial::default() })?;
+            context.out.answer(&found, |out, found| found.rows.iter().for_each(|r| whole(out, r)))?;
+            Ok(exit::DONE)
+        }
+        PolicyVerb::Test(args) => test(context, args),
+        PolicyVerb::Backtest(args) => backtest(context, args),
+        PolicyVerb::Explain { about } => {
+            let found = context.reading()?.call(&Explain { about })?;
+            context.out.answer(&found, judged)?;
+            Ok(exit::DONE)
+        }
+    }
+}
+
+fn whole(out: &Output, rule: &RuleRow) {
+    out.say(Tone::Bold, format!("{} ({})", rule.name, rule.effect));
+    out.line(format!("  {}", rule.reason));
+    rule.text.lines().for_each(|line| out.say(Tone::Faint, format!("    {line}")));
+}
+
+fn trial(args: &TrialArgs) -> Result<Trial, Error> {
+    let read = |path: &std::path::PathBuf| {
+        std::fs::read_to_string(path).map_err(|e| {
+            Error::new(Code::Usage, format!("cannot read the rules in `{}`: {e}", path.display()))
+                .hint("name a file of Cedar rules")
+        })
+    };
+    Ok(Trial { rules: args.rules.as_ref().map(read).transpose()?, without: args.without.clone() })
+}
+
+fn test(context: &Context, args: TestArgs) -> Came {
+    let trial = trial(&args.trial)?;
+    let act = act(args.act, args.replaces, args.network)?;
+    let test = Test { profile: args.profile, act, untrusted: args.untrusted, walls: args.walls, trial };
+    let found = context.free()?.call(&test)?;
+    context.out.answer(&found, judged)?;
+    Ok(match found.verdict.as_str() {
+        "allow" => exit::DONE,
+        "require_approval" => exit::WAITING,
+        _ => exit::REFUSED,
+    })
+}
+
+fn act(args: ActArgs, replaces: bool, network: bool) -> Result<Act, Error> {
+    let ActArgs { read, write, delete, moved, command } = args;
+    let moved = moved.and_then(|pair| <[String; 2]>::try_from(pair).ok());
+    match (read, write, delete, moved, command) {
+        (Some(path), ..) => Ok(Act::Read { path }),
+        (_, Some(path), ..) => Ok(Act::Write { path, replaces }),
+        (_, _, Some(path), ..) => Ok(Act::Delete { path }),
+        (_, _, _, Some([from, to]), _) => Ok(Act::Move { from, to }),
+        (_, _, _, _, Some(argv)) => Ok(Act::Command { argv, network }),
+        (None, None, None, None, None) => Err(Error::new(Code::Usage, "no act was named")),
+    }
+}
+
+fn judged(out: &Output, found: &Judged) {
+    let tone = match found.verdict.as_str() {
+        "allow" => Tone::Good,
+        "require_approval" => Tone::Warn,
+        _ => Tone::Bad,
+    };
+    let said = match found.verdict.as_str() {
+        "allow" => "allowed without asking",
+        "require_approval" => "a person is asked first",
+        "downgrade" => "allowed only in a lesser form",
+        _ => "refused",
+    };
+    out.say(tone, said);
+    out.line(format!("  act      {}", plain(&found.summary)));
+    out.line(format!("  profile  {}", found.profile));
+    out.line(format!("  risk     {}: {}", found.risk, plain(&found.risk_summary)));
+    out.line(format!("  classes  {}", found.classes.join(", ")));
+    for rule in &found.rules {
+        let reason = if rule.reason.is_empty() { "no rule permits it" } else { &rule.reason };
+        out.line(format!("  rule     {} ({}): {reason}", rule.name, rule.effect));
+    }
+}
+
+fn backtest(context: &Context, args: BacktestArgs) -> Came {
+    let session = context.reading()?;
+    let asked =
+        Backtest { profile: args.profile, trial: trial(&args.trial)?, days: args.days, limit: args.limit };
+    let found = session.call(&asked)?;
+    context.out.answer(&found, told)?;
+    Ok(exit::DONE)
+}
+
+fn told(out: &Output, found: &Backtested) {
+    out.say(
+        Tone::Bold,
+        format!("{} acts judged again, {} would have been answered differently", found.judged, found.changed),
+    );
+    if found.unreadable > 0 {
+        out.say(Tone::Warn, format!("{} could not be judged: what they were is gone", found.unreadable));
+    }
+    let count = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+    let counts = found.counts.iter().map(|t| {
+        vec![t.was.clone(), t.would.clone(), t.acts.to_string(), count(t.allowed), count(t.refused)]
+    });
+    table(out, &["was", "would be", "acts", "you allowed", "you refused"], &counts.collect::<Vec<_>>());
+    if found.rows.is_empty() {
+        return;
+    }
+    out.line("");
+    for row in &found.rows {
+        let answer = row.answered.as_deref().map(|a| format!(", you {a} it")).unwrap_or_default();
+        out.line(format!("{}  {} -> {}{answer}", time(row.at), row.was, row.would));
+        out.line(format!("    {}", plain(&row.summary.to_string())));
+        out.say(Tone::Faint, format!("    {}", row.rules.join(", ")));
+    }
+    let shown = u64::try_from(found.rows.len()).unwrap_or(u64::MAX);
+    if shown < found.changed {
+        out.say(Tone::Faint, format!("{} more: --limit N", found.changed.saturating_sub(shown)));
+    }
+}

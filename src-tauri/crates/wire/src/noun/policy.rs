@@ -1,0 +1,182 @@
+//! Policy: its profiles, its rules, and what other rules would have said.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::Text;
+use crate::table::{answers, params};
+use serde::{Deserialize, Serialize};
+
+/// Rules on trial: the shipped ones with a change. They are in force nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// Further Cedar rules; each `@id` begins with `trial.`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
+    /// Names of rules that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
+}
+
+/// An act that nobody proposed, for asking what policy would say to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Act {
+    /// Reads a file.
+    Read {
+        /// Relative to the workspace.
+        path: String,
+    },
+    /// Writes a file.
+    Write {
+        /// Relative to the workspace.
+        path: String,
+        /// Whether something is there already.
+        #[serde(default)]
+        replaces: bool,
+    },
+    /// Deletes a file.
+    Delete {
+        /// Relative to the workspace.
+        path: String,
+    },
+    /// Moves a file.
+    Move {
+        /// From where.
+        from: String,
+        /// To where.
+        to: String,
+    },
+    /// Runs a command.
+    Command {
+        /// Program and arguments.
+        argv: Vec<String>,
+        /// Whether it asks for the network.
+        #[serde(default)]
+        network: bool,
+    },
+}
+
+impl Default for Act {
+    fn default() -> Self {
+        Self::Read { path: String::new() }
+    }
+}
+
+params! {
+    /// Nothing to say.
+    Profiles {}
+
+    /// Of which profile.
+    Rules {
+        profile: String,
+        #[serde(default)]
+        trial: Trial,
+    }
+
+    /// What would policy say to this act?
+    Test {
+        /// `local_edit_allowed` and others; the careful standard when absent.
+        profile: Option<String>,
+        act: Act,
+        /// Whether the proposer had read anything untrusted.
+        #[serde(default)]
+        untrusted: bool,
+        /// The walls a command would get: `namespaces_landlock` and others; full ones when absent.
+        walls: Option<String>,
+        #[serde(default)]
+        trial: Trial,
+    }
+
+    /// What would these rules have said to every act of the history?
+    Backtest {
+        /// Another profile for all of it; each act's own when absent.
+        profile: Option<String>,
+        #[serde(default)]
+        trial: Trial,
+        /// Only acts of so many days back.
+        days: Option<u32>,
+        /// Rows of the answer at most; counts are of everything.
+        limit: Option<u32>,
+    }
+
+    /// Why did policy say what it said?
+    Explain {
+        /// An approval or a receipt, or the beginning or end of its identifier; or an action request.
+        about: String,
+    }
+}
+
+answers! {
+    /// Profiles.
+    ProfileList { rows: Vec<ProfileRow> }
+    /// A profile.
+    ProfileRow {
+        profile: String,
+        /// What it allows, in a sentence.
+        about: String,
+        rules: u32,
+        /// Digest of its rules: its version.
+        policy_set_sha256: String,
+    }
+    /// Rules of a profile.
+    RuleList { profile: String, rows: Vec<RuleRow> }
+    /// A rule.
+    RuleRow {
+        name: String,
+        /// `permit`, `forbid`, `ask`, `downgrade`.
+        effect: String,
+        reason: String,
+        /// Cedar.
+        text: String,
+    }
+    /// What policy says.
+    Judged {
+        profile: String,
+        /// `allow`, `require_approval`, `deny`, `downgrade`.
+        verdict: String,
+        risk: String,
+        classes: Vec<String>,
+        summary: String,
+        risk_summary: String,
+        reasons: String,
+        /// The rules that decided.
+        rules: Vec<RuleRow>,
+    }
+    /// What other rules would have said.
+    Backtested {
+        /// Acts judged again.
+        judged: u64,
+        /// Those that would have been answered differently.
+        changed: u64,
+        /// Those that could not be judged again, because what they were is gone.
+        unreadable: u64,
+        /// How often each answer would have become which.
+        counts: Vec<Turn>,
+        /// Acts answered differently, the newest first.
+        rows: Vec<Changed>,
+    }
+    /// An answer and what it would have become.
+    Turn {
+        was: String,
+        would: String,
+        acts: u64,
+        /// Of these, those that a person had allowed.
+        allowed: u64,
+        /// Of these, those that a person had refused.
+        refused: u64,
+    }
+    /// An act that would have been answered differently.
+    Changed {
+        action_request_id: String,
+        task_id: String,
+        at: i64,
+        class: String,
+        summary: Text,
+        was: String,
+        would: String,
+        /// The rules that would have decided.
+        rules: Vec<String>,
+        /// `granted` or `denied`, when a person answered.
+        answered: Option<String>,
+    }
+}
