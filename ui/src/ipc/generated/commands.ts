@@ -9,6 +9,7 @@ import type * as keys from "./keys";
 import type * as knowledge from "./knowledge";
 import type * as ledger from "./ledger";
 import type * as playbooks from "./playbooks";
+import type * as policy from "./policy";
 import type * as proof from "./proof";
 import type * as receipts from "./receipts";
 import type * as store from "./store";
@@ -115,6 +116,16 @@ export interface Commands {
   "keys.register": { params: keys.Register; answer: keys.Keys };
   /** lists the playbooks at hand */
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
+  /** lists the policy profiles */
+  "policy.profiles": { params: policy.Profiles; answer: policy.ProfileList };
+  /** lists the rules of a profile */
+  "policy.rules": { params: policy.Rules; answer: policy.RuleList };
+  /** tells what policy would say to an act */
+  "policy.test": { params: policy.Test; answer: policy.Judged };
+  /** judges all of history again under other rules */
+  "policy.backtest": { params: policy.Backtest; answer: policy.Backtested };
+  /** tells why policy said what it said */
+  "policy.explain": { params: policy.Explain; answer: policy.Judged };
   /** copies the store while it is in use */
   "store.backup": { params: store.Backup; answer: store.BackedUp };
   /** puts a copy back into an empty folder */
@@ -184,6 +195,11 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },
   "playbooks.list": { access: "free", topics: [] },
+  "policy.profiles": { access: "free", topics: [] },
+  "policy.rules": { access: "free", topics: [] },
+  "policy.test": { access: "free", topics: [] },
+  "policy.backtest": { access: "read", topics: ["tasks", "approvals"] },
+  "policy.explain": { access: "read", topics: ["tasks"] },
   "store.backup": { access: "read", topics: [] },
   "store.restore": { access: "free", topics: [] },
   "host.status": { access: "read", topics: ["tasks", "approvals", "gate", "store"] },

@@ -49,15 +49,15 @@ fn the_names_of_commands_are_these() {
         listed(Access::write),
         "task.submit task.pause task.resume task.cancel task.retry task.note task.answer task.settle \
          approvals.decide approvals.deny receipts.rollback artifacts.ingest grants.revoke knowledge.invalidate \
-         ledger.checkpoint gate.halt gate.boot proof.export host.resume"
+         ledger.checkpoint gate.halt gate.boot proof.export host.resume host.wait"
     );
     assert_eq!(
         listed(Access::read),
         "task.list task.show task.questions task.working_state task_events.list approvals.list approvals.show \
          receipts.list receipts.show receipts.explain artifacts.list artifacts.show artifacts.content \
          artifacts.lineage context.show grants.list knowledge.decisions knowledge.beliefs knowledge.memories \
-         knowledge.search ledger.verify ledger.stats gate.state gate.export proof.preview keys.list store.backup \
-         host.status host.doctor"
+         knowledge.search ledger.verify ledger.stats gate.state gate.export proof.preview keys.list policy.backtest \
+         policy.explain store.backup host.status host.doctor"
     );
 }
 
@@ -112,7 +112,7 @@ fn a_submission_looks_like_this() {
         "goal": "sort my downloads",
         "workspace": "/home/me/Downloads",
         "reasoner": { "kind": "playbook", "name": "sort-by-type", "parameters": { "under": "." } },
-        "profile": null, "attachments": [],
+        "steps": [], "profile": null, "attachments": [],
         "budget": { "iterations_max": null, "tokens_max": 1000, "wall_ms_max": null, "cost_micros_max": null },
         "constraints": [], "title": null, "priority": null, "deadline_at": null, "idempotency_key": null,
         "channel": null,

@@ -1,0 +1,146 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Text } from "./shared";
+
+/** Rules on trial: the shipped ones with a change. They are in force nowhere. */
+export interface Trial {
+  /** Further Cedar rules; each `@id` begins with `trial.`. */
+  rules?: string | null;
+  /** Names of rules that are left out. */
+  without?: string[];
+}
+
+/** An act that nobody proposed, for asking what policy would say to it. */
+export type Act =
+  /** Reads a file. */
+  | { kind: "read"; path: string }
+  /** Writes a file. */
+  | { kind: "write"; path: string; replaces?: boolean }
+  /** Deletes a file. */
+  | { kind: "delete"; path: string }
+  /** Moves a file. */
+  | { kind: "move"; from: string; to: string }
+  /** Runs a command. */
+  | { kind: "command"; argv: string[]; network?: boolean };
+
+/** Nothing to say. */
+export type Profiles = Record<string, never>;
+
+/** Of which profile. */
+export interface Rules {
+  profile: string;
+  trial?: Trial;
+}
+
+/** What would policy say to this act? */
+export interface Test {
+  /** `local_edit_allowed` and others; the careful standard when absent. */
+  profile?: string | null;
+  act: Act;
+  /** Whether the proposer had read anything untrusted. */
+  untrusted?: boolean;
+  /** The walls a command would get: `namespaces_landlock` and others; full ones when absent. */
+  walls?: string | null;
+  trial?: Trial;
+}
+
+/** What would these rules have said to every act of the history? */
+export interface Backtest {
+  /** Another profile for all of it; each act's own when absent. */
+  profile?: string | null;
+  trial?: Trial;
+  /** Only acts of so many days back. */
+  days?: number | null;
+  /** Rows of the answer at most; counts are of everything. */
+  limit?: number | null;
+}
+
+/** Why did policy say what it said? */
+export interface Explain {
+  /** An approval or a receipt, or the beginning or end of its identifier; or an action request. */
+  about: string;
+}
+
+/** Profiles. */
+export interface ProfileList {
+  rows: ProfileRow[];
+}
+
+/** A profile. */
+export interface ProfileRow {
+  profile: string;
+  /** What it allows, in a sentence. */
+  about: string;
+  rules: number;
+  /** Digest of its rules: its version. */
+  policy_set_sha256: string;
+}
+
+/** Rules of a profile. */
+export interface RuleList {
+  profile: string;
+  rows: RuleRow[];
+}
+
+/** A rule. */
+export interface RuleRow {
+  name: string;
+  /** `permit`, `forbid`, `ask`, `downgrade`. */
+  effect: string;
+  reason: string;
+  /** Cedar. */
+  text: string;
+}
+
+/** What policy says. */
+export interface Judged {
+  profile: string;
+  /** `allow`, `require_approval`, `deny`, `downgrade`. */
+  verdict: string;
+  risk: string;
+  classes: string[];
+  summary: string;
+  risk_summary: string;
+  reasons: string;
+  /** The rules that decided. */
+  rules: RuleRow[];
+}
+
+/** What other rules would have said. */
+export interface Backtested {
+  /** Acts judged again. */
+  judged: number;
+  /** Those that would have been answered differently. */
+  changed: number;
+  /** Those that could not be judged again, because what they were is gone. */
+  unreadable: number;
+  /** How often each answer would have become which. */
+  counts: Turn[];
+  /** Acts answered differently, the newest first. */
+  rows: Changed[];
+}
+
+/** An answer and what it would have become. */
+export interface Turn {
+  was: string;
+  would: string;
+  acts: number;
+  /** Of these, those that a person had allowed. */
+  allowed: number;
+  /** Of these, those that a person had refused. */
+  refused: number;
+}
+
+/** An act that would have been answered differently. */
+export interface Changed {
+  action_request_id: string;
+  task_id: string;
+  at: number;
+  class: string;
+  summary: Text;
+  was: string;
+  would: string;
+  /** The rules that would have decided. */
+  rules: string[];
+  /** `granted` or `denied`, when a person answered. */
+  answered: string | null;
+}
