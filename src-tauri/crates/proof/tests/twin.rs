@@ -172,7 +172,6 @@ fn the_twin_reads_untouched_bundles_of_every_scope_and_every_trust_the_same() {
             for trust in [Trust::from(key), Trust::Ssh(seal::sshsig::fingerprint(&key))] {
                 let Some(valid) = agree(&zips, &trust) else { return };
                 // The receipt key vouches for the rest through a statement, which one receipt alone has not.
-                let single = !field.files.contains_key("statement.dsse.json");
                 if key == keys.manifest.public() {
                     assert_eq!(valid, 1, "who trusts the manifest key has a valid bundle");
                 }
