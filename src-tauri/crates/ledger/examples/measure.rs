@@ -155,8 +155,15 @@ fn main() {
     let dir = std::path::PathBuf::from(arguments.next().unwrap_or_else(|| ".".to_owned()));
     let commits: u32 = arguments.next().map_or(300, |n| n.parse().unwrap());
     let events: u32 = arguments.next().map_or(0, |n| n.parse().unwrap());
+    let only = arguments.next();
     let writer = open(&dir);
     let task = TaskId::fresh(&Now, &IDS);
+    match only.as_deref() {
+        Some("single") => return (0..commits).for_each(|_| one(&writer, task)),
+        Some("group") => return println!("{:.0}", grouped(&writer, 64, commits / 64)),
+        Some("raw") => return println!("{:.0}", raw(&dir, commits)),
+        _ => {}
+    }
     if commits > 0 {
         one(&writer, task);
         let raw_rate = raw(&dir, commits);

@@ -1,10 +1,13 @@
-//! Group commit: a savepoint for every batch, one COMMIT and one sync for all of them.
+//! Group commit: one transaction, one COMMIT and one sync for all who wait.
+//!
+//! Nearly every batch goes in. So a group is written as one; only when a batch of it is refused the group is taken
+//! back and written again with a savepoint for every batch, so that the others go in all the same.
 
-use crate::batch::{Batch, Committed, Projector};
+use crate::batch::{Committed, Projector};
 use crate::place::Place;
+use crate::prepare::Prepared;
 use crate::state::State;
 use crate::{Error, rows::int};
-use model::Entropy;
 use model::fault::{Faults, Point};
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -12,18 +15,22 @@ use std::sync::Arc;
 /// Pages in the WAL before they are moved into the database between two commits: 16 MB.
 const WAL_PAGES_MAX: i64 = 4_000;
 
-type Answer = Result<Committed, Error>;
+/// Rows written between two looks at the WAL. Few rows need more than a handful of pages.
+const LOOK_EVERY: usize = 256;
 
-/// The connection that writes, and what it needs. Lives in the writer's thread.
+pub(crate) type Answer = Result<Committed, Error>;
+
+/// The connection that writes, and what it needs. One thread at a time has it.
 pub(crate) struct Engine {
     pub conn: Connection,
     pub epoch: u64,
     pub projector: Box<dyn Projector>,
     pub faults: Arc<dyn Faults>,
-    pub entropy: Arc<dyn Entropy>,
     pub state: State,
     /// Why nothing is written any more.
     pub stopped: Option<Error>,
+    /// Rows written since the WAL was last looked at, more or less.
+    pub rows: usize,
 }
 
 /// Why a whole group was not committed.
@@ -36,18 +43,33 @@ enum Failed {
 
 impl Engine {
     /// Commits a group and answers every batch of it, in order.
-    pub fn run(&mut self, group: Vec<Batch>) -> Vec<Answer> {
+    pub fn run(&mut self, mut group: Vec<Prepared>) -> Vec<Answer> {
         let size = group.len();
         if let Some(why) = &self.stopped {
             return vec![Err(why.clone()); size];
         }
-        match self.group(group) {
-            Ok(answers) => answers,
+        let done = match self.together(&mut group) {
+            Ok(None) => self.one_by_one(&mut group),
+            Ok(Some(answers)) => Ok(answers),
+            Err(failed) => Err(failed),
+        };
+        match done {
+            Ok(refused) => {
+                self.rows += group.iter().map(Prepared::rows).sum::<usize>();
+                refused.into_iter().zip(&mut group).map(|(r, batch)| r.map(|()| batch.take())).collect()
+            }
             Err(failed) => {
                 let error = self.give_up(failed);
                 vec![Err(error); size]
             }
         }
+    }
+
+    /// The thread that wrote broke off in the middle: nothing is known of what it left behind.
+    pub fn broke_off(&mut self) -> Error {
+        self.stop(&Error::ReadOnly {
+            why: "the writer broke off; end this process and open the store again".to_owned(),
+        })
     }
 
     /// Takes the group back. Without a sure way back the writer stops.
@@ -80,71 +102,103 @@ impl Engine {
         stopped
     }
 
-    fn group(&mut self, group: Vec<Batch>) -> Result<Vec<Answer>, Failed> {
-        let points: Vec<Point> = group.iter().map(|batch| batch.point).collect();
-        self.conn
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(|e| Failed::Refused(Error::sql("beginning", &e)))?;
-        let (mut answers, mut writes, mut erases) = (Vec::with_capacity(group.len()), false, false);
-        for batch in group {
-            let (writes_some, erases_some) = (!batch.is_empty(), !batch.erase.is_empty());
-            let answer = self.one(batch)?;
-            writes |= writes_some && answer.is_ok();
-            erases |= erases_some && answer.is_ok();
-            answers.push(answer);
+    fn control(&self, text: &'static str, doing: &str) -> Result<(), Error> {
+        let done = self.conn.prepare_cached(text).and_then(|mut s| s.execute([]));
+        done.map(drop).map_err(|e| Error::sql(doing, &e))
+    }
+
+    fn begin(&self) -> Result<(), Failed> {
+        self.control("BEGIN IMMEDIATE", "beginning").map_err(Failed::Refused)
+    }
+
+    /// The group as if it were one batch. Where that batch would be refused and has others beside it, nothing is
+    /// answered and nothing is left of it.
+    fn together(&mut self, group: &mut [Prepared]) -> Result<Option<Vec<Result<(), Error>>>, Failed> {
+        let mark = self.state.mark();
+        self.begin()?;
+        for batch in group.iter_mut() {
+            let Err(error) = self.place(batch) else { continue };
+            if matches!(error, Error::ReadOnly { .. } | Error::Corrupt { .. }) {
+                return Err(Failed::Stop(error));
+            }
+            self.state.back_to(mark);
+            // Some failures take the transaction back themselves.
+            if !self.conn.is_autocommit() {
+                self.control("ROLLBACK", "taking a batch back").map_err(Failed::Stop)?;
+            }
+            return Ok((group.len() == 1).then(|| vec![Err(error)]));
         }
-        let reached =
-            || points.iter().zip(&answers).filter(|(_, answer)| answer.is_ok()).map(|(point, _)| *point);
-        for point in reached() {
-            self.faults.before(point).map_err(|e| injected(&e))?;
+        self.end(group, &vec![Ok(()); group.len()])?;
+        Ok(Some(vec![Ok(()); group.len()]))
+    }
+
+    /// Each batch under its own savepoint: what it is refused for never touches the others.
+    fn one_by_one(&mut self, group: &mut [Prepared]) -> Result<Vec<Result<(), Error>>, Failed> {
+        self.begin()?;
+        let mut answers = Vec::with_capacity(group.len());
+        for batch in group.iter_mut() {
+            answers.push(self.one(batch)?);
         }
-        let end = if writes { "COMMIT" } else { "ROLLBACK" };
-        self.conn.execute_batch(end).map_err(|e| match Error::sql("committing", &e) {
-            Error::Full => Failed::Refused(Error::Full),
-            other => Failed::Stop(other),
-        })?;
-        for point in reached() {
-            self.faults.after(point).map_err(|e| Failed::Stop(Error::io("confirming a commit", &e)))?;
-        }
-        if erases {
-            // The WAL would keep the erased bytes until it is overwritten.
-            self.move_wal("TRUNCATE");
-        }
+        self.end(group, &answers)?;
         Ok(answers)
     }
 
-    /// One batch under its own savepoint: what it is refused for never touches the others.
-    fn one(&mut self, batch: Batch) -> Result<Answer, Failed> {
-        let sql = |e: rusqlite::Error| Failed::Stop(Error::sql("setting a savepoint", &e));
-        self.conn.execute_batch("SAVEPOINT batch").map_err(sql)?;
+    fn place(&mut self, batch: &mut Prepared) -> Result<(), Error> {
+        let (epoch, projector) = (self.epoch, self.projector.as_mut());
+        Place { conn: &self.conn, state: &mut self.state, epoch, projector }.batch(batch)
+    }
+
+    fn one(&mut self, batch: &mut Prepared) -> Result<Result<(), Error>, Failed> {
+        let doing = "setting a savepoint";
+        self.control("SAVEPOINT batch", doing).map_err(Failed::Stop)?;
         let mark = self.state.mark();
-        let mut place = Place {
-            conn: &self.conn,
-            state: &mut self.state,
-            epoch: self.epoch,
-            entropy: self.entropy.as_ref(),
-            projector: self.projector.as_mut(),
-        };
-        let answer = place.batch(batch);
-        match &answer {
-            Ok(_) => self.conn.execute_batch("RELEASE batch").map_err(sql)?,
-            Err(error) => {
-                self.state.back_to(mark);
-                if matches!(error, Error::ReadOnly { .. } | Error::Corrupt { .. }) {
-                    return Err(Failed::Stop(error.clone()));
-                }
-                // Some failures take the whole transaction back; then nobody of the group is in it.
-                if self.conn.is_autocommit() {
-                    return Err(Failed::Refused(error.clone()));
-                }
-                self.conn.execute_batch("ROLLBACK TO batch; RELEASE batch").map_err(sql)?;
+        let answer = self.place(batch);
+        if let Err(error) = &answer {
+            self.state.back_to(mark);
+            if matches!(error, Error::ReadOnly { .. } | Error::Corrupt { .. }) {
+                return Err(Failed::Stop(error.clone()));
             }
+            // Some failures take the whole transaction back; then nobody of the group is in it.
+            if self.conn.is_autocommit() {
+                return Err(Failed::Refused(error.clone()));
+            }
+            self.control("ROLLBACK TO batch", doing).map_err(Failed::Stop)?;
         }
+        self.control("RELEASE batch", doing).map_err(Failed::Stop)?;
         Ok(answer)
     }
 
+    /// Commits what was placed. Behind this line it is on disk.
+    fn end(&mut self, group: &[Prepared], answers: &[Result<(), Error>]) -> Result<(), Failed> {
+        let placed =
+            || group.iter().zip(answers).filter(|(_, answer)| answer.is_ok()).map(|(batch, _)| batch);
+        let points: Vec<Point> = placed().map(|batch| batch.point).collect();
+        for point in &points {
+            self.faults.before(*point).map_err(|e| injected(&e))?;
+        }
+        let end = if placed().any(|batch| batch.writes) { "COMMIT" } else { "ROLLBACK" };
+        self.control(end, "committing").map_err(|e| match e {
+            Error::Full => Failed::Refused(Error::Full),
+            other => Failed::Stop(other),
+        })?;
+        for point in &points {
+            self.faults.after(*point).map_err(|e| Failed::Stop(Error::io("confirming a commit", &e)))?;
+        }
+        if placed().any(|batch| !batch.erase.is_empty()) {
+            // The WAL would keep the erased bytes until it is overwritten.
+            self.move_wal("TRUNCATE");
+        }
+        Ok(())
+    }
+
+    /// Whether it is time to look at the WAL.
+    pub const fn wants_tidying(&self) -> bool {
+        self.rows >= LOOK_EVERY
+    }
+
     /// Between commits: moves a grown WAL into the database, so that no commit pays for it.
-    pub fn tidy(&self) {
+    pub fn tidy(&mut self) {
+        self.rows = 0;
         if self.stopped.is_none() && self.wal_backlog() > WAL_PAGES_MAX {
             self.move_wal("PASSIVE");
         }

@@ -1,14 +1,13 @@
 //! One batch into the open transaction: checked against the log, placed, inserted. Nothing here commits.
 
-use crate::batch::{Batch, Committed, Placed, Projector};
+use crate::Error;
+use crate::batch::Projector;
 use crate::checkpoint::NewCheckpoint;
+use crate::prepare::{Entry, Prepared};
 use crate::rows::{Hash, Id, count, int};
-use crate::state::{Head, State};
+use crate::state::State;
 use crate::tree::STORED_LEVELS;
-use crate::{Checkpoint, Error};
-use model::audit::AuditEntry;
-use model::event::Draft;
-use model::{Entropy, EventId, GrantId, limits};
+use model::{EventId, GrantId};
 use rusqlite::{Connection, OptionalExtension, params};
 use seal::{Digest, Disclosure};
 
@@ -17,7 +16,6 @@ pub(crate) struct Place<'a> {
     pub conn: &'a Connection,
     pub state: &'a mut State,
     pub epoch: u64,
-    pub entropy: &'a dyn Entropy,
     pub projector: &'a mut dyn Projector,
 }
 
@@ -26,8 +24,8 @@ fn sql(e: rusqlite::Error) -> Error {
 }
 
 impl Place<'_> {
-    /// Inserts all of the batch, or says why not; then the caller goes back to its savepoint.
-    pub fn batch(&mut self, batch: Batch) -> Result<Committed, Error> {
+    /// Inserts all of the batch, or says why not; then the caller takes the transaction or its savepoint back.
+    pub fn batch(&mut self, batch: &mut Prepared) -> Result<(), Error> {
         for (task, expected) in &batch.expect {
             let found = self.state.head(self.conn, *task)?.seq;
             if found != *expected {
@@ -37,9 +35,8 @@ impl Place<'_> {
         for (grant, max_uses) in &batch.consume {
             self.consume(*grant, *max_uses)?;
         }
-        let mut placed = Vec::with_capacity(batch.drafts.len());
-        for draft in batch.drafts {
-            placed.push(self.event(draft)?);
+        for index in 0..batch.events.len() {
+            self.event(batch, index)?;
         }
         self.entries(&batch.entries)?;
         for (digest, bytes) in &batch.blobs {
@@ -51,87 +48,75 @@ impl Place<'_> {
         for digest in &batch.erase {
             self.execute("DELETE FROM disclosures WHERE digest = ?1", params![Hash(*digest)])?;
         }
-        let mut checkpoints = Vec::with_capacity(batch.checkpoints.len());
-        for new in batch.checkpoints {
-            checkpoints.push(self.checkpoint(new)?);
+        for new in &batch.checkpoints {
+            self.checkpoint(new)?;
         }
-        if !placed.is_empty() {
-            self.projector.apply(self.conn, &placed).map_err(|why| Error::Projection { why })?;
+        if !batch.events.is_empty() {
+            self.projector.apply(self.conn, &batch.events).map_err(|why| Error::Projection { why })?;
         }
-        Ok(Committed { placed, checkpoints })
+        Ok(())
     }
 
     fn execute(&self, text: &str, values: impl rusqlite::Params) -> Result<usize, Error> {
         self.conn.prepare_cached(text).and_then(|mut s| s.execute(values)).map_err(sql)
     }
 
-    fn event(&mut self, draft: Draft) -> Result<Placed, Error> {
-        self.refuse_duplicate(draft.event_id, draft.idempotency_key.as_deref())?;
-        let task = draft.task_id;
+    fn event(&mut self, batch: &mut Prepared, index: usize) -> Result<(), Error> {
+        let task = batch.task(index)?;
         let head = self.state.head(self.conn, task)?;
-        let seq = head.seq + 1;
-        let entropy = self.entropy;
-        let (event, disclosures) =
-            draft.place(seq, head.hash, &mut || entropy.salt()).map_err(Error::invalid)?;
-        let bytes = event.to_bytes().map_err(Error::invalid)?;
-        if bytes.len() > limits::EVENT_BYTES_MAX {
-            let max = limits::EVENT_BYTES_MAX;
-            let why = format!(
-                "an event of {} bytes is larger than {max}; put its content into an artifact",
-                bytes.len()
-            );
-            return Err(Error::Invalid { why });
-        }
-        let hash = Digest::of(&bytes);
         let log_seq = self.state.ends.log_seq + 1;
-        self.execute(
-            "INSERT INTO events (log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![
-                int(log_seq),
-                int(self.epoch),
-                Id::from(task),
-                int(seq),
-                Id::from(event.event_id),
-                event.event_type,
-                event.idempotency_key,
-                Hash(hash),
-                bytes
-            ],
-        )?;
-        for disclosure in &disclosures {
+        let (placed, end) = batch.put(index, log_seq, head)?;
+        let event = &placed.event;
+        let text = "INSERT INTO events \
+                    (log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes) \
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let values = params![
+            int(log_seq),
+            int(self.epoch),
+            Id::from(task),
+            int(end.seq),
+            Id::from(event.event_id),
+            event.event_type,
+            event.idempotency_key,
+            Hash(placed.hash),
+            placed.bytes
+        ];
+        let inserted = self.conn.prepare_cached(text).and_then(|mut s| s.execute(values));
+        inserted.map_err(|e| self.refusal(event.event_id, event.idempotency_key.as_deref(), &e))?;
+        for disclosure in &placed.disclosures {
             self.disclosure(disclosure, Some(log_seq))?;
         }
         self.state.ends.log_seq = log_seq;
-        self.state.set_head(task, Head { seq, hash });
-        Ok(Placed { log_seq, event, bytes, hash, disclosures })
+        self.state.set_head(task, end);
+        Ok(())
     }
 
-    /// The first result stands: of the same key, or of the same event.
-    fn refuse_duplicate(&self, event: EventId, key: Option<&str>) -> Result<(), Error> {
+    /// Why the database would not take an event. The first result stands: of the same key, or of the same event.
+    fn refusal(&self, event: EventId, key: Option<&str>, error: &rusqlite::Error) -> Error {
+        let refused = Error::sql("recording a batch", error);
+        if error.sqlite_error_code() != Some(rusqlite::ErrorCode::ConstraintViolation)
+            || matches!(refused, Error::ReadOnly { .. })
+        {
+            return refused;
+        }
         let text = "SELECT event_id FROM events WHERE event_id = ?1 \
                     UNION ALL SELECT event_id FROM events WHERE idempotency_key = ?2 LIMIT 1";
-        let mut found = self.conn.prepare_cached(text).map_err(sql)?;
-        let known = found
-            .query_row(params![Id::from(event), key], |row| row.get::<_, Id>(0))
-            .optional()
-            .map_err(sql)?;
-        match known {
-            Some(id) => Err(Error::Duplicate { event_id: id.event() }),
-            None => Ok(()),
+        let found = self.conn.prepare_cached(text).and_then(|mut s| {
+            s.query_row(params![Id::from(event), key], |row| row.get::<_, Id>(0)).optional()
+        });
+        match found {
+            Ok(Some(id)) => Error::Duplicate { event_id: id.event() },
+            Ok(None) => refused,
+            Err(e) => sql(e),
         }
     }
 
-    fn entries(&mut self, entries: &[AuditEntry]) -> Result<(), Error> {
-        for entry in entries {
+    fn entries(&mut self, entries: &[Entry]) -> Result<(), Error> {
+        for Entry { entry, bytes } in entries {
             let found = self.state.ends.gate_head;
             if entry.prev_hash != found {
                 return Err(Error::GateMoved { expected: entry.prev_hash, found });
             }
-            if entry.computed_hash().map_err(Error::invalid)? != entry.entry_hash {
-                return Err(Error::invalid("an audit entry does not have the hash of its fields"));
-            }
-            let bytes = entry.to_bytes().map_err(Error::invalid)?;
             let entry_seq = self.state.ends.entry_seq + 1;
             self.execute(
                 "INSERT INTO entries (entry_seq, epoch, request_id, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -139,7 +124,7 @@ impl Place<'_> {
             )?;
             self.state.ends.entry_seq = entry_seq;
             self.state.ends.gate_head = entry.entry_hash;
-            self.gate_leaf(&bytes)?;
+            self.gate_leaf(bytes)?;
         }
         Ok(())
     }
@@ -161,20 +146,11 @@ impl Place<'_> {
     }
 
     fn blob(&self, digest: Digest, bytes: &[u8]) -> Result<(), Error> {
-        if bytes.len() > limits::INLINE_ARTIFACT_BYTES_MAX {
-            return Err(Error::invalid("an artifact this large belongs into a file of its own"));
-        }
-        if Digest::of(bytes) != digest {
-            return Err(Error::invalid(format!("an artifact's bytes do not hash to `{digest}`")));
-        }
         let text = "INSERT OR IGNORE INTO blobs (epoch, digest, bytes) VALUES (?1, ?2, ?3)";
         self.execute(text, params![int(self.epoch), Hash(digest), bytes]).map(drop)
     }
 
     fn disclosure(&self, disclosure: &Disclosure, log_seq: Option<u64>) -> Result<(), Error> {
-        if log_seq.is_none() && Digest::of(&disclosure.bytes) != disclosure.digest {
-            return Err(Error::invalid(format!("a disclosure does not hash to `{}`", disclosure.digest)));
-        }
         let text =
             "INSERT OR IGNORE INTO disclosures (epoch, log_seq, digest, bytes) VALUES (?1, ?2, ?3, ?4)";
         let values = params![int(self.epoch), log_seq.map(int), Hash(disclosure.digest), disclosure.bytes];
@@ -202,7 +178,7 @@ impl Place<'_> {
         self.execute(text, params![Id::from(grant), int(used + 1), max_uses, int(self.epoch)]).map(drop)
     }
 
-    fn checkpoint(&mut self, new: NewCheckpoint) -> Result<Checkpoint, Error> {
+    fn checkpoint(&mut self, new: &NewCheckpoint) -> Result<(), Error> {
         let NewCheckpoint { checkpoint, frontier } = new;
         let ends = &mut self.state.ends;
         if checkpoint.leaf_index.is_some_and(|index| index != ends.leaves) {
@@ -227,7 +203,7 @@ impl Place<'_> {
                 frontier.to_bytes(),
                 checkpoint.note
             ],
-        )?;
-        Ok(checkpoint)
+        )
+        .map(drop)
     }
 }

@@ -23,6 +23,9 @@ const MIGRATIONS: [&str; SCHEMA as usize] = [include_str!("../../../../migration
 /// Bytes of a page; a step of a few events fits into a handful of them.
 const PAGE_BYTES: u32 = 4096;
 
+/// Pages the writer keeps in memory. A step touches a dozen pages in as many indexes, and their inner pages with it.
+const CACHE_KIB: i64 = 16 << 10;
+
 pub(crate) fn path(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
@@ -63,6 +66,7 @@ pub(crate) fn open_writer(dir: &Path) -> Result<Connection, Error> {
     for (pragma, value) in [("secure_delete", "on"), ("fullfsync", "on"), ("checkpoint_fullfsync", "on")] {
         conn.pragma_update(None, pragma, value).map_err(sql)?;
     }
+    conn.pragma_update(None, "cache_size", -CACHE_KIB).map_err(sql)?;
     migrate(&mut conn, found)?;
     Ok(conn)
 }

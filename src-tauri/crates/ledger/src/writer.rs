@@ -1,23 +1,18 @@
 //! The one door through which anything is recorded.
 
 use crate::batch::{Batch, Committed, Projector};
+use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::lock::{Holder, Lock};
+use crate::prepare::Prepared;
 use crate::reader::Reader;
 use crate::state::State;
 use crate::{Error, schema};
+use model::Entropy;
 use model::fault::Faults;
-use model::{Entropy, limits};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// How long the writer waits for as many batches as came last time: a small part of one sync, and it lets the
-/// callers that were just answered join the next commit.
-const GATHER: Duration = Duration::from_micros(200);
 
 /// What a writer needs from outside.
 pub struct OpenOptions {
@@ -31,20 +26,10 @@ pub struct OpenOptions {
     pub entropy: Arc<dyn Entropy>,
 }
 
-type Answer = Result<Committed, Error>;
-
-enum Job {
-    Commit(Box<Batch>, SyncSender<Answer>),
-    /// Rewrites the whole file, so that nothing deleted is left in unused bytes.
-    Scrub(SyncSender<Result<(), Error>>),
-    /// Answers with the answer, having done nothing: why the writer stopped, if it did.
-    Ask(SyncSender<Option<Error>>),
-}
-
 /// The only writer of a store. It holds the lock and the newest epoch until it is dropped.
 pub struct Writer {
-    jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    desk: Desk,
+    entropy: Arc<dyn Entropy>,
     reader: Reader,
     epoch: u64,
     session: String,
@@ -88,15 +73,10 @@ impl Writer {
         projector.prepare(&conn).map_err(|why| Error::Projection { why })?;
         let state = State::load(&conn)?;
         let reader = Reader::open(dir)?;
-        let engine = Engine { conn, epoch, projector, faults, entropy, state, stopped: None };
-        let (jobs, inbox) = channel();
-        let thread = std::thread::Builder::new()
-            .name("ledger-writer".to_owned())
-            .spawn(move || work(engine, &inbox))
-            .map_err(|e| Error::io("starting the writer", &e))?;
+        let engine = Engine { conn, epoch, projector, faults, state, stopped: None, rows: 0 };
         Ok(Self {
-            jobs: Some(jobs),
-            thread: Some(thread),
+            desk: Desk::new(engine)?,
+            entropy,
             reader,
             epoch,
             session,
@@ -107,14 +87,14 @@ impl Writer {
     }
 
     /// Puts a batch on disk, all of it or nothing. Blocks until it is there. From many threads at once the batches
-    /// share one commit and one sync.
+    /// share one commit and one sync, which the thread of one of them makes.
     ///
     /// # Errors
     /// [`Error::Moved`], [`Error::GateMoved`], [`Error::GrantSpent`], [`Error::Duplicate`], [`Error::Invalid`],
     /// [`Error::Projection`], [`Error::Full`]: this batch was refused and nothing of it was written.
     /// [`Error::ReadOnly`]: a commit failed, nothing is written any more.
     pub fn commit(&self, batch: Batch) -> Result<Committed, Error> {
-        self.ask(|answer| Job::Commit(Box::new(batch), answer))?
+        self.desk.commit(Prepared::new(batch, self.entropy.as_ref())?)
     }
 
     /// Rewrites the whole file so that erased values are left in no unused byte of it. Slow: it copies the store.
@@ -122,22 +102,17 @@ impl Writer {
     /// # Errors
     /// [`Error::Full`], [`Error::ReadOnly`], [`Error::Io`] while a reader still looks at the old bytes.
     pub fn scrub(&self) -> Result<(), Error> {
-        self.ask(Job::Scrub)?
+        let engine = self.desk.engine();
+        match &engine.stopped {
+            Some(why) => Err(why.clone()),
+            None => scrub(&engine.conn),
+        }
     }
 
     /// Why nothing is written any more, when that is so.
     #[must_use]
     pub fn stopped(&self) -> Option<Error> {
-        self.ask(Job::Ask).unwrap_or_else(Some)
-    }
-
-    fn ask<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Result<T, Error> {
-        let gone = || Error::ReadOnly {
-            why: "the writer broke off; end this process and open the store again".to_owned(),
-        };
-        let (answer, wait) = sync_channel(1);
-        self.jobs.as_ref().ok_or_else(gone)?.send(job(answer)).map_err(|_| gone())?;
-        wait.recv().map_err(|_| gone())
+        self.desk.engine().stopped.clone()
     }
 
     /// A reader of the same store.
@@ -184,75 +159,6 @@ impl Writer {
 
     fn lock(&self) -> MutexGuard<'_, Lock> {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            // A writer that broke off has already answered; there is nobody left to tell.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Takes what waits, commits it, answers; between commits, when nobody waits, it tidies up.
-fn work(mut engine: Engine, inbox: &Receiver<Job>) {
-    let mut last = 1;
-    while let Ok(first) = inbox.recv() {
-        let (mut group, mut callers, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        let mut next = Some(first);
-        while let Some(job) = next {
-            match job {
-                Job::Commit(batch, caller) => {
-                    group.push(*batch);
-                    callers.push(caller);
-                }
-                other => others.push(other),
-            }
-            next = if group.len() >= limits::GROUP_COMMIT_MAX {
-                None
-            } else if group.len() < last && others.is_empty() {
-                more(inbox)
-            } else {
-                inbox.try_recv().ok()
-            };
-        }
-        last = group.len().max(1);
-        if !group.is_empty() {
-            for (caller, answer) in callers.into_iter().zip(engine.run(group)) {
-                // A caller that no longer waits does not change what is on disk.
-                let _ = caller.send(answer);
-            }
-        }
-        for other in others {
-            side_job(&mut engine, other);
-        }
-        engine.tidy();
-    }
-    engine.close();
-}
-
-fn more(inbox: &Receiver<Job>) -> Option<Job> {
-    inbox.recv_timeout(GATHER).ok()
-}
-
-fn side_job(engine: &mut Engine, job: Job) {
-    match job {
-        Job::Scrub(caller) => {
-            let done = match &engine.stopped {
-                Some(why) => Err(why.clone()),
-                None => scrub(&engine.conn),
-            };
-            let _ = caller.send(done);
-        }
-        Job::Ask(caller) => {
-            let _ = caller.send(engine.stopped.clone());
-        }
-        Job::Commit(_, caller) => {
-            let _ = caller.send(Err(Error::invalid("a commit came the wrong way")));
-        }
     }
 }
 

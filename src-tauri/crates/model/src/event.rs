@@ -151,6 +151,25 @@ pub struct Event {
     pub prev_event_hash: Digest,
 }
 
+/// A draft made ready for its place: sensitive leaves concealed, bytes written but for what only the place says.
+/// Nearly all the work of an event is done here, outside the one door through which events are recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ready {
+    /// The event, first of its task until it has its place.
+    pub event: Event,
+    /// What opens its sensitive leaves.
+    pub disclosures: Vec<Disclosure>,
+    /// Its bytes at any place.
+    pub form: Form,
+}
+
+/// The canonical bytes of an event with two blanks: its number within the task and the link to the event before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// Up to the digits of the link, from there to the number, and the rest.
+    parts: [Vec<u8>; 3],
+}
+
 impl Draft {
     /// Gives a draft its place: conceals its sensitive leaves and returns the event with its disclosures.
     ///
@@ -189,6 +208,47 @@ impl Draft {
             prev_event_hash,
         };
         Ok((event, disclosures))
+    }
+
+    /// Does all that [`Draft::place`] and [`Event::to_bytes`] do, before the place is known.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when the event does not canonicalise.
+    pub fn ready(self, salts: &mut dyn FnMut() -> [u8; 16]) -> Result<Ready, Error> {
+        let (event, disclosures) = self.place(0, Digest::ZERO, salts)?;
+        let form = Form::of(&event.to_bytes()?)?;
+        Ok(Ready { event, disclosures, form })
+    }
+}
+
+impl Form {
+    /// Cuts the two blanks out of canonical bytes.
+    fn of(bytes: &[u8]) -> Result<Self, Error> {
+        let malformed = |why: &str| Error::Malformed { what: "event", why: why.to_owned() };
+        let found = seal::canon::members(bytes, ["prev_event_hash", "task_seq"])
+            .map_err(|e| malformed(&e.to_string()))?;
+        let [Some(link), Some(number)] = found else {
+            return Err(malformed("it has no number or no link"));
+        };
+        // Both are cut out of `bytes`, so their addresses say where; the link's digits stand between its quotes.
+        let at = |part: &[u8]| part.as_ptr().addr().checked_sub(bytes.as_ptr().addr());
+        let cut = || {
+            let (link_at, number_at) = (at(link)? + 1, at(number)?);
+            let (link_end, number_end) = (link_at + link.len() - 2, number_at + number.len());
+            let part = |from: usize, to: usize| bytes.get(from..to).map(<[u8]>::to_vec);
+            Some([part(0, link_at)?, part(link_end, number_at)?, part(number_end, bytes.len())?])
+        };
+        cut()
+            .map(|parts| Self { parts })
+            .ok_or_else(|| malformed("its number does not stand behind its link"))
+    }
+
+    /// The event's canonical bytes at a place. `task_seq` counts events, so it stays below 2^53.
+    #[must_use]
+    pub fn filled(&self, task_seq: u64, prev_event_hash: Digest) -> Vec<u8> {
+        let [start, middle, end] = &self.parts;
+        let (link, number) = (prev_event_hash.to_string(), task_seq.to_string());
+        [start.as_slice(), link.as_bytes(), middle.as_slice(), number.as_bytes(), end.as_slice()].concat()
     }
 }
 

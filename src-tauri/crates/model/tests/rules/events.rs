@@ -41,9 +41,8 @@ where
     format!("{prefix}_0190a1b2c3d47e8f9a0b1c2d{n:08x}").parse().expect("an identifier")
 }
 
-/// The sample's event at a place, with salts that count.
-pub(crate) fn placed(event_type: &str, at: usize) -> (Event, Vec<Disclosure>) {
-    let draft = Draft {
+fn draft(event_type: &str, at: usize) -> Draft {
+    Draft {
         event_id: id("evt", at + 1),
         task_id: id("task", 1),
         step_id: Some(id("step", 1)),
@@ -55,14 +54,40 @@ pub(crate) fn placed(event_type: &str, at: usize) -> (Event, Vec<Disclosure>) {
         correlation_id: "req_1".to_owned(),
         idempotency_key: Some(format!("sample:{at}")),
         workspace_id: Some(id("wsp", 1)),
-    };
+    }
+}
+
+/// Salts that count.
+fn salts(at: usize) -> impl FnMut() -> [u8; 16] {
     let mut salt = [0_u8; 16];
-    let mut salts = || {
+    move || {
         salt[0] += 1;
         salt[1] = u8::try_from(at).expect("few types");
         salt
-    };
-    draft.place(at as u64 + 1, Digest::of(event_type.as_bytes()), &mut salts).expect("it canonicalises")
+    }
+}
+
+/// The sample's event at a place.
+pub(crate) fn placed(event_type: &str, at: usize) -> (Event, Vec<Disclosure>) {
+    let head = Digest::of(event_type.as_bytes());
+    draft(event_type, at).place(at as u64 + 1, head, &mut salts(at)).expect("it canonicalises")
+}
+
+#[test]
+fn a_draft_made_ready_before_its_place_has_the_bytes_of_one_placed_at_once() {
+    for (at, (name, _)) in REGISTRY.iter().enumerate() {
+        let ready = draft(name, at).ready(&mut salts(at)).expect("it canonicalises");
+        for seq in [1, 9, 10, 12_345, 9_007_199_254_740_991] {
+            let head = Digest::of(&[u8::try_from(at).expect("few types")]);
+            let (event, disclosures) =
+                draft(name, at).place(seq, head, &mut salts(at)).expect("it canonicalises");
+            let bytes = event.to_bytes().expect("it has canonical bytes");
+            assert_eq!(String::from_utf8(ready.form.filled(seq, head)), String::from_utf8(bytes), "{name}");
+            assert_eq!(ready.disclosures, disclosures, "{name}");
+            let at_its_place = Event { task_seq: seq, prev_event_hash: head, ..ready.event.clone() };
+            assert_eq!(at_its_place, event, "{name}");
+        }
+    }
 }
 
 fn lookup(disclosures: &[Disclosure]) -> impl Fn(&Digest) -> Option<Vec<u8>> + '_ {
