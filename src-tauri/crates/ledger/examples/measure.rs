@@ -161,6 +161,7 @@ fn main() {
     match only.as_deref() {
         Some("single") => return (0..commits).for_each(|_| one(&writer, task)),
         Some("group") => return println!("{:.0}", grouped(&writer, 64, commits / 64)),
+        Some("verify") => return verification(&dir, &writer, 0),
         Some("raw") => return println!("{:.0}", raw(&dir, commits)),
         _ => {}
     }

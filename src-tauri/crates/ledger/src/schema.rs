@@ -1,6 +1,7 @@
 //! Opening the file: version of SQLite, pragmas, migrations, and what is refused before a row is read.
 
 use crate::Error;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -67,6 +68,7 @@ pub(crate) fn open_writer(dir: &Path) -> Result<Connection, Error> {
         conn.pragma_update(None, pragma, value).map_err(sql)?;
     }
     conn.pragma_update(None, "cache_size", -CACHE_KIB).map_err(sql)?;
+    keep_plans(&conn).map_err(sql)?;
     migrate(&mut conn, found)?;
     Ok(conn)
 }
@@ -84,6 +86,7 @@ pub(crate) fn open_reader(dir: &Path) -> Result<Connection, Error> {
     conn.busy_timeout(busy()).map_err(sql)?;
     conn.set_prepared_statement_cache_capacity(64);
     conn.pragma_update(None, "query_only", "on").map_err(sql)?;
+    keep_plans(&conn).map_err(sql)?;
     match version(&conn, &path)? {
         0 => Err(Error::NoStore { dir: dir.display().to_string() }),
         SCHEMA => Ok(conn),
@@ -93,6 +96,11 @@ pub(crate) fn open_reader(dir: &Path) -> Result<Connection, Error> {
             ),
         }),
     }
+}
+
+/// A plan never depends on the values of a question; otherwise one that asks for a range is planned anew each time.
+fn keep_plans(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 const fn busy() -> Duration {

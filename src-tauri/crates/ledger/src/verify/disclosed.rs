@@ -4,9 +4,11 @@ use super::fields::spelled;
 use super::report::{Place, Stop};
 use super::{Run, chunks};
 use crate::rows::{Hash, count};
-use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::Connection;
 use seal::Digest;
+
+/// Up to here reading on is quicker than looking an event up.
+const NEAR: i64 = 12;
 
 /// Every disclosure hashes to its digest, has the shape of one, and is named by the event it was recorded with.
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
@@ -16,30 +18,77 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     })
 }
 
+/// A disclosure whose own bytes fit, and the event it says it was recorded with.
+struct Claim {
+    log_seq: i64,
+    digest: Digest,
+}
+
 /// Checks a range; returns how many were there.
 fn read(conn: &Connection, start: i64, end: i64) -> Result<u64, Stop> {
     let text = "SELECT digest, bytes, log_seq FROM disclosures WHERE disclosure_seq BETWEEN ?1 AND ?2 \
                 ORDER BY disclosure_seq";
     let mut found = conn.prepare_cached(text)?;
     let mut rows = found.query([start, end])?;
-    let mut event = Recorded::new(conn)?;
-    let mut done = 0;
+    let (mut claims, mut done, mut odd) = (Vec::new(), 0, None);
     while let Some(row) = rows.next()? {
         let digest = row.get::<_, Hash>(0)?.0;
+        if let Some(log_seq) = row.get::<_, Option<i64>>(2)? {
+            claims.push(Claim { log_seq, digest });
+        }
         let at = |why: String| Stop::At(Place::Disclosure(digest), why);
         let bytes = row.get_ref(1)?.as_blob().map_err(|e| at(e.to_string()))?;
-        shape(bytes).map_err(at)?;
-        if let Some(log_seq) = row.get::<_, Option<i64>>(2)?
-            && event.names(log_seq, digest)? == Some(false)
-        {
-            return Err(at("the event it is recorded with does not name it".to_owned()));
-        }
-        if Digest::of(bytes) != digest {
-            return Err(at("its bytes do not hash to its digest".to_owned()));
+        let hashes = || match Digest::of(bytes) == digest {
+            true => Ok(()),
+            false => Err("its bytes do not hash to its digest".to_owned()),
+        };
+        if let Err(why) = shape(bytes).and_then(|()| hashes()) {
+            odd = Some(at(why));
+            break;
         }
         done += 1;
     }
-    Ok(done)
+    named(conn, &claims)?;
+    odd.map_or(Ok(done), Err)
+}
+
+/// Whether each is named by its event. Disclosures are recorded in the order of the log, so their events stand near
+/// each other and are read in one go.
+fn named(conn: &Connection, claims: &[Claim]) -> Result<(), Stop> {
+    let mut order: Vec<usize> = (0..claims.len()).collect();
+    order.sort_by_key(|n| claims.get(*n).map(|claim| claim.log_seq));
+    let mut sorted = order.iter().filter_map(|n| Some((*n, claims.get(*n)?))).peekable();
+    let text = "SELECT log_seq, bytes FROM events WHERE log_seq >= ?1 ORDER BY log_seq";
+    let mut found = conn.prepare_cached(text)?;
+    let mut first_odd = None::<usize>;
+    while let Some((_, claim)) = sorted.peek() {
+        let from = claim.log_seq;
+        let mut rows = found.query([from])?;
+        while let Some(row) = rows.next()? {
+            let log_seq: i64 = row.get(0)?;
+            // Of an event that is not there, verification of the log itself tells.
+            while sorted.next_if(|(_, claim)| claim.log_seq < log_seq).is_some() {}
+            let mut leaves = None;
+            while let Some((n, claim)) = sorted.next_if(|(_, claim)| claim.log_seq == log_seq) {
+                let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
+                let leaves = leaves.get_or_insert_with(|| leaves_of(bytes));
+                if !leaves.contains(&spelled(claim.digest).as_slice()) {
+                    first_odd = Some(first_odd.map_or(n, |odd| odd.min(n)));
+                }
+            }
+            if !sorted.peek().is_some_and(|(_, claim)| claim.log_seq <= log_seq.saturating_add(NEAR)) {
+                break;
+            }
+        }
+        while sorted.next_if(|(_, claim)| claim.log_seq <= from).is_some() {}
+    }
+    match first_odd.and_then(|n| claims.get(n)) {
+        Some(claim) => {
+            let why = "the event it is recorded with does not name it".to_owned();
+            Err(Stop::At(Place::Disclosure(claim.digest), why))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The canonical bytes of `[salt, pointer, value]`.
@@ -67,61 +116,24 @@ fn is_text(bytes: &[u8]) -> bool {
     shaped() == Some(true) && seal::canon::check_canonical(bytes).is_ok()
 }
 
-/// The event that disclosures were recorded with: several stand next to each other.
-struct Recorded<'a> {
-    found: CachedStatement<'a>,
-    log_seq: i64,
-    bytes: Option<Vec<u8>>,
-}
-
-impl<'a> Recorded<'a> {
-    fn new(conn: &'a Connection) -> Result<Self, Stop> {
-        let found = conn.prepare_cached("SELECT bytes FROM events WHERE log_seq = ?1")?;
-        Ok(Self { found, log_seq: 0, bytes: None })
-    }
-
-    /// Whether the event names the digest; nothing where there is no such event.
-    fn names(&mut self, log_seq: i64, digest: Digest) -> Result<Option<bool>, Stop> {
-        if self.log_seq != log_seq {
-            let mut rows = self.found.query([log_seq])?;
-            let mut kept = self.bytes.take().unwrap_or_default();
-            kept.clear();
-            self.bytes = match rows.next()? {
-                Some(row) => match row.get_ref(0)? {
-                    ValueRef::Blob(bytes) => {
-                        kept.extend_from_slice(bytes);
-                        Some(kept)
-                    }
-                    _ => None,
-                },
-                None => None,
-            };
-            self.log_seq = log_seq;
-        }
-        Ok(self.bytes.as_ref().map(|bytes| contains(bytes, &spelled(digest))))
-    }
-}
-
-/// Whether 64 digits stand somewhere in the bytes of an event, where a concealed leaf says its digest.
-fn contains(bytes: &[u8], digits: &[u8; 64]) -> bool {
-    // A concealed leaf is spelled `{"$sd":"…"}`, so only what follows its name is worth a look.
-    let mut rest = bytes;
+/// The digits of every concealed leaf in the bytes of an event. A leaf is spelled `{"$sd":"…"}`.
+fn leaves_of(bytes: &[u8]) -> Vec<&[u8]> {
+    let (mut leaves, mut rest) = (Vec::new(), bytes);
     while let Some(at) = rest.iter().position(|b| *b == b'$') {
-        let Some((before, after)) = rest.split_at_checked(at + 1) else { return false };
-        if before.ends_with(b"{\"$")
-            && let Some(value) = after.strip_prefix(b"sd\":\"")
-            && value.starts_with(digits)
-        {
-            return true;
-        }
+        let Some((before, after)) = rest.split_at_checked(at + 1) else { break };
         rest = after;
+        if before.ends_with(b"{\"$")
+            && let Some((digits, _)) = after.strip_prefix(b"sd\":\"").and_then(|v| v.split_at_checked(64))
+        {
+            leaves.push(digits);
+        }
     }
-    false
+    leaves
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{contains, is_text, shape};
+    use super::{is_text, leaves_of, shape};
     use seal::canon::to_canonical;
     use serde_json::{Value, json};
 
@@ -158,14 +170,13 @@ mod tests {
 
     #[test]
     fn an_event_names_a_leaf_only_where_a_leaf_can_stand() {
-        let digits = [b'7'; 64];
-        let text = "7".repeat(64);
-        let event = format!("{{\"a\":\"$\",\"b\":{{\"$sd\":\"{text}\"}}}}");
-        assert!(contains(event.as_bytes(), &digits));
+        let (one, two) = ("7".repeat(64), "8".repeat(64));
+        let event = format!("{{\"a\":\"$\",\"b\":{{\"$sd\":\"{one}\"}},\"c\":[{{\"$sd\":\"{two}\"}}]}}");
+        assert_eq!(leaves_of(event.as_bytes()), [one.as_bytes(), two.as_bytes()]);
         for other in
-            [format!("{{\"a\":\"{text}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()]
+            [format!("{{\"a\":\"{one}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()]
         {
-            assert!(!contains(other.as_bytes(), &digits), "{other}");
+            assert!(leaves_of(other.as_bytes()).is_empty(), "{other}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Checkpoints: what they sign for, who signed, and the pin kept outside the store.
 
-use super::Run;
+use super::{Run, chunks};
 use super::report::{Place, Stop};
 use crate::checkpoint::origin;
 use crate::reader::Reader;
 use crate::rows::{Hash, Id, count};
 use crate::{CheckpointKind, Error, tree};
 use model::TaskId;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use seal::merkle::{Frontier, leaf_hash};
 use seal::note::{self, VerifierKey};
 use seal::{Digest, PublicKey};
@@ -56,61 +56,129 @@ impl Heads {
     }
 }
 
+/// A note that was read, alone: what it says by itself fits or does not.
+struct Read {
+    number: u64,
+    kind: CheckpointKind,
+    said: Result<Said, String>,
+}
+
+struct Said {
+    size: u64,
+    root: Digest,
+    /// Its place in the global log and its leaf there; the global log's own notes have none.
+    leaf: Option<(u64, Digest)>,
+    trusted: bool,
+}
+
 /// Every note: its text against the columns, its signature, its place in the global log; and the global roots.
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
-    let conn = run.conn;
-    let text = "SELECT checkpoint_seq, kind, task_id, size, root, leaf_index, frontier, note FROM checkpoints \
-                ORDER BY checkpoint_seq";
-    let mut found = conn.prepare(text)?;
-    let mut rows = found.query([])?;
+    let (conn, reader, log_id, keys) = (run.conn, run.reader, run.log_id, run.keys);
+    let last = "SELECT coalesce(max(checkpoint_seq), 0) FROM checkpoints";
+    let of: i64 = conn.query_row(last, [], |row| row.get(0))?;
     let mut global = Frontier::new();
-    // A global note may be signed before the rows of its leaves are numbered, never for leaves that are not there.
+    // Signatures cost more than anything else here, and each stands alone.
+    chunks::each(
+        conn,
+        reader,
+        of,
+        |conn, start, _| read(conn, log_id, keys, start, of),
+        |notes| {
+            for note in notes {
+                run.report.trusted_checkpoints += u64::from(follow(&mut global, note?, run.report.checkpoints)?);
+                run.report.checkpoints += 1;
+            }
+            if run.report.checkpoints < count(of) {
+                run.tell("checkpoints", run.report.checkpoints, count(of))?;
+            }
+            Ok(())
+        },
+    )?;
+    run.tell("checkpoints", run.report.checkpoints, run.report.checkpoints)
+}
+
+/// Reads the next notes from a number on, behind a gap too; ends with the first that does not fit to its columns.
+fn read(
+    conn: &Connection,
+    log_id: &str,
+    keys: &[PublicKey],
+    start: i64,
+    last: i64,
+) -> Result<Vec<Result<Read, Stop>>, Stop> {
+    let text = "SELECT checkpoint_seq, kind, task_id, size, root, leaf_index, frontier, note FROM checkpoints \
+                WHERE checkpoint_seq BETWEEN ?1 AND ?2 ORDER BY checkpoint_seq LIMIT ?3";
+    let mut found = conn.prepare_cached(text)?;
+    let mut rows = found.query([start, last, chunks::STRIDE])?;
+    let mut notes = Vec::new();
     while let Some(row) = rows.next()? {
         let number = count(row.get(0)?);
         let kind: String = row.get(1)?;
         let odd = |why: String| Stop::At(Place::Object("checkpoints".to_owned()), why);
-        let kind: CheckpointKind = kind.parse().map_err(|e: model::Error| odd(e.to_string()))?;
-        let at = |why: String| Stop::At(Place::Checkpoint { number, kind }, why);
-        if number != run.report.checkpoints + 1 {
-            return Err(at("a checkpoint before it is missing".to_owned()));
+        let note = match kind.parse::<CheckpointKind>() {
+            Ok(kind) => Ok(Read { number, kind, said: say(row, log_id, keys, kind)? }),
+            Err(e) => Err(odd(e.to_string())),
+        };
+        let last = !matches!(&note, Ok(Read { said: Ok(_), .. }));
+        notes.push(note);
+        if last {
+            break;
         }
-        let (size, root) = (count(row.get(3)?), row.get::<_, Hash>(4)?.0);
-        let origin = origin(run.log_id, kind, row.get::<_, Option<Id>>(2)?.map(Id::task));
-        let bytes: Vec<u8> = row.get(7)?;
-        let (said, text, trusted) = open(&bytes, &origin, run.keys).map_err(at)?;
-        if (said.size, said.root) != (size, root) {
-            return Err(at("its note says another size or root than its columns".to_owned()));
-        }
-        let frontier = Frontier::from_bytes(&row.get::<_, Vec<u8>>(6)?).map_err(|e| at(e.to_string()))?;
-        if (frontier.size(), frontier.root()) != (size, root) {
-            return Err(at("its frontier belongs to another tree".to_owned()));
-        }
-        match row.get::<_, Option<i64>>(5)?.map(count) {
-            Some(index) if index == global.size() => drop(global.push(leaf_hash(text.as_bytes()))),
-            Some(index) => {
-                return Err(at(format!(
-                    "it is leaf {index} of the global log, where {} comes next",
-                    global.size()
-                )));
-            }
-            None if size > global.size() => {
-                return Err(Stop::Missing(format!(
-                    "the global log has {} notes, and {size} were signed for",
-                    global.size()
-                )));
-            }
-            None if size == global.size() && global.root() != root => {
-                return Err(at(format!("the first {size} notes have another root")));
-            }
-            None if size < global.size() => {
-                return Err(at("it was signed for fewer notes than were there".to_owned()));
-            }
-            None => {}
-        }
-        run.report.checkpoints += 1;
-        run.report.trusted_checkpoints += u64::from(trusted);
     }
-    run.tell("checkpoints", run.report.checkpoints, run.report.checkpoints)
+    Ok(notes)
+}
+
+/// Holds a note against its columns.
+fn say(
+    row: &Row<'_>,
+    log_id: &str,
+    keys: &[PublicKey],
+    kind: CheckpointKind,
+) -> Result<Result<Said, String>, Stop> {
+    let (size, root) = (count(row.get(3)?), row.get::<_, Hash>(4)?.0);
+    let origin = origin(log_id, kind, row.get::<_, Option<Id>>(2)?.map(Id::task));
+    let (bytes, frontier): (Vec<u8>, Vec<u8>) = (row.get(7)?, row.get(6)?);
+    let index = row.get::<_, Option<i64>>(5)?.map(count);
+    Ok(open(&bytes, &origin, keys).and_then(|(said, text, trusted)| {
+        if (said.size, said.root) != (size, root) {
+            return Err("its note says another size or root than its columns".to_owned());
+        }
+        let frontier = Frontier::from_bytes(&frontier).map_err(|e| e.to_string())?;
+        if (frontier.size(), frontier.root()) != (size, root) {
+            return Err("its frontier belongs to another tree".to_owned());
+        }
+        let leaf = index.map(|index| (index, leaf_hash(text.as_bytes())));
+        Ok(Said { size, root, leaf, trusted })
+    }))
+}
+
+/// The next note, `before` of which were followed; returns whether a trusted key signed it.
+fn follow(global: &mut Frontier, note: Read, before: u64) -> Result<bool, Stop> {
+    let Read { number, kind, said } = note;
+    let at = |why: String| Stop::At(Place::Checkpoint { number, kind }, why);
+    if number != before + 1 {
+        return Err(at("a checkpoint before it is missing".to_owned()));
+    }
+    let Said { size, root, leaf, trusted } = said.map_err(at)?;
+    // A global note may be signed before the rows of its leaves are numbered, never for leaves that are not there.
+    let there = global.size();
+    match leaf {
+        Some((index, leaf)) if index == there => drop(global.push(leaf)),
+        Some((index, _)) => {
+            return Err(at(format!("it is leaf {index} of the global log, where {there} comes next")));
+        }
+        None if size > there => {
+            let why = format!("the global log has {there} notes, and {size} were signed for");
+            return Err(Stop::Missing(why));
+        }
+        None if size == there && global.root() != root => {
+            return Err(at(format!("the first {size} notes have another root")));
+        }
+        None if size < there => {
+            return Err(at("it was signed for fewer notes than were there".to_owned()));
+        }
+        None => {}
+    }
+    Ok(trusted)
 }
 
 /// What a note says, its text, and whether a trusted key signed it.

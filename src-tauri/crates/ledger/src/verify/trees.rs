@@ -7,12 +7,15 @@ use seal::Digest;
 use seal::merkle::Frontier;
 use std::collections::{BTreeMap, HashMap};
 
-/// Sizes, roots and rows of the checkpoints of each task, the nearest last.
-pub(super) type Ahead = BTreeMap<TaskId, Vec<(u64, Digest, u64)>>;
+/// Sizes, roots and rows of checkpoints, the nearest last.
+type Signed = Vec<(u64, Digest, u64)>;
+
+/// Those of each task.
+pub(super) type Ahead = BTreeMap<TaskId, Signed>;
 
 /// A tree for every task that has a checkpoint.
 pub(super) struct Trees {
-    trees: HashMap<TaskId, (Frontier, Vec<(u64, Digest, u64)>)>,
+    trees: HashMap<TaskId, (Frontier, Signed)>,
 }
 
 impl Trees {
