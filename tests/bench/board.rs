@@ -86,3 +86,21 @@ pub fn program(name: &str) -> Option<std::path::PathBuf> {
     let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     path.exists().then_some(path)
 }
+
+/// What this program says when it runs with these words, if it ends well.
+pub fn again(words: &[&str]) -> Option<String> {
+    let run = Command::new(std::env::current_exe().ok()?).args(words).output().ok()?;
+    if !run.status.success() {
+        eprint!("{}", String::from_utf8_lossy(&run.stderr));
+        return None;
+    }
+    String::from_utf8(run.stdout).ok()
+}
+
+/// Megabytes of this process by one line of its status, where the system tells: `VmRSS` now, `VmHWM` at most.
+pub fn memory(line: &str) -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let found = status.lines().find_map(|l| l.strip_prefix(line)?.strip_prefix(':'))?;
+    let kilobytes: f64 = found.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1_024.0)
+}

@@ -1,5 +1,6 @@
-//! Stores made for measuring: events of many tasks, a quarter of them with a sensitive leaf.
+//! Stores made for measuring: by the real writer, of small events or of whole histories.
 
+use crate::history::History;
 use ledger::{Batch, NoProjections, OpenOptions, Projector, Writer};
 use model::body::{Body, TaskCancelRequested, TaskPauseRequested};
 use model::event::{Actor, Draft};
@@ -7,6 +8,7 @@ use model::fault::{NoFaults, Point};
 use model::principal::PrincipalType;
 use model::{Clock, Entropy, EventId, PrincipalId, TaskId, UnixMs};
 use seal::{Digest, SeedSigner};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,4 +85,32 @@ pub fn grow(writer: &Writer, events: u64) {
         writer.commit(Batch { drafts, ..Batch::new(Point::TaskStart) }).expect("committed");
         writer.checkpoint(&tasks, &signer(), UnixMs(1), |_, _| {}).expect("signed");
     }
+}
+
+/// Events after which a history begins anew, its tasks signed: the generator's own memory stays bounded.
+const HISTORY: u64 = 20_000;
+
+/// Appends legal histories of some hundred tasks each, a thousand events to a commit; returns how many events.
+pub fn live(writer: &Writer, events: u64) -> u64 {
+    let (mut made, mut names) = (0, 1_000);
+    while made < events {
+        let mut history = History::new(made + 1);
+        history.world.n = names;
+        let (mut tasks, begun) = (BTreeSet::new(), made);
+        while made < events && made - begun < HISTORY {
+            let mut batch = Batch::new(Point::TaskStart);
+            while batch.drafts.len() < 1_000 {
+                let (drafts, blobs) = history.next();
+                batch.drafts.extend(drafts);
+                batch.blobs.extend(blobs.into_iter().map(|bytes| (Digest::of(&bytes), bytes)));
+            }
+            made += batch.drafts.len() as u64;
+            tasks.extend(batch.drafts.iter().map(|draft| draft.task_id));
+            writer.commit(batch).expect("committed");
+        }
+        names = history.world.n;
+        let tasks: Vec<TaskId> = tasks.into_iter().collect();
+        writer.checkpoint(&tasks, &signer(), UnixMs(1), |_, _| {}).expect("signed");
+    }
+    made
 }

@@ -83,6 +83,8 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("--nothing") => return,
         Some("--steps-only") => return steps::only(&arguments),
+        Some("--verify-only") => return open::verify_only(&arguments),
+        Some("--host-only") => return open::host_only(&arguments),
         Some("--actions-only") => return action::only(&arguments),
         _ => {}
     }

@@ -1,32 +1,79 @@
-//! Opening a large store.
+//! A large store: opened, listed, verified in bounded memory, and hosted without anything to do.
 
-use crate::board::{Board, program, timed};
+use crate::board::{Board, again, memory, program, timed};
 use crate::{Asked, grown};
+use host::{Home, Local, Unlock};
+use ledger::{Reader, Verdict};
+use seal::Signer;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use testkit::World;
+
+/// Long enough for threads to settle.
+const SETTLE: Duration = Duration::from_secs(1);
 
 pub fn run(asked: &Asked, board: &Board) {
     let mut world = World::new(11);
     world.crash();
     let writer = grown::writer(world.store.path(), true);
-    grown::grow(&writer, asked.events);
+    let (took, events) = timed(|| grown::live(&writer, asked.events));
+    let rate = events as f64 / took.as_secs_f64();
+    let stats = writer.reader().stats().expect("it counts");
+    let size = format!("{events} events of {} tasks, {} MB", stats.tasks, stats.file_bytes >> 20);
+    board.figure("grown by the writer, views folded in", &format!("{rate:.0} events/s, {size}"));
     drop(writer);
     let (took, kernel) = timed(|| world.open());
-    let detail = format!("{} events; the bound is for 1000000", asked.events);
+    let detail = format!("{events} events; the bound is for 1000000");
     board.at_most("open, seconds", took.as_secs_f64(), 2.0, &detail);
     let (took, listed) = timed(|| kernel.query().map(drop));
     listed.expect("the lists can be asked");
     board.figure("first question to the lists", &format!("{took:.0?}"));
     drop(kernel);
+    let store = world.store.path();
+    match again(&["--verify-only", &store.display().to_string()]) {
+        Some(said) => board.figure("verification of it, in a process of its own", &said),
+        None => board.figure("verification of it", "it failed"),
+    }
+    list(board, store);
+    match again(&["--host-only", &store.display().to_string()]).and_then(|said| said.parse().ok()) {
+        Some(megabytes) => board.at_most("idle host on it, MB resident", megabytes, 60.0, ""),
+        None => board.figure("idle host on it", "it failed"),
+    }
+}
+
+fn list(board: &Board, store: &Path) {
     let Some(hermit) = program("hermit") else {
         return board.figure("task list on it", "`hermit` is not built");
     };
     let list = || {
         let mut run = Command::new(&hermit);
-        run.arg("--home").arg(world.store.path()).args(["task", "list"]).stdout(Stdio::null());
+        run.arg("--home").arg(store).args(["task", "list"]).stdout(Stdio::null());
         run.stderr(Stdio::null()).status()
     };
-    let fastest = (0..5).map(|_| timed(list).0).min().unwrap_or_default();
-    let detail = if list().is_ok_and(|s| s.success()) { "" } else { "(it fails on this store)" };
+    let fastest = (0..10).map(|_| timed(list).0).min().unwrap_or_default();
+    let detail = if list().is_ok_and(|s| s.success()) { "best of ten" } else { "(it fails on this store)" };
     board.at_most("hermit task list, ms", fastest.as_secs_f64() * 1_000.0, 50.0, detail);
+}
+
+/// Verifies a store and tells how fast and in how much memory.
+pub fn verify_only(words: &[String]) {
+    let reader = Reader::open(Path::new(words.get(1).expect("a folder"))).expect("a reader");
+    let keys = [grown::signer().public()];
+    let (took, report) =
+        timed(|| ledger::verify(&reader, &keys, None, &mut |_| true).expect("it can be read"));
+    // The kernel that made the store signed nothing yet, so every checkpoint is by the bench's own key.
+    assert_eq!(report.verdict, Verdict::Valid, "{}", report.reason);
+    let rate = report.events as f64 / took.as_secs_f64();
+    let peak = memory("VmHWM").unwrap_or_default();
+    print!("{took:.1?}, {rate:.0} events/s, {} checkpoints, {peak:.0} MB at most", report.checkpoints);
+}
+
+/// Hosts a store for a moment with nothing to do, and tells its megabytes.
+pub fn host_only(words: &[String]) {
+    let home = Home::find(words.get(1).map(Path::new)).expect("a folder");
+    let local = Local::owning(home, &Unlock::Environment).expect("the store opens");
+    std::thread::sleep(SETTLE);
+    print!("{:.1}", memory("VmRSS").unwrap_or_default());
+    drop(local);
 }

@@ -1,6 +1,6 @@
 //! How fast the views are folded anew, beside raw insertion of the same rows and index entries (recovery.md 4).
 //!
-//! `cargo run --release -p hermit-projections --example rebuild -- 2000`: the argument is the length of the history.
+//! `cargo run --release -p hermit-projections --example rebuild -- 2000 5`: the length of the history, and rounds.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -70,8 +70,9 @@ fn main() {
     let history = history::History::new(1).run(steps);
     let conn = &history.store.conn;
     let live = digest(conn).expect("it reads");
+    let rounds = std::env::args().nth(2).and_then(|n| n.parse().ok()).unwrap_or(5);
     let mut best = (u64::MAX, u64::MAX);
-    for _ in 0..5 {
+    for _ in 0..rounds {
         let bare = Connection::open_in_memory().expect("memory");
         migrate(&bare).expect("empty views");
         let raw = raw(conn, &bare);

@@ -14,9 +14,9 @@ use model::{Body, Digest, Event, Sensitive, Slot};
 use rusqlite::{Connection, Params};
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
-pub(crate) use search::{Words, disclosed};
+pub(crate) use search::{Leaf, Opened, Words, disclosed};
 pub(crate) use tasks::Tasks;
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
@@ -84,8 +84,10 @@ impl Projector for Fold {
             for one in placed {
                 let (seq, event) = (int(one.log_seq), &one.event);
                 let body = typed(one.log_seq, event, event.payload.clone())?;
-                let leaves = search::leaves(&event.payload);
-                fold(&Seen { conn: tx, seq, event, words: None, tasks: &tasks }, &body, &leaves)?;
+                let opened: Vec<(Digest, &[u8])> =
+                    one.disclosures.iter().map(|d| (d.digest, d.bytes.as_slice())).collect();
+                let leaves = search::leaves(&event.payload, &opened);
+                fold(&Seen { conn: tx, seq, event, words: None, tasks: &tasks }, &body, leaves)?;
             }
             tasks.flush(tx)?;
             let last = placed.last().map_or(0, |p| int(p.log_seq));
@@ -111,19 +113,15 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct Typed {
     pub event: Event,
     pub body: Body,
-    pub leaves: Vec<(String, Digest)>,
+    pub leaves: Vec<Leaf>,
 }
 
 impl Typed {
     /// Reads stored bytes. Whether they are canonical is for verification to say.
-    pub fn read(log_seq: u64, bytes: &[u8]) -> Result<Self, Error> {
-        let event: Event =
+    pub fn read(log_seq: u64, bytes: &[u8], opened: Opened<'_>) -> Result<Self, Error> {
+        let mut event: Event =
             serde_json::from_slice(bytes).map_err(|e| Error::Event { log_seq, why: e.to_string() })?;
-        Self::of(log_seq, event)
-    }
-
-    fn of(log_seq: u64, mut event: Event) -> Result<Self, Error> {
-        let leaves = search::leaves(&event.payload);
+        let leaves = search::leaves(&event.payload, opened);
         let payload = std::mem::take(&mut event.payload);
         let body = typed(log_seq, &event, payload)?;
         Ok(Self { event, body, leaves })
@@ -136,7 +134,7 @@ fn typed(log_seq: u64, event: &Event, payload: Value) -> Result<Body, Error> {
 }
 
 /// Folds one event. Its sensitive leaves stay concealed: rows keep digests, only the index reads text.
-pub(crate) fn fold(seen: &Seen<'_>, body: &Body, leaves: &[(String, Digest)]) -> Result<(), Error> {
+pub(crate) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<(), Error> {
     // The first that knows the event takes it; a few concern two.
     work::fold(seen, body)?;
     act::fold(seen, body)?;
@@ -163,7 +161,10 @@ pub(crate) fn int(n: u64) -> i64 {
 
 /// The text of an identifier, digest or name.
 fn text(value: impl Display) -> String {
-    value.to_string()
+    // Identifiers are shorter, digests are asked for one more time; writing to a string never fails.
+    let mut text = String::with_capacity(48);
+    let _ = write!(text, "{value}");
+    text
 }
 
 fn maybe<T: Display>(value: Option<T>) -> Option<String> {

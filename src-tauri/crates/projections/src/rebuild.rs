@@ -2,6 +2,7 @@
 
 use crate::fold::{self, Seen, Tasks, Typed, Words};
 use crate::{Error, schema};
+use model::Digest;
 use rusqlite::{Connection, Rows};
 use std::sync::mpsc::sync_channel;
 
@@ -61,7 +62,7 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
         }
         last = seq;
         let seen = Seen { conn, seq, event: &typed.event, words: Some(&words), tasks: &tasks };
-        fold::fold(&seen, &typed.body, &typed.leaves)?;
+        fold::fold(&seen, &typed.body, typed.leaves)?;
         done += 1;
         Ok(())
     })?;
@@ -81,18 +82,26 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
 const HEAP: usize = 128;
 const HEAPS: usize = 8;
 
-type Stored = Vec<(i64, Vec<u8>)>;
+/// An event as stored, and what opens its leaves.
+struct Stored {
+    seq: i64,
+    bytes: Vec<u8>,
+    opened: Vec<(Digest, Vec<u8>)>,
+}
+
 type Read = Vec<(i64, Result<Typed, Error>)>;
 
 /// Reads every event in order. Typing it costs as much as folding it, and needs no table: a thread beside does it.
 fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error>) -> Result<(), Error> {
     std::thread::scope(|scope| {
-        let (to, inbox) = sync_channel::<Stored>(HEAPS);
+        let (to, inbox) = sync_channel::<Vec<Stored>>(HEAPS);
         let (back, typed) = sync_channel::<Read>(HEAPS);
         scope.spawn(move || {
             for heap in inbox {
-                let read = |(seq, bytes): (i64, Vec<u8>)| {
-                    (seq, Typed::read(u64::try_from(seq).unwrap_or(0), &bytes))
+                let read = |Stored { seq, bytes, opened }: Stored| {
+                    let opened: Vec<(Digest, &[u8])> =
+                        opened.iter().map(|(digest, bytes)| (*digest, bytes.as_slice())).collect();
+                    (seq, Typed::read(u64::try_from(seq).unwrap_or(0), &bytes, &opened))
                 };
                 if back.send(heap.into_iter().map(read).collect()).is_err() {
                     break;
@@ -108,8 +117,10 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
         };
         let mut found = conn.prepare("SELECT log_seq, bytes FROM events ORDER BY log_seq")?;
         let mut rows = found.query([])?;
+        let mut found = conn.prepare(DISCLOSURES)?;
+        let mut opened = Disclosures { rows: found.query([])?, ahead: None };
         loop {
-            let heap = next(&mut rows)?;
+            let heap = next(&mut rows, &mut opened)?;
             if heap.is_empty() {
                 break;
             }
@@ -127,12 +138,42 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
     })
 }
 
-fn next(rows: &mut Rows<'_>) -> Result<Stored, Error> {
+fn next(rows: &mut Rows<'_>, opened: &mut Disclosures<'_>) -> Result<Vec<Stored>, Error> {
     let mut heap = Vec::with_capacity(HEAP);
     while heap.len() < HEAP
         && let Some(row) = rows.next()?
     {
-        heap.push((row.get(0)?, row.get_ref(1)?.as_bytes().map_err(rusqlite::Error::from)?.to_vec()));
+        let seq = row.get(0)?;
+        let bytes = row.get_ref(1)?.as_bytes().map_err(rusqlite::Error::from)?.to_vec();
+        heap.push(Stored { seq, bytes, opened: opened.of(seq)? });
     }
     Ok(heap)
+}
+
+/// Disclosures were recorded in the order of their events, so both are read side by side; one that stands elsewhere
+/// is looked up when its leaf is folded.
+const DISCLOSURES: &str =
+    "SELECT log_seq, digest, bytes FROM disclosures WHERE log_seq IS NOT NULL ORDER BY disclosure_seq";
+
+struct Disclosures<'a> {
+    rows: Rows<'a>,
+    ahead: Option<(i64, Digest, Vec<u8>)>,
+}
+
+impl Disclosures<'_> {
+    fn of(&mut self, seq: i64) -> Result<Vec<(Digest, Vec<u8>)>, Error> {
+        let mut opened = Vec::new();
+        loop {
+            if self.ahead.is_none() {
+                let Some(row) = self.rows.next()? else { return Ok(opened) };
+                let bytes = row.get_ref(2)?.as_bytes().map_err(rusqlite::Error::from)?.to_vec();
+                self.ahead = Some((row.get(0)?, Digest(row.get(1)?), bytes));
+            }
+            match self.ahead.take_if(|(of, ..)| *of <= seq) {
+                Some((of, digest, bytes)) if of == seq => opened.push((digest, bytes)),
+                Some(_) => {}
+                None => return Ok(opened),
+            }
+        }
+    }
 }

@@ -95,7 +95,8 @@ impl History {
         self.store.commit(vec![draft], &[], &digests);
     }
 
-    fn next(&mut self) -> (Vec<Draft>, Vec<Vec<u8>>) {
+    /// The next batch, for whoever keeps it elsewhere: events, and content they name.
+    pub fn next(&mut self) -> (Vec<Draft>, Vec<Vec<u8>>) {
         let plain = |drafts| (drafts, vec![]);
         if self.talks.is_empty() || self.chance(30) {
             let (id, inbox, draft) = self.world.conversation();

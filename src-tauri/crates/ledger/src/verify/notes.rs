@@ -1,7 +1,7 @@
 //! Checkpoints: what they sign for, who signed, and the pin kept outside the store.
 
-use super::{Run, chunks};
 use super::report::{Place, Stop};
+use super::{Run, chunks};
 use crate::checkpoint::origin;
 use crate::reader::Reader;
 use crate::rows::{Hash, Id, count};
@@ -85,7 +85,8 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
         |conn, start, _| read(conn, log_id, keys, start, of),
         |notes| {
             for note in notes {
-                run.report.trusted_checkpoints += u64::from(follow(&mut global, note?, run.report.checkpoints)?);
+                run.report.trusted_checkpoints +=
+                    u64::from(follow(&mut global, note?, run.report.checkpoints)?);
                 run.report.checkpoints += 1;
             }
             if run.report.checkpoints < count(of) {

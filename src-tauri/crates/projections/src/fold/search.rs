@@ -52,14 +52,36 @@ impl Words {
 
 const INDEX: &str = "INSERT INTO view_search (rowid, text) VALUES (?1, ?2)";
 
-pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: &[(String, Digest)]) -> rusqlite::Result<()> {
+/// A sensitive leaf of an event.
+pub(crate) struct Leaf {
+    part: String,
+    digest: Digest,
+    text: Text,
+}
+
+/// What is known of a leaf's text before the tables are asked.
+enum Text {
+    /// It is recorded with the event: the words, unless it is no text.
+    Here(Option<String>),
+    /// It is recorded elsewhere, or erased.
+    Ask,
+    /// The text as it came is enough; its tidied copy would only be found twice.
+    Twice,
+}
+
+/// Disclosures recorded with an event: digest and bytes.
+pub(crate) type Opened<'a> = &'a [(Digest, &'a [u8])];
+
+pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> rusqlite::Result<()> {
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
-    for (number, (part, digest)) in (0..CONTENT).zip(leaves) {
-        // The text as it came is enough; its tidied copy would only be found twice.
-        if !part.ends_with("/normalized_text")
-            && let Some(words) = disclosed(seen.conn, digest)?
-        {
-            index(seen, number, part, Source::Leaf(*digest), words)?;
+    for (number, Leaf { part, digest, text }) in (0..CONTENT).zip(leaves) {
+        let words = match text {
+            Text::Here(words) => words,
+            Text::Ask => disclosed(seen.conn, &digest)?,
+            Text::Twice => None,
+        };
+        if let Some(words) = words {
+            index(seen, number, &part, Source::Leaf(digest), words)?;
         }
     }
     match body {
@@ -69,11 +91,19 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: &[(String, Digest)]) ->
     }
 }
 
-/// Every sensitive leaf of a payload.
-pub(super) fn leaves(payload: &Value) -> Vec<(String, Digest)> {
+/// Every sensitive leaf of a payload, with the text of those that were recorded with the event.
+pub(super) fn leaves(payload: &Value, opened: Opened<'_>) -> Vec<Leaf> {
     let mut found = Vec::new();
     collect(payload, &mut String::new(), &mut found);
-    found
+    let leaf = |(part, digest): (String, Digest)| {
+        let here = || opened.iter().find(|(known, _)| *known == digest);
+        let text = match part.ends_with("/normalized_text") {
+            true => Text::Twice,
+            false => here().map_or(Text::Ask, |(_, bytes)| Text::Here(words(bytes))),
+        };
+        Leaf { part, digest, text }
+    };
+    found.into_iter().map(leaf).collect()
 }
 
 /// Every `{"$sd": digest}` below a value, with its JSON pointer, in the order of the names.
