@@ -242,6 +242,8 @@ export class Check {
         }
         artifacts += 1;
       }
+      // What nobody reads by program is short; only artifacts and the lineage of a long task are not.
+      if (name === l.README && (this.container.sizes.get(name) ?? 0) > l.SMALL_BYTES_MAX) throw new Stop(name, CHANGED);
       if (this.checked.has(name)) continue;
       if (digestOf(readWhole(this.container, name, Number.MAX_SAFE_INTEGER)) !== sum) throw new Stop(name, CHANGED);
     }
