@@ -1,7 +1,8 @@
 //! How fast it is, beside what the machine itself can do in the same run (recovery.md 4).
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
-//! `rules`, `spawn`, `proof`, `programs`. Figures depend on the machine, so they are printed, never asserted.
+//! `rules`, `spawn`, `proof`, `programs`. Only when named, because they are long: `mutants` [--mutants N] and `memory`
+//! [--task-events N]. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -25,6 +26,8 @@ mod world;
 mod action;
 mod board;
 mod grown;
+mod memory;
+mod mutants;
 mod open;
 mod programs;
 mod proofs;
@@ -41,17 +44,22 @@ pub struct Asked {
     sections: Vec<String>,
     /// Events of the large store.
     pub events: u64,
+    /// Mutants of the harness.
+    pub mutants: u64,
+    /// Events of the one long task.
+    pub task_events: u64,
 }
 
 impl Asked {
     fn read(arguments: impl Iterator<Item = String>) -> Self {
-        let mut asked = Self { sections: Vec::new(), events: 200_000 };
+        let mut asked =
+            Self { sections: Vec::new(), events: 200_000, mutants: 500_000, task_events: 1_000_000 };
         let mut arguments = arguments.filter(|a| a != "--bench");
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--events" => {
-                    asked.events = arguments.next().and_then(|n| n.parse().ok()).expect("--events N")
-                }
+                "--events" => asked.events = number(&mut arguments, "--events N"),
+                "--mutants" => asked.mutants = number(&mut arguments, "--mutants N"),
+                "--task-events" => asked.task_events = number(&mut arguments, "--task-events N"),
                 _ => asked.sections.push(argument),
             }
         }
@@ -59,13 +67,18 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        self.sections.is_empty() || self.sections.iter().any(|s| s == section)
+        let long = ["mutants", "memory"].contains(&section);
+        self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
+}
+
+fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
+    arguments.next().and_then(|n| n.parse().ok()).expect(usage)
 }
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 9] = [
+const SECTIONS: [(&str, Section); 11] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -75,6 +88,8 @@ const SECTIONS: [(&str, Section); 9] = [
     ("spawn", spawn::run),
     ("proof", proofs::run),
     ("programs", programs::run),
+    ("mutants", mutants::run),
+    ("memory", memory::run),
 ];
 
 fn main() {
@@ -86,6 +101,7 @@ fn main() {
         Some("--verify-only") => return open::verify_only(&arguments),
         Some("--host-only") => return open::host_only(&arguments),
         Some("--actions-only") => return action::only(&arguments),
+        Some("--memory-only") => return memory::only(&arguments),
         _ => {}
     }
     let asked = Asked::read(arguments.into_iter());

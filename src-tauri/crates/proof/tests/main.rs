@@ -9,6 +9,11 @@
 
 mod bundles;
 mod evidence;
+#[path = "../../seal/tests/foreign/mod.rs"]
+mod foreign;
+mod harness;
+mod hostile;
+mod long;
 mod mutants;
 mod program;
 mod redaction;

@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "each test uses its part of the world")]
 
 mod act;
+pub mod flat;
+pub mod mutations;
 pub mod tools;
 
 use gate::{
@@ -303,7 +305,7 @@ impl World {
     }
 }
 
-const MADE_AT: UnixMs = UnixMs(1_760_000_900_000);
+pub const MADE_AT: UnixMs = UnixMs(1_760_000_900_000);
 
 impl Source for World {
     fn log_id(&self) -> String {

@@ -1,5 +1,4 @@
-//! What nobody here wrote agrees: `sha256sum`, `openssl`, `ssh-keygen`, and where Python has them `rfc8785` and `securesystemslib`. A tool that is not on this machine is
-//! skipped with a word on the error stream; the build machine has the first three.
+//! What nobody here wrote agrees: `sha256sum`, `openssl`, `ssh-keygen`, and where Python has them `rfc8785` and `securesystemslib`.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,12 +8,9 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "these tests run the stock tools that a stranger would run")]
 
-use std::{
-    fs,
-    io::Write,
-    path::PathBuf,
-    process::{Command, Stdio},
-};
+mod foreign;
+
+use std::{fs, path::PathBuf};
 
 use seal::{
     Digest, PublicKey, SeedSigner, Signer,
@@ -49,27 +45,8 @@ fn folder(test: &str) -> Folder {
     Folder(folder)
 }
 
-/// Whether the tool succeeded, and what it said; `None` when it is not installed.
 fn run(program: &str, folder: &Folder, args: &[&str], stdin: &[u8]) -> Option<(bool, String)> {
-    let spawned = Command::new(program)
-        .args(args)
-        .current_dir(&folder.0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = match spawned {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: `{program}` is not installed");
-            return None;
-        }
-        other => other.unwrap(),
-    };
-    // A tool that refuses early closes its input; that is its answer, not our failure.
-    let _ = child.stdin.take().unwrap().write_all(stdin);
-    let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    foreign::run(program, &folder.0, args, stdin)
 }
 
 fn signer() -> SeedSigner {
@@ -214,21 +191,10 @@ fn cross_check_ssh_keygen_signs_with_the_key_it_made_and_we_read_it_alike() {
     assert!(sshsig::verify(&armored, b"hellp", sshsig::NAMESPACE, &key).is_err());
 }
 
-/// Whether this machine's Python has a module; says so when not.
-fn python_has(folder: &Folder, module: &str) -> bool {
-    let has = run("python3", folder, &["-c", &format!("import {module}")], b"").is_some_and(|(ok, _)| ok);
-    if !has {
-        eprintln!("skipped: python3 has no `{module}`");
-    }
-    has
-}
-
 #[test]
 fn cross_check_python_rfc8785_writes_the_bytes_we_write() {
     let folder = folder("rfc8785");
-    if !python_has(&folder, "rfc8785") {
-        return;
-    }
+    let Some(python) = foreign::python("rfc8785") else { return };
     let texts =
         ["", "a\"b\\c/d", "\u{1}\u{1f}\u{7f}\u{8}\t\n\u{c}\r", "é e\u{301} 😂 \u{fb33} \u{ffff}", "$plain"];
     let mut lines = Vec::new();
@@ -243,7 +209,7 @@ fn cross_check_python_rfc8785_writes_the_bytes_we_write() {
     let program = "import json, rfc8785\n\
         lines = open('lines', 'rb').read().split(b'\\n')\n\
         print(len(lines), sum(rfc8785.dumps(json.loads(l)) == l for l in lines))";
-    let (ok, said) = run("python3", &folder, &["-c", program], b"").unwrap();
+    let (ok, said) = run(&python, &folder, &["-c", program], b"").unwrap();
     assert!(ok, "{said}");
     assert_eq!(said, "5 5\n");
 }
@@ -251,9 +217,7 @@ fn cross_check_python_rfc8785_writes_the_bytes_we_write() {
 #[test]
 fn cross_check_python_securesystemslib_verifies_our_envelope_and_refuses_a_changed_one() {
     let folder = folder("securesystemslib");
-    if !python_has(&folder, "securesystemslib.dsse") {
-        return;
-    }
+    let Some(python) = foreign::python("securesystemslib.dsse, cryptography") else { return };
     let envelope = dsse::sign(dsse::IN_TOTO, "{\"subject\":\"ä\"}".as_bytes(), &signer()).unwrap();
     let mut changed = envelope.clone();
     changed.payload[2] ^= 1;
@@ -272,7 +236,7 @@ fn cross_check_python_securesystemslib_verifies_our_envelope_and_refuses_a_chang
         signer().public().keyid(),
         signer().public()
     );
-    let (ok, said) = run("python3", &folder, &["-c", &program], b"").unwrap();
+    let (ok, said) = run(&python, &folder, &["-c", &program], b"").unwrap();
     assert!(ok, "{said}");
     assert_eq!(said, "good holds\nchanged VerificationError\n");
 }

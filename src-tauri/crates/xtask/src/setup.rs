@@ -190,7 +190,8 @@ fn missing(purpose: Purpose) -> Vec<&'static Need> {
     NEEDS.iter().filter(|need| need.from <= purpose && !(need.found)()).collect()
 }
 
-fn may_install() -> bool {
+/// Whether missing packages can be installed here: as root, on Debian or Ubuntu.
+pub fn may_install() -> bool {
     let root = cfg!(unix) && is_root();
     root && Path::new("/etc/debian_version").exists() && answers("apt-get", &["--version"])
 }

@@ -1,36 +1,9 @@
-//! Running what a stranger would run.
-
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-/// Whether the tool succeeded, and what it said; `None`, with a word, when it is not installed.
-pub fn run(program: &str, folder: &Path, args: &[&str], stdin: &[u8]) -> Option<(bool, String)> {
-    let spawned = Command::new(program)
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = match spawned {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: `{program}` is not installed");
-            return None;
-        }
-        other => other.unwrap(),
-    };
-    // A tool that refuses early closes its input; that is its answer, not our failure.
-    let _ = child.stdin.take().unwrap().write_all(stdin);
-    let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
-}
+//! Files of bundles, what an attacker can repair, and a second writer of zips.
 
 use super::World;
 use seal::{Digest, Signer as _, dsse, sshsig};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files of a bundle by name.
 pub type Files = BTreeMap<String, Vec<u8>>;

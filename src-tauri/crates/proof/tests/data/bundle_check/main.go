@@ -3,7 +3,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"log"
 	"os"
@@ -52,14 +54,32 @@ func placed(name string, leaf []byte, keys note.Verifiers) {
 	}
 }
 
-func main() {
+// The log key under the names it signs with; one receipt alone names the log's only, and the task's checkpoint says the rest.
+func verifiers() note.Verifiers {
 	var known []note.Verifier
-	for _, line := range strings.Fields(string(read("keys/log.vkey"))) {
+	lines := strings.Fields(string(read("keys/log.vkey")))
+	for _, line := range lines {
 		known = append(known, must(note.NewVerifier(line)))
 	}
-	keys := note.VerifierList(known...)
+	if len(lines) == 1 {
+		raw := must(base64.StdEncoding.DecodeString(strings.SplitN(lines[0], "+", 3)[2]))
+		_, rest, _ := bytes.Cut(read(only("task/proofs.tlog-proof/*")), []byte("\n\n"))
+		origin, _, _ := strings.Cut(string(rest), "\n")
+		line := must(note.NewEd25519VerifierKey(origin, ed25519.PublicKey(raw[1:])))
+		known = append(known, must(note.NewVerifier(line)))
+	}
+	return note.VerifierList(known...)
+}
 
-	// The task's tree, from its events.
+func only(pattern string) string { return must(filepath.Glob(pattern))[0] }
+
+func has(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// The events of a whole task give the root that was signed.
+func whole(keys note.Verifiers) int {
 	events := bytes.Split(bytes.TrimSuffix(read("task/events.jsonl"), []byte("\n")), []byte("\n"))
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
@@ -72,23 +92,85 @@ func main() {
 	for n, event := range events {
 		stored = append(stored, must(tlog.StoredHashes(int64(n), event, reader))...)
 	}
-	text, size, root := head(read("task/checkpoint"), keys)
+	_, size, root := head(read("task/checkpoint"), keys)
 	if int64(len(events)) != size || must(tlog.TreeHash(size, reader)) != root {
 		log.Fatal("the events do not give the root that was signed")
 	}
-	placed("task/checkpoint.tlog-proof", []byte(text), keys)
-	text, _, _ = head(read("gate/checkpoint"), keys)
-	placed("gate/checkpoint.tlog-proof", []byte(text), keys)
+	return len(events)
+}
 
-	// The gate's entries, each in its place.
+// Events that are shown alone stand where their proofs say.
+func some(keys note.Verifiers) int {
+	names := must(filepath.Glob("task/events/*.json"))
+	for _, name := range names {
+		number := strings.TrimSuffix(filepath.Base(name), ".json")
+		placed("task/proofs.tlog-proof/"+number, read(name), keys)
+	}
+	return len(names)
+}
+
+// The gate's entries stand where their proofs say.
+func gate(keys note.Verifiers) int {
 	var numbers []int
 	for _, name := range must(filepath.Glob("gate/proofs.tlog-proof/*")) {
 		numbers = append(numbers, must(strconv.Atoi(filepath.Base(name))))
+	}
+	if len(numbers) == 0 {
+		return 0
 	}
 	sort.Ints(numbers)
 	entries := bytes.Split(bytes.TrimSuffix(read("gate/entries.jsonl"), []byte("\n")), []byte("\n"))
 	for n, entry := range entries {
 		placed(fmt.Sprintf("gate/proofs.tlog-proof/%d", numbers[n]), entry, keys)
 	}
-	fmt.Printf("events %d entries %d\n", len(events), len(entries))
+	text, _, _ := head(read("gate/checkpoint"), keys)
+	placed("gate/checkpoint.tlog-proof", []byte(text), keys)
+	return len(entries)
+}
+
+// The older checkpoint is the beginning of the one that the task's place leads to.
+func since(keys note.Verifiers) int64 {
+	if !has("log/checkpoint.prev") {
+		return 0
+	}
+	_, old, oldRoot := head(read("log/checkpoint.prev"), keys)
+	_, signed, _ := bytes.Cut(read("task/checkpoint.tlog-proof"), []byte("\n\n"))
+	_, size, root := head(signed, keys)
+	var proof tlog.TreeProof
+	for _, line := range strings.Fields(string(read("log/consistency.txt")))[5:] {
+		var hash tlog.Hash
+		copy(hash[:], must(hex.DecodeString(line)))
+		proof = append(proof, hash)
+	}
+	if err := tlog.CheckTree(proof, size, root, old, oldRoot); err != nil {
+		log.Fatal("consistency: ", err)
+	}
+	return old
+}
+
+func main() {
+	for _, root := range os.Args[1:] {
+		if err := os.Chdir(root); err != nil {
+			log.Fatal(err)
+		}
+		keys := verifiers()
+		events := 0
+		task := []byte{}
+		if has("task/events.jsonl") {
+			events = whole(keys)
+		} else {
+			events = some(keys)
+		}
+		if has("task/checkpoint") {
+			text, _, _ := head(read("task/checkpoint"), keys)
+			task = []byte(text)
+			head(read("log/checkpoint"), keys)
+		} else {
+			_, signed, _ := bytes.Cut(read(only("task/proofs.tlog-proof/*")), []byte("\n\n"))
+			text, _, _ := head(signed, keys)
+			task = []byte(text)
+		}
+		placed("task/checkpoint.tlog-proof", task, keys)
+		fmt.Printf("%s events %d entries %d since %d\n", filepath.Base(root), events, gate(keys), since(keys))
+	}
 }
