@@ -2,6 +2,7 @@
 
 use crate::Wire as _;
 use kernel::StoreState;
+use kernel::keyring::KeyHistory;
 use kernel::state::TaskState;
 use ledger::{Reader, Stored};
 use model::{Body, Digest, Event, TaskId};
@@ -45,6 +46,18 @@ pub(crate) fn store_state(reader: &Reader) -> Result<StoreState, Error> {
         })?;
     }
     Ok(state)
+}
+
+/// Every key the store ever made known.
+pub(crate) fn key_history(reader: &Reader) -> Result<KeyHistory, Error> {
+    let mut history = KeyHistory::new(reader.log_id());
+    if let Some(first) = reader.log(0, 1).wire()?.into_iter().next() {
+        walk(reader, first.task_id, &mut |_, event, body| {
+            history.take(event.occurred_at, body);
+            Ok(())
+        })?;
+    }
+    Ok(history)
 }
 
 /// A task as its events say.

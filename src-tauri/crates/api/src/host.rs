@@ -50,6 +50,24 @@ pub trait Host: Send + Sync {
     /// Keys of checkpoints that this host trusts from outside the ledger: its own K_log and old ones.
     fn trusted_log_keys(&self) -> Vec<PublicKey>;
 
+    /// Keys of other people that a person at this machine said to trust: whose, and the key as it was given.
+    ///
+    /// # Errors
+    /// When they are there and cannot be read.
+    fn trusted_people(&self) -> Result<Vec<(String, String)>, wire::Error> {
+        Ok(Vec::new())
+    }
+
+    /// Asks the witnesses to cosign the newest head and keeps what they sign; what they did not do, in words.
+    fn cosign(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Which witnesses are asked for (c2sp.org/tlog-policy), when any are.
+    fn witness_policy(&self) -> Option<String> {
+        None
+    }
+
     /// The last global checkpoint kept outside the store, as a note.
     ///
     /// # Errors

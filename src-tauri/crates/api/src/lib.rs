@@ -28,6 +28,7 @@ mod ids;
 mod lineages;
 mod notice;
 mod source;
+mod writers;
 
 pub use call::call;
 pub use error::{

@@ -1,13 +1,14 @@
 //! What a proof is made of, handed over from ledger and artifacts byte for byte.
 
-use crate::fold;
-use kernel::StoreState;
+use crate::{Wire as _, fold};
+use kernel::keyring::KeyHistory;
 use ledger::{Checkpoint, CheckpointKind, Reader};
 use model::audit::AuditEntry;
 use model::body::KeyPurpose;
 use model::{Body, Digest, TaskId};
 use proof::{Head, PublicKeys, Source};
-use seal::PublicKey;
+use seal::succession::{Revocation, Succession};
+use seal::{PublicKey, Signature};
 use std::collections::BTreeSet;
 use std::io::Read;
 
@@ -19,24 +20,49 @@ pub(crate) struct StoreSource<'a> {
     reader: Reader,
     artifacts: &'a artifacts::Store,
     keys: PublicKeys,
+    history: KeyHistory,
     made: Vec<Checkpoint>,
+    /// Which witnesses are asked for, and what they signed of the newest head.
+    policy: Option<String>,
+    cosignatures: Vec<String>,
 }
 
 impl<'a> StoreSource<'a> {
     pub(crate) fn of(
         reader: Reader,
         artifacts: &'a artifacts::Store,
-        store: &StoreState,
+        history: KeyHistory,
         made: Vec<Checkpoint>,
     ) -> Self {
-        let key = |purpose| -> Option<PublicKey> { store.keys.get(&purpose).map(|(_, key)| *key) };
+        let key =
+            |purpose| -> Option<PublicKey> { history.in_force(purpose).map(|record| record.public_key) };
         let keys = PublicKeys {
             log: key(KeyPurpose::Log),
             receipt: key(KeyPurpose::Receipt),
             manifest: key(KeyPurpose::Manifest),
             approval: key(KeyPurpose::Approval),
         };
-        Self { reader, artifacts, keys, made }
+        Self { reader, artifacts, keys, history, made, policy: None, cosignatures: Vec::new() }
+    }
+
+    /// With what witnesses have signed of the newest head.
+    pub(crate) fn witnessed(mut self, policy: Option<String>) -> Result<Self, wire::Error> {
+        self.policy = policy;
+        let Some(global) = self.head(CheckpointKind::Global, None).cloned() else { return Ok(self) };
+        let first = self.reader.log(0, 1).wire()?.into_iter().next();
+        let mut lines = Vec::new();
+        if let Some(first) = first {
+            fold::walk(&self.reader, first.task_id, &mut |_, _, body| {
+                if let Body::CheckpointCosigned(c) = body
+                    && (c.size, c.root) == (global.size, global.root)
+                {
+                    lines.push(c.line.clone());
+                }
+                Ok(())
+            })?;
+        }
+        self.cosignatures = lines;
+        Ok(self)
     }
 
     fn head(&self, kind: CheckpointKind, task: Option<TaskId>) -> Option<&Checkpoint> {
@@ -91,6 +117,20 @@ impl Source for StoreSource<'_> {
         self.keys
     }
 
+    fn successions(&self) -> Result<Vec<Vec<u8>>, String> {
+        let note = |(step, by_old, by_new): &(Succession, Signature, Signature)| {
+            step.note(by_old, by_new).map(|note| note.to_bytes()).map_err(|e| e.to_string())
+        };
+        self.history.successions.iter().map(note).collect()
+    }
+
+    fn revocations(&self) -> Result<Vec<Vec<u8>>, String> {
+        let note = |(said, signature): &(Revocation, Signature)| {
+            said.note(signature).map(|note| note.to_bytes()).map_err(|e| e.to_string())
+        };
+        self.history.revocations.iter().map(note).collect()
+    }
+
     fn task_head(&self, task: TaskId) -> Result<Option<Head>, String> {
         Ok(self.head(CheckpointKind::Task, Some(task)).map(of_checkpoint))
     }
@@ -100,7 +140,16 @@ impl Source for StoreSource<'_> {
     }
 
     fn global_head(&self) -> Result<Option<Head>, String> {
-        Ok(self.head(CheckpointKind::Global, None).map(of_checkpoint))
+        let Some(mut head) = self.head(CheckpointKind::Global, None).map(of_checkpoint) else {
+            return Ok(None);
+        };
+        head.note =
+            seal::cosignature::add_lines(&head.note, &self.cosignatures).map_err(|e| e.to_string())?;
+        Ok(Some(head))
+    }
+
+    fn policy(&self) -> Result<Option<String>, String> {
+        Ok(self.policy.clone())
     }
 
     fn events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Vec<u8>>, String> {

@@ -51,6 +51,24 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
+    /// Removes the file of an artifact whose content the log says is no longer kept; whether there was one. A small
+    /// artifact is in the ledger and goes there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn erase(&self, digest: &Digest) -> Result<bool, Error> {
+        let path = self.path_of(digest);
+        match std::fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(Error::file(format!("removing `{}`", path.display()), &e)),
+        }
+        if let Some(folder) = path.parent() {
+            sync_folder(folder)?;
+        }
+        Ok(true)
+    }
+
     /// Opens the artifacts of the store in `dir` for writing, and removes what broken-off writes left behind. Only
     /// the process that holds the ledger's lock may do that.
     ///

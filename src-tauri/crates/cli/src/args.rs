@@ -6,9 +6,10 @@ mod work;
 
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
-    ArtifactsVerb, BackupArgs, CompletionsArgs, DoctorArgs, GateVerb, GrantsVerb, HaltArgs, KeysInit,
-    KeysVerb, LedgerVerb, MemoryVerb, ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs,
-    ServeArgs, StartArgs, Store,
+    ArtifactsVerb, AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb,
+    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, LedgerVerb, MemoryVerb,
+    ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe,
+    WitnessVerb,
 };
 pub use work::{
     ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
@@ -80,12 +81,18 @@ pub enum Verb {
     /// The log that everything rests on.
     #[command(subcommand)]
     Ledger(LedgerVerb),
+    /// Signed heads of the log: kept elsewhere, compared, cosigned.
+    #[command(subcommand)]
+    Checkpoint(CheckpointVerb),
     /// The reference monitor: its state and its evidence.
     #[command(subcommand)]
     Gate(GateVerb),
-    /// Keys: make them once, list their public halves.
+    /// Keys: make them, list and rotate them, and say whose you trust.
     #[command(subcommand)]
     Keys(KeysVerb),
+    /// A second machine that cosigns heads of logs, so that nothing can be rewritten unseen.
+    #[command(subcommand)]
+    Witness(WitnessVerb),
     /// Copies the store into a new folder, also while it is in use.
     Backup(BackupArgs),
     /// Puts a copy back into an empty folder, and verifies it.
@@ -98,10 +105,17 @@ pub enum Verb {
     Resume,
     /// Settles an outcome that nobody knows, after you have looked.
     Resolve(ResolveArgs),
-    /// Tells the chain behind a receipt: from goal to change.
+    /// Erases what was said, for good: values and the content that repeats them; every proof still holds.
+    Erase(EraseArgs),
+    /// Tells the chain behind a receipt, an artifact, a file or a line of it: from goal to change.
     Explain {
-        /// The receipt, or the beginning or end of its identifier.
-        receipt: String,
+        /// The receipt or artifact, or the beginning or end of its identifier; or a file, and `:LINE` behind it.
+        subject: String,
+    },
+    /// Lists everything that derives from a bad source, and drafts the plan to take it back. Runs nothing.
+    Recall {
+        /// An artifact, belief or memory record; or a file that was taken in or kept.
+        source: String,
     },
     /// Shows exactly what was sent to a model, and what came back.
     Context(ContextArgs),

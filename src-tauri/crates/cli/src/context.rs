@@ -112,6 +112,22 @@ impl Context {
         self.open(&Unlock::Environment)
     }
 
+    /// What opens the vault: the environment, or words typed at the terminal where they are needed.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn unlock(&self, signs: Signs) -> Result<Unlock, Error> {
+        let Some(terminal) = self.terminal.as_ref().filter(|_| signs == Signs::Yes && self.asks()) else {
+            return Ok(Unlock::Environment);
+        };
+        match terminal.ask("Vault passphrase (Enter leaves the keys locked): ", Echo::Hidden)? {
+            Typed::Line(words) if !words.is_empty() => {
+                Ok(Unlock::Words(Zeroizing::new(words.as_bytes().to_vec())))
+            }
+            _ => Ok(Unlock::Environment),
+        }
+    }
+
     fn open(&self, unlock: &Unlock) -> Result<Session, Error> {
         Session::open(&self.home, Need::Write, unlock)
     }

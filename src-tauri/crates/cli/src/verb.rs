@@ -1,6 +1,9 @@
 //! One function for each verb.
 
 mod approvals;
+mod checkpoint;
+mod erase;
+mod keyring;
 mod keys;
 mod knowledge;
 mod policy;
@@ -10,6 +13,8 @@ mod serve;
 mod start;
 mod store;
 mod task;
+mod trace;
+mod witness;
 
 use crate::args::{Args, CompletionsArgs, Verb};
 use crate::context::Context;
@@ -35,15 +40,19 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Artifacts(verb) => knowledge::artifacts(context, verb),
         Verb::Proof(verb) => proof::proof(context, verb),
         Verb::Ledger(verb) => store::ledger(context, verb),
+        Verb::Checkpoint(verb) => checkpoint::checkpoint(context, verb),
         Verb::Gate(verb) => proof::gate(context, verb),
         Verb::Keys(verb) => keys::keys(context, verb),
+        Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),
         Verb::Halt(args) => store::halt(context, args),
         Verb::Boot => store::boot(context),
         Verb::Resume => run::resume_all(context),
         Verb::Resolve(args) => run::resolve(context, args),
-        Verb::Explain { receipt } => task::explain(context, receipt),
+        Verb::Erase(args) => erase::erase(context, &args),
+        Verb::Explain { subject } => trace::explain(context, &subject),
+        Verb::Recall { source } => trace::recall(context, &source),
         Verb::Context(args) => knowledge::context(context, args),
         Verb::Search(args) => knowledge::search(context, &args),
         Verb::Memory(verb) => knowledge::memory(context, verb),

@@ -27,6 +27,12 @@ pub struct Config {
     /// Tokens that prompt and answer of a model may have together; 4096 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
+    /// A second file for the newest signed head, best on another disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pin_file: Option<PathBuf>,
+    /// A git repository that keeps the newest signed head as a note under `refs/notes/hermit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pin_git: Option<PathBuf>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,

@@ -42,6 +42,12 @@ pub enum Error {
     /// Nobody can attach.
     #[error(transparent)]
     Gateway(#[from] gateway::Error),
+    /// The store is not consistent with the head that was kept outside it, and is only read.
+    #[error("{}", .0.told())]
+    Older(Box<crate::Older>),
+    /// What was said is ready for people.
+    #[error("{}", .0.message)]
+    Said(wire::Error),
     /// A decision could not be made or signed.
     #[error("the decision could not be signed: {0}")]
     Signing(String),
@@ -57,6 +63,8 @@ impl Error {
         let message = self.to_string();
         match self {
             Self::Kernel(error) => api::of_kernel(error),
+            Self::Older(older) => crate::older::refused(&older),
+            Self::Said(error) => error,
             Self::Keys(error) => of_keys(&error),
             Self::NoHome(_) => {
                 wire::Error::new(Code::Usage, message).hint("set `HERMIT_HOME` to a folder of your own")

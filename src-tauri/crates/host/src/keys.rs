@@ -56,6 +56,7 @@ pub struct Made {
 #[derive(Default)]
 pub struct HostKeys {
     open: RwLock<Option<Arc<Keys>>>,
+    vault: RwLock<Option<Arc<dyn Vault>>>,
     secrets: SecretSlot,
     why_locked: RwLock<String>,
 }
@@ -81,7 +82,15 @@ impl HostKeys {
     ///
     /// # Errors
     /// [`Error::Keys`] for a wrong passphrase or a damaged vault.
-    pub fn unlock(&self, home: &Home, log_id: &str, unlock: &Unlock) -> Result<bool, Error> {
+    ///
+    /// `in_force` is the log key that the ledger names: a rotation that broke off is brought to the end the log has.
+    pub fn unlock(
+        &self,
+        home: &Home,
+        log_id: &str,
+        in_force: Option<PublicKey>,
+        unlock: &Unlock,
+    ) -> Result<bool, Error> {
         let Some(marker) = Marker::read(home.dir())? else {
             self.locked("this store has no keys yet; make them with `hermit keys init`".to_owned());
             return Ok(false);
@@ -113,15 +122,33 @@ impl HostKeys {
                 return Ok(false);
             }
         };
-        match Keys::open(home.dir(), &*vault) {
+        let settled = match in_force {
+            Some(key) => Keys::settle(home.dir(), &*vault, &key),
+            None => Ok(false),
+        };
+        match settled.and_then(|_| Keys::open(home.dir(), &*vault)) {
             Ok(keys) => self.opened(keys, vault),
             Err(keychain::Error::Locked { why }) => {
                 self.locked(why);
                 return Ok(false);
             }
+            Err(keychain::Error::OtherKeys { .. })
+                if in_force.is_some() && marks_another(&marker, in_force) =>
+            {
+                self.locked(
+                    "this log ends before the last rotation of its keys: it is an older copy; restore a newer one"
+                        .to_owned(),
+                );
+                return Ok(false);
+            }
             Err(error) => return Err(error.into()),
         }
         Ok(true)
+    }
+
+    /// The vault that was opened with the keys.
+    pub(crate) fn vault(&self) -> Option<Arc<dyn Vault>> {
+        self.vault.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Makes the keys of a store, once. Returns the public halves and where they are kept, for the ledger.
@@ -166,7 +193,8 @@ impl HostKeys {
         }
     }
 
-    fn opened(&self, keys: Keys, vault: Arc<dyn Vault>) {
+    pub(crate) fn opened(&self, keys: Keys, vault: Arc<dyn Vault>) {
+        *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&vault));
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(keys));
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Secrets::new(vault)));
         self.locked(String::new());
@@ -175,6 +203,11 @@ impl HostKeys {
     fn locked(&self, why: String) {
         *self.why_locked.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
+}
+
+/// Whether `keys.json` names another log key than the ledger does.
+fn marks_another(marker: &Marker, in_force: Option<PublicKey>) -> bool {
+    in_force.is_some_and(|key| marker.log.public_key != key)
 }
 
 /// A vault without keys in it: a new one, or what a crash left before the marker was written.

@@ -8,7 +8,7 @@ use crate::reasoners::{LocalReasoners, chosen, playbooks};
 use crate::session::built_pages;
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs,
-    pin,
+    older::older, pin,
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
@@ -19,7 +19,7 @@ use model::body::KeyPurpose;
 use model::fault::NoFaults;
 use model::{Clock as _, Entropy as _, TaskId, UnixMs};
 use projections::Query;
-use seal::{PublicKey, Signer as _};
+use seal::PublicKey;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
@@ -89,6 +89,11 @@ impl Local {
         Self::take(home, unlock, false)
     }
 
+    /// As [`Self::owning`], for whoever accepts a store that is behind its pin.
+    pub(crate) fn in_spite_of_pins(home: Home, unlock: &Unlock) -> Result<Self, Error> {
+        Self::take_it(home, unlock, false)
+    }
+
     /// As [`Self::owning`], with every list folded anew from the log.
     ///
     /// # Errors
@@ -98,6 +103,13 @@ impl Local {
     }
 
     fn take(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
+        if let Some(older) = older(&home, &Config::load(&home)?).map_err(Error::Said)? {
+            return Err(Error::Older(Box::new(older)));
+        }
+        Self::take_it(home, unlock, rebuild)
+    }
+
+    fn take_it(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
         home.make()?;
         let config = Config::load(&home)?;
         logs::begin(&home, &config);
@@ -123,7 +135,11 @@ impl Local {
         if rebuild {
             local.rebuilt = Some(kernel.reader().log_head().map_err(kernel::Error::from)?);
         }
-        local.keys.unlock(&local.home, kernel.reader().log_id(), unlock)?;
+        let known = kernel.store_state().keys;
+        let in_force = |purpose| known.get(&purpose).map(|(_, key)| *key);
+        crate::rotate::settle_approval(&local.home, in_force(KeyPurpose::Approval))?;
+        let (log_id, log) = (kernel.reader().log_id(), in_force(KeyPurpose::Log));
+        local.keys.unlock(&local.home, log_id, log, unlock)?;
         kernel.bind_unbound()?;
         tracing::info!(dir = %local.home.dir().display(), "this process owns the store");
         local.owned = Some(Owned { drives: Drives::new(Arc::clone(&kernel)), kernel });
@@ -160,12 +176,9 @@ impl Local {
     /// # Errors
     /// [`Error::Keys`], [`Error::Kernel`].
     pub fn make_keys(&self, new: &NewKeys<'_>) -> Result<(), Error> {
-        let owned = self
-            .owned
-            .as_ref()
-            .ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))?;
-        let made = self.keys.create(&self.home, owned.kernel.reader().log_id(), new)?;
-        owned.kernel.register_keys(&made.public, made.kept_in)?;
+        let kernel = self.owned_kernel()?;
+        let made = self.keys.create(&self.home, kernel.reader().log_id(), new)?;
+        kernel.register_keys(&made.public, made.kept_in)?;
         Ok(())
     }
 
@@ -250,7 +263,30 @@ impl Local {
         }
         owned.drives.stop();
         owned.drives.settle();
-        pin::keep(&self.home, owned.kernel.reader());
+        self.keep_pins();
+        if let Err(error) = owned.kernel.close() {
+            tracing::warn!(%error, "the store was not closed; the next host recovers it");
+        }
+    }
+
+    /// The kernel, for what only its owner's own process does.
+    pub(crate) fn owned_kernel(&self) -> Result<&Kernel, Error> {
+        let owned = self.owned.as_ref().map(|owned| &*owned.kernel);
+        owned.ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))
+    }
+
+    /// Keeps the newest head outside the store.
+    pub(crate) fn keep_pins(&self) {
+        if let Some(owned) = &self.owned {
+            pin::keep(&self.home, &self.config, self.keys.vault().as_deref(), owned.kernel.reader());
+        }
+    }
+
+    /// Lets go of the store without touching what is kept outside it.
+    pub(crate) fn close_quietly(&self) {
+        let Some(owned) = &self.owned else { return };
+        owned.drives.stop();
+        owned.drives.settle();
         if let Err(error) = owned.kernel.close() {
             tracing::warn!(%error, "the store was not closed; the next host recovers it");
         }
@@ -304,18 +340,38 @@ impl api::Host for Local {
     }
 
     fn trusted_log_keys(&self) -> Vec<PublicKey> {
-        if let Some(keys) = self.keys.keys() {
-            return vec![keys.log().public()];
-        }
-        // `keys.json` stands outside the ledger and names the key that the vault will be held to.
-        match keychain::Marker::read(self.home.dir()) {
-            Ok(Some(marker)) => vec![marker.log.public_key],
-            _ => Vec::new(),
+        // `keys.json` stands outside the ledger and names the keys that the vault is held to, now and before.
+        let marker = match self.keys.keys() {
+            Some(keys) => Some(keys.marker().clone()),
+            None => keychain::Marker::read(self.home.dir()).ok().flatten(),
+        };
+        let Some(marker) = marker else { return Vec::new() };
+        let before = marker.earlier.iter().rev().map(|earlier| earlier.log.public_key);
+        std::iter::once(marker.log.public_key).chain(before).collect()
+    }
+
+    fn trusted_people(&self) -> Result<Vec<(String, String)>, wire::Error> {
+        let known = crate::trust::read(&self.home).map_err(Error::to_wire)?;
+        Ok(known.into_iter().map(|trusted| (trusted.name, trusted.key)).collect())
+    }
+
+    fn cosign(&self) -> Vec<String> {
+        match self.ask_witnesses() {
+            Ok(asked) => asked
+                .into_iter()
+                .filter_map(|asked| Some(format!("witness {}: {}", asked.name, asked.outcome.err()?)))
+                .collect(),
+            Err(error) => vec![format!("the witnesses could not be asked: {error}")],
         }
     }
 
+    fn witness_policy(&self) -> Option<String> {
+        crate::cosign::policy(&self.home).ok().flatten().map(|policy| policy.to_text(""))
+    }
+
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
-        pin::read(&self.home)
+        let pins = pin::read(&self.home, &self.config, self.keys.vault().as_deref())?;
+        Ok(pins.into_iter().next().map(|pin| pin.note))
     }
 
     fn now(&self) -> UnixMs {

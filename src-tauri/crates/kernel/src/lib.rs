@@ -26,6 +26,7 @@ pub mod drive;
 mod error;
 mod gatepass;
 mod kernel;
+pub mod keyring;
 pub mod next;
 mod open;
 pub mod ports;

@@ -78,4 +78,22 @@ impl ApprovalKey {
         let (opened, plain) = Opened::open(path, FORMAT, old)?;
         Opened::create(FORMAT, new, cost, opened.header.public_key)?.write(path, &plain)
     }
+
+    /// The file `next` takes the place of `path`: the last step of a rotation. The old seed is gone then.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn promote(next: &Path, path: &Path) -> Result<(), Error> {
+        std::fs::rename(next, path).map_err(|e| Error::io("replace", path, &e))?;
+        sync_folder_of(path)
+    }
+}
+
+/// Makes the new name durable.
+fn sync_folder_of(path: &Path) -> Result<(), Error> {
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        std::fs::File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io("sync", folder, &e))?;
+    }
+    Ok(())
 }

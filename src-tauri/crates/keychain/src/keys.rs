@@ -11,7 +11,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Name of the root seed in the vault.
-const ROOT: &str = "root-seed";
+pub(crate) const ROOT: &str = "root-seed";
 const SALT: &[u8] = b"hermit-keys/1";
 const LOG: &[u8] = b"hermit/K_log/1";
 const RECEIPT: &[u8] = b"hermit/K_receipt/1";
@@ -19,7 +19,7 @@ const MANIFEST: &[u8] = b"hermit/K_manifest/1";
 
 /// The three signers of a store. The root seed itself is not kept.
 pub struct Keys {
-    marker: Marker,
+    pub(crate) marker: Marker,
     log: Arc<SeedSigner>,
     receipt: Arc<SeedSigner>,
     manifest: Arc<SeedSigner>,
@@ -66,7 +66,7 @@ impl Keys {
         ];
         match pairs.iter().find(|(_, derived, written)| derived != written) {
             Some((purpose, ..)) => Err(Error::OtherKeys { purpose }),
-            None => Ok(keys),
+            None => Ok(Self { marker, ..keys }),
         }
     }
 
@@ -94,13 +94,13 @@ impl Keys {
         &self.marker
     }
 
-    fn derive(vault: &dyn Vault, seed: &[u8; 32]) -> Result<Self, Error> {
+    pub(crate) fn derive(vault: &dyn Vault, seed: &[u8; 32]) -> Result<Self, Error> {
         let (log, receipt, manifest) = (signer(seed, LOG)?, signer(seed, RECEIPT)?, signer(seed, MANIFEST)?);
         let marker = Marker::new(vault.kind(), log.public(), receipt.public(), manifest.public());
         Ok(Self { marker, log: Arc::new(log), receipt: Arc::new(receipt), manifest: Arc::new(manifest) })
     }
 
-    fn marked(self, folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn marked(self, folder: &Path) -> Result<Self, Error> {
         self.marker.write(folder)?;
         Ok(self)
     }
@@ -112,7 +112,7 @@ impl fmt::Debug for Keys {
     }
 }
 
-fn seed_of(bytes: &[u8]) -> Result<Zeroizing<[u8; 32]>, Error> {
+pub(crate) fn seed_of(bytes: &[u8]) -> Result<Zeroizing<[u8; 32]>, Error> {
     let damaged =
         || Error::Damaged { path: ROOT.to_owned(), why: format!("it has {} bytes, not 32", bytes.len()) };
     bytes.try_into().map(Zeroizing::new).map_err(|_| damaged())

@@ -22,6 +22,7 @@
 //!    others may read it.
 //! 6. What leaves a vault is wiped when dropped.
 //! 7. A key is made once: creation never overwrites.
+//! 8. A rotation that breaks off leaves the old keys or the new ones, as the log says, never neither.
 //!
 //! # Where to start reading
 //!
@@ -34,6 +35,7 @@ mod keys;
 mod marker;
 mod memory;
 mod os;
+mod rotation;
 mod secrets;
 mod vault;
 mod wrap;
@@ -42,7 +44,7 @@ pub use approval::ApprovalKey;
 pub use error::Error;
 pub use file::FileVault;
 pub use keys::Keys;
-pub use marker::{KeyFact, MARKER_FILE, Marker};
+pub use marker::{Earlier, KeyFact, MARKER_FILE, Marker};
 pub use memory::MemoryVault;
 pub use os::OsVault;
 pub use secrets::Secrets;

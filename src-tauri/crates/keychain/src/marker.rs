@@ -41,6 +41,21 @@ pub struct Marker {
     pub receipt: KeyFact,
     /// Signs `SHA256SUMS`.
     pub manifest: KeyFact,
+    /// Keys that were in force before, the oldest first: what they signed stays verifiable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Earlier>,
+}
+
+/// Three keys that were in force together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Earlier {
+    /// Signed checkpoints.
+    pub log: KeyFact,
+    /// Signed receipts and statements.
+    pub receipt: KeyFact,
+    /// Signed `SHA256SUMS`.
+    pub manifest: KeyFact,
 }
 
 impl Marker {
@@ -51,7 +66,13 @@ impl Marker {
             log: KeyFact::of(log),
             receipt: KeyFact::of(receipt),
             manifest: KeyFact::of(manifest),
+            earlier: Vec::new(),
         }
+    }
+
+    /// The three keys of now as those of before.
+    pub(crate) const fn as_earlier(&self) -> Earlier {
+        Earlier { log: self.log, receipt: self.receipt, manifest: self.manifest }
     }
 
     /// The choice of the store in `folder`; `None` for a store without keys.
@@ -66,8 +87,9 @@ impl Marker {
         };
         let marker: Self =
             serde_json::from_slice(&bytes).map_err(|e| Error::damaged(&path, e.to_string()))?;
-        let whole =
-            [marker.log, marker.receipt, marker.manifest].iter().all(|k| k.public_key.keyid() == k.keyid);
+        let before = marker.earlier.iter().flat_map(|e| [e.log, e.receipt, e.manifest]);
+        let mut all = [marker.log, marker.receipt, marker.manifest].into_iter().chain(before);
+        let whole = all.all(|k| k.public_key.keyid() == k.keyid);
         if marker.format != FORMAT || !whole {
             return Err(Error::damaged(&path, "its format or a key id is not ours"));
         }

@@ -9,4 +9,5 @@
 
 mod keys;
 mod os_keychain;
+mod rotations;
 mod vaults;

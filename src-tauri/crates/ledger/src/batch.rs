@@ -69,6 +69,8 @@ pub struct Batch {
     pub consume: Vec<(GrantId, u32)>,
     /// Disclosures to delete. The event that says so belongs into the same batch (proof.md 5).
     pub erase: Vec<Digest>,
+    /// Small artifacts whose content is to be deleted. The events that say so belong into the same batch.
+    pub erase_content: Vec<Digest>,
     /// Filled by [`crate::Writer::checkpoint`] alone.
     pub checkpoints: Vec<NewCheckpoint>,
 }
@@ -86,6 +88,7 @@ impl Batch {
             disclosures: Vec::new(),
             consume: Vec::new(),
             erase: Vec::new(),
+            erase_content: Vec::new(),
             checkpoints: Vec::new(),
         }
     }
@@ -99,6 +102,7 @@ impl Batch {
             && self.disclosures.is_empty()
             && self.consume.is_empty()
             && self.erase.is_empty()
+            && self.erase_content.is_empty()
             && self.checkpoints.is_empty()
     }
 }

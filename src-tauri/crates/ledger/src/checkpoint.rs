@@ -7,6 +7,7 @@ use model::fault::Point;
 use model::{TaskId, UnixMs};
 use rusqlite::Connection;
 use seal::merkle::{Frontier, leaf_hash};
+use seal::note::VerifierKey;
 use seal::{Digest, Signer};
 
 model::names! {
@@ -155,6 +156,12 @@ impl Maker<'_> {
         Ok(())
     }
 
+    /// Whether the key that signs now signed this one: after a rotation every head is signed once more.
+    fn signed(&self, last: &Checkpoint) -> Result<bool, Error> {
+        let key = VerifierKey::new(&last.origin, self.signer.public()).map_err(Error::Signing)?;
+        Ok(seal::note::verify_note(&last.note, &[key]).is_ok())
+    }
+
     fn one(
         &mut self,
         conn: &Connection,
@@ -166,6 +173,7 @@ impl Maker<'_> {
     ) -> Result<(), Error> {
         if let Some(last) = crate::reads::last_checkpoint(conn, self.log_id, kind, task_id)?
             && last.size == size
+            && self.signed(&last)?
         {
             self.all.push(last);
             return Ok(());

@@ -184,7 +184,7 @@ impl Engine {
         for point in &points {
             self.faults.after(*point).map_err(|e| Failed::Stop(Error::io("confirming a commit", &e)))?;
         }
-        if placed().any(|batch| !batch.erase.is_empty()) {
+        if placed().any(|batch| !(batch.erase.is_empty() && batch.erase_content.is_empty())) {
             // The WAL would keep the erased bytes until it is overwritten.
             self.move_wal("TRUNCATE");
         }

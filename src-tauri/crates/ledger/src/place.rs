@@ -48,6 +48,8 @@ impl Place<'_> {
         for digest in &batch.erase {
             self.execute("DELETE FROM disclosures WHERE digest = ?1", params![Hash(*digest)])?;
         }
+        let said_by = (!batch.events.is_empty()).then_some(self.state.ends.log_seq);
+        self.erase_content(&batch.erase_content, said_by)?;
         for new in &batch.checkpoints {
             self.checkpoint(new)?;
         }
@@ -155,6 +157,21 @@ impl Place<'_> {
             "INSERT OR IGNORE INTO disclosures (epoch, log_seq, digest, bytes) VALUES (?1, ?2, ?3, ?4)";
         let values = params![int(self.epoch), log_seq.map(int), Hash(disclosure.digest), disclosure.bytes];
         self.execute(text, values).map(drop)
+    }
+
+    /// Deletes content; the database allows it only for what an event of the log names.
+    fn erase_content(&self, digests: &[Digest], log_seq: Option<u64>) -> Result<(), Error> {
+        if digests.is_empty() {
+            return Ok(());
+        }
+        let log_seq =
+            log_seq.ok_or_else(|| Error::invalid("content is erased only with the event that says so"))?;
+        for digest in digests {
+            let text = "INSERT INTO erasures (digest, epoch, log_seq) VALUES (?1, ?2, ?3)";
+            self.execute(text, params![Hash(*digest), int(self.epoch), int(log_seq)])?;
+            self.execute("DELETE FROM blobs WHERE digest = ?1", params![Hash(*digest)])?;
+        }
+        Ok(())
     }
 
     fn consume(&self, grant: GrantId, max_uses: u32) -> Result<(), Error> {

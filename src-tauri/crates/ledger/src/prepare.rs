@@ -31,6 +31,7 @@ pub(crate) struct Prepared {
     pub disclosures: Vec<Disclosure>,
     pub consume: Vec<(GrantId, u32)>,
     pub erase: Vec<Digest>,
+    pub erase_content: Vec<Digest>,
     pub checkpoints: Vec<NewCheckpoint>,
 }
 
@@ -66,6 +67,7 @@ impl Prepared {
             disclosures: batch.disclosures,
             consume: batch.consume,
             erase: batch.erase,
+            erase_content: batch.erase_content,
             checkpoints: batch.checkpoints,
         })
     }

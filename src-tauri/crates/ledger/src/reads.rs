@@ -259,7 +259,9 @@ impl Reader {
         task: Option<TaskId>,
         size: u64,
     ) -> Result<Option<Checkpoint>, Error> {
-        let text = format!("{CHECKPOINT} WHERE kind = ?1 AND task_id IS ?2 AND size = ?3 LIMIT 1");
+        let text = format!(
+            "{CHECKPOINT} WHERE kind = ?1 AND task_id IS ?2 AND size = ?3 ORDER BY checkpoint_seq DESC LIMIT 1"
+        );
         self.read("reading a checkpoint", |conn| {
             conn.prepare_cached(&text)?
                 .query_row(params![kind.as_str(), task.map(Id::from), int(size)], |row| {
@@ -382,7 +384,9 @@ pub(crate) fn last_checkpoint(
     kind: CheckpointKind,
     task: Option<TaskId>,
 ) -> Result<Option<Checkpoint>, Error> {
-    let text = format!("{CHECKPOINT} WHERE kind = ?1 AND task_id IS ?2 ORDER BY size DESC LIMIT 1");
+    let text = format!(
+        "{CHECKPOINT} WHERE kind = ?1 AND task_id IS ?2 ORDER BY size DESC, checkpoint_seq DESC LIMIT 1"
+    );
     let mut found = conn.prepare_cached(&text).map_err(|e| Error::sql("reading a checkpoint", &e))?;
     found
         .query_row(params![kind.as_str(), task.map(Id::from)], |row| checkpoint(row, log_id))

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const FILE: &str = "ledger.db";
 
 /// Version of the ground tables, kept in `user_version`.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Marks the file as ours: `HRMT`.
 const APPLICATION_ID: i32 = 0x4852_4d54;
@@ -19,7 +19,13 @@ const APPLICATION_ID: i32 = 0x4852_4d54;
 const SQLITE_MIN: i32 = 3_051_003;
 
 /// Every migration of the ground, oldest first. Frozen in tests/house/migrations.sha256.
-const MIGRATIONS: [&str; SCHEMA as usize] = [include_str!("../../../../migrations/ledger/0001_ground.sql")];
+const MIGRATIONS: [&str; SCHEMA as usize] = [
+    include_str!("../../../../migrations/ledger/0001_ground.sql"),
+    include_str!("../../../../migrations/ledger/0002_erasures.sql"),
+];
+
+/// The oldest schema that is read as it is; a host that opens the store for writing brings it up to date.
+const READABLE: u32 = 1;
 
 /// Bytes of a page; a step of a few events fits into a handful of them.
 const PAGE_BYTES: u32 = 4096;
@@ -89,7 +95,7 @@ pub(crate) fn open_reader(dir: &Path) -> Result<Connection, Error> {
     keep_plans(&conn).map_err(sql)?;
     match version(&conn, &path)? {
         0 => Err(Error::NoStore { dir: dir.display().to_string() }),
-        SCHEMA => Ok(conn),
+        READABLE..=SCHEMA => Ok(conn),
         older => Err(Error::ReadOnly {
             why: format!(
                 "its schema {older} is older than {SCHEMA}; let a host open it once to bring it up to date"
@@ -157,11 +163,14 @@ fn migrate(conn: &mut Connection, from: u32) -> Result<(), Error> {
     tx.commit().map_err(sql)
 }
 
-/// The ground objects as the migrations make them: kind, name, SQL; verification compares the store's with these.
-pub(crate) fn expected_objects() -> Result<Vec<(String, String, String)>, Error> {
+/// The ground objects as the migrations up to the store's own schema make them: kind, name, SQL; verification compares
+/// the store's with these.
+pub(crate) fn expected_objects(of: &Connection) -> Result<Vec<(String, String, String)>, Error> {
     let sql = |e: rusqlite::Error| Error::sql("making the expected schema", &e);
+    let found: i64 = of.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(sql)?;
+    let applied = usize::try_from(found).unwrap_or(0).clamp(READABLE as usize, MIGRATIONS.len());
     let conn = Connection::open_in_memory().map_err(sql)?;
-    for migration in MIGRATIONS {
+    for migration in MIGRATIONS.iter().take(applied) {
         conn.execute_batch(migration).map_err(sql)?;
     }
     objects(&conn)

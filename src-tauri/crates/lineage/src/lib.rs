@@ -24,10 +24,12 @@ mod fold;
 mod graph;
 mod layout;
 pub mod node;
+mod recall;
 mod taint;
 
 pub use explain::Explanation;
 pub use graph::Graph;
 pub use layout::{Drawn, Layout};
 pub use node::{Edge, EdgeKind, Node, NodeId};
+pub use recall::Recall;
 pub use taint::{Stale, Taint};

@@ -427,4 +427,24 @@ bodies! {
     ClarificationCancelled ("clarification.cancelled", 1, Clarification, |b| b.clarification_id) {
         clarification_id: ClarificationId,
     }
+
+    // Keys that are not believed any more, heads that others have signed, and what only a person may decide.
+
+    /// A key must not be believed any more; the key that followed it says so.
+    KeyRevoked ("key.revoked", 1, Key, |b| b.keyid) {
+        purpose: KeyPurpose, keyid: Digest, public_key: seal::keys::PublicKey, revoked_by: Digest, signature: String,
+        reason: Text,
+    }
+    /// A witness signed a head of the log; the line is its cosignature as it stands in the note.
+    CheckpointCosigned ("checkpoint.cosigned", 1, Checkpoint, |b| b.root) {
+        origin: String, size: u64, root: Digest, witness: String, line: String,
+    }
+    /// A person signed what nobody else may decide; the text holds codes and digests alone.
+    PersonDecided ("person.decided", 1, Store, |b| b.decision_sha256) {
+        decision: String, decision_sha256: Digest, keyid: Digest, signature: String,
+    }
+    /// The store goes on although it is not consistent with the head that was kept outside it.
+    PinAccepted ("pin.accepted", 1, Store, |b| b.pin_sha256) {
+        standing: String, pinned: u64, found: u64, pin_sha256: Digest,
+    }
 }

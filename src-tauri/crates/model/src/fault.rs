@@ -117,6 +117,26 @@ crate::names! {
         ProofExport = "proof.export",
         /// A backup is written.
         BackupWrite = "backup.write",
+        /// The seed of the next keys is laid beside that of the present ones.
+        KeyStage = "key.stage",
+        /// The log records that keys followed others.
+        KeyRotate = "key.rotate",
+        /// The next seed becomes the present one.
+        KeyPromote = "key.promote",
+        /// The file that names the keys names the next ones.
+        KeyMark = "key.mark",
+        /// A key is revoked.
+        KeyRevoke = "key.revoke",
+        /// Disclosures are erased.
+        DisclosureErase = "disclosure.erase",
+        /// A broken chain is anchored anew.
+        ChainReanchor = "chain.reanchor",
+        /// A store that is behind its pin is accepted.
+        PinAccept = "pin.accept",
+        /// A witness's signature is kept.
+        CheckpointCosign = "checkpoint.cosign",
+        /// A witness remembers the head it is about to sign.
+        WitnessRemember = "witness.remember",
     }
 }
 

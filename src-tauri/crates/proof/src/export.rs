@@ -9,6 +9,7 @@ mod write;
 
 pub use preview::{Kind, Leaf, Preview, preview};
 
+use crate::layout::Named;
 use crate::names::Names;
 use crate::statement::{Predicate, Statement, is_subject};
 use crate::{Error, Options, Scope, Signers, Source, layout, readme};
@@ -16,6 +17,7 @@ use collect::Collected;
 use ground::{Ground, Measure, Planned, What};
 use model::{TaskId, UnixMs};
 use seal::note::VerifierKey;
+use seal::succession::{Revocation, Succession};
 use seal::{Digest, dsse, sshsig};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -139,6 +141,9 @@ fn plan<'a>(
         check_signers(&collected, signers)?;
     }
     key_files(&mut collected)?;
+    if signers.is_some() {
+        rotation_files(&mut collected, source)?;
+    }
     let predicate = predicate(&collected, task, options);
     collected.text(layout::README, readme::text(&predicate, signers.is_some()));
     // One receipt is a statement itself, and the list of files says the rest.
@@ -238,6 +243,30 @@ fn key_files(collected: &mut Collected<'_>) -> Result<(), Error> {
         collected.text(layout::KEY_VKEYS, vkeys.iter().take(lines).map(|key| format!("{key}\n")).collect());
         let line = sshsig::allowed_signers_line(layout::MANIFEST_PRINCIPAL, sshsig::NAMESPACE, &manifest);
         collected.text(layout::KEY_ALLOWED, line.map_err(Error::inconsistent)?);
+    }
+    Ok(())
+}
+
+/// How the keys of this bundle came in the place of others. What is about a key that does not go along stays out.
+fn rotation_files(collected: &mut Collected, source: &dyn Source) -> Result<(), Error> {
+    let failed = |why: String| Error::Source { what: "the notes about keys".to_owned(), why };
+    let has_approval = collected.keys.approval.is_some();
+    let goes = |purpose: &str| has_approval || purpose != "approval";
+    let mut n = 0;
+    for note in source.successions().map_err(failed)? {
+        let step = Succession::open(&note).map_err(Error::inconsistent)?;
+        if goes(&step.purpose) {
+            n += 1;
+            collected.bytes(&Named::Rotation(n).path(), note);
+        }
+    }
+    let mut n = 0;
+    for note in source.revocations().map_err(failed)? {
+        let said = Revocation::open(&note).map_err(Error::inconsistent)?;
+        if goes(&said.purpose) {
+            n += 1;
+            collected.bytes(&Named::Revocation(n).path(), note);
+        }
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ pub(crate) const LOG_CHECKPOINT: &str = "log/checkpoint";
 pub(crate) const LOG_PREVIOUS: &str = "log/checkpoint.prev";
 /// Hashes that lead from that one to the one in the bundle.
 pub(crate) const LOG_CONSISTENCY: &str = "log/consistency.txt";
+pub(crate) const LOG_POLICY: &str = "log/policy";
 pub(crate) const TASK_EVENTS: &str = "task/events.jsonl";
 pub(crate) const TASK_CHECKPOINT: &str = "task/checkpoint";
 pub(crate) const TASK_CHECKPOINT_PROOF: &str = "task/checkpoint.tlog-proof";
@@ -51,7 +52,7 @@ pub(crate) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 /// An event, a gate entry or a disclosure is at most this long; a line that is longer is not read on.
 pub(crate) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-const FIXED: [&str; 23] = [
+const FIXED: [&str; 24] = [
     README,
     SUMS,
     SUMS_ED25519,
@@ -66,6 +67,7 @@ const FIXED: [&str; 23] = [
     LOG_PREVIOUS,
     LOG_CONSISTENCY,
     DISCLOSED,
+    LOG_POLICY,
     TASK_EVENTS,
     TASK_CHECKPOINT,
     TASK_CHECKPOINT_PROOF,
@@ -90,6 +92,10 @@ pub(crate) enum Named {
     Receipt(ReceiptId),
     /// `receipts/<id>.json`, of a store without keys.
     BareReceipt(ReceiptId),
+    /// `keys/rotations/<n>.note`, from 1, in the order in which keys followed each other.
+    Rotation(u64),
+    /// `keys/revocations/<n>.note`, from 1.
+    Revocation(u64),
     /// `disclosures/<digest>.json`.
     Disclosure(Digest),
     /// `artifacts/sha256/<aa>/<hex>`.
@@ -105,6 +111,8 @@ impl Named {
             Self::GateProof(number) => format!("gate/proofs.tlog-proof/{number}"),
             Self::Receipt(id) => format!("receipts/{id}.dsse.json"),
             Self::BareReceipt(id) => format!("receipts/{id}.json"),
+            Self::Rotation(n) => format!("keys/rotations/{n}.note"),
+            Self::Revocation(n) => format!("keys/revocations/{n}.note"),
             Self::Disclosure(digest) => format!("disclosures/{digest}.json"),
             Self::Artifact(digest) => {
                 let hex = digest.to_string();
@@ -126,6 +134,8 @@ impl Named {
                 Some(id) => id.parse().ok().map(Self::Receipt),
                 None => stem.parse().ok().map(Self::BareReceipt),
             }),
+            "keys/rotations" => name.strip_suffix(".note").and_then(number).map(Self::Rotation),
+            "keys/revocations" => name.strip_suffix(".note").and_then(number).map(Self::Revocation),
             "disclosures" => json.and_then(|hex| hex.parse().ok()).map(Self::Disclosure),
             _ => folder.starts_with("artifacts/").then(|| name.parse().ok().map(Self::Artifact)).flatten(),
         };
@@ -154,6 +164,8 @@ mod tests {
             Named::Event(7),
             Named::EventProof(1),
             Named::GateProof(20),
+            Named::Rotation(3),
+            Named::Revocation(1),
             Named::Disclosure(digest),
             Named::Artifact(digest),
         ] {

@@ -1,7 +1,7 @@
 //! What a check has shown, in words a person can use.
 
 use model::TaskId;
-use seal::Digest;
+use seal::{Digest, PublicKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -98,8 +98,10 @@ pub struct Report {
     pub exported_at_ms: Option<i64>,
     /// Key ids (SHA-256 of the SPKI DER) by purpose.
     pub keys: BTreeMap<String, Digest>,
-    /// Purposes whose key the caller trusts.
+    /// Purposes whose key the caller trusts, itself or one that it followed.
     pub trusted: Vec<String>,
+    /// The keys of the bundle, earlier ones too, that the caller named.
+    pub vouching: Vec<PublicKey>,
     /// How much was checked.
     pub counts: Counts,
     /// What the bundle proves.

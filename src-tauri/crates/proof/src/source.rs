@@ -16,6 +16,30 @@ pub trait Source {
     /// The public keys in force; `None` where the store has none.
     fn public_keys(&self) -> PublicKeys;
 
+    /// The notes by which keys followed others, in their order ([`seal::succession::Succession`]).
+    ///
+    /// # Errors
+    /// In words, as in every method here.
+    fn successions(&self) -> Result<Vec<Vec<u8>>, String> {
+        Ok(Vec::new())
+    }
+
+    /// The notes by which keys were revoked, in their order ([`seal::succession::Revocation`]).
+    ///
+    /// # Errors
+    /// In words.
+    fn revocations(&self) -> Result<Vec<Vec<u8>>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Which witnesses the store asks to cosign its log (c2sp.org/tlog-policy); `None` when it asks none.
+    ///
+    /// # Errors
+    /// In words.
+    fn policy(&self) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
     /// The signed head of the task's tree and its place in the global log; `None` in a store without keys.
     ///
     /// # Errors

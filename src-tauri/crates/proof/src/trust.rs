@@ -1,7 +1,7 @@
 //! Keys that the caller already trusts, in every spelling a person may hold one in.
 
 use crate::Error;
-use seal::{Digest, PublicKey, note::VerifierKey, sshsig};
+use seal::{Digest, PublicKey, cosignature::WitnessKey, note::VerifierKey, sshsig};
 use std::fmt;
 
 /// A key, or enough of it to recognise it.
@@ -11,6 +11,8 @@ pub enum Trust {
     Key(PublicKey),
     /// Its key id: SHA-256 of its SPKI DER, 64 hexadecimal digits.
     KeyId(Digest),
+    /// A witness's key: it vouches for no bundle, but says that the log only grew.
+    Witness(WitnessKey),
     /// Its fingerprint as `ssh-keygen -l` shows it: `SHA256:…`.
     Ssh(String),
 }
@@ -31,6 +33,9 @@ impl Trust {
         }
         if line.contains('+') {
             let first = line.lines().next().unwrap_or_default();
+            if let Ok(key) = first.parse::<WitnessKey>() {
+                return Ok(Self::Witness(key));
+            }
             return first.parse::<VerifierKey>().map(|k| Self::Key(*k.key())).map_err(refused);
         }
         line.parse().map(Self::KeyId).map_err(refused)
@@ -42,6 +47,7 @@ impl Trust {
         match self {
             Self::Key(trusted) => trusted == key,
             Self::KeyId(keyid) => *keyid == key.keyid(),
+            Self::Witness(_) => false,
             Self::Ssh(fingerprint) => *fingerprint == sshsig::fingerprint(key),
         }
     }
@@ -58,6 +64,7 @@ impl fmt::Display for Trust {
         match self {
             Self::Key(key) => write!(f, "{}", key.keyid()),
             Self::KeyId(keyid) => write!(f, "{keyid}"),
+            Self::Witness(key) => write!(f, "{key}"),
             Self::Ssh(fingerprint) => f.write_str(fingerprint),
         }
     }

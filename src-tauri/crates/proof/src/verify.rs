@@ -9,6 +9,7 @@ mod gate;
 mod heads;
 mod manifest;
 mod receipts;
+mod rotations;
 mod version;
 mod words;
 
@@ -21,6 +22,7 @@ use crate::statement::Predicate;
 use crate::{Error, PublicKeys, Trust};
 use heads::{Heads, Past};
 use manifest::Sum;
+use seal::succession::{Revocation, Succession};
 use seal::{Digest, Hasher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +77,9 @@ struct Check<'a> {
     signed: bool,
     /// Whether it is one receipt of a store with keys: its heads stand inside its proofs.
     single: bool,
+    /// How keys followed others, and which are revoked.
+    successions: Vec<Succession>,
+    revocations: Vec<Revocation>,
     predicate: Option<Predicate>,
     heads: Option<Heads>,
     facts: Facts,
@@ -103,6 +108,8 @@ impl<'a> Check<'a> {
             keys: PublicKeys::default(),
             signed: false,
             single: false,
+            successions: Vec::new(),
+            revocations: Vec::new(),
             predicate: None,
             heads: None,
             facts: Facts::default(),
@@ -131,6 +138,7 @@ impl<'a> Check<'a> {
             predicate
         };
         self.predicate = Some(predicate.clone());
+        self.rotations(&predicate)?;
         self.history(held)?;
         self.events(&predicate)?;
         self.gate(&predicate)?;
@@ -317,6 +325,7 @@ pub(crate) fn blank(verdict: Verdict) -> Report {
         exported_at_ms: None,
         keys: BTreeMap::new(),
         trusted: Vec::new(),
+        vouching: Vec::new(),
         counts: Counts::default(),
         proven: Vec::new(),
         asserted: Vec::new(),

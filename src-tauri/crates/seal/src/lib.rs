@@ -27,6 +27,7 @@
 
 pub mod canon;
 pub mod chain;
+pub mod cosignature;
 mod digest;
 pub mod disclose;
 pub mod dsse;
@@ -38,6 +39,7 @@ pub mod merkle;
 pub mod note;
 mod scan;
 pub mod sshsig;
+pub mod succession;
 pub mod tlog_proof;
 
 pub use digest::{Digest, Hasher};

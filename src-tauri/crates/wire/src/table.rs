@@ -91,6 +91,8 @@ macro_rules! with_commands {
         "checks the whole ledger" ledger.verify(Verify) -> Report, read [store];
         "folds every list anew from the log" ledger.rebuild(Rebuild) -> Rebuilt, owner [];
         "signs the trees of tasks, gate and log" ledger.checkpoint(Checkpoint) -> Checkpoints, write [];
+        "shows the newest signed head of the whole log" ledger.head(Head) -> Signed, read [store];
+        "compares the store with a head that somebody kept" ledger.compare(Compare) -> Compared, read [store];
         "counts what is there" ledger.stats(Stats) -> Counts, read [store];
         "tells whether the gate works or is halted" gate.state(State) -> GateState, read [gate];
         "stops everything until a person boots" gate.halt(Halt) -> GateState, write [];
@@ -108,6 +110,9 @@ macro_rules! with_commands {
         "tells what policy would say to an act" policy.test(Test) -> Judged, free [];
         "judges all of history again under other rules" policy.backtest(Backtest) -> Backtested, read [tasks, approvals];
         "tells why policy said what it said" policy.explain(Explain) -> Judged, read [tasks];
+        "tells the chain behind a receipt, an artifact, a file or a line of it" trace.explain(Explain) -> Explained, read [receipts];
+        "lists what derives from a source and drafts the plan to take it back" trace.recall(Recall) -> Recalled, read [artifacts];
+        "shows what erasing a value, an artifact or a task would take" erasure.plan(Plan) -> Planned, read [];
         "copies the store while it is in use" store.backup(Backup) -> BackedUp, read [];
         "puts a copy back into an empty folder" store.restore(Restore) -> Restored, free [];
         "tells who holds the store and what waits for a person" host.status(Status) -> HostStatus, read [tasks, approvals, gate, store];

@@ -2,6 +2,7 @@
 import type * as approvals from "./approvals";
 import type * as artifacts from "./artifacts";
 import type * as context from "./context";
+import type * as erasure from "./erasure";
 import type * as gate from "./gate";
 import type * as grants from "./grants";
 import type * as host from "./host";
@@ -15,6 +16,7 @@ import type * as receipts from "./receipts";
 import type * as store from "./store";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
+import type * as trace from "./trace";
 import type { Topic } from "./shared";
 
 export interface Commands {
@@ -92,6 +94,10 @@ export interface Commands {
   "ledger.rebuild": { params: ledger.Rebuild; answer: ledger.Rebuilt };
   /** signs the trees of tasks, gate and log */
   "ledger.checkpoint": { params: ledger.Checkpoint; answer: ledger.Checkpoints };
+  /** shows the newest signed head of the whole log */
+  "ledger.head": { params: ledger.Head; answer: ledger.Signed };
+  /** compares the store with a head that somebody kept */
+  "ledger.compare": { params: ledger.Compare; answer: ledger.Compared };
   /** counts what is there */
   "ledger.stats": { params: ledger.Stats; answer: ledger.Counts };
   /** tells whether the gate works or is halted */
@@ -126,6 +132,12 @@ export interface Commands {
   "policy.backtest": { params: policy.Backtest; answer: policy.Backtested };
   /** tells why policy said what it said */
   "policy.explain": { params: policy.Explain; answer: policy.Judged };
+  /** tells the chain behind a receipt, an artifact, a file or a line of it */
+  "trace.explain": { params: trace.Explain; answer: trace.Explained };
+  /** lists what derives from a source and drafts the plan to take it back */
+  "trace.recall": { params: trace.Recall; answer: trace.Recalled };
+  /** shows what erasing a value, an artifact or a task would take */
+  "erasure.plan": { params: erasure.Plan; answer: erasure.Planned };
   /** copies the store while it is in use */
   "store.backup": { params: store.Backup; answer: store.BackedUp };
   /** puts a copy back into an empty folder */
@@ -183,6 +195,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "ledger.verify": { access: "read", topics: ["store"] },
   "ledger.rebuild": { access: "owner", topics: [] },
   "ledger.checkpoint": { access: "write", topics: [] },
+  "ledger.head": { access: "read", topics: ["store"] },
+  "ledger.compare": { access: "read", topics: ["store"] },
   "ledger.stats": { access: "read", topics: ["store"] },
   "gate.state": { access: "read", topics: ["gate"] },
   "gate.halt": { access: "write", topics: [] },
@@ -200,6 +214,9 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "policy.test": { access: "free", topics: [] },
   "policy.backtest": { access: "read", topics: ["tasks", "approvals"] },
   "policy.explain": { access: "read", topics: ["tasks"] },
+  "trace.explain": { access: "read", topics: ["receipts"] },
+  "trace.recall": { access: "read", topics: ["artifacts"] },
+  "erasure.plan": { access: "read", topics: [] },
   "store.backup": { access: "read", topics: [] },
   "store.restore": { access: "free", topics: [] },
   "host.status": { access: "read", topics: ["tasks", "approvals", "gate", "store"] },

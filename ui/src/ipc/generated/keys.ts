@@ -1,7 +1,10 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { Text } from "./shared";
 
-/** Nothing to say. */
-export type List = Record<string, never>;
+/** Those in force; with `all` those that were in force before, too. */
+export interface List {
+  all?: boolean;
+}
 
 /** Keys made elsewhere. */
 export interface Register {
@@ -32,4 +35,16 @@ export interface Key {
   ssh_fingerprint: string;
   /** Whether its secret half is open in this process; absent when this process cannot know. */
   open: boolean | null;
+  /** `in_force`, `followed` (by another), `revoked`. */
+  status: string;
+  /** When it came into force. */
+  since: number;
+  /** When another followed it. */
+  until: number | null;
+  /** When it was revoked. */
+  revoked_at: number | null;
+  /** Why it was revoked. */
+  revoked_because: Text | null;
+  /** The key as C2SP notes name it, for the log key. */
+  vkey: string | null;
 }

@@ -17,6 +17,17 @@ export interface Checkpoint {
 /** Nothing to say. */
 export type Stats = Record<string, never>;
 
+/** Nothing to say. */
+export type Head = Record<string, never>;
+
+/** A signed head of this store, as somebody kept it. */
+export interface Compare {
+  /** The note, as text. */
+  note: string;
+  /** Keys trusted beside the host's own: PEM blocks, or verifier keys. */
+  keys?: string[];
+}
+
 /** What verification found. */
 export interface Report {
   verdict: Verdict;
@@ -58,6 +69,24 @@ export interface Signed {
   made_at: number;
   /** The signed note (C2SP checkpoint), as text. */
   note: string;
+}
+
+/** How the store stands to a head that somebody kept. */
+export interface Compared {
+  /** `consistent`, `older` (than the head), `forked`, `unusable`. */
+  standing: string;
+  /** In a sentence. */
+  reason: string;
+  /** The log that the head belongs to. */
+  origin: string | null;
+  /** Notes that the head signs for. */
+  theirs: number | null;
+  /** Notes that are here. */
+  ours: number;
+  /** For `consistent`: the path (RFC 9162) from the head's tree to the newest signed one here, base64. */
+  proof: string[];
+  /** The newest signed head here, as text. */
+  head: string | null;
 }
 
 /** How much there is. */

@@ -95,6 +95,8 @@ export interface Report {
   keys: Record<string, string>;
   /** Purposes whose key is trusted. */
   trusted: string[];
+  /** Names under which this store's owner trusts one of its keys. */
+  trusted_as?: string[];
   counts: Record<string, number>;
   proven: string[];
   asserted: string[];

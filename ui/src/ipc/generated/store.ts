@@ -33,4 +33,6 @@ export interface Restored {
   log_seq: number;
   verdict: Verdict;
   reason: string;
+  /** How it stands to the head kept outside the store, when it is not consistent with it; a sentence. */
+  behind_pin: string | null;
 }

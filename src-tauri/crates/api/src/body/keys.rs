@@ -1,23 +1,49 @@
 //! Public keys in force. Secret halves never come here.
 
-use crate::convert::word;
+use crate::convert::{text, word};
 use crate::{Host, Wire as _, fold, usage};
+use kernel::keyring::KeyRecord;
 use model::body::KeyPurpose;
+use seal::note::VerifierKey;
 use seal::{PublicKey, sshsig};
 use wire::Error;
 use wire::keys::{Key, Keys, List, Register};
 
-pub(crate) fn list(host: &dyn Host, _: List) -> Result<Keys, Error> {
-    let store = fold::store_state(&host.reader()?)?;
+pub(crate) fn list(host: &dyn Host, p: List) -> Result<Keys, Error> {
+    let reader = host.reader()?;
+    let history = fold::key_history(&reader)?;
     let open = host.open_keys();
-    let keys = store.keys.iter().map(|(purpose, (keyid, key))| Key {
-        purpose: purpose.to_string(),
-        keyid: keyid.to_string(),
-        pem: key.to_pem(),
-        ssh_fingerprint: sshsig::fingerprint(key),
-        open: open.as_ref().map(|open| open.contains(purpose)),
-    });
-    Ok(Keys { keys: keys.collect() })
+    let shown = |record: &&KeyRecord| p.all || record.until.is_none();
+    let mut records: Vec<&KeyRecord> = history.records.iter().filter(shown).collect();
+    // Those in force first, each purpose in its fixed order; then what they followed, the latest first.
+    records.sort_by_key(|r| (r.until.is_some(), std::cmp::Reverse(r.until), r.purpose));
+    Ok(Keys {
+        keys: records.into_iter().map(|record| key(record, open.as_deref(), reader.log_id())).collect(),
+    })
+}
+
+fn key(record: &KeyRecord, open: Option<&[KeyPurpose]>, log_id: &str) -> Key {
+    let status = match (&record.revoked, record.until) {
+        (Some(_), _) => "revoked",
+        (None, Some(_)) => "followed",
+        (None, None) => "in_force",
+    };
+    let origin = format!("hermit.local/{log_id}");
+    let vkey =
+        VerifierKey::new(&origin, record.public_key).ok().filter(|_| record.purpose == KeyPurpose::Log);
+    Key {
+        purpose: record.purpose.to_string(),
+        keyid: record.keyid.to_string(),
+        pem: record.public_key.to_pem(),
+        ssh_fingerprint: sshsig::fingerprint(&record.public_key),
+        open: open.map(|open| record.until.is_none() && open.contains(&record.purpose)),
+        status: status.to_owned(),
+        since: record.since.0,
+        until: record.until.map(|at| at.0),
+        revoked_at: record.revoked.as_ref().map(|(at, _)| at.0),
+        revoked_because: record.revoked.as_ref().map(|(_, why)| text(why)),
+        vkey: vkey.map(|key| key.to_string()),
+    }
 }
 
 pub(crate) fn register(host: &dyn Host, p: Register) -> Result<Keys, Error> {
@@ -31,5 +57,5 @@ pub(crate) fn register(host: &dyn Host, p: Register) -> Result<Keys, Error> {
     };
     let keys = p.keys.iter().map(read).collect::<Result<Vec<_>, Error>>()?;
     kernel.register_keys(&keys, &p.kept_in).wire()?;
-    list(host, List {})
+    list(host, List::default())
 }

@@ -3,11 +3,13 @@
 use crate::host::Flow;
 use crate::ids::find;
 use crate::{Host, Wire as _, usage};
-use ledger::{Checkpoint as Made, CheckpointKind};
+use ledger::{Checkpoint as Made, CheckpointKind, PinState};
 use model::TaskId;
 use seal::PublicKey;
-use seal::note::VerifierKey;
-use wire::ledger::{Checkpoint, Checkpoints, Counts, Rebuild, Rebuilt, Report, Signed, Stats, Verify};
+use seal::note::{Checkpoint as SignedHead, Note, VerifierKey};
+use wire::ledger::{
+    Checkpoint, Checkpoints, Compare, Compared, Counts, Head, Rebuild, Rebuilt, Report, Signed, Stats, Verify,
+};
 use wire::{Error, Verdict};
 
 pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
@@ -93,6 +95,67 @@ fn signed(made: &Made) -> Signed {
         made_at: made.made_at.0,
         note: String::from_utf8_lossy(&made.note).into_owned(),
     }
+}
+
+pub(crate) fn head(host: &dyn Host, _: Head) -> Result<Signed, Error> {
+    let newest = host.reader()?.last_checkpoint(CheckpointKind::Global, None).wire()?;
+    newest.as_ref().map(signed).ok_or_else(|| {
+        Error::new(wire::Code::NotFound, "no head of this log was ever signed")
+            .hint("sign one with `hermit ledger checkpoint`")
+    })
+}
+
+pub(crate) fn compare(host: &dyn Host, p: Compare) -> Result<Compared, Error> {
+    let reader = host.reader()?;
+    let mut keys = host.trusted_log_keys();
+    for text in &p.keys {
+        keys.push(key(text)?);
+    }
+    let newest = reader.last_checkpoint(CheckpointKind::Global, None).wire()?;
+    let (ours, head) = match &newest {
+        Some(made) => (made.size, Some(String::from_utf8_lossy(&made.note).into_owned())),
+        None => (0, None),
+    };
+    let parsed = Note::parse(p.note.as_bytes()).and_then(|note| SignedHead::from_text(&note.text)).ok();
+    let theirs = parsed.as_ref().map(|head| head.size);
+    let state = ledger::check_pin(&reader, p.note.as_bytes(), &keys).wire()?;
+    let (standing, reason, proof) = match state {
+        PinState::Consistent => {
+            let size = theirs.unwrap_or(0);
+            let leaves = reader.global_leaves(ours.max(size)).wire()?;
+            let path = seal::merkle::consistency_proof(size, &leaves).wire()?;
+            let proof = path.iter().map(|hash| crate::convert::to_base64(&hash.0)).collect();
+            (
+                "consistent",
+                format!("the {size} notes of that head are the beginning of the {ours} that are signed here"),
+                proof,
+            )
+        }
+        PinState::Behind { pinned, found } => (
+            "older",
+            format!(
+                "that head signs for {pinned} notes, and {found} are here: this store is older, set back, or a copy"
+            ),
+            Vec::new(),
+        ),
+        PinState::Forked { pinned } => (
+            "forked",
+            format!(
+                "the first {pinned} notes here are not those of that head, which a key of this log has signed: one of the two histories was made up; keep both heads"
+            ),
+            Vec::new(),
+        ),
+        PinState::Unusable { why } => ("unusable", format!("that is no head of this log: {why}"), Vec::new()),
+    };
+    Ok(Compared {
+        standing: standing.to_owned(),
+        reason,
+        origin: parsed.map(|head| head.origin),
+        theirs,
+        ours,
+        proof,
+        head,
+    })
 }
 
 pub(crate) fn stats(host: &dyn Host, _: Stats) -> Result<Counts, Error> {

@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
 pub(crate) mod context;
+pub(crate) mod erasure;
 pub(crate) mod gate;
 pub(crate) mod grants;
 pub(crate) mod host;
@@ -18,3 +19,4 @@ pub(crate) mod task;
 mod task_control;
 pub(crate) mod task_events;
 mod task_show;
+pub(crate) mod trace;

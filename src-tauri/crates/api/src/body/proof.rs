@@ -21,18 +21,22 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
     let (task, options) = about.options(host, &p.artifacts, &p.redact)?;
     let options = Options { since: p.since.map(String::into_bytes), ..options };
     let reader = host.reader()?;
-    let store = fold::store_state(&reader)?;
+    let history = fold::key_history(&reader)?;
     // The heads of task, gate and log are made in one commit, and everything is then as of that commit.
-    let (made, signers) = if store.keys.contains_key(&KeyPurpose::Log) {
+    let mut troubles = Vec::new();
+    let (made, signers) = if history.in_force(KeyPurpose::Log).is_some() {
         let signers = host.signers().ok_or_else(|| {
             Error::new(Code::KeyLocked, "the keys that sign a proof are locked")
                 .hint("open them and try again")
         })?;
-        (host.kernel()?.checkpoint(&[task]).wire()?, Some(signers))
+        let made = host.kernel()?.checkpoint(&[task]).wire()?;
+        troubles = host.cosign();
+        (made, Some(signers))
     } else {
         (Vec::new(), None)
     };
-    let source = StoreSource::of(reader, host.artifacts()?, &store, made);
+    let source =
+        StoreSource::of(reader, host.artifacts()?, history, made).witnessed(host.witness_policy())?;
     let made = proof::export_to(&source, signers.as_ref().map(lent), task, &options, &path).wire()?;
     Ok(Exported {
         path: p.path,
@@ -40,7 +44,7 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
         byte_size: made.bytes,
         sums_sha256: made.sums_sha256.to_string(),
         exported_at: made.exported_at.0,
-        left_out: made.left_out,
+        left_out: made.left_out.into_iter().chain(troubles).collect(),
     })
 }
 
@@ -48,8 +52,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     let about = About { task: &p.task, receipt: &p.receipt, first: p.first, last: p.last };
     let (task, options) = about.options(host, &p.artifacts, &p.redact)?;
     let reader = host.reader()?;
-    let store = fold::store_state(&reader)?;
-    let source = StoreSource::of(reader, host.artifacts()?, &store, Vec::new());
+    let history = fold::key_history(&reader)?;
+    let source = StoreSource::of(reader, host.artifacts()?, history, Vec::new());
     let found = proof::preview(&source, task, &options).wire()?;
     let values = found.leaves.into_iter();
     let kinds = found.artifacts.into_iter();
@@ -123,8 +127,14 @@ fn include(named: &[String], redact: &Redact) -> Result<Include, Error> {
     }
 }
 
-pub(crate) fn verify(_: &dyn Host, p: Verify) -> Result<Report, Error> {
-    let trust = p.trust.iter().map(|key| Trust::parse(key)).collect::<Result<Vec<_>, _>>().wire()?;
+pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
+    let mut trust = p.trust.iter().map(|key| Trust::parse(key)).collect::<Result<Vec<_>, _>>().wire()?;
+    let mut people = Vec::new();
+    for (name, key) in host.trusted_people()? {
+        let key = Trust::parse(&key).wire()?;
+        trust.push(key.clone());
+        people.push((name, key));
+    }
     let held = p.since.as_deref().map(str::as_bytes);
     let found = proof::verify_since(&absolute("path", &p.path)?, &trust, held).wire()?;
     let (verdict, _) = said(&found.verdict);
@@ -144,12 +154,21 @@ pub(crate) fn verify(_: &dyn Host, p: Verify) -> Result<Report, Error> {
         task_root: found.task_root.map(|root| root.to_string()),
         exported_at: found.exported_at_ms,
         keys: found.keys.into_iter().map(|(purpose, keyid)| (purpose, keyid.to_string())).collect(),
+        trusted_as: names(&people, &found.vouching),
         trusted: found.trusted,
         counts,
         proven: found.proven,
         asserted: found.asserted,
         not_shown: found.not_shown,
     })
+}
+
+/// Whose of the trusted keys vouch for what was checked.
+fn names(people: &[(String, Trust)], vouching: &[seal::PublicKey]) -> Vec<String> {
+    let vouches = |trust: &Trust| vouching.iter().any(|key| trust.names(key));
+    let names: BTreeSet<&String> =
+        people.iter().filter(|(_, trust)| vouches(trust)).map(|(name, _)| name).collect();
+    names.into_iter().cloned().collect()
 }
 
 /// A verdict and its sentence.

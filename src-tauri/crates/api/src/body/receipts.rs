@@ -3,7 +3,7 @@
 use super::task::{channel, of_submitted};
 use crate::convert::{ask, opt, page, plain, text};
 use crate::ids::{find, find_opt};
-use crate::lineages::{link, links, of_family};
+use crate::lineages::of_family;
 use crate::{Host, Wire as _, fold, not_found};
 use model::ReceiptId;
 use model::body::KeyPurpose;
@@ -71,11 +71,12 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
 fn signature(host: &dyn Host, bytes: &[u8]) -> Result<(Vec<String>, Signature), Error> {
     let Ok(envelope) = Envelope::parse(bytes) else { return Ok((Vec::new(), Signature::None)) };
     let signed_by = envelope.signatures.iter().map(|signature| signature.keyid.to_string()).collect();
-    let store = fold::store_state(&host.reader()?)?;
-    let signature = match store.keys.get(&KeyPurpose::Receipt) {
-        None => Signature::UnknownKey,
-        Some((_, key)) if dsse::verify(&envelope, key).is_ok() => Signature::Holds,
-        Some(_) => Signature::Fails,
+    // A receipt is older than the key that followed its own.
+    let keys = fold::key_history(&host.reader()?)?.of(KeyPurpose::Receipt);
+    let signature = match keys.as_slice() {
+        [] => Signature::UnknownKey,
+        keys if keys.iter().any(|key| dsse::verify(&envelope, key).is_ok()) => Signature::Holds,
+        _ => Signature::Fails,
     };
     Ok((signed_by, signature))
 }
@@ -84,26 +85,8 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explanation, Error>
     let found = found(host, &p.receipt)?;
     let query = host.query()?;
     let graph = of_family(&query, found.task_id)?;
-    let told = graph.explain(found.receipt_id).ok_or_else(|| not_found("receipt", &p.receipt))?;
-    Ok(Explanation {
-        receipt_id: told.receipt.to_string(),
-        goal: links(&graph, told.goal),
-        context: links(&graph, told.context),
-        evidence: links(&graph, told.evidence),
-        action: told.action.map(|id| link(&graph, id)),
-        policy: links(&graph, told.policy),
-        decisions: links(&graph, told.decisions),
-        approvals: links(&graph, told.approvals),
-        witnesses: links(&graph, told.witnesses),
-        grants: links(&graph, told.grants),
-        effect: told.effect.map(|id| link(&graph, id)),
-        changes: links(&graph, told.changes),
-        undone_by: links(&graph, told.undone_by),
-        trust: opt(told.taint.tier),
-        untrusted: links(&graph, told.taint.untrusted),
-    })
+    super::trace::chain(&graph, found.receipt_id)
 }
-
 pub(crate) fn rollback(host: &dyn Host, p: Rollback) -> Result<Submitted, Error> {
     let kernel = host.kernel()?;
     let receipt = found(host, &p.receipt)?.receipt_id;

@@ -6,6 +6,7 @@ use crate::files::{absolute, empty_folder, make, open};
 use crate::host::Flow;
 use crate::{Host, Wire as _, failed};
 use artifacts::{NoInline, Store};
+use ledger::PinState;
 use model::Digest;
 use model::fault::NoFaults;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
@@ -128,9 +129,23 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
     // The ledger last: without it there is no store, so that a broken-off restore is none.
     let reader = ledger::restore(&ledger_path, &to).wire()?;
     let mut progress = |p: ledger::verify::Progress| host.progress(p.stage, p.done, p.of) == Flow::Continue;
-    let pin = host.pin()?;
-    let found =
-        report(ledger::verify(&reader, &host.trusted_log_keys(), pin.as_deref(), &mut progress).wire()?);
+    let (pin, trusted) = (host.pin()?, host.trusted_log_keys());
+    // In an empty folder nothing says which keys are ours; the copy's own are enough to place the pin.
+    let own = crate::fold::key_history(&reader)?.of(model::body::KeyPurpose::Log);
+    let keys: Vec<_> = trusted.iter().copied().chain(own).collect();
+    let state = pin.as_ref().map(|pin| ledger::check_pin(&reader, pin, &keys)).transpose().wire()?;
+    let behind_pin = match state {
+        Some(PinState::Behind { pinned, found }) => Some(format!(
+            "this copy is older than the head kept outside the store: {pinned} notes were signed, and {found} are in it; only a person goes on with it, by `hermit checkpoint accept`"
+        )),
+        Some(PinState::Forked { .. }) => Some(
+            "this copy tells another history than the head kept outside the store; only a person goes on with it, by `hermit checkpoint accept`"
+                .to_owned(),
+        ),
+        _ => None,
+    };
+    let known = pin.as_deref().filter(|_| !trusted.is_empty());
+    let found = report(ledger::verify(&reader, &trusted, known, &mut progress).wire()?);
     Ok(Restored {
         to: p.to,
         files: total + 1,
@@ -138,6 +153,7 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
         log_seq: manifest.log_seq,
         verdict: found.verdict,
         reason: found.reason,
+        behind_pin,
     })
 }
 

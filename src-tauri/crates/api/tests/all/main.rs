@@ -14,3 +14,4 @@ mod policies;
 mod proofs;
 mod reads;
 mod refusals;
+mod traces;

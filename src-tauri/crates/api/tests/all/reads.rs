@@ -32,6 +32,12 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("knowledge.search", json!({ "text": "wrote" })),
         ("ledger.verify", json!({})),
         ("ledger.stats", json!({})),
+        ("ledger.head", json!({})),
+        ("ledger.compare", json!({ "note": "no head" })),
+        ("erasure.plan", json!({ "task": task })),
+        ("trace.explain", json!({ "subject": receipt })),
+        ("trace.explain", json!({ "subject": artifact })),
+        ("trace.recall", json!({ "source": artifact })),
         ("gate.state", json!({})),
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
         ("keys.list", json!({})),
@@ -111,6 +117,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("proof.export", json!({ "task": task, "path": format!("{folder}/proof.zip") })),
         ("keys.register", json!({ "keys": [], "kept_in": "x" })),
         ("host.resume", json!({})),
+        ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
     for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner)) {
         let params =

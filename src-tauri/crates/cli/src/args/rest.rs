@@ -164,6 +164,89 @@ pub enum LedgerVerb {
     Stats,
 }
 
+/// `hermit checkpoint`.
+#[derive(Debug, Subcommand)]
+pub enum CheckpointVerb {
+    /// Writes the newest signed head of the whole log, to be kept where this machine does not reach.
+    Export {
+        /// Where to; must not exist. Without it the head is printed.
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Compares the store with a head that was kept: consistent (0), older (7), forked (5), no head of this log (6).
+    Compare {
+        /// The head.
+        file: PathBuf,
+        /// A key trusted beside the store's own: PEM block, verifier key, or a file that holds one.
+        #[arg(long, value_name = "KEY|FILE")]
+        trust: Vec<String>,
+    },
+    /// Asks witnesses to cosign the newest head; names a new one with URL and --key.
+    Witness(AskWitness),
+    /// Goes on with a store that is older than the head kept outside it; only a person can say so.
+    Accept {
+        /// Do not ask for the word; the passphrase is needed all the same.
+        #[arg(long)]
+        yes: bool,
+        /// File descriptor with the approval passphrase in its first line.
+        #[arg(long, value_name = "N")]
+        approval_passphrase_fd: Option<i32>,
+    },
+}
+
+/// `hermit checkpoint witness`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A witness is a second machine that remembers how far it saw this log and cosigns only what grew from there. With one,
+a proof shows that nothing was rewritten after the witness first saw it. Proofs ask all known witnesses by themselves.
+
+Examples:
+  hermit checkpoint witness http://desk.local:8123 --key 'witness.home/desk+…'
+  hermit checkpoint witness                            asks all that are known")]
+pub struct AskWitness {
+    /// Where it listens; all known ones when absent.
+    pub url: Option<String>,
+    /// Its key, as it prints it when it starts; needed the first time.
+    #[arg(long, value_name = "KEY", requires = "url")]
+    pub key: Option<String>,
+    /// How many of all witnesses a proof asks for; all when absent.
+    #[arg(long, value_name = "N", requires = "url")]
+    pub quorum: Option<usize>,
+}
+
+/// `hermit witness`.
+#[derive(Debug, Subcommand)]
+pub enum WitnessVerb {
+    /// Listens for heads of logs and cosigns what has grown (c2sp.org/tlog-witness).
+    Serve(WitnessServe),
+}
+
+/// `hermit witness serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Run it on a machine that the store's machine cannot reach into. It needs no store, only a folder of its own. What it
+has seen is on its disk before it signs; a fork or an older head is answered with 409 or 422 and never signed.
+
+Example:
+  hermit witness serve --name witness.home/desk --log log.vkey --listen 0.0.0.0:8123")]
+pub struct WitnessServe {
+    /// Its folder; `witness` in the store's folder when absent.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Its name, said once and for ever: no spaces, no plus.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// A log to witness: its verifier key, or a file that holds it; may be given several times, and is remembered.
+    #[arg(long, value_name = "VKEY|FILE")]
+    pub log: Vec<String>,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8123")]
+    pub listen: String,
+    /// File descriptor with the passphrase of its key in its first line.
+    #[arg(long, value_name = "N")]
+    pub passphrase_fd: Option<i32>,
+}
+
 /// `hermit gate`.
 #[derive(Debug, Subcommand)]
 pub enum GateVerb {
@@ -190,8 +273,87 @@ pub enum GateVerb {
 pub enum KeysVerb {
     /// Makes the keys of a store, once.
     Init(KeysInit),
-    /// Lists the public halves in force.
-    List,
+    /// Lists the public halves in force, with their age and how they stand.
+    List {
+        /// Those that were in force before, too.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Puts new keys in the place of those in force; what they signed stays verifiable.
+    Rotate(KeysRotate),
+    /// Says of a key that was followed by another that it must not be believed any more.
+    Revoke(KeysRevoke),
+    /// Writes the public halves for somebody who checks your proofs.
+    ExportPublic {
+        /// A folder to make; without it they are printed.
+        #[arg(long, short, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
+    /// Trusts a key of somebody else when proofs are checked here; without a key lists whom you trust.
+    Trust(KeysTrust),
+}
+
+/// `hermit keys rotate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A new seed is drawn, and the log records the new keys, signed by the old ones and by the new ones. Whoever trusts an
+old key follows the chain to the new one; proofs carry it along. Rotate when a passphrase may be known to somebody,
+when a machine is given away, or once a year.
+
+With --approval only the key that says yes is rotated: its own passphrase is asked for, and a new one.")]
+pub struct KeysRotate {
+    /// The approval key instead of the three keys of the vault.
+    #[arg(long)]
+    pub approval: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// File descriptor with the approval passphrase in its first line.
+    #[arg(long, value_name = "N", requires = "approval")]
+    pub approval_passphrase_fd: Option<i32>,
+    /// File descriptor with the new approval passphrase in its first line.
+    #[arg(long, value_name = "N", requires = "approval")]
+    pub new_passphrase_fd: Option<i32>,
+}
+
+/// `hermit keys revoke`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Only a key that another has followed can be revoked: rotate first. The key in force signs the revocation, proofs carry
+it along, and whoever still trusts the revoked key is told.")]
+pub struct KeysRevoke {
+    /// The key id, as `hermit keys list --all` shows it.
+    pub keyid: String,
+    /// Why, for those who read it later.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// File descriptor with the approval passphrase in its first line, for an approval key.
+    #[arg(long, value_name = "N")]
+    pub approval_passphrase_fd: Option<i32>,
+}
+
+/// `hermit keys trust`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A key is a PEM block, a key id, an SSH fingerprint (SHA256:…), a verifier key, or a file that holds one or several.
+Ask its owner for it by a way that an attacker does not control: the file of a proof is no such way.
+
+Examples:
+  hermit keys trust ana.pem --name Ana
+  hermit keys trust SHA256:… --name Ana
+  hermit keys trust --remove Ana")]
+pub struct KeysTrust {
+    /// The key, or a file that holds some.
+    pub key: Option<String>,
+    /// Whose it is.
+    #[arg(long, value_name = "NAME", requires = "key")]
+    pub name: Option<String>,
+    /// Trusts nobody of this name any more.
+    #[arg(long, value_name = "NAME", conflicts_with = "key")]
+    pub remove: Option<String>,
 }
 
 /// `hermit keys init`.
@@ -229,6 +391,39 @@ pub struct BackupArgs {
 pub struct RestoreArgs {
     /// The copy. It is put into the store's folder (`--home`), which must hold none.
     pub from: PathBuf,
+}
+
+/// `hermit erase`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Names one thing: a value, an artifact, or a task. What goes is shown first, and you sign it with the approval
+passphrase. Digests stay where they are, so that every hash, tree, signature and proof holds as before. Full-text
+search, lists and the run stream forget it, and the files are rewritten so that no unused byte keeps it. Backups and
+proofs that were given away keep what they have.
+
+Examples:
+  hermit erase --task task_… --preview
+  hermit erase --value 4f1c…")]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(false).args(["value", "artifact", "task"]))]
+pub struct EraseArgs {
+    /// One value, by the digest that stands where it is concealed.
+    #[arg(long, value_name = "DIGEST")]
+    pub value: Option<String>,
+    /// All values of an artifact, and its content.
+    #[arg(long, value_name = "ARTIFACT")]
+    pub artifact: Option<String>,
+    /// Everything that was said in a task, and the content that repeats it. The task must have ended.
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<String>,
+    /// Only show what would go.
+    #[arg(long)]
+    pub preview: bool,
+    /// Do not ask for the word; the passphrase is needed all the same.
+    #[arg(long)]
+    pub yes: bool,
+    /// File descriptor with the approval passphrase in its first line.
+    #[arg(long, value_name = "N")]
+    pub approval_passphrase_fd: Option<i32>,
 }
 
 /// `hermit halt`.

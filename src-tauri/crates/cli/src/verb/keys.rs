@@ -22,7 +22,7 @@ pub fn keys(context: &Context, verb: KeysVerb) -> Came {
     match verb {
         KeysVerb::Init(args) => {
             let session = make(context, &args)?;
-            let listed = session.call(&List {});
+            let listed = session.call(&List::default());
             session.close();
             context.out.answer(&listed?, |out, listed| {
                 show(out, listed);
@@ -32,23 +32,53 @@ pub fn keys(context: &Context, verb: KeysVerb) -> Came {
                 }
             })?;
         }
-        KeysVerb::List => {
-            let listed = context.reading()?.call(&List {})?;
+        KeysVerb::List { all } => {
+            let listed = context.reading()?.call(&List { all })?;
             context.out.answer(&listed, show)?;
         }
+        KeysVerb::Rotate(args) => return super::keyring::rotate(context, &args),
+        KeysVerb::Revoke(args) => return super::keyring::revoke(context, &args),
+        KeysVerb::ExportPublic { output } => {
+            return super::keyring::export_public(context, output.as_deref());
+        }
+        KeysVerb::Trust(args) => return super::keyring::trust(context, &args),
     }
     Ok(exit::DONE)
 }
 
-fn show(out: &Output, listed: &wire::keys::Keys) {
+pub fn show(out: &Output, listed: &wire::keys::Keys) {
     if listed.keys.is_empty() {
         return out.line("no keys; make them with `hermit keys init`");
     }
-    let rows = listed
-        .keys
-        .iter()
-        .map(|key| vec![key.purpose.clone(), key.keyid.clone(), key.ssh_fingerprint.clone()]);
-    table(out, &["purpose", "key id", "ssh fingerprint"], &rows.collect::<Vec<_>>());
+    let rows = listed.keys.iter().map(|key| {
+        let stands = match key.status.as_str() {
+            "in_force" => "in force",
+            "followed" => "followed by another",
+            other => other,
+        };
+        let (purpose, keyid, ssh) = (key.purpose.clone(), key.keyid.clone(), key.ssh_fingerprint.clone());
+        vec![purpose, stands.to_owned(), age(key.since), keyid, ssh]
+    });
+    table(out, &["purpose", "stands", "since", "key id", "ssh fingerprint"], &rows.collect::<Vec<_>>());
+    for key in listed.keys.iter().filter(|key| key.revoked_at.is_some()) {
+        let why = key.revoked_because.as_ref().map(ToString::to_string).unwrap_or_default();
+        out.say(
+            Tone::Warn,
+            format!("revoked: {} key {}, because {}", key.purpose, key.keyid, crate::text::plain(&why)),
+        );
+    }
+}
+
+/// A day, and how long ago it was.
+fn age(since: i64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let days = (i64::try_from(now).unwrap_or(0) - since / 1000).max(0) / 86_400;
+    let day = crate::text::time(since).split(' ').next().unwrap_or_default().to_owned();
+    match days {
+        0 => format!("{day} (today)"),
+        1 => format!("{day} (1 day)"),
+        days => format!("{day} ({days} days)"),
+    }
 }
 
 /// Makes store and keys; the session that owns them.
@@ -99,7 +129,7 @@ pub fn make(context: &Context, args: &KeysInit) -> Result<Session, Error> {
 }
 
 /// A passphrase typed twice the same.
-fn ask_twice(terminal: &Terminal, what: &str) -> Result<Passphrase, Error> {
+pub fn ask_twice(terminal: &Terminal, what: &str) -> Result<Passphrase, Error> {
     let gone = || Error::new(Code::Cancelled, "no passphrase was given; nothing was made");
     loop {
         let Typed::Line(first) = terminal.ask(&format!("{what}: "), Echo::Hidden)? else {
@@ -119,7 +149,7 @@ fn ask_twice(terminal: &Terminal, what: &str) -> Result<Passphrase, Error> {
 }
 
 /// The first line of what an open file descriptor gives.
-fn from_descriptor(fd: i32) -> Result<Passphrase, Error> {
+pub fn from_descriptor(fd: i32) -> Result<Passphrase, Error> {
     let failed = |e: std::io::Error| {
         Error::new(Code::Usage, format!("cannot read a passphrase from file descriptor {fd}: {e}"))
             .hint("open it in the same command, as in `3<file`")

@@ -43,13 +43,24 @@ pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
             let found = context.reading()?.call(&Lineage { artifact })?;
             context.out.answer(&found, |out, found| {
                 let maker: Vec<_> = found.produced_by.iter().cloned().collect();
-                chain(out, "made by", &maker);
-                chain(out, "from", &found.inputs);
+                // Six questions, each with its answer, also where that is nothing (HK-14.4).
+                let questions = [
+                    ("which attempt made it", &maker),
+                    ("what went into it", &found.inputs),
+                    ("which decisions cite it", &found.cited_by),
+                    ("which beliefs refer to it", &found.beliefs),
+                    ("which memory came of it", &found.memories),
+                    ("which receipts include it", &found.receipts),
+                ];
+                for (question, links) in questions {
+                    out.say(Tone::Bold, question);
+                    if links.is_empty() {
+                        out.line("  none");
+                    }
+                    chain(out, "", links);
+                }
+                out.say(Tone::Bold, "further");
                 chain(out, "before", &found.ancestors);
-                chain(out, "cited by", &found.cited_by);
-                chain(out, "beliefs", &found.beliefs);
-                chain(out, "memory", &found.memories);
-                chain(out, "receipts", &found.receipts);
                 chain(out, "after", &found.descendants);
                 chain(out, "untrusted", &found.untrusted);
                 chain(out, "stale", &found.stale);

@@ -124,8 +124,7 @@ pub fn show_report(out: &Output, report: &Report) {
         Verdict::Invalid => Tone::Bad,
         Verdict::Unverifiable | Verdict::Incomplete => Tone::Warn,
     };
-    // The reason begins with the verdict itself.
-    out.say(tone, plain(&report.reason));
+    out.say(tone, headline(report));
     for (title, sentences) in
         [("proven", &report.proven), ("only asserted", &report.asserted), ("not shown", &report.not_shown)]
     {
@@ -140,6 +139,20 @@ pub fn show_report(out: &Output, report: &Report) {
             .iter()
             .for_each(|(purpose, keyid)| out.line(format!("  its {purpose} key: {}", plain(keyid))));
         out.line("if you know one of them from elsewhere, say so with `--trust`");
+    }
+}
+
+/// The verdict, and by whose word.
+fn headline(report: &Report) -> String {
+    let (verdict, reason) = (report.verdict.to_string(), plain(&report.reason));
+    let said = if verdict == reason || reason.starts_with(&verdict) {
+        reason
+    } else {
+        format!("{verdict}: {reason}")
+    };
+    match report.trusted_as.as_slice() {
+        [] => said,
+        names => format!("{said}, by a key you trust as {}", plain(&names.join(", "))),
     }
 }
 

@@ -145,7 +145,7 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
     )?;
     out.line("4. A proof that anybody can check without Hermit:");
     show_exported(out, &made);
-    let keys = session.call(&List {})?.keys;
+    let keys = session.call(&List::default())?.keys;
     let trust = keys.into_iter().filter(|key| key.purpose == "log").map(|key| key.keyid).collect();
     let report = verify(session, &ProofVerify { proof: output, trust, since: None })?;
     show_report(out, &report);

@@ -135,7 +135,13 @@ pub fn restore(context: &Context, args: &RestoreArgs) -> Came {
     context.out.answer(&done, |out, done| {
         out.line(format!("{}  {} files, {}", plain(&done.to), done.files, size(done.byte_size)));
         out.line(format!("{}: {}", done.verdict, plain(&done.reason)));
+        if let Some(behind) = &done.behind_pin {
+            out.say(Tone::Warn, plain(behind));
+        }
     })?;
+    if done.behind_pin.is_some() {
+        return Ok(exit::INCOMPLETE);
+    }
     Ok(done.verdict.exit_code())
 }
 

@@ -224,38 +224,6 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
     Ok(exit::DONE)
 }
 
-/// `hermit explain`.
-pub fn explain(context: &Context, receipt: String) -> Came {
-    let found = context.reading()?.call(&wire::receipts::Explain { receipt })?;
-    context.out.answer(&found, |out, found| {
-        out.say(Tone::Bold, format!("why {}", found.receipt_id));
-        let action: Vec<Link> = found.action.iter().cloned().collect();
-        let effect: Vec<Link> = found.effect.iter().cloned().collect();
-        let parts: [(&str, &[Link]); 12] = [
-            ("goal", &found.goal),
-            ("seen", &found.context),
-            ("evidence", &found.evidence),
-            ("asked", &action),
-            ("policy", &found.policy),
-            ("decisions", &found.decisions),
-            ("approvals", &found.approvals),
-            ("witnesses", &found.witnesses),
-            ("grants", &found.grants),
-            ("done", &effect),
-            ("changed", &found.changes),
-            ("undone by", &found.undone_by),
-        ];
-        for (name, links) in parts {
-            chain(out, name, links);
-        }
-        if let Some(trust) = &found.trust {
-            out.line(format!("  weakest trust behind it: {trust}"));
-        }
-        chain(out, "untrusted", &found.untrusted);
-    })?;
-    Ok(exit::DONE)
-}
-
 /// One part of a chain.
 pub fn chain(out: &Output, name: &str, links: &[Link]) {
     for (index, link) in links.iter().enumerate() {

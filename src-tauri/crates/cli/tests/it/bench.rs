@@ -66,6 +66,45 @@ impl Bench {
         self.finish(command, &[])
     }
 
+    /// Rotates the approval key with passphrases out of files, broken off at a fault when one is named.
+    pub fn rotate_approval(&self, old: &Path, new: &Path, fault: &str) -> Ran {
+        let script = "exec \"$0\" keys rotate --approval --yes --approval-passphrase-fd 3 --new-passphrase-fd 4 3<\"$1\" 4<\"$2\"";
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(program()).arg(old).arg(new).current_dir(self.dir.path());
+        let vault = self.path("vault");
+        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
+    }
+
+    /// Accepts a store that is behind its pin, with the approval passphrase out of a file.
+    pub fn accept(&self, passphrase: &str) -> Ran {
+        std::fs::write(self.path("said"), passphrase).unwrap();
+        let script = "exec \"$0\" checkpoint accept --yes --approval-passphrase-fd 3 3<said";
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(program()).current_dir(self.dir.path());
+        let vault = self.path("vault");
+        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())])
+    }
+
+    /// Erases, with the approval passphrase out of a file.
+    pub fn erase(&self, what: &[&str], passphrase: &str) -> Ran {
+        self.erase_with(what, passphrase, "")
+    }
+
+    pub fn erase_with(&self, what: &[&str], passphrase: &str, fault: &str) -> Ran {
+        std::fs::write(self.path("said"), passphrase).unwrap();
+        let script = "said=$1; shift; exec \"$0\" erase \"$@\" --yes --approval-passphrase-fd 3 3<\"$said\"";
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(script)
+            .arg(program())
+            .arg(self.path("said"))
+            .args(what)
+            .current_dir(self.dir.path());
+        let vault = self.path("vault");
+        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

@@ -3,8 +3,12 @@
 #![allow(missing_docs, clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
 mod bench;
+mod erasing;
 mod exits;
 mod hosts;
+mod keyring;
+mod pins;
 mod proofs;
 mod terminal;
 mod troubles;
+mod witnesses;

@@ -10,7 +10,7 @@ use seal::Digest;
 /// The ground objects are as the migrations made them: a trigger that is gone lets rows be changed.
 pub(super) fn schema(conn: &Connection) -> Result<(), Stop> {
     let found = schema::objects(conn)?;
-    for (kind, name, sql) in schema::expected_objects()? {
+    for (kind, name, sql) in schema::expected_objects(conn)? {
         if !found.iter().any(|(k, n, s)| (k, n, s) == (&kind, &name, &sql)) {
             return Err(Stop::At(Place::Object(name), format!("the {kind} is missing or was changed")));
         }

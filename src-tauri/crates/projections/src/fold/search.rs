@@ -87,6 +87,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> rusqlite:
     match body {
         Body::ArtifactCreated(b) => content(seen, &b.artifact),
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
+        Body::ArtifactExpired(b) => forget_content(seen, &text(b.artifact_id)),
         _ => Ok(()),
     }
 }
@@ -239,9 +240,17 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
     index(seen, CONTENT, "/content", Source::Content(digest), String::from_utf8_lossy(head).into_owned())
 }
 
+/// Takes the text of an artifact whose content is no longer kept out of the index.
+fn forget_content(seen: &Seen<'_>, artifact: &str) -> rusqlite::Result<()> {
+    let statement = "SELECT doc FROM view_search_docs WHERE content IS NOT NULL AND id = ?1";
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let docs: Vec<i64> = found.query_map([artifact], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    drop_docs(seen, &docs)
+}
+
 /// Takes erased leaves out of the index, and their words out of its pages.
 fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
-    let mut gone = 0;
+    let mut all = Vec::new();
     for digest in digests {
         // What is gone already was never indexed while the log was folded anew, and there the index by leaf is missing.
         if seen.words.is_some() && disclosed(seen.conn, digest)?.is_none() {
@@ -249,16 +258,20 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
         }
         let mut found = seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE leaf = ?1")?;
         let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        for doc in docs {
-            if let Some(waiting) = seen.words {
-                waiting.flush(seen.conn)?;
-            }
-            seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
-            seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;
-            gone += 1;
-        }
+        all.extend(docs);
     }
-    if gone > 0 {
+    drop_docs(seen, &all)
+}
+
+fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> rusqlite::Result<()> {
+    if let Some(waiting) = seen.words.filter(|_| !docs.is_empty()) {
+        waiting.flush(seen.conn)?;
+    }
+    for doc in docs {
+        seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
+        seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;
+    }
+    if !docs.is_empty() {
         // A deletion only marks; merging the index into one segment drops the words themselves.
         seen.run("INSERT INTO view_search (view_search) VALUES ('optimize')", [])?;
     }

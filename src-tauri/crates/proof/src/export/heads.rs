@@ -57,6 +57,12 @@ impl Collected<'_> {
         if !self.single {
             self.bytes(l::LOG_CHECKPOINT, heads.global.0.note.clone());
             self.bytes(l::TASK_CHECKPOINT, heads.task.0.note.clone());
+            let failed =
+                |why: String| Error::Source { what: "the witnesses that are asked for".to_owned(), why };
+            if let Some(policy) = source.policy().map_err(failed)? {
+                seal::cosignature::Policy::parse(&policy).map_err(Error::inconsistent)?;
+                self.text(l::LOG_POLICY, policy);
+            }
         }
         Ok(())
     }
@@ -67,7 +73,14 @@ impl Collected<'_> {
         let key = self.keys.log.ok_or_else(|| bad(&"this store has no keys"))?;
         let (_, _, global) = &heads.global;
         let vkey = VerifierKey::new(&global.origin, key).map_err(|e| bad(&e))?;
-        let old = Checkpoint::open(previous, &global.origin, &[vkey]).map_err(|e| bad(&e))?;
+        let mut vkeys = vec![vkey];
+        for note in self.ground.source.successions().map_err(|why| bad(&why))? {
+            let step = seal::succession::Succession::open(&note).map_err(|e| bad(&e))?;
+            if step.purpose == "log" {
+                vkeys.push(VerifierKey::new(&global.origin, step.old).map_err(|e| bad(&e))?);
+            }
+        }
+        let old = Checkpoint::open(previous, &global.origin, &vkeys).map_err(|e| bad(&e))?;
         if old.size > global.size {
             let why = format!(
                 "it has {} notes and this log has {}: the store is older than it",

@@ -10,7 +10,7 @@ use model::grant::CapabilityGrant;
 use model::policy::PolicyResult;
 use model::receipt::Receipt;
 use model::{ApprovalId, AttemptId, GrantId, TaskId, UnixMs};
-use seal::Digest;
+use seal::{Digest, PublicKey};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
@@ -135,8 +135,18 @@ impl Check<'_> {
     fn decision(&mut self, digest: &Digest, fact: &DecisionFact, bytes: &[u8]) -> Result<(), Stop> {
         let place = Named::Artifact(*digest).path();
         let event_key = fact.granted.as_ref().map(|(_, keyid)| *keyid);
-        let key = self.keys.approval.filter(|key| event_key.is_none_or(|id| id == key.keyid()));
-        let Some(key) = key else {
+        let signers = seal::dsse::Envelope::parse(bytes).map(|e| e.signatures).unwrap_or_default();
+        let fits = |key: &PublicKey| match event_key {
+            Some(keyid) => keyid == key.keyid(),
+            None => signers.iter().any(|s| s.keyid == key.keyid()),
+        };
+        let mut ever = self.ever("approval");
+        if ever.is_empty() {
+            ever.extend(self.keys.approval);
+        }
+        let Some(key) =
+            ever.iter().copied().find(fits).or(self.keys.approval.filter(|_| event_key.is_none()))
+        else {
             let what =
                 format!("the key that signed the decision on {} is not in this bundle", fact.approval_id);
             self.lacks(what);

@@ -5,6 +5,7 @@ use crate::container::Stop;
 use crate::layout::{self as l, Named};
 use crate::statement::Predicate;
 use seal::Digest;
+use seal::cosignature::Policy;
 use seal::merkle::{leaf_hash, verify_consistency, verify_inclusion};
 use seal::note::{Checkpoint, Note, VerifierKey};
 use seal::tlog_proof::TlogProof;
@@ -18,10 +19,22 @@ pub(super) struct Heads {
     /// Where the task's note stands in the global log.
     pub(super) task_index: u64,
     pub(super) gate: Option<Gate>,
-    /// Whether anybody but the log key signed the global head.
-    pub(super) cosigned: bool,
+    /// The global head with all its signatures.
+    pub(super) note: Note,
+    /// What the bundle's policy asks for, and what was found of it.
+    pub(super) witnessed: Option<Witnessed>,
     /// The log key under the log's own name.
     log_key: VerifierKey,
+}
+
+/// What became of a policy.
+pub(super) struct Witnessed {
+    /// Witnesses it names.
+    pub(super) all: usize,
+    /// Those who cosigned, and when, in seconds since 1970.
+    pub(super) signed: Vec<(String, u64)>,
+    /// Whether they are as many as it asks for.
+    pub(super) is_met: bool,
 }
 
 /// The gate's head.
@@ -56,8 +69,19 @@ impl Check<'_> {
         } else {
             None
         };
-        let cosigned = Note::parse(&global_note).is_ok_and(|note| note.signatures.len() > 1);
-        Ok(Heads { global, task, task_note, task_index, gate, cosigned, log_key })
+        let note = Note::parse(&global_note).map_err(|e| Stop::at(l::LOG_CHECKPOINT, e))?;
+        let witnessed = self.cosigners(&note)?;
+        Ok(Heads { global, task, task_note, task_index, gate, note, witnessed, log_key })
+    }
+
+    /// Who of the policy's witnesses has cosigned. A line of theirs that does not hold is refused.
+    fn cosigners(&mut self, note: &Note) -> Result<Option<Witnessed>, Stop> {
+        if !self.has(l::LOG_POLICY) {
+            return Ok(None);
+        }
+        let policy = Policy::parse(&self.text(l::LOG_POLICY)?).map_err(|e| Stop::at(l::LOG_POLICY, e))?;
+        let signed = policy.cosigned(note).map_err(|e| Stop::at(l::LOG_CHECKPOINT, e))?;
+        Ok(Some(Witnessed { all: policy.witnesses.len(), is_met: policy.is_met(&signed), signed }))
     }
 
     /// One receipt alone: its heads stand inside its proofs, and what a statement would say follows from them.
@@ -95,12 +119,9 @@ impl Check<'_> {
             redacted: None,
             artifacts: String::new(),
         };
-        let cosigned = way.checkpoint.signatures.len() > 1;
-        let task_note = task_note.to_bytes();
-        Ok((
-            predicate,
-            Heads { global, task, task_note, task_index: way.index, gate: None, cosigned, log_key },
-        ))
+        let witnessed = self.cosigners(&way.checkpoint)?;
+        let (task_note, note, task_index) = (task_note.to_bytes(), way.checkpoint, way.index);
+        Ok((predicate, Heads { global, task, task_note, task_index, gate: None, note, witnessed, log_key }))
     }
 
     /// The log key under the three names it signs with, as `keys/log.vkey` must say.
@@ -173,7 +194,7 @@ impl Check<'_> {
         let Some(held) = held else { return Ok(()) };
         const HELD: &str = "the checkpoint you hold";
         let note = Note::parse(held).map_err(|e| Stop::at(HELD, e))?;
-        let held = open(HELD, &note, &key)?;
+        let held = open(HELD, &note, &self.key_of(&note, &key))?;
         let known = [previous.as_ref(), Some(&global)].into_iter().flatten().find(|c| c.size == held.size);
         match known {
             Some(known) if known.root == held.root => {
@@ -204,8 +225,17 @@ impl Check<'_> {
         }
     }
 
+    /// The log key that signed an older head: the one in force, or one that it followed.
+    fn key_of(&self, note: &Note, key: &VerifierKey) -> VerifierKey {
+        let named = |k: &seal::PublicKey| VerifierKey::new(key.name(), *k).ok();
+        let signed = |k: &VerifierKey| note.signatures.iter().any(|s| s.key_id == k.key_id());
+        self.ever("log").iter().filter_map(named).find(signed).unwrap_or_else(|| key.clone())
+    }
+
     fn previous(&mut self, key: &VerifierKey, global: &Checkpoint) -> Result<Checkpoint, Stop> {
-        let (_, previous) = self.signed_head(l::LOG_PREVIOUS, key)?;
+        let bytes = self.container.read(l::LOG_PREVIOUS, l::SMALL_BYTES_MAX)?;
+        let older = Note::parse(&bytes).map_err(|e| Stop::at(l::LOG_PREVIOUS, e))?;
+        let (_, previous) = self.signed_head(l::LOG_PREVIOUS, &self.key_of(&older, key))?;
         let text = self.text(l::LOG_CONSISTENCY)?;
         let path = crate::consistency::parse(&text, previous.size, global.size)
             .map_err(|e| Stop::at(l::LOG_CONSISTENCY, e))?;

@@ -49,8 +49,14 @@ const NEVER_SINGLE: [&str; 5] =
     [l::STATEMENT_BARE, l::GATE_CHECKPOINT, l::GATE_CHECKPOINT_PROOF, l::TASK_EVENTS, l::PROV];
 
 /// What only a store with keys can have.
-const NEVER_UNSIGNED: [&str; 5] =
-    [l::GATE_CHECKPOINT, l::GATE_CHECKPOINT_PROOF, l::LOG_PREVIOUS, l::LOG_CONSISTENCY, l::DISCLOSED];
+const NEVER_UNSIGNED: [&str; 6] = [
+    l::GATE_CHECKPOINT,
+    l::GATE_CHECKPOINT_PROOF,
+    l::LOG_PREVIOUS,
+    l::LOG_CONSISTENCY,
+    l::LOG_POLICY,
+    l::DISCLOSED,
+];
 
 impl Check<'_> {
     /// Reads the list, holds it against the files that are there, and checks both signatures.

@@ -1,5 +1,6 @@
 //! The verdict, and what it rests on, in sentences.
 
+use super::rotations::Leads;
 use super::{Check, blank};
 use crate::Trust;
 use crate::report::{Report, Verdict};
@@ -17,9 +18,22 @@ impl Check<'_> {
             ("manifest", self.keys.manifest),
             ("approval", self.keys.approval),
         ];
-        let trusts = |key: &PublicKey| trust.iter().any(|t| t.names(key));
-        let trusted = keys.iter().filter(|(_, key)| key.as_ref().is_some_and(&trusts));
-        report.trusted = trusted.map(|(purpose, _)| (*purpose).to_owned()).collect();
+        let (mut through, mut revoked) = (Vec::new(), None);
+        for (purpose, key) in keys.iter().filter_map(|(purpose, key)| Some((*purpose, (*key)?))) {
+            match self.leads(purpose, trust) {
+                Leads::Itself => report.vouching.push(key),
+                Leads::Through(named, steps) => {
+                    report.vouching.push(named);
+                    through.push(followed(purpose, &key, &named, steps));
+                }
+                Leads::Revoked(key) => {
+                    revoked = Some(key);
+                    continue;
+                }
+                Leads::Nowhere => continue,
+            }
+            report.trusted.push(purpose.to_owned());
+        }
         // The approval key vouches for decisions alone, not for the log they stand in; the log key for the others
         // only through a receipt; the receipt key for the others only through a statement.
         let vouched = report.trusted.iter().any(|purpose| match purpose.as_str() {
@@ -32,13 +46,16 @@ impl Check<'_> {
                 Verdict::Incomplete { missing: std::mem::take(&mut self.missing) }
             }
             Some(_) if vouched => Verdict::Valid,
+            Some(_) if revoked.is_some() => Verdict::Unverifiable { why: no_longer(revoked) },
             Some(key) => Verdict::Unverifiable { why: self.unvouched(&key, &report.trusted, trust) },
             None => Verdict::Unverifiable {
                 why: "consistent, and signed by nobody: the store has no keys (hash_chained)".to_owned(),
             },
         };
+        let seen = self.witnesses(&mut report, trust);
         self.proven(&mut report);
-        self.asserted(&mut report, vouched);
+        report.proven.append(&mut through);
+        self.asserted(&mut report, vouched, seen);
         self.withheld(&mut report);
         report
     }
@@ -154,7 +171,40 @@ impl Check<'_> {
         }
     }
 
-    fn asserted(&self, report: &mut Report, vouched: bool) {
+    /// What witnesses have said, by the bundle's own policy and by the receiver's keys. Whether one that the receiver
+    /// trusts has cosigned.
+    fn witnesses(&self, report: &mut Report, trust: &[Trust]) -> bool {
+        let Some(heads) = &self.heads else { return false };
+        if let Some(found) = &heads.witnessed {
+            let met = if found.is_met { "that is what it asks for" } else { "it asks for more" };
+            report.proven.push(format!(
+                "{} of the {} witnesses that the bundle's policy names have cosigned the log's head: {met}",
+                found.signed.len(),
+                found.all
+            ));
+        }
+        let mut seen = false;
+        for key in trust.iter().filter_map(|t| match t {
+            Trust::Witness(key) => Some(key),
+            _ => None,
+        }) {
+            match key.cosigned(&heads.note) {
+                Ok(Some(time)) => {
+                    seen = true;
+                    report.proven.push(format!(
+                        "the witness {}, whose key you named, has seen this log only grow, up to this very head, at {time} (seconds since 1970, by its clock)",
+                        key.name()
+                    ));
+                }
+                _ => report
+                    .not_shown
+                    .push(format!("a cosignature by the witness {}, whose key you named", key.name())),
+            }
+        }
+        seen
+    }
+
+    fn asserted(&self, report: &mut Report, vouched: bool, seen: bool) {
         let asserted = &mut report.asserted;
         asserted.push(
             "that what it says is true: a proof shows integrity, order and authority, not truth".to_owned(),
@@ -162,8 +212,11 @@ impl Check<'_> {
         asserted.push("when things happened: the times are those of the machine's own clock".to_owned());
         asserted.push(
             match &self.heads {
-                Some(heads) if heads.cosigned => {
-                    "that nothing was rewritten before the export: others have signed the log's head, but their keys were not given"
+                _ if seen => {
+                    "that nothing was rewritten before that witness first saw the log: it was not there to see"
+                }
+                Some(heads) if heads.note.signatures.len() > 1 => {
+                    "that nothing was rewritten before the export: witnesses have cosigned, but you named none of their keys; name one with --trust"
                 }
                 _ => {
                     "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew"
@@ -219,6 +272,24 @@ impl Check<'_> {
         }
         not_shown.append(&mut self.not_shown);
     }
+}
+
+/// How a key that the receiver named leads to the one in force.
+fn followed(purpose: &str, key: &PublicKey, named: &PublicKey, steps: usize) -> String {
+    let times = if steps == 1 { "once" } else { "in several steps" };
+    format!(
+        "the {purpose} key {} followed the one you named ({}), {times}: {steps} successions, each signed by the old key and by the new one",
+        key.keyid(),
+        named.keyid()
+    )
+}
+
+/// Why a key that was named does not count any more.
+fn no_longer(revoked: Option<PublicKey>) -> String {
+    let keyid = revoked.map(|key| key.keyid().to_string()).unwrap_or_default();
+    format!(
+        "consistent, but the key you named leads here only through {keyid}, which its owner has revoked; ask the owner for the key in force, by another way"
+    )
 }
 
 /// `1 event`, `2 events`.

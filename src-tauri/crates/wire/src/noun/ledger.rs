@@ -19,6 +19,16 @@ params! {
     }
     /// Nothing to say.
     Stats {}
+    /// Nothing to say.
+    Head {}
+    /// A signed head of this store, as somebody kept it.
+    Compare {
+        /// The note, as text.
+        note: String,
+        /// Keys trusted beside the host's own: PEM blocks, or verifier keys.
+        #[serde(default)]
+        keys: Vec<String>,
+    }
 }
 
 answers! {
@@ -56,6 +66,23 @@ answers! {
         made_at: i64,
         /// The signed note (C2SP checkpoint), as text.
         note: String,
+    }
+    /// How the store stands to a head that somebody kept.
+    Compared {
+        /// `consistent`, `older` (than the head), `forked`, `unusable`.
+        standing: String,
+        /// In a sentence.
+        reason: String,
+        /// The log that the head belongs to.
+        origin: Option<String>,
+        /// Notes that the head signs for.
+        theirs: Option<u64>,
+        /// Notes that are here.
+        ours: u64,
+        /// For `consistent`: the path (RFC 9162) from the head's tree to the newest signed one here, base64.
+        proof: Vec<String>,
+        /// The newest signed head here, as text.
+        head: Option<String>,
     }
     /// How much there is.
     Counts {

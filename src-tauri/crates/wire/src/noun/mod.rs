@@ -3,6 +3,7 @@
 pub mod approvals;
 pub mod artifacts;
 pub mod context;
+pub mod erasure;
 pub mod gate;
 pub mod grants;
 pub mod host;
@@ -16,3 +17,4 @@ pub mod receipts;
 pub mod store;
 pub mod task;
 pub mod task_events;
+pub mod trace;

@@ -103,6 +103,9 @@ answers! {
         keys: BTreeMap<String, String>,
         /// Purposes whose key is trusted.
         trusted: Vec<String>,
+        /// Names under which this store's owner trusts one of its keys.
+        #[serde(default)]
+        trusted_as: Vec<String>,
         counts: BTreeMap<String, u64>,
         proven: Vec<String>,
         asserted: Vec<String>,

@@ -25,5 +25,14 @@ answers! {
         missing: Vec<String>,
     }
     /// What was put back, and what the ledger's verification says of it.
-    Restored { to: String, files: u64, byte_size: u64, log_seq: u64, verdict: Verdict, reason: String }
+    Restored {
+        to: String,
+        files: u64,
+        byte_size: u64,
+        log_seq: u64,
+        verdict: Verdict,
+        reason: String,
+        /// How it stands to the head kept outside the store, when it is not consistent with it; a sentence.
+        behind_pin: Option<String>,
+    }
 }

@@ -1,0 +1,261 @@
+//! What an erasure would take: values behind digests, and content that repeats them.
+
+use crate::convert::{every, plain};
+use crate::fold::{lookup, walk};
+use crate::ids::find;
+use crate::{Host, Wire as _, not_found, usage};
+use ledger::Reader;
+use model::artifact::ArtifactKind;
+use model::{ArtifactId, Body, Digest, Event, IngressId, TaskId};
+use projections::query::ArtifactFilter;
+use projections::{ArtifactState, rows};
+use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
+use wire::erasure::{Content, Plan, Planned, Value};
+use wire::{Error, Text};
+
+/// Shorter words stand in too many places by chance to be hunted in content.
+const HUNTED_CHARS_MIN: usize = 4;
+
+/// One value that can still be read.
+struct Found {
+    task: TaskId,
+    event_type: String,
+    pointer: String,
+    text: String,
+}
+
+#[derive(Default)]
+struct Search {
+    values: BTreeMap<Digest, Found>,
+    tasks: BTreeSet<TaskId>,
+    contents: BTreeMap<ArtifactId, rows::ArtifactRow>,
+}
+
+pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
+    let reader = host.reader()?;
+    let mut search = Search::default();
+    match (&p.value, &p.artifact, &p.task) {
+        (Some(value), None, None) => {
+            let digest = value.parse::<Digest>().wire()?;
+            search.one(&reader, digest)?;
+            if search.values.is_empty() {
+                return Err(not_found("readable value", value));
+            }
+            search.repeated(host)?;
+        }
+        (None, Some(artifact), None) => {
+            let id: ArtifactId = find(host, artifact)?;
+            let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", artifact))?;
+            search.events(&reader, row.task_id, &|event| event.entity_id == id.to_string())?;
+            search.content(host, row)?;
+        }
+        (None, None, Some(task)) => {
+            let task: TaskId = find(host, task)?;
+            search.events(&reader, task, &|_| true)?;
+            search.messages(&reader, task)?;
+            search.receipts(host, task)?;
+            search.repeated(host)?;
+        }
+        _ => return Err(usage("name one of `value`, `artifact`, `task`")),
+    }
+    Ok(search.told())
+}
+
+impl Search {
+    /// Takes what can be read of the leaves of a document.
+    fn leaves(&mut self, reader: &Reader, document: &Json, task: TaskId, event_type: &str) {
+        let shown = lookup(reader);
+        concealed(document, &mut |digest| {
+            let Some(bytes) = shown(&digest) else { return };
+            let Ok((_, pointer, value)) = seal::disclose::verify_disclosure(&bytes) else { return };
+            let text = match plain(value) {
+                Json::String(text) => text,
+                other => other.to_string(),
+            };
+            let event_type = event_type.to_owned();
+            self.values.insert(digest, Found { task, event_type, pointer, text });
+        });
+    }
+
+    fn events(
+        &mut self,
+        reader: &Reader,
+        task: TaskId,
+        wanted: &dyn Fn(&Event) -> bool,
+    ) -> Result<(), Error> {
+        self.tasks.insert(task);
+        walk(reader, task, &mut |_, event, _| {
+            if wanted(event) {
+                self.leaves(reader, &event.payload, task, &event.event_type);
+            }
+            Ok(())
+        })
+    }
+
+    /// One value, wherever it stands.
+    fn one(&mut self, reader: &Reader, digest: Digest) -> Result<(), Error> {
+        let hex = digest.to_string();
+        let mut after = 0;
+        loop {
+            let page = reader.log(after, 1_000).wire()?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.log_seq;
+            for stored in page.iter().filter(|s| contains(&s.bytes, hex.as_bytes())) {
+                let event = stored.event().wire()?;
+                self.leaves(reader, &event.payload, event.task_id, &event.event_type);
+                self.values.retain(|found, _| *found == digest);
+                if !self.values.is_empty() {
+                    self.tasks.insert(event.task_id);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The messages a task was made of and told, which stand in the inbox.
+    fn messages(&mut self, reader: &Reader, task: TaskId) -> Result<(), Error> {
+        let mut ids: BTreeSet<IngressId> = BTreeSet::new();
+        walk(reader, task, &mut |_, _, body| {
+            match body {
+                Body::TaskCreated(b) => drop(ids.insert(b.ingress_id)),
+                Body::TaskInputAdded(b) => drop(ids.insert(b.ingress_id)),
+                Body::ClarificationAnswered(b) => drop(ids.insert(b.ingress_id)),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let names: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+        let mut after = 0;
+        loop {
+            let page = reader.log(after, 1_000).wire()?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.log_seq;
+            for stored in page.iter().filter(|s| contains(&s.bytes, b"\"event_type\":\"ingress.")) {
+                let event = stored.event().wire()?;
+                if names.contains(&event.entity_id) {
+                    self.leaves(reader, &event.payload, event.task_id, &event.event_type);
+                }
+            }
+        }
+    }
+
+    /// The leaves of a task's receipts.
+    fn receipts(&mut self, host: &dyn Host, task: TaskId) -> Result<(), Error> {
+        let (query, reader) = (host.query()?, host.reader()?);
+        for row in every(|ask| query.receipts(Some(task), None, ask))? {
+            let Some(envelope) = query.artifact(row.envelope_ref).wire()? else { continue };
+            let Ok(bytes) = host.artifacts()?.read(&envelope.content_hash) else { continue };
+            let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
+            let statement = seal::canon::parse_canonical(&payload).wire()?;
+            self.leaves(&reader, &statement, task, "receipt.issued");
+        }
+        Ok(())
+    }
+
+    /// Content of the tasks concerned that repeats what goes.
+    fn repeated(&mut self, host: &dyn Host) -> Result<(), Error> {
+        let words: Vec<Vec<u8>> = self.values.values().flat_map(|found| spellings(&found.text)).collect();
+        let query = host.query()?;
+        for task in self.tasks.clone() {
+            let filter = ArtifactFilter { task: Some(task), ..ArtifactFilter::default() };
+            for row in every(|ask| query.artifacts(&filter, ask))? {
+                // A receipt conceals its leaves and opens with what is erased beside it.
+                if row.kind == ArtifactKind::ReceiptBundle || row.state == ArtifactState::Expired {
+                    continue;
+                }
+                let Ok(bytes) = host.artifacts()?.read(&row.content_hash) else { continue };
+                if words.iter().any(|word| contains(&bytes, word)) {
+                    self.content(host, row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An artifact, and every other one with the same bytes.
+    fn content(&mut self, host: &dyn Host, row: rows::ArtifactRow) -> Result<(), Error> {
+        let filter = ArtifactFilter { content_hash: Some(row.content_hash), ..ArtifactFilter::default() };
+        let query = host.query()?;
+        for row in every(|ask| query.artifacts(&filter, ask))? {
+            if row.state != ArtifactState::Expired {
+                self.tasks.insert(row.task_id);
+                self.contents.insert(row.artifact_id, row);
+            }
+        }
+        Ok(())
+    }
+
+    fn told(self) -> Planned {
+        let kinds = |kind: ArtifactKind| self.contents.values().filter(|row| row.kind == kind).count();
+        let mut warnings = Vec::new();
+        let images = kinds(ArtifactKind::FileSnapshot);
+        if images > 0 {
+            warnings.push(format!(
+                "{images} of the contents are copies of files; what was changed there cannot be undone any more"
+            ));
+        }
+        if self.contents.values().any(|row| row.sealed_by.is_some()) {
+            warnings.push(
+                "some contents stand behind receipts and decisions: proofs still verify, and show only digests".to_owned(),
+            );
+        }
+        warnings.push(
+            "copies outside this store, backups and proofs that were given away, keep what they have"
+                .to_owned(),
+        );
+        let values = self.values.into_iter().map(|(digest, found)| Value {
+            digest: digest.to_string(),
+            task_id: found.task.to_string(),
+            event_type: found.event_type,
+            pointer: found.pointer,
+            text: Text::Shown(found.text),
+        });
+        let contents = self.contents.into_values().map(|row| Content {
+            artifact_id: row.artifact_id.to_string(),
+            sha256: row.content_hash.to_string(),
+            task_id: row.task_id.to_string(),
+            kind: row.kind.to_string(),
+            byte_size: row.byte_size,
+        });
+        Planned {
+            values: values.collect(),
+            contents: contents.collect(),
+            tasks: self.tasks.iter().map(ToString::to_string).collect(),
+            warnings,
+        }
+    }
+}
+
+/// A text as it stands in plain bytes, and as JSON spells it.
+fn spellings(text: &str) -> Vec<Vec<u8>> {
+    if text.chars().count() < HUNTED_CHARS_MIN {
+        return Vec::new();
+    }
+    let json = serde_json::to_string(text).unwrap_or_default();
+    let inner = json.trim_matches('"').as_bytes().to_vec();
+    let mut all = vec![text.as_bytes().to_vec()];
+    if all.first() != Some(&inner) {
+        all.push(inner);
+    }
+    all
+}
+
+fn contains(bytes: &[u8], word: &[u8]) -> bool {
+    !word.is_empty() && bytes.windows(word.len()).any(|window| window == word)
+}
+
+/// Every concealed leaf below a value.
+fn concealed(value: &Json, found: &mut dyn FnMut(Digest)) {
+    match value {
+        Json::Object(members) => {
+            let single = if members.len() == 1 { members.get("$sd") } else { None };
+            if let Some(digest) = single.and_then(Json::as_str).and_then(|hex| hex.parse().ok()) {
+                return found(digest);
+            }
+            members.values().for_each(|member| concealed(member, found));
+        }
+        Json::Array(items) => items.iter().for_each(|item| concealed(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,281 @@
+//! From a byte back to its goal, and from a bad source forward to all that rests on it.
+
+use crate::convert::{every, opt};
+use crate::ids::find;
+use crate::lineages::{around, link, links};
+use crate::writers::{Written, writer_of};
+use crate::{Host, Wire as _, fold, not_found, usage};
+use lineage::{Graph, NodeId};
+use model::receipt::Statement;
+use model::{ArtifactId, MemoryId, ReceiptId, TaskId};
+use projections::rows::ReceiptRow;
+use std::path::Path;
+use wire::receipts::Explanation;
+use wire::trace::{Edge, Explain, Explained, Graph as Drawing, Line, Node, Recall, Recalled, Step};
+use wire::{Code, Error};
+
+/// Receipts of one file that are told at most.
+const CHAINS_MAX: usize = 20;
+
+pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explained, Error> {
+    let subject = p.subject.trim().to_owned();
+    if Path::new(&subject).is_absolute() {
+        return path(host, &subject, p.line);
+    }
+    if p.line.is_some() {
+        return Err(usage("only a file has lines; give its path"));
+    }
+    if subject.starts_with(ArtifactId::PREFIX) {
+        return artifact(host, &subject);
+    }
+    let row = super::receipts::found(host, &subject)?;
+    let (graph, _) = around(&host.query()?, row.task_id)?;
+    let told = chain(&graph, row.receipt_id)?;
+    let around = [NodeId::Receipt(row.receipt_id)];
+    Ok(explained("receipt", row.receipt_id.to_string(), Vec::new(), None, vec![told], &graph, &around))
+}
+
+fn explained(
+    kind: &str,
+    subject: String,
+    told: Vec<String>,
+    line: Option<Line>,
+    chains: Vec<Explanation>,
+    graph: &Graph,
+    around: &[NodeId],
+) -> Explained {
+    Explained { kind: kind.to_owned(), subject, told, line, chains, graph: drawing(graph, around) }
+}
+
+/// What stands behind a receipt.
+pub(crate) fn chain(graph: &Graph, receipt: ReceiptId) -> Result<Explanation, Error> {
+    let told = graph.explain(receipt).ok_or_else(|| not_found("receipt", &receipt.to_string()))?;
+    Ok(Explanation {
+        receipt_id: told.receipt.to_string(),
+        goal: links(graph, told.goal),
+        context: links(graph, told.context),
+        evidence: links(graph, told.evidence),
+        action: told.action.map(|id| link(graph, id)),
+        policy: links(graph, told.policy),
+        decisions: links(graph, told.decisions),
+        approvals: links(graph, told.approvals),
+        witnesses: links(graph, told.witnesses),
+        grants: links(graph, told.grants),
+        effect: told.effect.map(|id| link(graph, id)),
+        changes: links(graph, told.changes),
+        undone_by: links(graph, told.undone_by),
+        trust: opt(told.taint.tier),
+        untrusted: links(graph, told.taint.untrusted),
+    })
+}
+
+/// The part of the graph around some nodes, with a place for each.
+fn drawing(graph: &Graph, around: &[NodeId]) -> Drawing {
+    let part = graph.around(around);
+    let layout = part.layout();
+    let node = |n: &lineage::Drawn| Node { link: link(&part, n.id), layer: n.layer, row: n.row };
+    let edge =
+        |e: lineage::Edge| Edge { from: e.from.to_string(), to: e.to.to_string(), kind: e.kind.to_string() };
+    Drawing {
+        nodes: layout.nodes.iter().map(node).collect(),
+        edges: part.edges().map(edge).collect(),
+        layers: layout.layers,
+        rows: layout.rows,
+    }
+}
+
+fn artifact(host: &dyn Host, named: &str) -> Result<Explained, Error> {
+    let id: ArtifactId = find(host, named)?;
+    let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))?;
+    let (graph, _) = around(&host.query()?, row.task_id)?;
+    let mut told = Vec::new();
+    match graph.producer(id) {
+        Some(attempt) => told.push(format!("attempt {attempt} of task {} made it", row.task_id)),
+        None => told.push(format!(
+            "nobody's attempt made it: it came in, or the kernel keeps it, in task {}",
+            row.task_id
+        )),
+    }
+    let including = graph.receipts_including(id);
+    // What only went into an act stands behind that act's receipt.
+    let resting = graph.carried_into(id).into_iter().filter_map(|node| match node {
+        NodeId::Receipt(receipt) => Some(receipt),
+        _ => None,
+    });
+    let mut receipts = including.clone();
+    receipts.extend(resting.filter(|id| !including.contains(id)));
+    receipts.truncate(CHAINS_MAX);
+    if receipts.is_empty() {
+        told.push("no receipt includes it, and none rests on it".to_owned());
+    } else if including.is_empty() {
+        told.push(format!("it is part of no receipt; {} rest on it", receipts.len()));
+    }
+    let chains = receipts.into_iter().map(|r| chain(&graph, r)).collect::<Result<_, _>>()?;
+    Ok(explained("artifact", id.to_string(), told, None, chains, &graph, &[NodeId::Artifact(id)]))
+}
+
+/// A file: every change of it that has a receipt, and for a line the one that wrote it.
+fn path(host: &dyn Host, path: &str, line: Option<u32>) -> Result<Explained, Error> {
+    let history = crate::writers::history(host, Path::new(path))?;
+    let mut told = history.told.clone();
+    let written = match line {
+        Some(number) => Some(writer_of(host, Path::new(path), &history, number, &mut told)?),
+        None => None,
+    };
+    let wanted: Vec<(ReceiptId, TaskId)> = match &written {
+        Some(Written { by: Some(step), .. }) => vec![(step.receipt_id, step.task_id)],
+        Some(_) => Vec::new(),
+        None => history.steps.iter().take(CHAINS_MAX).map(|s| (s.receipt_id, s.task_id)).collect(),
+    };
+    let graph = match wanted.first() {
+        Some((_, task)) => around(&host.query()?, *task)?.0,
+        None => Graph::new(),
+    };
+    let mut chains = Vec::new();
+    for (receipt, _) in &wanted {
+        // Where the log is too long to fold whole, a change by another family of tasks is told by its own graph.
+        match chain(&graph, *receipt) {
+            Ok(told) => chains.push(told),
+            Err(_) => chains.push(chain(&around(&host.query()?, task_of(host, *receipt)?)?.0, *receipt)?),
+        }
+    }
+    let nodes: Vec<NodeId> = wanted.iter().map(|(receipt, _)| NodeId::Receipt(*receipt)).collect();
+    let line = written.map(|written| Line {
+        number: written.number,
+        text: written.text,
+        written_by: written.by.as_ref().map(|step| step.receipt_id.to_string()),
+        number_then: written.number_then,
+    });
+    Ok(explained("path", path.to_owned(), told, line, chains, &graph, &nodes))
+}
+
+fn task_of(host: &dyn Host, receipt: ReceiptId) -> Result<TaskId, Error> {
+    let row = host.query()?.receipt(receipt).wire()?;
+    row.map(|row| row.task_id).ok_or_else(|| not_found("receipt", &receipt.to_string()))
+}
+
+pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
+    let (sources, task) = sources(host, p.source.trim())?;
+    let (graph, reach) = around(&host.query()?, task)?;
+    let found = graph.recall(&sources);
+    let mut plan = Vec::new();
+    for id in found.order.iter().chain(&sources) {
+        if let Some(step) = step(host, &graph, *id)? {
+            plan.push(step);
+        }
+    }
+    Ok(Recalled {
+        sources: links(&graph, sources),
+        scope: reach.as_str().to_owned(),
+        artifacts: links(&graph, found.artifacts),
+        beliefs: links(&graph, found.beliefs),
+        memories: links(&graph, found.memories),
+        decisions: links(&graph, found.decisions),
+        effects: links(&graph, found.effects),
+        receipts: links(&graph, found.receipts),
+        plan,
+    })
+}
+
+/// The nodes a person means, and a task of one of them.
+fn sources(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
+    if !Path::new(named).is_absolute() {
+        return one_source(host, named);
+    }
+    let written = kernel::workspace::encode_root(Path::new(named));
+    let history = crate::writers::history(host, Path::new(named)).ok();
+    let query = host.query()?;
+    let mut found = Vec::new();
+    let mut of_task = None;
+    for row in every(|ask| query.artifacts(&projections::query::ArtifactFilter::default(), ask))? {
+        let model::Sensitive::Shown(uri) = &row.uri else { continue };
+        let same = *uri == written;
+        let ours = history.as_ref().is_some_and(|h| h.resources.iter().any(|r| r == uri));
+        if same || ours {
+            of_task = of_task.or(Some(row.task_id));
+            found.push(NodeId::Artifact(row.artifact_id));
+        }
+    }
+    match of_task {
+        Some(task) => Ok((found, task)),
+        None => Err(Error::new(Code::NotFound, format!("nothing of `{named}` was ever taken in or kept"))
+            .hint("name an artifact instead; `hermit search` finds them")),
+    }
+}
+
+fn one_source(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error> {
+    if let Ok(node) = named.parse::<NodeId>() {
+        let query = host.query()?;
+        let reader = query.reader();
+        // Any task will do where the log is folded whole; else the one the node belongs to.
+        let task = match node {
+            NodeId::Artifact(id) => query.artifact(id).wire()?.map(|row| row.task_id),
+            NodeId::Receipt(id) => query.receipt(id).wire()?.map(|row| row.task_id),
+            _ => reader.task_ids().wire()?.into_iter().next(),
+        };
+        let task = task.ok_or_else(|| not_found(node.kind(), named))?;
+        let known = around(&query, task)?.0.node(node).is_some();
+        return if known { Ok((vec![node], task)) } else { Err(not_found(node.kind(), named)) };
+    }
+    let id: ArtifactId = find(host, named)?;
+    let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))?;
+    Ok((vec![NodeId::Artifact(id)], row.task_id))
+}
+
+/// What a person can run to take one thing back.
+fn step(host: &dyn Host, graph: &Graph, id: NodeId) -> Result<Option<Step>, Error> {
+    let of =
+        |command: Option<String>, why: &str| Step { subject: link(graph, id), command, why: why.to_owned() };
+    Ok(Some(match id {
+        NodeId::Receipt(receipt) => {
+            let Some(row) = host.query()?.receipt(receipt).wire()? else { return Ok(None) };
+            return Ok(undo(&row, &of));
+        }
+        NodeId::Memory(memory) => {
+            of(Some(forget(memory)), "it was promoted from what derives from the source")
+        }
+        NodeId::Belief(_) => of(None, "a belief ends with its task; what rests on it is listed here too"),
+        NodeId::Artifact(_) => {
+            of(None, "the source itself stays as evidence; `hermit erase` takes its content away")
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn forget(memory: MemoryId) -> String {
+    format!("hermit memory invalidate {memory} --reason \"it rests on a bad source\"")
+}
+
+fn undo(row: &ReceiptRow, of: &dyn Fn(Option<String>, &str) -> Step) -> Option<Step> {
+    use model::action::Reversibility as R;
+    if row.rolls_back.is_some() || !changes(row) {
+        return None;
+    }
+    Some(match (row.undone_by, row.reversibility) {
+        (Some(by), _) => of(None, &format!("undone already, by {by}")),
+        (None, R::Irreversible) => of(None, "it cannot be undone; look at what it did with `hermit explain`"),
+        (None, _) => of(
+            Some(format!("hermit rollback {}", row.receipt_id)),
+            "what it changed rests on the source; the undo asks you first and has a receipt of its own",
+        ),
+    })
+}
+
+/// Whether the act may have changed something.
+fn changes(row: &ReceiptRow) -> bool {
+    use model::action::Reversibility;
+    use model::receipt::ReceiptClass;
+    let about_others =
+        matches!(row.class, ReceiptClass::ApprovalResolution | ReceiptClass::ObservationResolution);
+    !about_others && row.action_class.is_important() && row.reversibility != Reversibility::NoEffect
+}
+
+/// The statement of a receipt, sensitive leaves as far as they can be read.
+pub(crate) fn statement(host: &dyn Host, row: &ReceiptRow) -> Result<Option<Statement>, Error> {
+    let Some(artifact) = host.query()?.artifact(row.envelope_ref).wire()? else { return Ok(None) };
+    let Ok(bytes) = host.artifacts()?.read(&artifact.content_hash) else { return Ok(None) };
+    let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
+    let statement = seal::canon::parse_canonical(&payload).wire()?;
+    let shown = seal::disclose::reveal(statement, &fold::lookup(&host.reader()?)).wire()?;
+    Ok(serde_json::from_value(shown).ok())
+}

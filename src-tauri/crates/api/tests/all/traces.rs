@@ -1,0 +1,107 @@
+//! From a line back to the change that wrote it, and from a source forward to what rests on it.
+
+use crate::home::Home;
+use serde_json::{Value, json};
+
+/// A task that writes these bytes to `notes.txt` after a person allowed it; its receipt.
+fn writes(home: &Home, goal: &str, text: &str) -> String {
+    let look = testkit::say("read", json!({ "path": "notes.txt" }));
+    let answers = vec![look, testkit::write("notes.txt", text), testkit::done("wrote it")];
+    let task = home.world.script(goal, answers);
+    home.world.drive_allowing(task);
+    let rows = home.must("receipts.list", json!({ "task": task.to_string() }))["rows"].clone();
+    let row =
+        rows.as_array().unwrap().iter().find(|r| r["class"] == "tool_execution").expect("a receipt").clone();
+    row["receipt_id"].as_str().unwrap().to_owned()
+}
+
+fn line(home: &Home, number: u32) -> Value {
+    let path = home.world.folder.path().canonicalize().unwrap().join("notes.txt");
+    home.must("trace.explain", json!({ "subject": path.to_str().unwrap(), "line": number }))
+}
+
+#[test]
+fn each_line_of_a_file_names_the_receipt_that_wrote_it_and_a_persons_own_line_names_none() {
+    let home = Home::new(21);
+    home.world.file("notes.txt", "mine\n");
+    let first = writes(&home, "first", "mine\none\n");
+    let second = writes(&home, "second", "zero\nmine\none\ntwo\n");
+    let by = |number: u32| line(&home, number)["line"]["written_by"].clone();
+    assert_eq!(by(1), second.as_str());
+    assert_eq!(by(2), Value::Null, "it was there before Hermit came");
+    assert_eq!(by(3), first.as_str());
+    assert_eq!(line(&home, 3)["line"]["number_then"], 2, "it was the second line when it was written");
+    assert_eq!(by(4), second.as_str());
+    // Somebody edits the file; what they wrote is nobody's receipt, what they moved is followed.
+    home.world.file("notes.txt", "by hand\nzero\nmine\none\ntwo\n");
+    assert_eq!(by(1), Value::Null);
+    assert!(line(&home, 1)["told"].to_string().contains("somebody else wrote this line"));
+    assert_eq!(by(4), first.as_str());
+    let told = line(&home, 4);
+    let chain = &told["chains"][0];
+    assert_eq!(chain["receipt_id"], first.as_str());
+    for part in ["goal", "policy", "approvals", "grants"] {
+        assert!(!chain[part].as_array().unwrap().is_empty(), "{part} in {chain}");
+    }
+    let graph = &told["graph"];
+    let (nodes, edges) = (graph["nodes"].as_array().unwrap(), graph["edges"].as_array().unwrap());
+    assert!(nodes.len() > 5 && !edges.is_empty());
+    let known = |id: &Value| nodes.iter().any(|n| n["link"]["id"] == *id);
+    assert!(edges.iter().all(|e| known(&e["from"]) && known(&e["to"])), "no edge leads nowhere");
+    let all = {
+        let path = home.world.folder.path().canonicalize().unwrap().join("notes.txt");
+        home.must("trace.explain", json!({ "subject": path.to_str().unwrap() }))
+    };
+    assert_eq!(all["chains"].as_array().unwrap().len(), 2, "a file without a line tells all its changes");
+    let beyond = home.ask("trace.explain", json!({ "subject": "/nowhere/at/all" })).unwrap_err();
+    assert_eq!(beyond.code, wire::Code::NotFound);
+}
+
+#[conforms::conforms("HK-14.4-1", "HK-14.4-2", "HK-14.4-6")]
+#[test]
+fn an_artifact_is_explained_by_who_made_it_and_the_receipts_that_rest_on_it() {
+    let home = Home::new(22);
+    let (task, receipt) = home.with_an_act("write a");
+    let rows = home.must("artifacts.list", json!({ "task": task.to_string(), "kind": "action.request" }));
+    let artifact = rows["rows"][0]["artifact_id"].as_str().unwrap().to_owned();
+    let told = home.must("trace.explain", json!({ "subject": artifact }));
+    assert_eq!(told["kind"], "artifact");
+    assert!(told["told"].to_string().contains("made it"), "{told}");
+    assert!(told["chains"].as_array().unwrap().iter().any(|c| c["receipt_id"] == receipt.as_str()), "{told}");
+    assert_eq!(
+        home.must("trace.explain", json!({ "subject": receipt }))["chains"][0]["receipt_id"],
+        receipt.as_str()
+    );
+}
+
+#[test]
+fn a_recall_lists_what_rests_on_a_source_and_drafts_the_undo_leaf_first_without_running_it() {
+    let home = Home::new(23);
+    let (task, receipt) = home.with_an_act("write a");
+    let rows =
+        home.must("artifacts.list", json!({ "task": task.to_string(), "kind": "context.pack" }))["rows"]
+            .clone();
+    let rows = rows.as_array().unwrap().clone();
+    let pack = rows.last().expect("a pack")["artifact_id"].as_str().unwrap().to_owned();
+    let before = home.must("ledger.stats", json!({}))["events"].clone();
+    let found = home.must("trace.recall", json!({ "source": pack }));
+    assert!(found["receipts"].as_array().unwrap().iter().any(|r| r["id"] == receipt.as_str()), "{found}");
+    assert!(!found["effects"].as_array().unwrap().is_empty());
+    let plan = found["plan"].as_array().unwrap();
+    assert_eq!(plan[0]["command"], format!("hermit rollback {receipt}"), "{plan:?}");
+    assert!(plan.last().unwrap()["command"].is_null(), "the source stays, as evidence");
+    assert_eq!(home.must("ledger.stats", json!({}))["events"], before, "nothing was run");
+    let undo = home.must("receipts.rollback", json!({ "receipt": receipt }));
+    home.world.drive_allowing(undo["task_id"].as_str().unwrap().parse().unwrap());
+    let again = home.must("trace.recall", json!({ "source": pack }));
+    let step = &again["plan"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|s| s["subject"]["id"] == receipt.as_str())
+        .unwrap()
+        .clone();
+    assert!(step["command"].is_null() && step["why"].to_string().contains("undone already"), "{again}");
+    let nobody = home.ask("trace.recall", json!({ "source": "/no/such/file" })).unwrap_err();
+    assert_eq!(nobody.code, wire::Code::NotFound);
+}

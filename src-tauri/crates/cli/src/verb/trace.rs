@@ -1,0 +1,125 @@
+//! `hermit explain` and `hermit recall`: from a byte back to its goal, and from a source forward to what rests on it.
+
+use super::Came;
+use super::task::chain;
+use crate::context::{Context, absolute};
+use crate::output::{Output, Tone};
+use crate::text::plain;
+use std::path::Path;
+use wire::receipts::{Explanation, Link};
+use wire::trace::{Explain, Explained, Recall, Recalled};
+use wire::{Error, exit};
+
+/// `hermit explain`.
+pub fn explain(context: &Context, subject: &str) -> Came {
+    let (subject, line) = meant(subject)?;
+    let found = context.reading()?.call(&Explain { subject, line })?;
+    context.out.answer(&found, show)?;
+    Ok(exit::DONE)
+}
+
+/// What a person means: an identifier as it is, a file as a full path, a number behind a colon as its line.
+fn meant(text: &str) -> Result<(String, Option<u32>), Error> {
+    if Path::new(text).exists() {
+        return Ok((absolute(Path::new(text))?, None));
+    }
+    if let Some((path, line)) = text.rsplit_once(':')
+        && let Ok(line) = line.parse::<u32>()
+        && (Path::new(path).exists() || path.contains('/'))
+    {
+        return Ok((absolute(Path::new(path))?, Some(line)));
+    }
+    if text.contains('/') {
+        return Ok((absolute(Path::new(text))?, None));
+    }
+    Ok((text.to_owned(), None))
+}
+
+fn show(out: &Output, found: &Explained) {
+    if let Some(line) = &found.line {
+        out.say(Tone::Bold, format!("{}:{}", plain(&found.subject), line.number));
+        out.line(format!("  {}", plain(&line.text)));
+        match (&line.written_by, line.number_then) {
+            (Some(receipt), Some(then)) => {
+                out.say(Tone::Good, format!("written by {receipt}, as its line {then}"))
+            }
+            (Some(receipt), None) => out.say(Tone::Good, format!("written by {receipt}")),
+            (None, _) => out.say(Tone::Warn, "no change of Hermit's wrote this line"),
+        }
+    }
+    found.told.iter().for_each(|sentence| out.line(format!("  {}", plain(sentence))));
+    found.chains.iter().for_each(|told| why(out, told));
+}
+
+/// The chain behind one receipt.
+fn why(out: &Output, found: &Explanation) {
+    out.say(Tone::Bold, format!("why {}", found.receipt_id));
+    let action: Vec<Link> = found.action.iter().cloned().collect();
+    let effect: Vec<Link> = found.effect.iter().cloned().collect();
+    let parts: [(&str, &[Link]); 12] = [
+        ("goal", &found.goal),
+        ("seen", &found.context),
+        ("evidence", &found.evidence),
+        ("asked", &action),
+        ("policy", &found.policy),
+        ("decisions", &found.decisions),
+        ("approvals", &found.approvals),
+        ("witnesses", &found.witnesses),
+        ("grants", &found.grants),
+        ("done", &effect),
+        ("changed", &found.changes),
+        ("undone by", &found.undone_by),
+    ];
+    for (name, links) in parts {
+        chain(out, name, links);
+    }
+    if let Some(trust) = &found.trust {
+        out.line(format!("  weakest trust behind it: {trust}"));
+    }
+    chain(out, "untrusted", &found.untrusted);
+}
+
+/// `hermit recall`.
+pub fn recall(context: &Context, source: &str) -> Came {
+    let source = if source.contains('/') || Path::new(source).exists() {
+        absolute(Path::new(source))?
+    } else {
+        source.to_owned()
+    };
+    let found = context.reading()?.call(&Recall { source })?;
+    context.out.answer(&found, show_recall)?;
+    Ok(exit::DONE)
+}
+
+fn show_recall(out: &Output, found: &Recalled) {
+    out.say(Tone::Bold, "from");
+    chain(out, "source", &found.sources);
+    let lists = [
+        ("artifacts", &found.artifacts),
+        ("beliefs", &found.beliefs),
+        ("memory", &found.memories),
+        ("decisions", &found.decisions),
+        ("effects", &found.effects),
+        ("receipts", &found.receipts),
+    ];
+    if lists.iter().all(|(_, links)| links.is_empty()) {
+        out.line("nothing derives from it");
+    } else {
+        out.say(Tone::Bold, "derives from it");
+        lists.iter().for_each(|(name, links)| chain(out, name, links));
+    }
+    if found.scope != "store" {
+        out.say(
+            Tone::Warn,
+            "only the tasks of one family were looked through: the log is too long to fold whole",
+        );
+    }
+    out.say(Tone::Bold, "to take it back, leaf first; nothing of this has been run");
+    for (at, step) in found.plan.iter().enumerate() {
+        match &step.command {
+            Some(command) => out.line(format!("  {}. {}", at + 1, plain(command))),
+            None => out.line(format!("  {}. {} {}", at + 1, step.subject.kind, step.subject.id)),
+        }
+        out.say(Tone::Faint, format!("     {}", plain(&step.why)));
+    }
+}

@@ -1,0 +1,147 @@
+//! A store that was set back is found out, read, not written, and taken up again only by a person.
+
+use crate::bench::{Bench, Ran, text};
+use std::path::Path;
+use std::process::Command;
+
+fn copy(from: &Path, to: &Path) {
+    let done = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+    assert!(done.success());
+}
+
+/// More history, and a head over it.
+fn more(bench: &Bench, goal: &str) {
+    let file = bench.path(goal);
+    std::fs::write(&file, goal).unwrap();
+    bench.run(&["artifacts", "ingest", file.to_str().unwrap()]).ends_with(0);
+    bench.run(&["ledger", "checkpoint"]).ends_with(0);
+}
+
+fn export(bench: &Bench, name: &str) -> String {
+    let path = bench.path(name).to_str().unwrap().to_owned();
+    bench.run(&["checkpoint", "export", "-o", &path]).ends_with(0);
+    path
+}
+
+fn compare(bench: &Bench, head: &str) -> (i32, String) {
+    let ran = bench.run(&["checkpoint", "compare", head, "--json"]);
+    (ran.code, text(&ran.json()["standing"]))
+}
+
+/// The store as it was, in the place of the store as it is.
+fn set_back(bench: &Bench, old: &str) {
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    copy(&bench.path(old), &bench.home());
+}
+
+fn refused(ran: &Ran) {
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("hermit checkpoint accept"), "{}", ran.err);
+}
+
+#[test]
+fn a_store_set_back_is_read_and_not_written_until_a_person_accepts_it() {
+    let bench = Bench::new();
+    more(&bench, "one");
+    let early = export(&bench, "early.note");
+    copy(&bench.home(), &bench.path("old"));
+    more(&bench, "two");
+    let late = export(&bench, "late.note");
+    assert_eq!(compare(&bench, &early), (0, "consistent".to_owned()));
+    assert_eq!(compare(&bench, &late), (0, "consistent".to_owned()));
+    let proof = bench.run(&["checkpoint", "compare", &early, "--json"]).ends_with(0).json();
+    assert!(!proof["proof"].as_array().unwrap().is_empty(), "{proof}");
+
+    set_back(&bench, "old");
+    assert_eq!(compare(&bench, &late), (7, "older".to_owned()));
+    let said = bench.run(&["ledger", "checkpoint"]);
+    refused(&said);
+    assert!(said.err.contains("set back, or restored from an older copy"), "{}", said.err);
+    bench.run(&["task", "list"]).ends_with(0);
+    bench.run(&["ledger", "verify"]).ends_with(7);
+    refused(&bench.run(&["keys", "rotate", "--yes"]));
+    bench.run(&["checkpoint", "accept"]).ends_with(2);
+    assert_ne!(bench.accept("a wrong passphrase").code, 0);
+    refused(&bench.run(&["ledger", "checkpoint"]));
+
+    let accepted = bench.accept(crate::bench::APPROVAL).ends_with(0);
+    assert!(accepted.out.contains("accepted"), "{}", accepted.out);
+    bench.run(&["ledger", "checkpoint"]).ends_with(0);
+    bench.run(&["ledger", "verify"]).ends_with(0);
+    assert_eq!(bench.accept(crate::bench::APPROVAL).code, 1, "there is nothing left to accept");
+    let aside = std::fs::read_dir(bench.path(".")).unwrap().flatten();
+    assert!(aside.into_iter().any(|e| e.file_name().to_string_lossy().contains(".pin.before-")));
+    // Whoever kept the lost head still finds out.
+    more(&bench, "three");
+    more(&bench, "four");
+    assert_eq!(compare(&bench, &late).1, "forked");
+    assert_eq!(compare(&bench, &late).0, 5);
+    assert_eq!(compare(&bench, &early), (0, "consistent".to_owned()));
+}
+
+#[test]
+fn heads_of_other_logs_and_things_that_are_no_heads_are_told_apart() {
+    let (bench, other) = (Bench::new(), Bench::new());
+    more(&bench, "one");
+    more(&other, "one");
+    let theirs = export(&other, "theirs.note");
+    assert_eq!(compare(&bench, &theirs), (6, "unusable".to_owned()));
+    let nothing = bench.path("nothing");
+    std::fs::write(&nothing, "nothing").unwrap();
+    assert_eq!(compare(&bench, nothing.to_str().unwrap()), (6, "unusable".to_owned()));
+    let printed = bench.run(&["checkpoint", "export"]).ends_with(0);
+    assert!(printed.out.starts_with("hermit.local/") && printed.out.contains('\u{2014}'), "{}", printed.out);
+    refused_head(&Bench::bare());
+}
+
+fn refused_head(bench: &Bench) {
+    bench.run(&["checkpoint", "export"]).ends_with(1);
+}
+
+#[test]
+fn a_second_file_and_a_git_note_keep_the_head_when_the_first_file_is_taken_back_too() {
+    for place in ["pin_file", "pin_git"] {
+        let bench = Bench::new();
+        let second = bench.path("second");
+        if place == "pin_git" {
+            let made = Command::new("git").arg("init").arg("-q").arg(&second).status().unwrap();
+            assert!(made.success());
+        }
+        let settings = serde_json::json!({ place: second });
+        std::fs::write(bench.home().join("config.json"), settings.to_string()).unwrap();
+        more(&bench, "one");
+        copy(&bench.home(), &bench.path("old"));
+        more(&bench, "two");
+        set_back(&bench, "old");
+        std::fs::remove_file(bench.path("home.pin")).unwrap();
+        let said = bench.run(&["ledger", "checkpoint"]);
+        refused(&said);
+        assert!(said.err.contains("second"), "it names where: {}", said.err);
+        bench.accept(crate::bench::APPROVAL).ends_with(0);
+        bench.run(&["ledger", "checkpoint"]).ends_with(0);
+        let verified = bench.run(&["ledger", "verify", "--json"]).ends_with(0).json();
+        assert_eq!(verified["pinned"], true);
+    }
+}
+
+#[test]
+fn a_restored_backup_behind_its_pin_is_named_as_such() {
+    let bench = Bench::new();
+    more(&bench, "one");
+    let copied = bench.path("copied");
+    bench.run(&["backup", copied.to_str().unwrap()]).ends_with(0);
+    more(&bench, "two");
+    copy(&bench.home(), &bench.path("aside"));
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    std::fs::create_dir(bench.home()).unwrap();
+    let restored = bench.run(&["restore", copied.to_str().unwrap()]);
+    assert_eq!(restored.code, 7, "{}{}", restored.out, restored.err);
+    assert!(restored.out.contains("older than the head kept outside the store"), "{}", restored.out);
+    for name in ["keys.json", "vault.key", "approval.key"] {
+        copy(&bench.path("aside").join(name), &bench.home());
+    }
+    bench.run(&["ledger", "verify"]).ends_with(7);
+    refused(&bench.run(&["ledger", "checkpoint"]));
+    bench.accept(crate::bench::APPROVAL).ends_with(0);
+    bench.run(&["ledger", "verify"]).ends_with(0);
+}

@@ -1,0 +1,120 @@
+//! What only a person may decide: signed at a terminal with the approval key, and recorded beside what came of it.
+//!
+//! The text names what is decided by its digest and the store by its log, so that a signature given for one thing is
+//! no signature for another.
+
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use governance::Refusal;
+use model::UnixMs;
+use model::body::{KeyPurpose, PersonDecided};
+use seal::{Digest, PublicKey, Signature, Signer};
+use serde::{Deserialize, Serialize};
+
+/// A decision older than this when it comes in is not believed to be about the store as it is.
+const AGE_MS_MAX: i64 = 15 * 60 * 1000;
+
+model::names! {
+    /// What a person decides.
+    pub enum Matter ("matter") {
+        /// Values and content are erased, for good.
+        Erase = "erase",
+        /// A store that is not consistent with its pin goes on.
+        AcceptPin = "accept_pin",
+        /// A broken chain is anchored anew.
+        Reanchor = "reanchor",
+    }
+}
+
+/// What is signed: canonical JSON of codes and digests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// `hermit-person/1`.
+    pub format: String,
+    /// The store.
+    pub log_id: String,
+    /// What is decided.
+    pub matter: String,
+    /// SHA-256 of what exactly.
+    pub subject_sha256: Digest,
+    /// When.
+    pub decided_at: UnixMs,
+}
+
+const FORMAT: &str = "hermit-person/1";
+
+/// A decision with the signature of the approval key.
+#[derive(Debug, Clone)]
+pub struct Signed {
+    /// The canonical bytes of the [`Decision`].
+    pub text: Vec<u8>,
+    /// Over exactly those bytes.
+    pub signature: Signature,
+    /// Whose.
+    pub key: PublicKey,
+}
+
+impl Signed {
+    /// Signs a decision about `subject_sha256` in the store `log_id`.
+    ///
+    /// # Errors
+    /// [`Error::Seal`] when the key refuses.
+    pub fn of(
+        log_id: &str,
+        matter: Matter,
+        subject_sha256: Digest,
+        now: UnixMs,
+        key: &dyn Signer,
+    ) -> Result<Self, Error> {
+        let decision = Decision {
+            format: FORMAT.to_owned(),
+            log_id: log_id.to_owned(),
+            matter: matter.to_string(),
+            subject_sha256,
+            decided_at: now,
+        };
+        let text = seal::canon::to_canonical(&decision)?;
+        let signature = key.sign(&text)?;
+        Ok(Self { text, signature, key: key.public() })
+    }
+}
+
+impl Kernel {
+    /// The record of a decision, once it is a person's: signed by the approval key in force, about exactly this, now.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it is not.
+    pub(crate) fn decided(
+        &self,
+        matter: Matter,
+        subject: Digest,
+        signed: &Signed,
+    ) -> Result<PersonDecided, Error> {
+        let no =
+            |why: &str| Error::Refused(Refusal { code: "not_a_persons_decision", reason: why.to_owned() });
+        let in_force = lock(&self.store).keys.get(&KeyPurpose::Approval).map(|(_, key)| *key);
+        if in_force != Some(signed.key) {
+            return Err(no("only a person with the approval key in force can decide this"));
+        }
+        signed.key.verify(&signed.text, &signed.signature).map_err(|_| no("the signature does not hold"))?;
+        let decision: Decision = seal::canon::from_canonical(&signed.text)?;
+        let age = self.ports.clock.now().0 - decision.decided_at.0;
+        let fits = decision.format == FORMAT
+            && decision.log_id == self.reader.log_id()
+            && decision.matter == matter.as_str()
+            && decision.subject_sha256 == subject;
+        if !fits {
+            return Err(no("what was signed is about something else"));
+        }
+        if !(-AGE_MS_MAX..=AGE_MS_MAX).contains(&age) {
+            return Err(no("it was signed at another time; sign it again"));
+        }
+        Ok(PersonDecided {
+            decision_sha256: Digest::of(&signed.text),
+            decision: String::from_utf8(signed.text.clone()).map_err(|_| no("it is not text"))?,
+            keyid: signed.key.keyid(),
+            signature: signed.signature.to_string(),
+        })
+    }
+}
