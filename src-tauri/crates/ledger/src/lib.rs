@@ -11,7 +11,8 @@
 //! **Invariants** (tests cite them by number):
 //!
 //! 1. The stored bytes are the preimage: what was hashed is stored, read, exported and hashed again.
-//! 2. Ground rows are added and never changed; the database itself refuses anything else. Only a disclosure may go.
+//! 2. Ground rows are added and never changed; the database itself refuses anything else. Only a disclosure may go,
+//!    and content of a small artifact that an event names as erased.
 //! 3. `task_seq` counts from 1 without gaps, and each event carries the hash of the one before it.
 //! 4. One batch is one durable boundary: all of it or nothing, whatever else shares its commit.
 //! 5. Every row carries the epoch of its writer, and only the newest epoch writes.
