@@ -33,7 +33,7 @@ fn run<P: Command>(
 }
 
 /// What does not fit, told by field.
-fn misfit(name: &str, said: &str) -> Error {
+pub(crate) fn misfit(name: &str, said: &str) -> Error {
     let field = |beginning: &str| {
         let rest = said.strip_prefix(beginning)?;
         Some(rest.split('`').next().unwrap_or_default().to_owned())

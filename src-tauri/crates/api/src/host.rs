@@ -1,5 +1,6 @@
 //! The handful of questions a command body may ask of whoever runs it.
 
+use crate::Journal;
 use kernel::Kernel;
 use kernel::command::submit::Reasoning;
 use ledger::Reader;
@@ -112,6 +113,12 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// [`wire::Code::NoHost`] in a process that only reads.
     fn stands(&self, task: TaskId, patience: Duration) -> Result<Stands, wire::Error>;
+
+    /// The run stream; when a run is named, with everything in it that is committed of that run.
+    ///
+    /// # Errors
+    /// [`wire::Code::NoHost`] in a process that only reads, [`wire::Code::Unavailable`] when there is none.
+    fn journal(&self, run: Option<TaskId>) -> Result<Journal, wire::Error>;
 
     /// Folds every view anew from the log; returns how many events that were.
     ///

@@ -27,6 +27,7 @@ mod host;
 mod ids;
 mod lineages;
 mod notice;
+pub mod runs;
 mod source;
 mod writers;
 
@@ -37,3 +38,4 @@ pub use error::{
 };
 pub use host::{BundleSigners, Flow, Host, Stands};
 pub use notice::notice;
+pub use runs::Journal;

@@ -1,7 +1,7 @@
 //! The same api over loopback HTTP, for whoever attaches to the process that holds the store.
 //!
 //! **What this room is for.** One way in for programs and browsers of the same user: the commands of the wire's table,
-//! a stream of notices, the built UI's files; and [`Client`], the other end of it.
+//! a stream of notices, the run API, the built UI's files; and [`Client`], the other end of it.
 //!
 //! **What it must never do.** Listen anywhere but on loopback; answer without token or session; answer a page of
 //! another origin, whatever name it gave this machine; redirect; run a command of class `owner`; grant.
@@ -42,6 +42,14 @@
 //! too. Then `event: event | delta | progress`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
 //! seconds of silence. They are never truth and never replayed; a listener that falls too far behind is cut off.
 //!
+//! **Runs** (`/v1`, run-api.md): `POST /v1/runs`, `GET /v1/runs/{id}`, `GET /v1/runs/{id}/events` (a page, or with
+//! `Accept: text/event-stream` a replay that goes on live; `?cursor=`, `?after_seq=`, `Last-Event-ID`), `POST
+//! /v1/runs/{id}/cancel | approval | messages`, `POST /v1/runs/{id}/clarifications/{clarify_id}/respond`, `POST
+//! /v1/sessions/{id}/goal`, `GET /v1/sessions/{id}/runs`, `GET /v1/capabilities`. Shapes are [`wire::runs`]. Each event
+//! has `id:` its name and `event:` its family; before them `event: resumed` with `{"resumed"}` says whether
+//! everything comes again (`foreign`, `malformed`, `ahead`). The stream ends behind the event that ends the run; who
+//! asks once more then is answered 204, which tells an `EventSource` to stay away.
+//!
 //! **Where to start reading.** [`serve`], then `guard` and `sessions`, then [`Client`].
 
 mod answer;
@@ -50,6 +58,7 @@ mod commands;
 mod guard;
 mod notices;
 mod pages;
+mod runs;
 mod server;
 mod sessions;
 mod sse;

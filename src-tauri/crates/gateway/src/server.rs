@@ -3,7 +3,7 @@
 use crate::answer::{method, refusal};
 use crate::guard::Guard;
 use crate::pages::{Pages, page};
-use crate::{Draw, Error, Token, commands, notices};
+use crate::{Draw, Error, Token, commands, notices, runs};
 use api::Host;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -222,6 +222,7 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/commands", get(commands::table))
         .route("/api/notices", get(notices::stream))
         .route("/api/{name}", post(commands::command))
+        .merge(runs::routes())
         .layer(middleware::from_fn_with_state(Arc::clone(&gateway), admitted));
     open.merge(closed)
         .fallback(page)

@@ -48,6 +48,9 @@ pub enum Error {
     /// What was said is ready for people.
     #[error("{}", .0.message)]
     Said(wire::Error),
+    /// The run stream cannot be kept.
+    #[error(transparent)]
+    Journal(#[from] journal::Error),
     /// A decision could not be made or signed.
     #[error("the decision could not be signed: {0}")]
     Signing(String),
@@ -78,7 +81,7 @@ impl Error {
             Self::Gateway(_) => wire::Error::new(Code::Failed, message)
                 .hint("if another program has that port, name another one with `--port`, or none"),
             Self::Policy(_) => wire::Error::new(Code::Failed, message).hint("install Hermit again"),
-            Self::Signing(_) => wire::Error::new(Code::Failed, message),
+            Self::Journal(_) | Self::Signing(_) => wire::Error::new(Code::Failed, message),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::blobs::Blobs;
 use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
+use crate::mirroring::Mirroring;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
 use crate::session::built_pages;
@@ -50,6 +51,8 @@ pub struct Local {
     rebuilt: Option<u64>,
     /// Where others attach, while they can.
     server: Mutex<Option<gateway::Server>>,
+    /// The run stream, while others can attach.
+    mirroring: Mutex<Option<Arc<Mirroring>>>,
 }
 
 impl Local {
@@ -76,6 +79,7 @@ impl Local {
             watch: OnceLock::new(),
             rebuilt: None,
             server: Mutex::default(),
+            mirroring: Mutex::default(),
         }
     }
 
@@ -211,6 +215,7 @@ impl Local {
             self.owned.as_ref().map(|owned| &owned.kernel).ok_or_else(|| {
                 Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned()))
             })?;
+        self.mirror(kernel);
         let at = (Ipv4Addr::LOCALHOST, port.unwrap_or_default());
         let listener = TcpListener::bind(at)
             .map_err(|e| gateway::Error::Io { act: "listen there", why: e.to_string() })?;
@@ -228,6 +233,21 @@ impl Local {
         tracing::info!(%address, "others can attach");
         *server = Some(serving);
         Ok(address)
+    }
+
+    /// Keeps the run stream from now on. Where it cannot be had everything else works, and the log says why.
+    fn mirror(&self, kernel: &Arc<Kernel>) {
+        let mut mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner);
+        if mirroring.is_some() {
+            return;
+        }
+        match Mirroring::begin(Arc::clone(kernel)) {
+            Ok(begun) => {
+                self.notices.feed(Some(begun.feed()));
+                *mirroring = Some(Arc::new(begun));
+            }
+            Err(error) => tracing::warn!(%error, "there is no run stream"),
+        }
     }
 
     /// Where others attach, while they can.
@@ -263,6 +283,7 @@ impl Local {
         }
         owned.drives.stop();
         owned.drives.settle();
+        self.end_stream();
         self.keep_pins();
         if let Err(error) = owned.kernel.close() {
             tracing::warn!(%error, "the store was not closed; the next host recovers it");
@@ -273,6 +294,15 @@ impl Local {
     pub(crate) fn owned_kernel(&self) -> Result<&Kernel, Error> {
         let owned = self.owned.as_ref().map(|owned| &*owned.kernel);
         owned.ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))
+    }
+
+    /// Writes what the run stream still lacks, and closes it.
+    fn end_stream(&self) {
+        self.notices.feed(None);
+        let mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mirroring) = mirroring {
+            mirroring.end();
+        }
     }
 
     /// Keeps the newest head outside the store.
@@ -287,6 +317,7 @@ impl Local {
         let Some(owned) = &self.owned else { return };
         owned.drives.stop();
         owned.drives.settle();
+        self.end_stream();
         if let Err(error) = owned.kernel.close() {
             tracing::warn!(%error, "the store was not closed; the next host recovers it");
         }
@@ -435,6 +466,20 @@ impl api::Host for Local {
             Waited::NotHere if owned.kernel.halted().is_some() => Stands::Halted,
             Waited::NotHere => Stands::AtRest,
         })
+    }
+
+    fn journal(&self, run: Option<TaskId>) -> Result<api::Journal, wire::Error> {
+        self.owned()?;
+        let mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mirroring = mirroring.ok_or_else(|| {
+            wire::Error::new(wire::Code::Unavailable, "this host keeps no run stream")
+                .hint("its log says why; what was done is in the ledger all the same")
+        })?;
+        if let Some(run) = run {
+            mirroring.catch_up(run);
+        }
+        let reader = journal::Reader::open(self.home.dir()).map_err(api::failed)?;
+        Ok(api::Journal { reader, watch: mirroring.watch() })
     }
 
     fn rebuild(&self) -> Result<u64, wire::Error> {

@@ -1,5 +1,6 @@
 //! What the kernel tells, handed on to everybody who listens.
 
+use crate::mirroring::Feed;
 use kernel::ports::{Notice, Observer};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -10,19 +11,28 @@ const BEHIND_MAX: usize = 4_096;
 
 /// Hands notices on; never blocks.
 #[derive(Default)]
-pub struct Notices(Mutex<Vec<SyncSender<wire::Notice>>>);
+pub struct Notices {
+    listeners: Mutex<Vec<SyncSender<wire::Notice>>>,
+    /// The run stream, while this process keeps one.
+    feed: Mutex<Option<Feed>>,
+}
 
 impl Notices {
     /// Listens from now on.
     pub fn listen(&self) -> Receiver<wire::Notice> {
         let (send, receive) = sync_channel(BEHIND_MAX);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(send);
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(send);
         receive
+    }
+
+    /// Feeds the run stream from now on, or no longer.
+    pub fn feed(&self, feed: Option<Feed>) {
+        *self.feed.lock().unwrap_or_else(PoisonError::into_inner) = feed;
     }
 
     /// Tells everybody.
     pub fn tell(&self, notice: &wire::Notice) {
-        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.retain(|listener| {
             !matches!(listener.try_send(notice.clone()), Err(TrySendError::Disconnected(_)))
         });
@@ -31,20 +41,9 @@ impl Notices {
 
 impl Observer for Notices {
     fn notice(&self, notice: Notice) {
-        self.tell(&match notice {
-            Notice::Event { task_id, task_seq, event_type } => wire::Notice::Event {
-                task_id: task_id.to_string(),
-                task_seq,
-                topics: wire::topics_of(&event_type),
-                event_type,
-            },
-            Notice::Delta { task_id, text } => wire::Notice::Delta { task_id: task_id.to_string(), text },
-            Notice::Progress { task_id, what, done, total } => wire::Notice::Progress {
-                task_id: Some(task_id.to_string()),
-                what: what.to_owned(),
-                done,
-                total,
-            },
-        });
+        if let Some(feed) = &*self.feed.lock().unwrap_or_else(PoisonError::into_inner) {
+            feed.take(&notice);
+        }
+        self.tell(&api::notice(&notice));
     }
 }

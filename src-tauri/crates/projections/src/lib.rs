@@ -31,7 +31,7 @@ mod schema;
 pub use digest::{TableDigest, digest, tables};
 pub use error::Error;
 pub use fold::Fold;
-pub use names::{ActionState, ArtifactState, GrantState, MessageKind, Role, RunStatus, run_status};
+pub use names::{ActionState, ArtifactState, Ending, GrantState, MessageKind, Role, RunStatus, run_status};
 pub use query::{Ask, Cursor, Order, Page, Query};
 pub use rebuild::{Flow, Progress, rebuild};
 pub use schema::{VERSION, migrate};

@@ -21,6 +21,7 @@ mod error;
 mod notice;
 mod noun;
 mod page;
+pub mod runs;
 pub mod table;
 mod text;
 

@@ -15,7 +15,7 @@ use model::artifact::TrustTier;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::task::{Budget, Priority, TaskStatus};
-use model::{TaskId, UnixMs, limits};
+use model::{ConversationId, TaskId, UnixMs, limits};
 use projections::Ask;
 use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
@@ -35,6 +35,15 @@ pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
 }
 
 pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
+    submit_in(host, p, None)
+}
+
+/// As [`submit`], into a conversation; the first one when none is named.
+pub(crate) fn submit_in(
+    host: &dyn Host,
+    p: Submit,
+    conversation_id: Option<ConversationId>,
+) -> Result<Submitted, Error> {
     let kernel = host.kernel()?;
     let channel = channel(p.channel.as_deref())?;
     let profile = opt_word(p.profile.as_deref())?.unwrap_or(Profile::LocalEditAllowed);
@@ -70,7 +79,7 @@ pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
         constraints: p.constraints,
         deadline_at: p.deadline_at.map(UnixMs),
         channel,
-        conversation_id: None,
+        conversation_id,
         parent_task_id: None,
         continuation_anchor: None,
         attachments,

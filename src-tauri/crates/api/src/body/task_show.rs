@@ -5,7 +5,7 @@ use crate::ids::find;
 use crate::{Host, Wire as _, fold, not_found};
 use kernel::{Next, next};
 use model::TaskId;
-use model::task::{ModelChoice, TaskContract};
+use model::task::TaskContract;
 use projections::query::TaskFilter;
 use projections::rows::{ActionRow, AttemptRow, TaskRow};
 use wire::task::{Action, Attempt, Show, Task, Waits};
@@ -30,7 +30,9 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         goal: text(&row.goal),
         channel: row.channel.to_string(),
         workspace: workspace(host, &row)?,
-        reasoner: contract.as_ref().map_or_else(|| "(erased)".to_owned(), |c| reasoner(&c.model)),
+        reasoner: contract
+            .as_ref()
+            .map_or_else(|| "(erased)".to_owned(), |c| crate::runs::model_name(&c.model)),
         constraints: contract.map(|c| c.constraints).unwrap_or_default(),
         tokens_max,
         cost_micros_max,
@@ -53,16 +55,6 @@ fn contract(host: &dyn Host, row: &TaskRow) -> Result<Option<TaskContract>, Erro
     let Some(artifact) = host.query()?.artifact(row.contract_ref).wire()? else { return Ok(None) };
     let bytes = host.artifacts()?.read(&artifact.content_hash).ok();
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
-}
-
-fn reasoner(model: &ModelChoice) -> String {
-    match model {
-        ModelChoice::Playbook { name, .. } => format!("playbook:{name}"),
-        ModelChoice::Openai { base_url, model, .. } => format!("openai:{base_url}#{model}"),
-        ModelChoice::Recorded { artifact_id } => format!("recorded:{artifact_id}"),
-        ModelChoice::Rollback { receipt_id } => format!("the undo of {receipt_id}"),
-        ModelChoice::Scripted { name } => format!("scripted:{name}"),
-    }
 }
 
 fn workspace(host: &dyn Host, row: &TaskRow) -> Result<Option<Text>, Error> {

@@ -171,6 +171,10 @@ impl Host for Home {
         Ok(api::Stands::AtRest)
     }
 
+    fn journal(&self, _: Option<TaskId>) -> Result<api::Journal, wire::Error> {
+        Err(api::no_host())
+    }
+
     fn rebuild(&self) -> Result<u64, wire::Error> {
         self.kernel()?.reader().log_head().map_err(api::of_ledger)
     }

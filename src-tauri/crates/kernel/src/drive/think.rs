@@ -329,6 +329,10 @@ impl Kernel {
     pub(super) fn ask(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
         let (attempt, reasoner, request, pack, task_id) = {
             let state = lock(&cell.state);
+            // A wish to stop that was taken, as by a retry, does not stop what came after it.
+            if !state.pause_requested && state.cancel_requested.is_none() {
+                cell.stop.store(false, Ordering::SeqCst);
+            }
             let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
             let (Some(request), Some(pack)) = (&attempt.model_request, &attempt.pack) else {
                 return Err(Error::Broken("the request to the model is not stored".to_owned()));

@@ -1,0 +1,70 @@
+//! The run API over kernel and journal (run-api.md): runs are tasks, seen as their life. It owns nothing: no queue, no
+//! flag, no waiting; what it is asked it asks the kernel.
+
+mod control;
+mod look;
+mod start;
+mod stream;
+
+pub use control::{approval, cancel, goal, message, respond};
+pub use journal::Position;
+pub use look::{capabilities, session_runs, status};
+pub use start::start;
+pub use stream::{Follow, Journal, Part, page};
+
+use crate::{Host, Wire as _};
+use model::TaskId;
+use model::task::ModelChoice;
+use projections::RunStatus;
+use projections::rows::TaskRow;
+use serde_json::Value;
+use wire::Error;
+
+/// Controls that would be accepted of a run that stands so.
+pub fn controls(status: RunStatus) -> Vec<String> {
+    let more: &[&str] = match status {
+        RunStatus::Queued => &["cancel", "messages", "goal"],
+        RunStatus::Running => &["cancel", "messages", "goal", "pause"],
+        RunStatus::AwaitingApproval => &["cancel", "messages", "goal", "pause", "approval"],
+        RunStatus::AwaitingClarify => &["cancel", "messages", "goal", "pause", "clarify"],
+        RunStatus::Paused => &["cancel", "messages", "goal", "resume"],
+        RunStatus::Cancelling
+        | RunStatus::Cancelled
+        | RunStatus::Failed
+        | RunStatus::Completed
+        | RunStatus::Expired => &[],
+    };
+    ["observe", "status"].iter().chain(more).map(|control| (*control).to_owned()).collect()
+}
+
+/// Who proposes, in a line.
+pub fn model_name(model: &ModelChoice) -> String {
+    match model {
+        ModelChoice::Playbook { name, .. } => format!("playbook:{name}"),
+        ModelChoice::Openai { base_url, model, .. } => format!("openai:{base_url}#{model}"),
+        ModelChoice::Recorded { artifact_id } => format!("recorded:{artifact_id}"),
+        ModelChoice::Rollback { receipt_id } => format!("the undo of {receipt_id}"),
+        ModelChoice::Scripted { name } => format!("scripted:{name}"),
+    }
+}
+
+/// A run by its whole identifier; none when there is no such thing.
+fn found(host: &dyn Host, run_id: &str) -> Result<Option<TaskRow>, Error> {
+    let Ok(run) = run_id.parse::<TaskId>() else { return Ok(None) };
+    host.query()?.task(run).wire()
+}
+
+fn known(host: &dyn Host, run_id: &str) -> Result<TaskRow, Error> {
+    found(host, run_id)?.ok_or_else(|| crate::not_found("run", run_id))
+}
+
+/// A body's shape, or which field does not fit.
+fn body<T: serde::de::DeserializeOwned>(about: &str, given: Value) -> Result<T, Error> {
+    let given = if given.is_null() { serde_json::json!({}) } else { given };
+    serde_json::from_value(given).map_err(|e| crate::call::misfit(about, &e.to_string()))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "milliseconds of this millennium are far below 2^53")]
+fn seconds(ms: i64) -> f64 {
+    ms as f64 / 1000.0
+}

@@ -1,0 +1,286 @@
+//! Controls of a run. Each comes to a bounded result; what is unknown, late or said twice changes nothing and is no
+//! error of the server.
+
+use super::{body, found, look};
+use crate::{Host, Wire as _};
+use kernel::Kernel;
+use kernel::command::approve::Answered;
+use model::approval::{ApprovalStatus, Surface};
+use model::ingress::{Channel, ClarificationStatus};
+use model::task::TaskStatus;
+use model::{ApprovalId, ClarificationId, Digest, TaskId};
+use projections::rows::TaskRow;
+use serde_json::Value;
+use wire::runs::{AnswerApproval, CancelRun, ControlResult, Goal, Message, Respond};
+use wire::{Error, runs};
+
+/// How a message may be taken.
+pub(super) const MODES: [&str; 3] = ["queue", "steer", "stop_and_send"];
+/// What may be done to a session's goal.
+pub(super) const GOALS: [&str; 6] = ["set", "pause", "resume", "clear", "status", "edit"];
+
+/// What a control came to, before it is told.
+enum Came {
+    Accepted(&'static str),
+    NotActive(String),
+    Unsupported(&'static str),
+    Conflict(String),
+    Expired(&'static str),
+}
+
+fn told(host: &dyn Host, run: Option<TaskId>, came: Came) -> Result<ControlResult, Error> {
+    let (accepted, status, message) = match came {
+        Came::Accepted(message) => (true, 0, message.to_owned()),
+        Came::NotActive(message) => (false, 1, message),
+        Came::Unsupported(message) => (false, 2, message.to_owned()),
+        Came::Conflict(message) => (false, 3, message),
+        Came::Expired(message) => (false, 4, message.to_owned()),
+    };
+    let event_id = match run {
+        // A host without a stream has still done what was asked.
+        Some(run) => host.journal(Some(run)).ok().and_then(|journal| journal.reader.run(run).ok().flatten()),
+        None => None,
+    };
+    Ok(ControlResult {
+        accepted,
+        status: runs::CONTROL_STATUSES.get(status).copied().unwrap_or_default().to_owned(),
+        event_id: event_id.and_then(|run| run.last_event_id),
+        safe_message: message,
+    })
+}
+
+fn no_run(host: &dyn Host) -> Result<ControlResult, Error> {
+    told(host, None, Came::NotActive("there is no such run".to_owned()))
+}
+
+fn over(row: &TaskRow) -> Came {
+    Came::NotActive(format!("the run is {} already", row.run_status))
+}
+
+/// What the kernel says no to is a conflict that a person can read; anything else is a failure of ours.
+fn refused<T>(done: Result<T, kernel::Error>, accepted: &'static str) -> Result<Came, Error> {
+    use kernel::Error as E;
+    match done {
+        Ok(_) => Ok(Came::Accepted(accepted)),
+        Err(E::Conflict(why)) => Ok(Came::Conflict(why)),
+        Err(E::Refused(refusal)) => Ok(Came::Conflict(refusal.reason)),
+        Err(E::Halted) => Ok(Came::Conflict("Hermit is halted until a person boots it".to_owned())),
+        Err(E::KeyLocked(_)) => {
+            Ok(Came::Conflict("a key is locked; a person opens it at the host".to_owned()))
+        }
+        Err(E::NotFound { .. }) => Ok(Came::NotActive("there is no such thing any more".to_owned())),
+        Err(error) => Err(crate::of_kernel(error)),
+    }
+}
+
+/// `POST /v1/runs/{run_id}/cancel`.
+///
+/// # Errors
+/// [`wire::Code::UnknownField`], and what the store says.
+pub fn cancel(host: &dyn Host, run_id: &str, given: Value) -> Result<ControlResult, Error> {
+    let CancelRun {} = body("cancel", given)?;
+    let Some(row) = found(host, run_id)? else { return no_run(host) };
+    let run = row.task_id;
+    if row.status.is_terminal() {
+        return told(host, Some(run), over(&row));
+    }
+    if row.cancel_requested {
+        return told(host, Some(run), Came::NotActive("the run is being cancelled already".to_owned()));
+    }
+    let came = refused(host.kernel()?.cancel(run, "cancelled over the run API"), "the run will end")?;
+    host.drive(run)?;
+    told(host, Some(run), came)
+}
+
+/// `POST /v1/runs/{run_id}/approval`. A deny is taken; nothing that comes this way can grant (governance.md 2).
+///
+/// # Errors
+/// As [`cancel`].
+pub fn approval(host: &dyn Host, run_id: &str, given: Value) -> Result<ControlResult, Error> {
+    let asked: AnswerApproval = body("approval", given)?;
+    let Some(row) = found(host, run_id)? else { return no_run(host) };
+    let run = row.task_id;
+    let id = asked.approval_id.parse::<ApprovalId>().ok();
+    let query = host.query()?;
+    let known = id.map(|id| query.approval(id).wire()).transpose()?.flatten();
+    let Some(known) = known.filter(|known| known.task_id == run) else {
+        return told(host, Some(run), Came::NotActive("this run has no such approval".to_owned()));
+    };
+    match known.status {
+        ApprovalStatus::Pending if known.expires_at <= host.now() => {
+            return told(host, Some(run), Came::Expired("the approval has lapsed"));
+        }
+        ApprovalStatus::Pending => {}
+        ApprovalStatus::Expired => return told(host, Some(run), Came::Expired("the approval has lapsed")),
+        other => {
+            return told(host, Some(run), Came::NotActive(format!("the approval is {other} already")));
+        }
+    }
+    if asked.choice != "deny" {
+        let why = "only a person on a native surface can allow; the approval still waits";
+        return told(host, Some(run), Came::Unsupported(why));
+    }
+    let kernel = host.kernel()?;
+    let came = match kernel.deny_approval(run, known.approval_id, Surface::RunApi, None) {
+        Ok(Answered::NotActive { status, .. }) => {
+            Came::NotActive(format!("the approval is {status} already"))
+        }
+        other => refused(other, "the approval is denied")?,
+    };
+    host.drive(run)?;
+    told(host, Some(run), came)
+}
+
+/// `POST /v1/runs/{run_id}/clarifications/{clarify_id}/respond`.
+///
+/// # Errors
+/// As [`cancel`].
+pub fn respond(
+    host: &dyn Host,
+    run_id: &str,
+    clarify_id: &str,
+    given: Value,
+) -> Result<ControlResult, Error> {
+    let asked: Respond = body("respond", given)?;
+    let Some(row) = found(host, run_id)? else { return no_run(host) };
+    let run = row.task_id;
+    let id = clarify_id.parse::<ClarificationId>().ok();
+    let query = host.query()?;
+    let known = id.map(|id| query.question(id).wire()).transpose()?.flatten();
+    let Some(known) = known.filter(|known| known.task_id == run) else {
+        return told(host, Some(run), Came::NotActive("this run has no such question".to_owned()));
+    };
+    match known.status {
+        ClarificationStatus::Pending if known.expires_at <= host.now() => {
+            return told(host, Some(run), Came::Expired("the question has lapsed"));
+        }
+        ClarificationStatus::Pending => {}
+        ClarificationStatus::Expired => {
+            return told(host, Some(run), Came::Expired("the question has lapsed"));
+        }
+        other => {
+            return told(host, Some(run), Came::NotActive(format!("the question is {other} already")));
+        }
+    }
+    let kernel = host.kernel()?;
+    let done = kernel.answer(run, known.clarification_id, &asked.response, Channel::RunApi);
+    let came = refused(done, "the answer is taken")?;
+    host.drive(run)?;
+    told(host, Some(run), came)
+}
+
+/// `POST /v1/runs/{run_id}/messages`. The same message is taken once until the run has taken it up; with a key from
+/// the header `Idempotency-Key` once for ever.
+///
+/// # Errors
+/// [`wire::Code::Usage`] for an empty message or an unknown mode; as [`cancel`].
+pub fn message(
+    host: &dyn Host,
+    run_id: &str,
+    given: Value,
+    key: Option<String>,
+) -> Result<ControlResult, Error> {
+    let asked: Message = body("messages", given)?;
+    if !MODES.contains(&asked.mode.as_str()) {
+        return Err(crate::usage(format!("there is no mode `{}`", asked.mode))
+            .hint(format!("there are `{}`", MODES.join("`, `"))));
+    }
+    if asked.message.trim().is_empty() {
+        return Err(crate::usage("the message is empty"));
+    }
+    let Some(row) = found(host, run_id)? else { return no_run(host) };
+    let run = row.task_id;
+    if row.status.is_terminal() {
+        return told(host, Some(run), over(&row));
+    }
+    if row.cancel_requested {
+        return told(host, Some(run), Came::Conflict("the run is being cancelled".to_owned()));
+    }
+    let kernel = host.kernel()?;
+    let state = kernel.task(run).wire()?;
+    let key = key.unwrap_or_else(|| {
+        let digest = Digest::of(format!("{}\n{}", asked.mode, asked.message).as_bytes());
+        format!("message:{run}:{}:{digest}", state.absorbed.len())
+    });
+    let came = if asked.mode == "stop_and_send" {
+        stop_and_send(kernel, run, &asked.message, &key)?
+    } else {
+        let accepted = if asked.mode == "steer" {
+            "the run takes it up at its next turn"
+        } else {
+            "the message is queued; the run takes it up in order"
+        };
+        refused(kernel.append_note(run, &asked.message, Channel::RunApi, &key), accepted)?
+    };
+    host.drive(run)?;
+    told(host, Some(run), came)
+}
+
+/// What it is at ends, as far as that can be ended, and it begins a new attempt that knows the message.
+fn stop_and_send(kernel: &Kernel, run: TaskId, message: &str, key: &str) -> Result<Came, Error> {
+    let heard = kernel.reader().by_idempotency_key(&format!("ingress:{key}")).wire()?;
+    if heard.is_some() {
+        return Ok(Came::Accepted("this was said before, and counts once"));
+    }
+    match refused(kernel.retry(run, format!("{key}:stop")), "")? {
+        Came::Accepted(_) => {}
+        other => return Ok(other),
+    }
+    let noted = kernel.append_note(run, message, Channel::RunApi, key);
+    refused(noted, "what it was at has ended; it begins anew with your message")
+}
+
+/// `POST /v1/sessions/{session_id}/goal`, about the newest run of the session that has not ended.
+///
+/// # Errors
+/// [`wire::Code::Usage`] for an unknown action; as [`cancel`].
+pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlResult, Error> {
+    let asked: Goal = body("goal", given)?;
+    if !GOALS.contains(&asked.action.as_str()) {
+        return Err(crate::usage(format!("there is no action `{}`", asked.action))
+            .hint(format!("there are `{}`", GOALS.join("`, `"))));
+    }
+    if matches!(asked.action.as_str(), "set" | "edit") && asked.text.as_deref().is_none_or(str::is_empty) {
+        return Err(crate::usage(format!("`{}` needs a `text`", asked.action)));
+    }
+    let active = match look::active(host, session_id) {
+        Err(error) if error.code == wire::Code::NotFound => {
+            return told(host, None, Came::NotActive("there is no such session".to_owned()));
+        }
+        other => other?,
+    };
+    let Some(row) = active else {
+        let none = Came::NotActive("no run of this session is open; start one with its goal".to_owned());
+        return told(host, None, none);
+    };
+    let (run, kernel) = (row.task_id, host.kernel()?);
+    let came = match asked.action.as_str() {
+        "status" => {
+            return told(host, Some(run), Came::Accepted("ok")).map(|told| ControlResult {
+                safe_message: format!("{}: {}", row.run_status, crate::convert::text(&row.goal)),
+                ..told
+            });
+        }
+        "pause" if row.status == TaskStatus::Paused => Came::Accepted("it is paused already"),
+        "pause" => refused(kernel.pause(run), "it pauses at its next boundary")?,
+        "resume" if row.status != TaskStatus::Paused => Came::Accepted("it is not paused"),
+        "resume" => refused(kernel.resume(run), "it goes on")?,
+        "clear" if row.cancel_requested => Came::Accepted("it is being cleared already"),
+        "clear" => {
+            refused(kernel.cancel(run, "its goal was cleared"), "the goal is cleared, and its run ends")?
+        }
+        "edit" => {
+            let text = asked.text.unwrap_or_default();
+            let digest = Digest::of(text.as_bytes());
+            let key = format!("goal:{run}:{digest}");
+            let said = format!("The goal was edited by a person. It is now: {text}");
+            refused(
+                kernel.append_note(run, &said, Channel::RunApi, &key),
+                "the run works to the edited goal",
+            )?
+        }
+        _ => Came::Conflict("this session has an open goal; edit or clear it first".to_owned()),
+    };
+    host.drive(run)?;
+    told(host, Some(run), came)
+}

@@ -1,0 +1,143 @@
+//! The stream of a run: a page of it, or behind it as it grows.
+
+use super::known;
+use crate::Host;
+use journal::{Position, Resumed};
+use model::TaskId;
+use serde_json::Value;
+use std::time::Duration;
+use wire::{Code, Error};
+
+/// The run stream of a store, as one reader sees it.
+pub struct Journal {
+    /// Reads it; a connection of its own.
+    pub reader: journal::Reader,
+    /// Wakes whoever has caught up.
+    pub watch: journal::Watch,
+}
+
+pub(super) fn of_journal(error: journal::Error) -> Error {
+    let message = error.to_string();
+    match error {
+        journal::Error::NoRun { .. } | journal::Error::NoJournal { .. } => {
+            Error::new(Code::Unavailable, message)
+                .hint("it is written a moment after the run began; ask again")
+        }
+        journal::Error::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
+        journal::Error::Damaged { .. } => {
+            Error::new(Code::Unavailable, message).hint("ask again in a moment")
+        }
+        _ => Error::new(Code::Failed, message),
+    }
+}
+
+/// `GET /v1/runs/{run_id}/events`, as a page.
+///
+/// # Errors
+/// [`Code::NotFound`].
+pub fn page(host: &dyn Host, run_id: &str, position: &Position, limit: u32) -> Result<Value, Error> {
+    let row = known(host, run_id)?;
+    let journal = host.journal(Some(row.task_id))?;
+    let page = journal.reader.page(row.task_id, position, limit).map_err(of_journal)?;
+    serde_json::to_value(page).map_err(crate::failed)
+}
+
+/// Follows one run from a position on.
+pub struct Follow {
+    journal: Journal,
+    run: TaskId,
+    position: Position,
+    seen: u64,
+    resumed: Option<Resumed>,
+}
+
+/// What came next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Where it goes on: at the beginning, and when everything comes again.
+    Resumed(Value),
+    /// An event: its name, its type, its envelope.
+    Event {
+        /// `run_id:seq`.
+        id: String,
+        /// Its family.
+        family: String,
+        /// The whole.
+        envelope: Value,
+        /// Whether it ended the run.
+        terminal: bool,
+    },
+}
+
+impl Follow {
+    /// Begins behind a position.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub fn begin(host: &dyn Host, run_id: &str, position: Position) -> Result<Self, Error> {
+        let run = known(host, run_id)?.task_id;
+        let journal = host.journal(Some(run))?;
+        Ok(Self { journal, run, position, seen: 0, resumed: None })
+    }
+
+    /// Whether the client has everything of a run that has ended.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub fn is_over(&self) -> Result<bool, Error> {
+        if !self.has_ended()? {
+            return Ok(false);
+        }
+        let page = self.journal.reader.page(self.run, &self.position, 1).map_err(of_journal)?;
+        Ok(page.events.is_empty() && !page.resumed.starts_over())
+    }
+
+    /// What comes next, in order; nothing when nothing came within `patience`. None when the run has ended and
+    /// everything was given.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub fn next(&mut self, patience: Duration) -> Result<Option<Vec<Part>>, Error> {
+        let count = self.journal.watch.count();
+        if self.resumed.is_some() && count == self.seen {
+            let count = self.journal.watch.wait(self.seen, patience);
+            if count == self.seen {
+                return Ok(Some(Vec::new()));
+            }
+        }
+        let page = self
+            .journal
+            .reader
+            .page(self.run, &self.position, model::limits::PAGE_ROWS_MAX)
+            .map_err(of_journal)?;
+        let mut parts = Vec::with_capacity(page.events.len() + 1);
+        if self.resumed.is_none() || page.resumed.starts_over() {
+            parts.push(Part::Resumed(serde_json::json!({ "resumed": page.resumed })));
+        }
+        self.resumed = Some(page.resumed);
+        // What was written while this page was read is asked for at once.
+        self.seen = if page.more { count.wrapping_sub(1) } else { count };
+        self.position = Position::Cursor(page.cursor);
+        let is_new = page.events.is_empty() && !page.more;
+        for event in page.events {
+            parts.push(Part::Event {
+                id: event.event_id(),
+                family: event.family.to_string(),
+                terminal: event.terminal,
+                envelope: serde_json::to_value(event).map_err(crate::failed)?,
+            });
+        }
+        if is_new && parts.is_empty() && self.has_ended()? {
+            return Ok(None);
+        }
+        Ok(Some(parts))
+    }
+
+    /// Whether the run has ended, so that nothing can follow.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    fn has_ended(&self) -> Result<bool, Error> {
+        Ok(self.journal.reader.run(self.run).map_err(of_journal)?.is_some_and(|run| run.ended.is_some()))
+    }
+}

@@ -1,0 +1,253 @@
+//! The thread that keeps the run stream beside the ledger. It hears what the kernel tells after each commit, reads the
+//! events themselves from the ledger, and never makes the kernel wait.
+
+use crate::chance::SystemClock;
+use crate::scribe::{Scribe, Trouble};
+use crate::{Error, OsEntropy};
+use journal::{Watch, Writer};
+use kernel::Kernel;
+use kernel::ports::Notice;
+use model::{Clock as _, TaskId, UnixMs};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What the kernel told and the stream does not hold yet. Beyond it deltas are lost, and events are read again.
+const BEHIND_MAX: usize = 16_384;
+/// Words taken at once, so that many small ones are one write.
+const AT_ONCE_MAX: usize = 512;
+/// Bytes of deltas joined into one.
+const DELTA_BYTES_MAX: usize = 16 * 1024;
+/// How long somebody waits for one run to be caught up; the stream is then a little behind.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the thread sleeps when nothing happens.
+const IDLE: Duration = Duration::from_secs(60);
+
+enum Word {
+    Event { task: TaskId, seq: u64, erases: bool },
+    Delta { task: TaskId, text: String, at: UnixMs },
+    Progress { task: TaskId, what: &'static str, done: u64, total: u64, at: UnixMs },
+    CatchUp { task: TaskId, done: SyncSender<()> },
+    End,
+}
+
+/// Where the kernel's notices go in.
+#[derive(Clone)]
+pub struct Feed {
+    send: SyncSender<Word>,
+    lost: Arc<AtomicBool>,
+}
+
+impl Feed {
+    /// Takes a notice; never blocks.
+    pub fn take(&self, notice: &Notice) {
+        let at = SystemClock.now();
+        let word = match notice {
+            Notice::Event { task_id, task_seq, event_type } => {
+                let erases = event_type == "disclosure.erased";
+                Word::Event { task: *task_id, seq: *task_seq, erases }
+            }
+            Notice::Delta { task_id, text } => Word::Delta { task: *task_id, text: text.clone(), at },
+            Notice::Progress { task_id, what, done, total } => {
+                Word::Progress { task: *task_id, what, done: *done, total: *total, at }
+            }
+        };
+        if let Err(TrySendError::Full(Word::Event { .. })) = self.send.try_send(word) {
+            self.lost.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+/// The run stream of a store that this process owns.
+pub struct Mirroring {
+    feed: Feed,
+    watch: Arc<Mutex<Watch>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Mirroring {
+    /// Opens the journal, sets a damaged one aside, and begins to keep it up.
+    ///
+    /// # Errors
+    /// [`Error::Journal`] when it cannot be had; everything but the run stream works without.
+    pub fn begin(kernel: Arc<Kernel>) -> Result<Self, Error> {
+        let scribe = Scribe::new(Arc::clone(&kernel), open(&kernel)?);
+        let watch = Arc::new(Mutex::new(scribe.watch()));
+        let (send, receive) = sync_channel(BEHIND_MAX);
+        let lost = Arc::new(AtomicBool::new(false));
+        let keeper = Keeper {
+            kernel,
+            scribe,
+            receive,
+            lost: Arc::clone(&lost),
+            watch: Arc::clone(&watch),
+            backlog: VecDeque::new(),
+        };
+        let spawned = std::thread::Builder::new().name("journal".to_owned()).spawn(move || keeper.run());
+        let thread = spawned.map_err(|e| Error::Io {
+            act: "start",
+            path: "the journal's thread".to_owned(),
+            why: e.to_string(),
+        })?;
+        Ok(Self { feed: Feed { send, lost }, watch, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Where notices go in.
+    pub fn feed(&self) -> Feed {
+        self.feed.clone()
+    }
+
+    /// Wakes whoever has caught up.
+    pub fn watch(&self) -> Watch {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until everything that is committed of a task stands in its stream, or for a while.
+    pub fn catch_up(&self, task: TaskId) {
+        let (done, heard) = sync_channel(1);
+        if self.feed.send.send(Word::CatchUp { task, done }).is_ok() {
+            let _ = heard.recv_timeout(PATIENCE);
+        }
+    }
+
+    /// Writes what was told so far, and closes the journal.
+    pub fn end(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && self.feed.send.send(Word::End).is_ok()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The journal for writing. It is never truth: a damaged one is set aside, and the next one is told from the ledger.
+fn open(kernel: &Kernel) -> Result<Writer, Error> {
+    match Writer::open(kernel.dir(), &OsEntropy) {
+        Err(journal::Error::Damaged { why }) => {
+            let aside = journal::set_aside(kernel.dir())?;
+            tracing::warn!(%why, ?aside, "the run stream was damaged; it is told again from the ledger");
+            Ok(Writer::open(kernel.dir(), &OsEntropy)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+struct Keeper {
+    kernel: Arc<Kernel>,
+    scribe: Scribe,
+    receive: Receiver<Word>,
+    lost: Arc<AtomicBool>,
+    watch: Arc<Mutex<Watch>>,
+    /// Tasks that may lack something, told when nothing else is to be told.
+    backlog: VecDeque<TaskId>,
+}
+
+impl Keeper {
+    fn run(mut self) {
+        self.look_back();
+        loop {
+            let patience = if self.backlog.is_empty() { IDLE } else { Duration::ZERO };
+            let first = match self.receive.recv_timeout(patience) {
+                Ok(word) => Some(word),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            let Some(first) = first else {
+                if let Some(task) = self.backlog.pop_front() {
+                    let done = self.scribe.catch_up(task);
+                    self.heard(done);
+                }
+                continue;
+            };
+            let more = self.receive.try_iter().take(AT_ONCE_MAX);
+            let words = joined(std::iter::once(first).chain(more));
+            for word in words {
+                if matches!(word, Word::End) {
+                    return;
+                }
+                let done = self.tell(word);
+                self.heard(done);
+            }
+            if self.lost.swap(false, Ordering::SeqCst) {
+                self.look_back();
+            }
+        }
+    }
+
+    /// Everything may lack something: after a start, and when more happened than could be told.
+    fn look_back(&mut self) {
+        let done = self.scribe.heed().and_then(|()| self.scribe.compact(SystemClock.now()));
+        self.heard(done);
+        match self.scribe.tasks() {
+            Ok(tasks) => self.backlog = tasks.into(),
+            Err(error) => self.heard(Err(error)),
+        }
+    }
+
+    fn tell(&mut self, word: Word) -> Result<(), Trouble> {
+        match word {
+            Word::Event { task, seq, erases } => {
+                self.scribe.advance(task, seq)?;
+                if erases { self.scribe.heed() } else { Ok(()) }
+            }
+            Word::Delta { task, text, at } => self.scribe.delta(task, &text, at),
+            Word::Progress { task, what, done, total, at } => {
+                self.scribe.progress(task, what, done, total, at)
+            }
+            Word::CatchUp { task, done } => {
+                let told = self.scribe.catch_up(task);
+                // Whoever asked may have gone.
+                let _ = done.try_send(());
+                told
+            }
+            Word::End => Ok(()),
+        }
+    }
+
+    /// Trouble is told to the log; a damaged journal is made anew.
+    fn heard(&mut self, done: Result<(), Trouble>) {
+        let Err(trouble) = done else { return };
+        tracing::warn!(%trouble, "the run stream lacks something");
+        if !matches!(trouble, Trouble::Journal(journal::Error::Damaged { .. })) {
+            return;
+        }
+        let aside = journal::set_aside(self.kernel.dir());
+        match (aside, open(&self.kernel)) {
+            (Ok(_), Ok(writer)) => {
+                self.scribe = Scribe::new(Arc::clone(&self.kernel), writer);
+                *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = self.scribe.watch();
+                self.backlog = self.scribe.tasks().unwrap_or_default().into();
+            }
+            (aside, opened) => {
+                let opened = opened.err().map(|error| error.to_string());
+                tracing::error!(?aside, ?opened, "the run stream cannot be made anew");
+            }
+        }
+    }
+}
+
+/// Words that follow each other and are about the same thing, as one.
+fn joined(words: impl Iterator<Item = Word>) -> Vec<Word> {
+    let mut all: Vec<Word> = Vec::new();
+    for word in words {
+        match (all.last_mut(), word) {
+            (Some(Word::Event { task, seq, erases }), Word::Event { task: t, seq: s, erases: e })
+                if *task == t =>
+            {
+                *seq = (*seq).max(s);
+                *erases |= e;
+            }
+            (Some(Word::Delta { task, text, .. }), Word::Delta { task: t, text: more, .. })
+                if *task == t && text.len() + more.len() <= DELTA_BYTES_MAX =>
+            {
+                text.push_str(&more);
+            }
+            (_, word) => all.push(word),
+        }
+    }
+    all
+}

@@ -1,0 +1,170 @@
+//! Controls: bounded results, whatever is asked, and never a second effect.
+
+use crate::bench::Bench;
+use crate::model::Model;
+use conforms::conforms;
+use serde_json::{Value, json};
+
+#[track_caller]
+fn is(result: &Value, status: &str) {
+    assert_eq!(result["status"], status, "{result}");
+    assert_eq!(result["accepted"], json!(status == "accepted"), "{result}");
+    let mut fields: Vec<&str> = result.as_object().expect("an object").keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["accepted", "event_id", "safe_message", "status"], "nothing of the inside");
+    assert!(!result["safe_message"].as_str().expect("a text").is_empty());
+}
+
+fn kinds(bench: &Bench, run: &str, kind: &str) -> usize {
+    bench.events(run).iter().filter(|event| event["type"] == kind).count()
+}
+
+#[conforms(
+    "RA-4.2-6",
+    "RA-4.2-15",
+    "RA-1.4-5",
+    "RA-4.3b-2",
+    "RA-4.3b-3",
+    "RA-4.3b-4",
+    "RA-4.3b-5",
+    "RA-4.3b-6"
+)]
+#[test]
+fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
+    let bench = Bench::new();
+    let (run, approval) = bench.asking();
+    let before = bench.stats();
+    for choice in ["once", "standing", "allow", "approve", "always", "yes", "granted", "DENY", ""] {
+        let answer = json!({ "approval_id": approval, "choice": choice });
+        is(&bench.control(&run, "approval", &answer), "unsupported");
+    }
+    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["pending_approval_id"], approval, "it still waits");
+    assert_eq!(bench.stats(), before, "nothing was recorded");
+    let deny = json!({ "approval_id": approval, "choice": "deny" });
+    is(&bench.control(&run, "approval", &deny), "accepted");
+    bench.reaches(&run, &["failed"]);
+    is(&bench.control(&run, "approval", &deny), "not-active");
+    assert_eq!(kinds(&bench, &run, "approval.resolved"), 1);
+    let unknown = json!({ "approval_id": "apr_00000000000000000000000000000000", "choice": "deny" });
+    is(&bench.control(&run, "approval", &unknown), "not-active");
+    is(&bench.control(&run, "approval", &json!({ "approval_id": "x", "choice": "deny" })), "not-active");
+    is(&bench.control("task_x", "approval", &deny), "not-active");
+    let files = std::fs::read_dir(bench.path("work")).expect("a folder").count();
+    assert_eq!(files, 3, "nothing was done");
+}
+
+#[conforms("RA-1.4-3", "RA-4.2-5", "RA-4.3a-1", "RA-4.3a-3", "RA-4.3a-4", "RA-2-3", "RA-3-6", "RA-4.4f-3")]
+#[test]
+fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_said() {
+    let bench = Bench::new();
+    let model = Model::new(vec![vec!["once ".to_owned(), "upon ".to_owned(), "a time".to_owned()]], false);
+    let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    let mut stream = bench.stream(&run, "", &[]);
+    model.say(1);
+    stream.find(|event| event.kind == "token.delta").expect("it speaks");
+    is(&bench.control(&run, "cancel", &json!({})), "accepted");
+    let end = stream.last().expect("an end");
+    assert_eq!((end.kind.as_str(), &end.data["terminal"]), ("cancelled", &json!(true)));
+    for _ in 0..3 {
+        is(&bench.control(&run, "cancel", &json!({})), "not-active");
+    }
+    is(&bench.control("task_00000000000000000000000000000000", "cancel", &json!({})), "not-active");
+    model.say(2);
+    let status = bench.get(&format!("/v1/runs/{run}"));
+    assert_eq!((&status["status"], &status["interrupted"]), (&json!("cancelled"), &json!(false)));
+    assert_eq!(kinds(&bench, &run, "cancelled"), 1);
+    assert_eq!(kinds(&bench, &run, "token.delta"), 1, "what was said before is kept, nothing came after");
+    assert_eq!(kinds(&bench, &run, "error"), 0, "no provider is blamed");
+}
+
+#[conforms("RA-1.4-6", "RA-4.2-7", "RA-3-8", "RA-2-9", "RA-1.2-10", "RA-1.2-11")]
+#[test]
+fn a_question_survives_a_restart_and_is_answered_once() {
+    let mut bench = Bench::new();
+    let call = |tool: &str, arguments: Value| {
+        vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
+    };
+    let ask = call("ask", json!({ "question": "which one?", "choices": ["a", "b"] }));
+    let model = Model::new(vec![ask, call("done", json!({ "summary": "it is a" }))], true);
+    let asked = json!({ "message": "decide", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    let status = bench.reaches(&run, &["awaiting_clarify"]);
+    let question = status["pending_clarify_id"].as_str().expect("a question").to_owned();
+    bench.close();
+    bench.open();
+    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["pending_clarify_id"], question);
+    let respond = format!("/v1/runs/{run}/clarifications/{question}/respond");
+    is(&bench.post(&respond, &json!({ "response": "a" })), "accepted");
+    bench.reaches(&run, &["completed"]);
+    is(&bench.post(&respond, &json!({ "response": "b" })), "not-active");
+    is(
+        &bench.post(&format!("/v1/runs/{run}/clarifications/x/respond"), &json!({ "response": "b" })),
+        "not-active",
+    );
+    assert_eq!(kinds(&bench, &run, "clarify.requested"), 1);
+    assert_eq!(kinds(&bench, &run, "clarify.resolved"), 1);
+}
+
+#[conforms(
+    "RA-1.4-4",
+    "RA-4.2-8",
+    "RA-3-13",
+    "RA-4.3c-5",
+    "RA-4.3c-6",
+    "RA-4.3c-8",
+    "HK-8.1.3-3",
+    "HK-27-15"
+)]
+#[test]
+fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
+    let bench = Bench::new();
+    let model = Model::new(vec![vec!["well".to_owned()]], false);
+    let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    bench.reaches(&run, &["running"]);
+    let said = |mode: &str| json!({ "message": format!("mind the {mode}"), "mode": mode });
+    for mode in ["queue", "steer"] {
+        is(&bench.control(&run, "messages", &said(mode)), "accepted");
+        is(&bench.control(&run, "messages", &said(mode)), "accepted");
+    }
+    assert_eq!(
+        bench.events(&run).iter().filter(|e| e["payload"]["phase"] == "input_added").count(),
+        2,
+        "each of them once"
+    );
+    is(&bench.control(&run, "messages", &said("stop_and_send")), "accepted");
+    model.say(50);
+    let status = bench.reaches(&run, &["completed", "failed"]);
+    is(&bench.control(&run, "messages", &said("queue")), "not-active");
+    is(&bench.control("task_x", "messages", &said("queue")), "not-active");
+    let session = status["session_id"].as_str().expect("a name");
+    let runs = bench.get(&format!("/v1/sessions/{session}/runs"));
+    assert_eq!(runs["runs"].as_array().expect("runs").len(), 1, "no phantom run");
+}
+
+#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14", "RA-4.3c-4")]
+#[test]
+fn the_goal_of_a_session_is_steered_and_said_twice_is_the_same() {
+    let bench = Bench::new();
+    let (run, _) = bench.asking();
+    let session = bench.get(&format!("/v1/runs/{run}"))["session_id"].as_str().expect("a name").to_owned();
+    let goal = |action: &str, text: Option<&str>| {
+        bench.post(&format!("/v1/sessions/{session}/goal"), &json!({ "action": action, "text": text }))
+    };
+    let status = goal("status", None);
+    is(&status, "accepted");
+    assert!(status["safe_message"].as_str().expect("text").contains("awaiting_approval"), "{status}");
+    is(&goal("set", Some("another")), "conflict");
+    is(&goal("resume", None), "accepted");
+    is(&goal("pause", None), "accepted");
+    bench.reaches(&run, &["paused"]);
+    is(&goal("pause", None), "accepted");
+    is(&goal("resume", None), "accepted");
+    bench.reaches(&run, &["awaiting_approval", "running", "queued"]);
+    is(&goal("clear", None), "accepted");
+    bench.reaches(&run, &["cancelled"]);
+    is(&goal("clear", None), "not-active");
+    let nowhere = bench.post("/v1/sessions/cnv_x/goal", &json!({ "action": "status" }));
+    is(&nowhere, "not-active");
+}

@@ -1,0 +1,182 @@
+//! Every row of the run API, from a start to an end.
+
+use crate::bench::Bench;
+use conforms::conforms;
+use serde_json::{Value, json};
+
+#[conforms(
+    "RA-4.2-1",
+    "RA-4.2-2",
+    "RA-4.2-11",
+    "RA-4.2-12",
+    "RA-1.3-1",
+    "RA-4.2-4",
+    "RA-4.2-13",
+    "HK-8.1-3",
+    "HK-27-1"
+)]
+#[test]
+fn a_run_is_started_looked_at_and_found_again_by_its_session() {
+    let bench = Bench::new();
+    bench.files(3);
+    let asked = json!({
+        "session_id": null, "message": "tidy up", "attachments": [], "workspace": bench.path("work"),
+        "profile": "local_edit_allowed", "provider": "playbook", "model": "tidy", "toolsets": ["standard"],
+        "source": "run_api", "metadata": { "title": "spring", "idempotency_key": "one", "anything": 7 },
+    });
+    let started = bench.post("/v1/runs", &asked);
+    let fields = ["run_id", "session_id", "stream_id", "status", "started_at", "cursor", "active_controls"];
+    fields.iter().for_each(|field| assert!(!started[*field].is_null(), "{field}: {started}"));
+    assert_eq!(
+        started.as_object().expect("an object").len(),
+        fields.len(),
+        "nothing of the inside: {started}"
+    );
+    let run = started["run_id"].as_str().expect("a name").to_owned();
+    let again = bench.post("/v1/runs", &asked);
+    assert_eq!(again["run_id"], run, "the same key is the same run");
+    let status = bench.reaches(&run, &["awaiting_approval"]);
+    for field in [
+        "run_id",
+        "session_id",
+        "status",
+        "last_event_id",
+        "terminal_state",
+        "active_controls",
+        "pending_approval_id",
+        "pending_clarify_id",
+        "interrupted",
+    ] {
+        assert!(status.get(field).is_some(), "{field}: {status}");
+    }
+    assert!(status["pending_approval_id"].is_string() && status["terminal_state"].is_null(), "{status}");
+    assert!(status["active_controls"].as_array().expect("a list").contains(&json!("approval")));
+    // The same thing as a task of every other surface, recorded as what came in.
+    let task = api::call(&**bench.local(), "task.show", json!({ "task": run })).expect("shown");
+    assert_eq!((&task["row"]["title"], &task["channel"]), (&json!("spring"), &json!("run_api")));
+    let session = started["session_id"].as_str().expect("a name");
+    let runs = bench.get(&format!("/v1/sessions/{session}/runs"));
+    assert_eq!(runs["active_run_id"], run, "{runs}");
+    assert_eq!(runs["runs"][0]["run_id"], run);
+    assert_eq!(runs["runs"].as_array().expect("runs").len(), 1, "one run, however often it was asked for");
+}
+
+#[conforms(
+    "RA-1.1-1", "RA-1.1-2", "RA-1.1-3", "RA-4.1-1", "RA-4.1-2", "RA-5.1-1", "RA-1.2-1", "RA-1.2-8",
+    "RA-1.2-9"
+)]
+#[test]
+fn the_events_of_a_run_have_the_envelope_and_follow_each_other() {
+    let bench = Bench::new();
+    let (run, approval) = bench.asking();
+    bench.allow(&approval);
+    let status = bench.reaches(&run, &["completed"]);
+    let events = bench.events(&run);
+    let fields = ["event_id", "seq", "run_id", "session_id", "type", "created_at", "terminal", "payload"];
+    let mut last = 0;
+    for event in &events {
+        assert_eq!(event.as_object().expect("an object").len(), fields.len());
+        fields.iter().for_each(|field| assert!(event.get(*field).is_some(), "{field}: {event}"));
+        let seq = event["seq"].as_u64().expect("a number");
+        assert!(seq > last, "{event}");
+        last = seq;
+        assert_eq!(event["event_id"], format!("{run}:{seq}"));
+    }
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().expect("a word")).collect();
+    let at = |kind: &str| {
+        kinds.iter().position(|k| *k == kind).unwrap_or_else(|| panic!("no {kind} in {kinds:?}"))
+    };
+    for (before, after) in [
+        ("run.started", "token.delta"),
+        ("token.delta", "approval.requested"),
+        ("approval.requested", "approval.resolved"),
+        ("approval.resolved", "usage.final"),
+        ("usage.final", "done"),
+    ] {
+        assert!(at(before) < at(after), "{before} comes before {after}: {kinds:?}");
+    }
+    assert_eq!(kinds.iter().filter(|kind| **kind == "done").count(), 1);
+    let end = events.last().expect("events");
+    assert_eq!((end["terminal"].as_bool(), &end["payload"]["last_seq"]), (Some(true), &end["seq"]));
+    assert_eq!(status["terminal_state"], *end);
+    assert_eq!(status["last_event_id"], end["event_id"]);
+    assert_eq!(status["active_controls"], json!(["observe", "status"]));
+}
+
+#[conforms("RA-4.2-14", "RA-1.4-1", "RA-4.2-3")]
+#[test]
+fn pages_join_without_a_gap_and_a_bad_cursor_starts_over_and_says_so() {
+    let bench = Bench::new();
+    let (run, approval) = bench.asking();
+    let (other, _) = bench.start("inventory");
+    bench.control(&run, "approval", &json!({ "approval_id": approval, "choice": "deny" }));
+    bench.reaches(&run, &["failed"]);
+    let all = bench.events(&run);
+    let (mut joined, mut query): (Vec<Value>, String) = (Vec::new(), String::new());
+    loop {
+        let page = bench.get(&format!("/v1/runs/{run}/events?limit=7{query}"));
+        let events = page["events"].as_array().expect("events");
+        assert!(events.len() <= 7);
+        joined.extend(events.iter().cloned());
+        if page["more"] == false {
+            break;
+        }
+        assert_eq!(page["last_event_id"], joined.last().expect("events")["event_id"]);
+        query = format!("&cursor={}", page["cursor"].as_str().expect("a cursor"));
+    }
+    assert_eq!(joined, all);
+    let behind = bench.get(&format!("/v1/runs/{run}/events?after_seq=5&limit=500"));
+    assert_eq!(behind["events"].as_array().expect("events")[..], all[5..]);
+    let foreign =
+        bench.get(&format!("/v1/runs/{other}/events"))["cursor"].as_str().expect("a cursor").to_owned();
+    for (query, said) in [
+        (format!("?cursor={foreign}"), "foreign"),
+        ("?cursor=garbage".to_owned(), "malformed"),
+        ("?after_seq=many".to_owned(), "malformed"),
+        ("?after_seq=999999".to_owned(), "ahead"),
+        (String::new(), "from_start"),
+    ] {
+        let sign = if query.is_empty() { '?' } else { '&' };
+        let page = bench.get(&format!("/v1/runs/{run}/events{query}{sign}limit=500"));
+        assert_eq!(page["resumed"], said, "{query}");
+        assert_eq!(page["events"].as_array().expect("events")[..], all[..], "{query}");
+    }
+}
+
+#[conforms("RA-2-14", "RA-1.3-2")]
+#[test]
+fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
+    let bench = Bench::new();
+    let told = bench.get("/v1/capabilities");
+    let statuses = [
+        "queued",
+        "running",
+        "awaiting_approval",
+        "awaiting_clarify",
+        "paused",
+        "cancelling",
+        "cancelled",
+        "failed",
+        "completed",
+        "expired",
+    ];
+    assert_eq!(told["statuses"], json!(statuses));
+    assert_eq!(
+        told["control_statuses"],
+        json!(["accepted", "not-active", "unsupported", "conflict", "expired"])
+    );
+    assert_eq!(told["message_modes"], json!(["queue", "steer", "stop_and_send"]));
+    assert_eq!(told["goal_actions"], json!(["set", "pause", "resume", "clear", "status", "edit"]));
+    assert_eq!(told["approval_choices"], json!(["deny"]));
+    assert!(told["event_families"].as_array().expect("a list").contains(&json!("reasoning.done")));
+    assert!(told["playbooks"].as_array().expect("a list").contains(&json!("tidy")));
+    let commands = told["commands"].as_array().expect("a list");
+    assert_eq!(commands.len(), 10, "every row of run-api.md");
+    for command in commands {
+        let (method, path) = command.as_str().expect("a text").split_once(' ').expect("two words");
+        let path = path.replace("{run_id}", "x").replace("{clarify_id}", "x").replace("{session_id}", "x");
+        let (status, answer) = bench.ask(method, &path, &[], if method == "POST" { "{}" } else { "" });
+        assert_ne!(answer["code"], "unknown_command", "{command} is {status}");
+        assert_ne!(status, 405, "{command}");
+    }
+}

@@ -1,0 +1,95 @@
+//! One owner, and whoever attaches to it.
+
+use crate::bench::{Bench, PATIENCE};
+use host::{Need, Session, Stands, Unlock};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn note(task: &str, text: &str) -> wire::task::Note {
+    wire::task::Note { task: task.to_owned(), text: text.to_owned(), idempotency_key: None, channel: None }
+}
+
+#[test]
+fn whoever_needs_to_write_attaches_and_reads_by_itself() {
+    let bench = Bench::new();
+    let (run, _) = bench.asking();
+    let session = Session::open(&bench.home(), Need::Write, &Unlock::Environment).expect("attached");
+    assert!(session.is_attached() && !session.is_owner());
+    let shown = session.call(&wire::task::Show { task: run.clone() }).expect("read");
+    assert_eq!(shown.row.task_id, run);
+    assert_eq!(session.stands(&run, Duration::from_secs(1)), Stands::AtRest);
+    session.call(&note(&run, "hello")).expect("written through the owner");
+    let forbidden = session.call(&wire::ledger::Rebuild {}).expect_err("the owner's alone");
+    assert_eq!(forbidden.code, wire::Code::Forbidden);
+    // Its end changes nothing.
+    drop(session);
+    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["interrupted"], false);
+}
+
+#[test]
+fn when_the_owner_ends_whoever_was_attached_takes_its_place_and_the_work_goes_on() {
+    let mut bench = Bench::new();
+    let (run, approval) = bench.asking();
+    let session = Session::open(&bench.home(), Need::Write, &Unlock::Environment).expect("attached");
+    let heard = session.listen().expect("a stream of notices");
+    bench.close();
+    // Its stream of notices has ended with it.
+    while heard.recv_timeout(PATIENCE).is_ok() {}
+    session.call(&note(&run, "are you there?")).expect("taken over");
+    assert!(session.is_owner());
+    assert!(session.address().is_some(), "and others can attach to it");
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let task = session.call(&wire::task::Show { task: run.clone() }).expect("read");
+        let waits = task.waits_for.and_then(|waits| waits.id);
+        // New words are heard, so it asks anew.
+        if waits.is_some_and(|id| id != approval) {
+            break;
+        }
+        assert!(Instant::now() < until, "it does not go on");
+        std::thread::yield_now();
+    }
+    session.close();
+}
+
+#[test]
+fn an_address_of_a_process_that_is_gone_is_believed_by_nobody() {
+    let mut bench = Bench::new();
+    bench.close();
+    let lock = bench.path("store").join("ledger.lock");
+    let mut text: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&lock).expect("a file")).expect("JSON");
+    // A process that nobody has: the highest there can be.
+    text["holder"] = json!({
+        "pid": 4_194_303, "since": 1, "session": "x", "address": "127.0.0.1:9", "started_ticks": 1, "boot": "another",
+    });
+    std::fs::write(&lock, text.to_string()).expect("a file");
+    let begun = Instant::now();
+    let session = Session::open(&bench.home(), Need::Write, &Unlock::Environment).expect("taken over");
+    assert!(session.is_owner());
+    assert!(begun.elapsed() < Duration::from_secs(9), "nobody was waited for");
+    session.close();
+}
+
+#[test]
+fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_asks_again() {
+    let mut bench = Bench::new();
+    let model = crate::model::Model::new(vec![vec!["once".to_owned(), " more".to_owned()]], false);
+    let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    let mut stream = bench.stream(&run, "", &[]);
+    model.say(1);
+    stream.find(|event| event.kind == "token.delta").expect("it speaks");
+    let begun = Instant::now();
+    bench.close();
+    println!("ended after {:?}", begun.elapsed());
+    assert!(!bench.path("store").join(gateway::TOKEN_FILE).exists());
+    assert_eq!(ledger::holder(bench.home().dir()).expect("readable"), None, "the address is withdrawn");
+    bench.open();
+    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["interrupted"], true, "nobody works on it yet");
+    bench.post("/api/host.resume", &json!({}));
+    model.say(50);
+    bench.reaches(&run, &["completed"]);
+    let reader = bench.reader();
+    assert!(reader.task_head(run.parse().expect("an id")).expect("readable").is_some());
+}

@@ -1,0 +1,142 @@
+//! Streams that break off, race, and dawdle.
+
+use crate::bench::{Bench, PATIENCE, Stream};
+use crate::model::Model;
+use conforms::conforms;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// How often the client is killed; `HERMIT_SSE_KILLS` says otherwise.
+const KILLS: usize = 40;
+
+fn words(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("word{n} ")).collect()
+}
+
+/// A run of a model that talks.
+fn talking(bench: &Bench, model: &Model) -> String {
+    let started = bench.post(
+        "/v1/runs",
+        &json!({ "message": "tell a story", "workspace": bench.path("work"), "model": model.address }),
+    );
+    started["run_id"].as_str().expect("a name").to_owned()
+}
+
+#[conforms("RA-1.1-4", "RA-1.1-5", "RA-4.1-3", "RA-5.1-2", "RA-5.1-3", "RA-3-1", "RA-3-2", "RA-2-5")]
+#[test]
+fn a_client_killed_at_random_sees_each_event_and_in_order() {
+    let bench = Bench::new();
+    let kills = std::env::var("HERMIT_SSE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(KILLS);
+    let model = Model::new(vec![words(3 * kills)], false);
+    let run = talking(&bench, &model);
+    let (mut seen, mut heard, mut said, mut chance) = (Vec::<(u64, Value)>::new(), 0, 0, 0x9e37_79b9_u64);
+    for killed in 0..=kills {
+        // Some words come while the client is away, some while it listens.
+        model.say(if killed < kills { 2 } else { 0 });
+        let last = seen.last().map(|(_, event)| event["event_id"].as_str().expect("a name").to_owned());
+        let headers: Vec<(&str, &str)> = last.iter().map(|id| ("last-event-id", id.as_str())).collect();
+        let mut stream = bench.stream(&run, "", &headers);
+        let first = stream.next().expect("a greeting");
+        let how = if last.is_some() { "continued" } else { "from_start" };
+        assert_eq!((first.kind.as_str(), &first.data["resumed"]), ("resumed", &json!(how)));
+        model.say(usize::from(killed < kills));
+        said = (said + 3).min(3 * kills);
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let enough = heard + 1 + usize::try_from(chance >> 33).expect("small") % (said - heard).max(1);
+        for event in stream {
+            assert_eq!(event.id.as_deref(), event.data["event_id"].as_str());
+            assert_eq!(event.data["type"], event.kind);
+            heard += event.data["payload"]["delta"].as_str().map_or(0, |text| text.matches("word").count());
+            seen.push((event.seq(), event.data.clone()));
+            // Here the client dies, unless it is the last one.
+            if killed < kills && heard >= enough {
+                break;
+            }
+        }
+    }
+    println!("killed {kills} times over {} events", seen.len());
+    assert!(seen.windows(2).all(|pair| pair[0].0 < pair[1].0), "in order, none twice");
+    let told: Vec<Value> = seen.into_iter().map(|(_, event)| event).collect();
+    let mut all: Vec<Value> = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = bench.get(&format!("/v1/runs/{run}/events?limit=500{cursor}"));
+        all.extend(page["events"].as_array().expect("events").iter().cloned());
+        cursor = format!("&cursor={}", page["cursor"].as_str().expect("a cursor"));
+        if page["more"] == false {
+            break;
+        }
+    }
+    assert_eq!(told, all, "what was pieced together is what there is");
+    let deltas = told.iter().filter(|event| event["type"] == "token.delta");
+    let text: String =
+        deltas.map(|event| event["payload"]["delta"].as_str().expect("text").to_owned()).collect();
+    assert_eq!(text, words(3 * kills).concat(), "no piece of text is missing or doubled");
+    let last = told.last().expect("events")["event_id"].as_str().expect("a name").to_owned();
+    let (status, _) = bench.ask(
+        "GET",
+        &format!("/v1/runs/{run}/events"),
+        &[("accept", "text/event-stream"), ("last-event-id", &last)],
+        "",
+    );
+    assert_eq!(status, 204, "nothing can follow, and the client stays away");
+}
+
+#[conforms("RA-1-1", "RA-4.4f-2")]
+#[test]
+fn two_clients_hear_the_same_one_from_the_start_one_from_the_middle() {
+    let bench = Bench::new();
+    let model = Model::new(vec![words(60)], false);
+    let run = talking(&bench, &model);
+    let gather = |stream: Stream| -> Vec<Value> {
+        stream.filter(|event| event.kind != "resumed").map(|event| event.data).collect()
+    };
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| gather(bench.stream(&run, "", &[])));
+        model.say(30);
+        let second = scope.spawn(|| gather(bench.stream(&run, "?after_seq=2", &[])));
+        model.say(30);
+        let (first, second) = (first.join().expect("heard"), second.join().expect("heard"));
+        assert_eq!(first[2..], second[..]);
+        assert_eq!(first.last().expect("events")["type"], "done");
+    });
+}
+
+#[conforms("RA-2-2")]
+#[test]
+fn a_client_that_does_not_read_holds_up_nobody() {
+    let bench = Bench::new();
+    // As much as a model may say, and more than the channels between here and there hold.
+    let story: Vec<String> = (0..1_000).map(|n| format!("{n:04}{}", "x".repeat(900))).collect();
+    let model = Model::new(vec![story], true);
+    let run = talking(&bench, &model);
+    let stuck: Vec<Stream> = (0..3).map(|_| bench.stream(&run, "", &[])).collect();
+    let begun = Instant::now();
+    let status = bench.reaches(&run, &["completed", "failed"]);
+    println!("ended after {:?} beside three clients that do not read", begun.elapsed());
+    assert_eq!(status["status"], "completed");
+    let (other, _) = bench.start("inventory");
+    bench.reaches(&other, &["awaiting_approval"]);
+    // It reads on later, and nothing is missing.
+    let slow = stuck.into_iter().next().expect("a client");
+    let seqs: Vec<u64> = slow.filter(|event| event.kind != "resumed").map(|event| event.seq()).collect();
+    assert_eq!(seqs.last(), status["terminal_state"]["seq"].as_u64().as_ref());
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+#[test]
+fn more_streams_than_there_are_places_are_answered_429() {
+    let bench = Bench::new();
+    let (run, _) = bench.asking();
+    let places = bench.get("/v1/capabilities")["streams_max"].as_u64().expect("a number");
+    let open: Vec<Stream> = (0..places).map(|_| bench.stream(&run, "", &[])).collect();
+    let path = format!("/v1/runs/{run}/events");
+    let (status, answer) = bench.ask("GET", &path, &[("accept", "text/event-stream")], "");
+    assert_eq!((status, answer["hint"].is_string()), (429, true), "{answer}");
+    assert_eq!(bench.ask("GET", &path, &[], "").0, 200, "pages go on");
+    drop(open);
+    let until = Instant::now() + PATIENCE;
+    while bench.try_stream(&run, "", &[]).0 != 200 {
+        assert!(Instant::now() < until, "no place was given back");
+    }
+}
