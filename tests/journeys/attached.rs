@@ -179,6 +179,7 @@ fn a_follower_takes_the_place_of_its_host_and_finishes_the_work() {
         assert!(Instant::now() < until, "it never began: {}", pty.shown());
     }
     host.signal("-KILL");
+    drop(host);
     let (code, screen) = pty.end();
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("completed"), "{screen}");
