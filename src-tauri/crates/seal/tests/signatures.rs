@@ -59,7 +59,7 @@ fn every_wycheproof_vector_of_ed25519_gets_the_verdict_it_should() {
 #[test]
 fn a_message_in_pieces_is_signed_and_checked_as_in_one() {
     let (message, other) = (vec![7_u8; 1_000], signer(2));
-    let in_pieces: &seal::Pieces<'_> = &|take| message.chunks(64).for_each(|piece| take(piece));
+    let in_pieces: &seal::Pieces<'_> = &|take| message.chunks(64).for_each(&mut *take);
     let signature = signer(1).sign(&message).unwrap();
     assert_eq!(signer(1).sign_pieces(in_pieces).unwrap(), signature);
     let holds = |key: PublicKey, signature: &Signature, pieces: &[&[u8]]| {
