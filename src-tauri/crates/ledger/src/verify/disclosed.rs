@@ -76,7 +76,7 @@ fn named(conn: &Connection, claims: &[Claim]) -> Result<(), Stop> {
                     first_odd = Some(first_odd.map_or(n, |odd| odd.min(n)));
                 }
             }
-            if !sorted.peek().is_some_and(|(_, claim)| claim.log_seq <= log_seq.saturating_add(NEAR)) {
+            if sorted.peek().is_none_or(|(_, claim)| claim.log_seq > log_seq.saturating_add(NEAR)) {
                 break;
             }
         }
