@@ -1,5 +1,7 @@
 //! A store in this process: with the kernel when it owns the store, without when it only reads.
 
+mod serving;
+
 use crate::blobs::Blobs;
 use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
@@ -235,31 +237,6 @@ impl Local {
         Ok(address)
     }
 
-    /// Keeps the run stream from now on. Where it cannot be had everything else works, and the log says why.
-    fn mirror(&self, kernel: &Arc<Kernel>) {
-        let mut mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner);
-        if mirroring.is_some() {
-            return;
-        }
-        match Mirroring::begin(Arc::clone(kernel)) {
-            Ok(begun) => {
-                self.notices.feed(Some(begun.feed()));
-                *mirroring = Some(Arc::new(begun));
-            }
-            Err(error) => tracing::warn!(%error, "there is no run stream"),
-        }
-    }
-
-    /// Where others attach, while they can.
-    pub fn address(&self) -> Option<SocketAddr> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(gateway::Server::address)
-    }
-
-    /// A link for a browser, which works once; none when nobody is served.
-    pub fn link(&self) -> Option<String> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|server| server.link().url)
-    }
-
     /// The process ends soon: work leaves off at its next durable boundary, and the next host goes on with it.
     pub fn wind_down(&self) {
         let Some(owned) = &self.owned else { return };
@@ -294,15 +271,6 @@ impl Local {
     pub(crate) fn owned_kernel(&self) -> Result<&Kernel, Error> {
         let owned = self.owned.as_ref().map(|owned| &*owned.kernel);
         owned.ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))
-    }
-
-    /// Writes what the run stream still lacks, and closes it.
-    fn end_stream(&self) {
-        self.notices.feed(None);
-        let mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(mirroring) = mirroring {
-            mirroring.end();
-        }
     }
 
     /// Keeps the newest head outside the store.
