@@ -4,6 +4,16 @@ import { defineConfig } from "vitest/config";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+const host = process.env["HERMIT_HOST"] ?? "http://127.0.0.1:8757";
+// Seen from the host, the page must come from the host itself.
+const handed = {
+  target: host,
+  changeOrigin: true,
+  headers: { origin: host },
+  configure: (proxy: { on(event: "proxyReq", heard: (request: { removeHeader(name: string): void }) => void): void }) =>
+    proxy.on("proxyReq", (request) => request.removeHeader("sec-fetch-site")),
+};
+
 export default defineConfig({
   root: here("."),
   base: "./",
@@ -22,6 +32,7 @@ export default defineConfig({
     host: "127.0.0.1",
     port: 5173,
     strictPort: true,
+    proxy: { "/api": handed, "/v1": handed },
   },
   test: {
     environment: "jsdom",

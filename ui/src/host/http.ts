@@ -1,117 +1,87 @@
-// A host over loopback HTTP: the same commands by POST, notices as a stream of server-sent events.
+// A host over loopback HTTP: commands by POST, notices as a stream of server-sent events, a session by cookie.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
-import type { Code, Notice } from "~/ipc/generated/shared";
+import type { Error as WireError, Notice } from "~/ipc/generated/shared";
 import { type Host, type Link, Refused } from "./host";
 
-const TOKEN_KEY = "hermit.token";
-const RETRY_MS = [250, 500, 1000, 2000, 4000, 8000] as const;
-
-/** Takes the token from the address once, so that it neither stays in the history nor leaks with a link. */
-export function takeToken(location: Location, storage: Storage, history: History): string | null {
-  const given = new URLSearchParams(location.hash.replace(/^#\/?/, "").replace(/^\?/, "")).get("token");
-  if (given !== null) {
-    storage.setItem(TOKEN_KEY, given);
-    history.replaceState(null, "", `${location.pathname}${location.search}#/`);
-    return given;
-  }
-  return storage.getItem(TOKEN_KEY);
+/** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
+export function takeToken(location: Location, history: History): string | null {
+  const given = new URLSearchParams(location.hash.replace(/^#\/?\??/, "")).get("token");
+  if (given !== null) history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+  return given;
 }
 
-function isCode(value: unknown): value is Code {
-  return typeof value === "string";
+function isWireError(value: unknown): value is WireError {
+  return typeof value === "object" && value !== null && "code" in value && "message" in value;
 }
 
 async function refused(answer: Response): Promise<Refused> {
-  try {
-    const body: unknown = await answer.json();
-    if (typeof body === "object" && body !== null && "code" in body && "message" in body && isCode(body.code)) {
-      const hint = "hint" in body && typeof body.hint === "string" ? body.hint : "";
-      const details = "details" in body ? body.details : null;
-      return new Refused({ code: body.code, message: String(body.message), hint, details });
-    }
-  } catch {
-    // No JSON: said below by its status.
-  }
+  const body: unknown = await answer.json().catch(() => null);
+  if (isWireError(body)) return new Refused(body);
   return new Refused({ code: "failed", message: `the host answered ${answer.status} without saying why` });
 }
 
+const NO_SESSION = {
+  code: "unauthorised",
+  message: "this browser has no session with the host",
+  hint: "open the link that `hermit serve` prints; each link works once, for ten minutes",
+} as const;
+
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(path, { ...init, redirect: "error", credentials: "same-origin" });
+  } catch (thrown) {
+    if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown;
+    throw new Refused({
+      code: "unavailable",
+      message: "the host does not answer",
+      hint: "start it with `hermit serve`, then open the link that it prints",
+    });
+  }
+  if (answer.status === 401) throw new Refused(NO_SESSION);
+  if (!answer.ok) throw await refused(answer);
+  return answer;
+}
+
+const JSON_POST = { method: "POST", headers: { "content-type": "application/json" } } as const;
+
 export class HttpHost implements Host {
   readonly kind = "http" as const;
-  readonly deciding = "passphrase" as const;
-  readonly #base: string;
-  readonly #token: string | null;
+  readonly deciding = "terminal" as const;
 
-  constructor(base: string, token: string | null) {
-    this.#base = base;
-    this.#token = token;
+  /** Exchanges a one-time token for a session, or finds the one there is. */
+  static async open(token: string | null): Promise<HttpHost> {
+    if (token === null) await ask("/api/session");
+    else await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) });
+    return new HttpHost();
   }
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"], signal?: AbortSignal) {
-    const answer = await this.#fetch(`/v1/command/${name}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(params),
-      signal: signal ?? null,
-    });
+    const body = JSON.stringify(params);
+    const answer = await ask(`/api/${name}`, { ...JSON_POST, body, signal: signal ?? null });
     return (await answer.json()) as Commands[N]["answer"];
   }
 
-  async #fetch(path: string, init: RequestInit): Promise<Response> {
-    const headers = new Headers(init.headers);
-    if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
-    let answer: Response;
-    try {
-      answer = await fetch(this.#base + path, { ...init, headers, redirect: "error", credentials: "same-origin" });
-    } catch (thrown) {
-      if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown;
-      throw new Refused({
-        code: "unavailable",
-        message: "the host does not answer",
-        hint: "start it with `hermit serve`, then open the address that it prints",
-      });
-    }
-    if (!answer.ok) throw await refused(answer);
-    return answer;
-  }
-
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {
-    const stop = new AbortController();
-    void this.#follow(notice, link, stop.signal);
-    return () => stop.abort();
-  }
-
-  /** Follows the stream and opens it again for as long as somebody listens. */
-  async #follow(notice: (notice: Notice) => void, link: (link: Link) => void, signal: AbortSignal) {
     link("opening");
-    for (let tries = 0; !signal.aborted; tries += 1) {
-      try {
-        const answer = await this.#fetch("/v1/events", { headers: { accept: "text/event-stream" }, signal });
-        link("live");
-        tries = 0;
-        if (answer.body !== null) await readNotices(answer.body, notice);
-      } catch {
-        // Lost, or refused: either way it is tried again, and the screens say that they may be old.
-      }
-      if (signal.aborted) return;
+    const source = new EventSource("/api/notices");
+    const heard = (event: MessageEvent<string>) => notice(JSON.parse(event.data) as Notice);
+    // The first word after every connection: whatever happened before it was not heard.
+    source.addEventListener("hello", () => link("live"));
+    for (const kind of ["event", "delta", "progress"]) source.addEventListener(kind, heard);
+    let again: ReturnType<typeof setTimeout> | undefined;
+    let inner = () => source.close();
+    source.addEventListener("error", () => {
       link("lost");
-      const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 8000;
-      await new Promise((done) => setTimeout(done, wait));
-    }
-  }
-}
-
-/** Reads `data:` of each event of a stream. */
-export async function readNotices(body: ReadableStream<Uint8Array>, notice: (notice: Notice) => void) {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const parts = (rest + value).split("\n\n");
-    rest = parts.pop() ?? "";
-    for (const part of parts) {
-      const data = part.split("\n").filter((line) => line.startsWith("data:"));
-      if (data.length > 0) notice(JSON.parse(data.map((line) => line.slice(5).trimStart()).join("\n")) as Notice);
-    }
+      // A browser gives up after an answer that is no stream, such as one while the host starts again.
+      if (source.readyState === EventSource.CLOSED) {
+        again = setTimeout(() => (inner = this.listen(notice, link)), 2000);
+      }
+    });
+    return () => {
+      clearTimeout(again);
+      source.close();
+      inner();
+    };
   }
 }

@@ -51,7 +51,7 @@ export function Time({ at, clock = false, ago = false }: { at: number; clock?: b
   const clocked = () => {
     const date = new Date(at);
     const text = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
-    return gone > 20 * 3_600_000 ? `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })} ${text}` : text;
+    return Math.abs(gone) > 20 * 3_600_000 ? `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })} ${text}` : text;
   };
   const relative = gone >= 0 ? span(gone) + (ago && gone >= 60_000 ? " ago" : "") : `in ${span(-gone)}`;
   return (

@@ -43,3 +43,12 @@ export function Words({ of }: { of: string }) {
     </>
   );
 }
+
+/** Words in which what stands in backticks is code. */
+export function Prose({ of }: { of: string }) {
+  return (
+    <>
+      {of.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}><Words of={part} /></code> : <Words key={at} of={part} />))}
+    </>
+  );
+}

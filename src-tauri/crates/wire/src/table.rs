@@ -80,6 +80,8 @@ macro_rules! with_commands {
         "shows an artifact" artifacts.show(Show) -> Artifact, read [artifacts];
         "reads the bytes of an artifact" artifacts.content(Content) -> Bytes, read [artifacts];
         "answers where an artifact came from and what came of it" artifacts.lineage(Lineage) -> Lineages, read [artifacts];
+        "shows what an approval would change, or a receipt has changed, with both sides" changes.show(Show) -> Changes, read [approvals, receipts];
+        "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
         "lists grants" grants.list(List) -> Grants, read [grants];
         "takes an unused grant back" grants.revoke(Revoke) -> Revoked, write [];

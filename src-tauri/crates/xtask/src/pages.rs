@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Folders with a `vite.config.ts` and tests that Vitest runs.
-const SUITES: [&str; 1] = ["ui/verifier"];
+const SUITES: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];
 
 /// Folders with a `tsconfig.json` that the compiler checks.
-const TYPED: [&str; 2] = ["ui/verifier", "ui"];
+const TYPED: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];
 
 /// Fetches what the lock names and leaves the lock as it is. `npm ci` would refuse a lock that does not list the
 /// binaries of platforms which the registry at hand does not keep.
@@ -48,9 +48,11 @@ fn tool(place: &Place, path: &str) -> Command {
     command
 }
 
-/// Builds the verifier, `verify.html` for a person and `verify.mjs` for Node, into `ui` of the build folder.
+/// Builds the interface into `ui/dist`, and the verifier, `verify.html` for a person and `verify.mjs` for Node, into
+/// `ui` of the build folder.
 pub fn build(place: &Place) -> Result<PathBuf, Problem> {
     packages(place)?;
+    run(tool(place, "vite/bin/vite.js").args(["build", "ui", "--logLevel", "warn"]))?;
     let folder = place.target.join("ui");
     for mode in ["production", "node"] {
         let mut vite = tool(place, "vite/bin/vite.js");
@@ -76,6 +78,7 @@ pub fn test(place: &Place) -> Result<Count, Problem> {
     for folder in SUITES {
         let mut vitest = tool(place, "vitest/vitest.mjs");
         vitest.args(["run", "--config"]).arg(Path::new(folder).join("vite.config.ts"));
+        vitest.env("HERMIT_PROGRAMS", place.target.join("debug"));
         let (suite, clean) = ran(vitest.env("NO_COLOR", "1"))?;
         let broken = usize::from(!clean && suite.failed == 0);
         if broken > 0 {

@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
+pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod erasure;
 pub(crate) mod gate;
@@ -10,6 +11,7 @@ pub(crate) mod host;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod ledger;
+pub(crate) mod lineage;
 pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;

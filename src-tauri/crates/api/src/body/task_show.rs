@@ -57,7 +57,7 @@ fn contract(host: &dyn Host, row: &TaskRow) -> Result<Option<TaskContract>, Erro
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-fn workspace(host: &dyn Host, row: &TaskRow) -> Result<Option<Text>, Error> {
+pub(crate) fn workspace(host: &dyn Host, row: &TaskRow) -> Result<Option<Text>, Error> {
     let Some(id) = row.workspace_id else { return Ok(None) };
     let query = host.query()?;
     let found = every(|ask| query.workspaces(ask))?.into_iter().find(|w| w.workspace_id == id);

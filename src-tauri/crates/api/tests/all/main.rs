@@ -9,6 +9,7 @@
 )]
 
 mod acts;
+mod drawings;
 mod home;
 mod policies;
 mod proofs;

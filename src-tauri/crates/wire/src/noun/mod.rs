@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod artifacts;
+pub mod changes;
 pub mod context;
 pub mod erasure;
 pub mod gate;
@@ -10,6 +11,7 @@ pub mod host;
 pub mod keys;
 pub mod knowledge;
 pub mod ledger;
+pub mod lineage;
 pub mod playbooks;
 pub mod policy;
 pub mod proof;

@@ -55,7 +55,7 @@ fn the_names_of_commands_are_these() {
         listed(Access::read),
         "task.list task.show task.questions task.working_state task_events.list approvals.list approvals.show \
          receipts.list receipts.show receipts.explain artifacts.list artifacts.show artifacts.content \
-         artifacts.lineage context.show grants.list knowledge.decisions knowledge.beliefs knowledge.memories \
+         artifacts.lineage changes.show lineage.draw context.show grants.list knowledge.decisions knowledge.beliefs knowledge.memories \
          knowledge.search ledger.verify ledger.head ledger.compare ledger.stats gate.state gate.export \
          proof.preview keys.list policy.backtest policy.explain trace.explain trace.recall erasure.plan store.backup \
          host.status host.doctor"

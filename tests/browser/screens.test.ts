@@ -1,0 +1,127 @@
+// The interface in Chromium over `hermit serve`, as a person without a display would use it.
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "./world";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const world = new World();
+let link = "";
+
+interface Finding { id: string; impact: string | null; nodes: { html: string }[] }
+
+/** What axe finds that is serious or critical on the screen as it stands, colours included. */
+async function serious(): Promise<string[]> {
+  // Evaluated through the debugger, which no content policy of the page stands in the way of.
+  await world.page.evaluate(axe);
+  const found = (await world.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: Finding[] };
+  return found.violations
+    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
+}
+
+const settled = async () => {
+  await world.page.waitForFunction(() => document.querySelector("[aria-label^='Reading ']") === null);
+};
+
+beforeAll(async () => {
+  world.keys();
+  for (const at of [1, 2, 3]) world.file(`IMG_000${at}.jpg`, `photo ${at}\n`);
+  world.file("notes.txt", "notes\n");
+  await world.ui();
+  world.hermit("run", "--playbook", "tidy", "--workspace", world.folder, "--title", "Tidy the downloads", "--no-input");
+  link = await world.serve();
+  await world.open(link);
+  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
+});
+
+afterAll(() => world.close());
+
+test("the token is gone from the address, and the link opens nothing a second time", async () => {
+  expect(world.page.url()).not.toContain("token");
+  const other = await world.browser.newContext();
+  const page = await other.newPage();
+  await page.goto(link);
+  await page.getByText("This browser has no session with the host.").waitFor();
+  await other.close();
+});
+
+test("the card that waits shows what would move, and nothing on the page can allow it", async () => {
+  const card = world.page.getByRole("article", { name: "Approval" });
+  await card.getByText("Images/IMG_0001.jpg", { exact: true }).waitFor();
+  await card.getByText(/hermit approvals approve apr_/).waitFor();
+  for (const key of ["Enter", "y", "a", "Space"]) await world.page.keyboard.press(key);
+  expect(await card.getByText(/Asked/).count()).toBe(1);
+  expect(world.has("IMG_0001.jpg")).toBe(true);
+});
+
+for (const theme of ["light", "dark"] as const) {
+  test(`every screen is without serious findings, colours included, in ${theme}`, async () => {
+    await world.page.evaluate((to) => { document.documentElement.dataset["theme"] = to; }, theme);
+    const tasks = JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string }[] };
+    const task = tasks.rows[0]?.task_id ?? "";
+    const screens = ["/", "/tasks", "/tasks/new", `/task/${task}`, `/lineage?of=${task}`, "/knowledge", "/policy", "/proof", "/settings", "/first"];
+    for (const screen of screens) {
+      await world.go(screen);
+      await world.page.locator("#main").waitFor();
+      await settled();
+      expect(await serious(), `${screen} in ${theme}`).toEqual([]);
+    }
+  });
+}
+
+test("places are reached with the keyboard alone", async () => {
+  await world.go("/");
+  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await world.page.keyboard.press("g");
+  await world.page.keyboard.press("t");
+  await world.page.getByRole("heading", { name: "Tasks", exact: true }).waitFor();
+  await world.page.keyboard.press("Control+k");
+  await world.page.getByRole("combobox", { name: "Find or do" }).fill("tidy the");
+  await world.page.getByRole("option", { name: /Tidy the downloads/ }).waitFor();
+  await world.page.keyboard.press("Enter");
+  await world.page.getByRole("heading", { name: "Timeline" }).waitFor();
+});
+
+test("a no with words reaches the proposer, and the screen follows without being asked", async () => {
+  await world.go("/");
+  const card = world.page.getByRole("article", { name: "Approval" });
+  await card.getByLabel("Tell the proposer why not").fill("leave the photos");
+  await card.getByRole("button", { name: "Deny with feedback" }).click();
+  await world.page.getByText(/Nothing waits for you/).first().waitFor();
+  expect(world.has("IMG_0001.jpg")).toBe(true);
+  expect(world.hermit("approvals", "list", "--json")).not.toContain('"status": "pending"');
+});
+
+test("a task begun in the browser runs in the host and asks", async () => {
+  await world.go("/tasks/new");
+  await world.page.getByLabel("Folder to work in").fill(world.folder);
+  await world.page.getByRole("radio", { name: /^Inventory/ }).click();
+  await world.page.getByRole("button", { name: "Begin" }).click();
+  await world.page.getByText("Waiting for you", { exact: true }).first().waitFor();
+  await world.page.getByText("Policy: ask", { exact: false }).waitFor();
+});
+
+test("what is said while the host is gone is that it is gone, and it comes back by itself", async () => {
+  await world.go("/tasks");
+  await world.page.getByRole("table", { name: "Tasks" }).waitFor();
+  await world.end("SIGKILL");
+  await world.page.getByText("Not live, trying again").waitFor();
+  expect(await world.page.getByText("Tidy the downloads").count()).toBeGreaterThan(0);
+  const again = await world.serve();
+  await world.page.goto(again);
+  await world.page.reload();
+  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await world.page.getByText("Not live, trying again").waitFor({ state: "detached" });
+});
+
+test("the ledger is checked from the screen, and is whole", async () => {
+  await world.go("/proof");
+  await world.page.getByRole("button", { name: "Ledger", exact: true }).click();
+  await world.page.getByRole("button", { name: "Check the whole ledger" }).click();
+  await world.page.getByText("Chain intact").waitFor();
+});
+
+test("nothing was blocked by the content policy, and nothing broke", () => {
+  expect(world.complaints).toEqual([]);
+});

@@ -1,0 +1,36 @@
+// What is seen while there is no host behind the window yet.
+import { useEffect, useState } from "react";
+import type { Host } from "~/host/host";
+import { type Refused, refusal } from "~/host/host";
+import { Button } from "~/primitives/Button";
+import { Arcs } from "~/primitives/Shell";
+import { sentence } from "~/primitives/States";
+import { App } from "./App";
+import styles from "./Door.module.css";
+
+export function Door({ open }: { open: () => Promise<Host> }) {
+  const [host, setHost] = useState<Host | null>(null);
+  const [error, setError] = useState<Refused | null>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let here = true;
+    setError(null);
+    open().then((found) => here && setHost(found), (thrown) => here && setError(refusal(thrown)));
+    return () => { here = false; };
+  }, [open, tries]);
+  if (host !== null) return <App host={host} />;
+  return (
+    <main className={styles.door}>
+      <Arcs size={144} person={error !== null} />
+      {error === null ? (
+        <p role="status">Opening the store</p>
+      ) : (
+        <>
+          <h1>{sentence(error.message)}</h1>
+          {error.hint !== "" && <p>{sentence(error.hint)}</p>}
+          <Button look="person" loose onClick={() => setTries(tries + 1)}>Try again</Button>
+        </>
+      )}
+    </main>
+  );
+}

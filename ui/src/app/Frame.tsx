@@ -1,0 +1,116 @@
+// Rail, tray, and the screen in the middle.
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useCallback, useState } from "react";
+import { useAct, useAsk, useLink, useNotices } from "~/ipc/client";
+import { said } from "~/features/words";
+import { Button } from "~/primitives/Button";
+import { Icon, Mark } from "~/primitives/Icon";
+import { Shell, type ShellState } from "~/primitives/Shell";
+import { Count } from "~/primitives/Tag";
+import { PLACES } from "./commands";
+import { KeyboardHelp, Palette } from "./Palette";
+import { useKeyboard } from "./keyboard";
+import styles from "./Frame.module.css";
+
+export function Frame() {
+  useNotices();
+  const navigate = useNavigate();
+  const [help, setHelp] = useState(false);
+  const go = useCallback((path: string) => void navigate({ to: path }), [navigate]);
+  useKeyboard(go, useCallback(() => setHelp(true), []));
+  return (
+    <div className={styles.app}>
+      <a className={styles.jump} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
+        To the screen
+      </a>
+      <Rail />
+      <Outlet />
+      <Palette go={go} help={() => setHelp(true)} />
+      <KeyboardHelp open={help} onClose={() => setHelp(false)} />
+    </div>
+  );
+}
+
+function Rail() {
+  const status = useAsk("host.status", {});
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const waiting = status.data?.waiting;
+  const forYou = waiting === undefined ? 0 : waiting.approvals + waiting.questions + waiting.unknown_effects + waiting.undecided_messages;
+  const isHere = (to: string) => (to === "/" ? path === "/" || path.startsWith("/inbox") : path.startsWith(to));
+  return (
+    <nav className={styles.rail} aria-label="Places">
+      <div className={styles.brand}><Shell /> Hermit</div>
+      <ul className={styles.places}>
+        {PLACES.map((place) => (
+          <li key={place.path}>
+            <Link to={place.path} aria-current={isHere(place.path) ? "page" : undefined}>
+              <Icon name={place.icon} />
+              <span>{place.label}</span>
+              {place.path === "/" && <Count of={forYou} label="wait for you" />}
+              {place.path === "/tasks" && waiting !== undefined && waiting.running > 0 && (
+                <span className={styles.quiet}>{waiting.running}<span className="visually-hidden"> working</span></span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div className={styles.foot}>
+        <Tray forYou={forYou} />
+        <Ledger />
+      </div>
+    </nav>
+  );
+}
+
+function Tray({ forYou }: { forYou: number }) {
+  const status = useAsk("host.status", {});
+  const halt = useAct("gate.halt");
+  const boot = useAct("gate.boot");
+  const navigate = useNavigate();
+  const at = status.data;
+  const running = at?.waiting.running ?? 0;
+  const unknown = at?.waiting.unknown_effects ?? 0;
+  const state: ShellState = at?.halted === true ? "halted" : unknown > 0 ? "unknown" : forYou > 0 ? "waiting" : running > 0 ? "running" : "idle";
+  const word = { halted: "Halted", unknown: "Unknown outcome", waiting: "Waiting", running: "Working", idle: "Idle" }[state];
+  const second = at?.halted === true
+    ? said(at.halt_reason, "Nothing runs")
+    : running > 0 ? `${running} ${running === 1 ? "task" : "tasks"} running` : "Nothing runs";
+  const failed = halt.error ?? boot.error;
+  return (
+    <div className={styles.tray}>
+      <div className={styles.state}>
+        <Shell state={state} />
+        <div>
+          <div>{at === undefined ? "Hermit" : word}</div>
+          <div className={styles.second} title={second}>{at === undefined ? "No answer yet" : second}</div>
+        </div>
+        <Count of={forYou} label="wait for you" />
+      </div>
+      <div className={styles.controls}>
+        <Button icon="plus" onClick={() => void navigate({ to: "/tasks/new" })}>New</Button>
+        {at?.halted === true ? (
+          <Button icon="play" onClick={() => boot.mutate({})}>Boot</Button>
+        ) : (
+          <Button icon="stop" title="Stops everything, durably, until you boot" onClick={() => halt.mutate({ reason: "halted from the window" })}>Halt</Button>
+        )}
+      </div>
+      {failed !== null && <p className={styles.failed} role="alert">{failed.message}</p>}
+    </div>
+  );
+}
+
+/** The last check of the ledger, and whether this window hears what happens. */
+function Ledger() {
+  const link = useLink();
+  const checked = useAsk("ledger.verify", {}, { enabled: false });
+  if (link === "lost") {
+    return <p className={styles.ledger} data-tone="unknown" role="status"><Mark name="unknown" />Not live, trying again</p>;
+  }
+  const verdict = checked.data?.verdict;
+  if (verdict === undefined) return <p className={styles.ledger}><Link to="/proof">Ledger not checked yet</Link></p>;
+  return verdict === "invalid" ? (
+    <p className={styles.ledger} data-tone="failed"><Mark name="failed" /><Link to="/proof">Ledger is damaged</Link></p>
+  ) : (
+    <p className={styles.ledger} data-tone="done"><Icon name="proof" size={14} />Chain intact</p>
+  );
+}

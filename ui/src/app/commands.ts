@@ -1,0 +1,45 @@
+// The keyboard map: one list, from which the keys, the palette and the help are made.
+import type { IconName } from "~/primitives/Icon";
+
+export interface Go {
+  path: string;
+  label: string;
+  icon: IconName;
+  keys: string;
+}
+
+/** Places, in the order of the rail. `g` and then the letter goes there. */
+export const PLACES: readonly Go[] = [
+  { path: "/", label: "Inbox", icon: "inbox", keys: "g i" },
+  { path: "/tasks", label: "Tasks", icon: "task", keys: "g t" },
+  { path: "/lineage", label: "Lineage", icon: "lineage", keys: "g l" },
+  { path: "/knowledge", label: "Knowledge", icon: "knowledge", keys: "g k" },
+  { path: "/policy", label: "Policy", icon: "policy", keys: "g p" },
+  { path: "/proof", label: "Proof", icon: "proof", keys: "g o" },
+  { path: "/settings", label: "Settings", icon: "settings", keys: "g s" },
+];
+
+export const OTHER_KEYS: readonly { keys: string; does: string }[] = [
+  { keys: "Ctrl K", does: "Find or do anything" },
+  { keys: "n", does: "New task" },
+  { keys: "j", does: "Next in a list" },
+  { keys: "k", does: "Previous in a list" },
+  { keys: "Enter", does: "Open what is chosen; never approves" },
+  { keys: "?", does: "This list" },
+];
+
+const PALETTE = "hermit:palette";
+
+export function openPalette(): void {
+  document.dispatchEvent(new CustomEvent(PALETTE));
+}
+
+export function onPalette(heard: () => void): () => void {
+  document.addEventListener(PALETTE, heard);
+  return () => document.removeEventListener(PALETTE, heard);
+}
+
+/** Whether keys belong to a field at this moment. */
+export function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}

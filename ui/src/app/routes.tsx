@@ -1,0 +1,63 @@
+// Every address and its screen; the only place that joins features.
+import { createHashHistory, createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { Inbox } from "~/features/inbox/Inbox";
+import { Tasks } from "~/features/tasks/Tasks";
+import { NewTask } from "~/features/tasks/NewTask";
+import { TaskScreen } from "~/features/task/TaskScreen";
+import { LineageScreen } from "~/features/lineage/Lineage";
+import { Knowledge } from "~/features/knowledge/Knowledge";
+import { Policy } from "~/features/policy/Policy";
+import { Proof } from "~/features/proof/Proof";
+import { Settings } from "~/features/settings/Settings";
+import { FirstRun } from "~/features/first/FirstRun";
+import { Frame } from "./Frame";
+import { Broken, Missing } from "./Missing";
+
+const root = createRootRoute({ notFoundComponent: Missing });
+const frame = createRoute({ getParentRoute: () => root, id: "frame", component: Frame, notFoundComponent: Missing });
+
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+const inbox = createRoute({
+  getParentRoute: () => frame, path: "/", component: () => <Inbox chosen={inbox.useSearch().at} />,
+  validateSearch: (search: Record<string, unknown>): { at?: string } => ({ at: text(search["at"]) }),
+});
+const tasks = createRoute({ getParentRoute: () => frame, path: "/tasks", component: Tasks });
+const newTask = createRoute({
+  getParentRoute: () => frame, path: "/tasks/new", component: () => <NewTask folder={newTask.useSearch().folder} />,
+  validateSearch: (search: Record<string, unknown>): { folder?: string } => ({ folder: text(search["folder"]) }),
+});
+const task = createRoute({
+  getParentRoute: () => frame, path: "/task/$id", component: () => {
+    const { id } = task.useParams();
+    return <TaskScreen key={id} id={id} chosen={task.useSearch().see} />;
+  },
+  validateSearch: (search: Record<string, unknown>): { see?: string } => ({ see: text(search["see"]) }),
+});
+const lineage = createRoute({
+  getParentRoute: () => frame, path: "/lineage", component: () => <LineageScreen of={lineage.useSearch().of} />,
+  validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
+});
+const knowledge = createRoute({ getParentRoute: () => frame, path: "/knowledge", component: Knowledge });
+const policy = createRoute({ getParentRoute: () => frame, path: "/policy", component: Policy });
+const proof = createRoute({
+  getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
+  validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),
+});
+const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
+const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
+
+const tree = root.addChildren([
+  frame.addChildren([inbox, tasks, newTask, task, lineage, knowledge, policy, proof, settings]),
+  first,
+]);
+
+export function makeRouter(history = createHashHistory()) {
+  return createRouter({ routeTree: tree, history, defaultPreload: false, defaultErrorComponent: Broken });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

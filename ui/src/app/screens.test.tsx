@@ -1,0 +1,122 @@
+// Every screen in every state that it has, and what a reader of screens would find wrong with it.
+import { screen, waitFor } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import { Refused } from "~/host/host";
+import { DONE, RECEIPT, WAITS, scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+
+const SCREENS = [
+  { at: "/", says: /Waiting for you/, needs: "approvals.list" },
+  { at: "/tasks", says: /Tidy the downloads/, needs: "task.list" },
+  { at: "/tasks/new", says: /Who does the work/, needs: "playbooks.list" },
+  { at: `/task/${WAITS}`, says: /Timeline/, needs: "task.show" },
+  { at: `/task/${DONE}?see=${RECEIPT}`, says: /Doing what/, needs: "receipts.show" },
+  { at: `/lineage?of=${RECEIPT}`, says: /As a table/, needs: "lineage.draw" },
+  { at: "/knowledge", says: /90 days/, needs: "knowledge.beliefs" },
+  { at: "/policy", says: /In Cedar/, needs: "policy.list" },
+  { at: "/proof", says: /What a reader sees/, needs: "task.list" },
+  { at: "/settings", says: /This machine/, needs: "host.doctor" },
+  { at: "/first", says: /You keep the door/, needs: "playbooks.list" },
+] as const;
+
+describe.each(SCREENS)("$at", ({ at, says, needs }) => {
+  test("shows what the host says, and a reader of screens finds nothing serious", async () => {
+    show(scene(), at);
+    await screen.findAllByText(says);
+    await waitFor(() => expect(screen.queryAllByLabelText(/^Reading/)).toHaveLength(0));
+    expect(await seriousFindings()).toEqual([]);
+  });
+
+  test("says what it reads while it waits", async () => {
+    show(scene({ [needs]: () => new Promise(() => {}) }), at);
+    const waits = await screen.findAllByRole("status", { name: /^Reading/ });
+    expect(waits.length).toBeGreaterThan(0);
+    expect(await seriousFindings()).toEqual([]);
+  });
+
+  test("tells a failure with its words and lets a person try again", async () => {
+    show(scene({ [needs]: () => { throw new Refused({ code: "failed", message: "the disk is gone", hint: "plug it in" }); } }), at);
+    expect((await screen.findAllByText(/The disk is gone\./))[0]).toBeTruthy();
+    expect(screen.getAllByText(/Plug it in\./).length).toBeGreaterThan(0);
+    expect(screen.getAllByRole("button", { name: "Try again" }).length).toBeGreaterThan(0);
+    expect(await seriousFindings()).toEqual([]);
+  });
+
+  test("tells a refusal as one, and offers no second try", async () => {
+    show(scene({ [needs]: () => { throw new Refused({ code: "forbidden", message: "this surface may not ask that" }); } }), at);
+    expect((await screen.findAllByText(/Hermit refuses to show/)).length).toBeGreaterThan(0);
+    expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+  });
+});
+
+test("a list that has nothing says so and what to do", async () => {
+  show(scene({ "task.list": { rows: [] } }), "/tasks");
+  expect(await screen.findByText("No task yet")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("an inbox without anything waiting says so", async () => {
+  show(scene({ "approvals.list": { rows: [] }, "task.list": { rows: [] } }), "/");
+  expect((await screen.findAllByText(/Nothing waits for you/)).length).toBeGreaterThan(0);
+});
+
+test("what can no longer be refreshed stays, and is marked as old", async () => {
+  let times = 0;
+  const host = scene({ "task.list": () => {
+    times += 1;
+    if (times > 1) throw new Refused({ code: "unavailable", message: "the host does not answer" });
+    return { rows: [] , next: null };
+  } });
+  const { client } = show(host, "/tasks");
+  await screen.findByText("No task yet");
+  await client.invalidateQueries({ queryKey: ["task.list"] });
+  expect(await screen.findByText(/This may be old/)).toBeTruthy();
+  expect(screen.getByText("No task yet")).toBeTruthy();
+});
+
+test("a lost connection is said in the frame", async () => {
+  const host = scene();
+  show(host, "/");
+  await screen.findAllByText(/Waiting for you/);
+  host.link("lost");
+  expect(await screen.findByText(/Not live/)).toBeTruthy();
+});
+
+test("a notice refreshes exactly the questions of its topics", async () => {
+  const host = scene();
+  show(host, "/policy");
+  await screen.findAllByText(/In Cedar/);
+  const before = { status: host.times("host.status"), policy: host.times("policy.list") };
+  host.say({ kind: "event", task_id: WAITS, task_seq: 9, event_type: "approval.requested", topics: ["approvals", "tasks"] });
+  await waitFor(() => expect(host.times("host.status")).toBe(before.status + 1));
+  expect(host.times("policy.list")).toBe(before.policy);
+});
+
+test("places are reached by keys, and none of them while a person types", async () => {
+  const { user, router } = show(scene(), "/");
+  await screen.findAllByText(/Waiting for you/);
+  await user.keyboard("gt");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/tasks"));
+  await user.click(await screen.findByRole("searchbox"));
+  await user.keyboard("gk");
+  expect(router.state.location.pathname).toBe("/tasks");
+});
+
+test("the palette finds places and tasks, and goes there by Enter", async () => {
+  const { user, router } = show(scene(), "/");
+  await screen.findAllByText(/Waiting for you/);
+  await user.keyboard("{Control>}k{/Control}");
+  const field = await screen.findByRole("combobox", { name: "Find or do" });
+  expect(await seriousFindings()).toEqual([]);
+  await user.type(field, "know");
+  await user.keyboard("{Enter}");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/knowledge"));
+});
+
+test("the nine questions of a task are answered within two clicks", async () => {
+  const { user } = show(scene(), "/tasks");
+  await user.click((await screen.findAllByText("Tidy the downloads"))[0] as HTMLElement);
+  for (const question of ["Doing what", "Why", "On whose authority", "On what evidence", "Sent to the model", "What was blocked", "What changed", "Can it be undone", "Can others verify"]) {
+    expect(await screen.findByText(question), question).toBeTruthy();
+  }
+});

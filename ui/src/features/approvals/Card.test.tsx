@@ -1,0 +1,74 @@
+// What a card shows, and what it never does.
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { APPROVAL, approval, approvalRow, changes, scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+
+const card = async () => within(await screen.findByRole("article", { name: "Approval" }));
+
+test("deleted files come first, and are told as deleted", async () => {
+  show(scene(), "/");
+  const here = await card();
+  const files = await here.findAllByRole("region", { name: /^(Deleted|Replaced|New) / });
+  expect(files.map((file) => file.getAttribute("aria-label"))).toEqual(["Deleted data/tax-rates.csv", "Replaced src/tax/reverse.ts"]);
+  expect(here.getByText("1 deleted")).toBeTruthy();
+});
+
+test("characters that would not show or would reorder text are shown as code points, in file order", async () => {
+  show(scene(), "/");
+  const here = await card();
+  const points = await here.findAllByTitle("a character that would not show");
+  expect(points.map((point) => point.textContent)).toEqual(["U+202E", "U+2066", "U+2069", "U+2066"]);
+  expect(here.getByText(/holds 4 characters that do not show or reorder text/)).toBeTruthy();
+  expect(document.body.textContent).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+});
+
+test("nothing on the card can allow: there is a way to the terminal, a no, and no key that decides", async () => {
+  const host = scene();
+  const { user } = show(host, "/");
+  const here = await card();
+  expect(await here.findByText(`hermit approvals approve ${APPROVAL}`)).toBeTruthy();
+  expect(here.queryByRole("button", { name: /approve|allow/i })?.getAttribute("aria-label") ?? "").toMatch(/^Copy|^$/);
+  await user.keyboard("{Enter}ya jk{Enter}");
+  expect(host.asked.filter((one) => one.name.startsWith("approvals.") && !/list|show/.test(one.name))).toEqual([]);
+});
+
+test("in the app the card leads to the approval window and decides nothing itself", async () => {
+  const host = scene({}, "window");
+  const opened: string[] = [];
+  host.openCard = (id) => { opened.push(id); return Promise.resolve(); };
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.click(await here.findByRole("button", { name: "Review and decide" }));
+  expect(opened).toEqual([APPROVAL]);
+});
+
+test("a no goes out with its words", async () => {
+  const host = scene();
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.type(await here.findByLabelText("Tell the proposer why not"), "not the csv");
+  await user.click(here.getByRole("button", { name: "Deny with feedback" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
+});
+
+test("a folder that changed since it was asked is told on the card", async () => {
+  const drifted = { ...changes, files: changes.files.map((file) => ({ ...file, before: file.before === null ? null : { ...file.before, text: null, missing: "drifted" } })) };
+  show(scene({ "changes.show": drifted }), "/");
+  expect((await screen.findAllByText(/holds other bytes now/)).length).toBe(2);
+});
+
+test("a card that was answered elsewhere keeps its evidence and loses its decision", async () => {
+  const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "terminal" } };
+  show(scene({ "approvals.show": answered }), "/");
+  const here = await card();
+  expect(await here.findByText(/Granted/)).toBeTruthy();
+  expect(here.queryByRole("button", { name: /Deny/ })).toBeNull();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("an act without files is told in words, what destroys first", async () => {
+  show(scene({ "changes.show": { ...changes, files: [] } }), "/");
+  const here = await card();
+  expect(await here.findByText(/DELETE "data\/tax-rates.csv"/)).toBeTruthy();
+});

@@ -1,0 +1,257 @@
+// The approval card: the evidence above the notch, the decision below it. Text nodes only.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAct, useAsk, useHost } from "~/ipc/client";
+import type { Approval } from "~/ipc/generated/approvals";
+import { capital, count, folderName, plain, said } from "~/features/words";
+import { Button } from "~/primitives/Button";
+import { FileDiff, tally } from "~/primitives/Diff";
+import { Facts } from "~/primitives/Facts";
+import { TextArea } from "~/primitives/Field";
+import { Hash } from "~/primitives/Hash";
+import { Icon, Mark } from "~/primitives/Icon";
+import { Answer, Failed } from "~/primitives/States";
+import { RiskTag, asRisk } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { diffFiles } from "./files";
+import { type Packet, commandOf, quoted, readPacket } from "./packet";
+import styles from "./Card.module.css";
+
+export function Card({ id, compact = false }: { id: string; compact?: boolean }) {
+  const asked = useAsk("approvals.show", { approval: id });
+  return (
+    <article className={styles.card} aria-label="Approval" data-compact={compact || undefined}>
+      <Answer asked={asked} what="the card" lines={9}>
+        {(approval) => <Whole approval={approval} />}
+      </Answer>
+    </article>
+  );
+}
+
+function Whole({ approval }: { approval: Approval }) {
+  const packet = readPacket(approval.packet);
+  const { row } = approval;
+  const waits = row.status === "pending";
+  return (
+    <>
+      <header className={styles.head}>
+        <div className={styles.first}>
+          <RiskTag risk={row.risk} />
+          <span className={styles.of}>
+            <Link to="/task/$id" params={{ id: row.task_id }}><Words of={packet?.goal ?? "its task"} /></Link>
+          </span>
+          <span className={styles.when}>
+            Asked <Time at={row.requested_at} ago />{waits && <>, lapses <Time at={row.expires_at} /></>}
+          </span>
+        </div>
+        <h2><Words of={capital(approval.title)} /></h2>
+        {packet !== null && <Command packet={packet} />}
+      </header>
+      <div className={styles.body}>
+        <Evidence approval={approval} packet={packet} />
+        <Side approval={approval} packet={packet} />
+      </div>
+      {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
+    </>
+  );
+}
+
+/** The canonical action, whole, wrapping. */
+function Command({ packet }: { packet: Packet }) {
+  const command = commandOf(packet);
+  if (command === null) return null;
+  return (
+    <div className={styles.command}>
+      <Icon name="terminal" />
+      <code><Words of={command.argv.map(quoted).join(" ")} /></code>
+      <span>in {command.cwd === "" ? "the folder" : command.cwd}, {command.network ? "with the network" : "network held"}</span>
+    </div>
+  );
+}
+
+function Evidence({ approval, packet }: { approval: Approval; packet: Packet | null }) {
+  const asked = useAsk("changes.show", { of: approval.row.approval_id });
+  const lines = approval.lines.filter((line) => line.kind === "destructive" || line.kind === "unrecoverable" || line.kind === "effect");
+  return (
+    <div className={styles.evidence} tabIndex={0} role="region" aria-label="What it would do">
+      <Answer asked={asked} what="the changes">
+        {(changes) => {
+          const files = diffFiles(changes);
+          if (files.length === 0) return <Effects lines={lines} />;
+          const sum = tally(files);
+          return (
+            <>
+              <div className={styles.sum}>
+                <strong>{approval.row.status === "pending" ? "Exactly what would change" : "What was asked"}</strong>
+                {sum.deleted > 0 && <span className={styles.grave}>{sum.deleted} deleted</span>}
+                {sum.replaced > 0 && <span>{sum.replaced} replaced</span>}
+                {sum.moved > 0 && <span>{sum.moved} moved</span>}
+                {sum.created > 0 && <span>{sum.created} new</span>}
+                {sum.del + sum.add > 0 && (
+                  <span className={styles.lines}><span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span> lines</span>
+                )}
+              </div>
+              {files.map((file) => <FileDiff key={`${file.op}:${file.path}`} file={file} />)}
+            </>
+          );
+        }}
+      </Answer>
+      <Signed approval={approval} packet={packet} />
+    </div>
+  );
+}
+
+/** Effects in words, where there is no file to compare. What destroys comes first: the host has sorted them. */
+function Effects({ lines }: { lines: Approval["lines"] }) {
+  return (
+    <ul className={styles.effects}>
+      {lines.map((line, at) => (
+        <li key={at} data-kind={line.kind}>
+          <Mark name={line.kind === "effect" ? "idle" : "high"} />
+          <Words of={capital(line.text)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Every value that a signature covers. Folded, never cut. */
+function Signed({ approval, packet }: { approval: Approval; packet: Packet | null }) {
+  const facts = approval.lines.filter((line) => line.kind === "fact" || line.kind === "quoted");
+  return (
+    <div className={styles.folds}>
+      {packet !== null && packet.rationale !== "" && (
+        <p className={styles.claim}><span>The proposer says</span> <Words of={packet.rationale} /></p>
+      )}
+      <details>
+        <summary>{count(facts.length, "fact")} and claims behind it</summary>
+        <ul>{facts.map((line, at) => <li key={at}><Words of={line.text} /></li>)}</ul>
+      </details>
+      <details>
+        <summary>Every value that is signed, {count(approval.whole.length, "line")}</summary>
+        <pre>{approval.whole.map((line, at) => <div key={at}><Words of={line} /></div>)}</pre>
+      </details>
+    </div>
+  );
+}
+
+function Side({ approval, packet }: { approval: Approval; packet: Packet | null }) {
+  const { row } = approval;
+  const task = useAsk("task.show", { task: row.task_id });
+  const command = packet === null ? null : commandOf(packet);
+  const workspace = said(task.data?.workspace, "its folder");
+  return (
+    <aside className={styles.side}>
+      <section>
+        <h3>Why it is {asRisk(row.risk) ?? row.risk}</h3>
+        <ul>
+          {(packet?.reasons ?? []).map((reason) => (
+            <li key={reason}><Mark name={/untrusted/.test(reason) ? "moderate" : /delete|replace/.test(reason) ? "high" : "low"} /><Words of={capital(reason)} /></li>
+          ))}
+        </ul>
+      </section>
+      <section>
+        <h3>What it can reach</h3>
+        <Facts rows={[
+          ["Files", `${packet?.resources ?? "?"} in ${folderName(workspace)}`],
+          ["Network", command?.network === true ? "Open" : "Held"],
+          packet?.sandbox != null ? ["Sandbox", plain(packet.sandbox)] : null,
+          ["Policy", plain(packet?.profile ?? "")],
+          ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],
+        ]} />
+      </section>
+      <section>
+        <h3>What you sign</h3>
+        <Facts rows={[
+          ["Packet", <Hash key="packet" of={approval.packet_sha256} />],
+          packet?.witness != null ? ["Witness", <Hash key="witness" of={packet.witness.id} what="identifier" />] : null,
+          approval.approval_keyid !== null ? ["Key", <Hash key="key" of={approval.approval_keyid} />] : ["Key", "None registered"],
+        ]} />
+        {packet?.witness != null && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} looked at, looked at again before anything runs</p>}
+      </section>
+      {row.status === "pending" && (
+        <section className={styles.nothing}>
+          <h3>If you do nothing</h3>
+          <p>It waits until <Time at={row.expires_at} clock />, then lapses. Nothing runs, and the task says so.</p>
+        </section>
+      )}
+    </aside>
+  );
+}
+
+function Decide({ approval }: { approval: Approval }) {
+  const host = useHost();
+  const deny = useAct("approvals.deny");
+  const [feedback, setFeedback] = useState("");
+  const { approval_id: id } = approval.row;
+  const surface = host.kind === "tauri" ? "approval_window" : "browser";
+  return (
+    <footer className={styles.decide}>
+      <section>
+        <h3>How far this goes</h3>
+        <p className={styles.far}><span className={styles.dot} aria-hidden="true" />Once, exactly these bytes</p>
+        <p className={styles.note}>If a file changes before it runs, your yes is void and you are asked again.</p>
+      </section>
+      <section>
+        <TextArea label="Tell the proposer why not" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
+        <div className={styles.row}>
+          <Button
+            because={deny.isPending ? "It is being recorded" : null}
+            onClick={() => deny.mutate({ approval: id, surface, feedback: feedback.trim() === "" ? null : feedback.trim() })}
+          >
+            {feedback.trim() === "" ? "Deny" : "Deny with feedback"}
+          </Button>
+        </div>
+        {deny.error !== null && <Failed error={deny.error} />}
+      </section>
+      <section>
+        <h3>Your approval</h3>
+        {host.deciding === "window" ? (
+          <>
+            <Button look="person" loose onClick={() => void host.openCard?.(id)}>Review and decide</Button>
+            <p className={styles.note}>Opens the approval window. This window cannot allow anything.</p>
+          </>
+        ) : (
+          <>
+            <Copyable text={`hermit approvals approve ${id}`} />
+            <p className={styles.note}>A yes is signed at your terminal with the approval passphrase. This page can only show and deny.</p>
+          </>
+        )}
+      </section>
+    </footer>
+  );
+}
+
+export function Copyable({ text }: { text: string }) {
+  const [said, setSaid] = useState(false);
+  return (
+    <div className={styles.copy}>
+      <code>{text}</code>
+      <Button
+        icon={said ? "ok" : "copy"}
+        aria-label={`Copy ${text}`}
+        onClick={() => void navigator.clipboard?.writeText(text).then(() => setSaid(true), () => setSaid(false))}
+      >
+        {said ? "Copied" : "Copy"}
+      </Button>
+    </div>
+  );
+}
+
+function Decided({ approval }: { approval: Approval }) {
+  const { row } = approval;
+  const good = row.status === "granted";
+  return (
+    <footer className={styles.decided}>
+      <Mark name={good ? "done" : "deny"} size={14} />
+      <span>
+        {capital(plain(row.status))}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}
+        {row.surface !== null && <> on {plain(row.surface)}</>}
+        {row.feedback !== null && <>: <Words of={said(row.feedback)} /></>}
+        {row.reason !== "" && row.feedback === null && <>, {row.reason}</>}
+      </span>
+      {approval.receipt_id !== null && <Link to="/task/$id" params={{ id: row.task_id }} search={{ see: approval.receipt_id }}>See the receipt</Link>}
+    </footer>
+  );
+}

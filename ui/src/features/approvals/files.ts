@@ -1,0 +1,30 @@
+import type { Changes, FileChange, Side } from "~/ipc/generated/changes";
+import type { DiffFile, DiffSide } from "~/primitives/Diff";
+
+function side(of: Side | null): DiffSide | null {
+  return of === null ? null : { text: of.text, missing: of.missing, sha256: of.sha256, byteSize: of.byte_size };
+}
+
+function op(word: string): DiffFile["op"] {
+  return word === "delete" || word === "move" || word === "folder" ? word : "write";
+}
+
+/** A path as written, so that plain names read plainly and odd ones keep their escapes. */
+export function readable(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+export function diffFiles(changes: Changes): DiffFile[] {
+  return changes.files.map((file: FileChange) => ({
+    op: op(file.op),
+    path: readable(file.path),
+    to: file.to === null ? null : readable(file.to),
+    before: side(file.before),
+    after: side(file.after),
+    outcome: file.outcome,
+  }));
+}

@@ -1,0 +1,166 @@
+// What waits for a person, across tasks; and beside it everything there is to know before answering.
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo } from "react";
+import { useSteps } from "~/app/keyboard";
+import { Screen } from "~/app/Screen";
+import { Card } from "~/features/approvals/Card";
+import { RESULT, brief, capital, count, plain, said } from "~/features/words";
+import { useAsk } from "~/ipc/client";
+import type { ApprovalRow } from "~/ipc/generated/approvals";
+import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
+import { Mark } from "~/primitives/Icon";
+import { Answer, Empty } from "~/primitives/States";
+import { Key, RiskMark, asRisk } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { Question } from "./Question";
+import { Unknown } from "./Unknown";
+import styles from "./Inbox.module.css";
+
+type Item =
+  | { kind: "approval"; id: string; at: number; row: ApprovalRow }
+  | { kind: "question"; id: string; at: number; row: Asked }
+  | { kind: "unknown"; id: string; at: number; row: TaskRow };
+
+const SHOWN_MAX = 200;
+
+export function Inbox({ chosen }: { chosen: string | undefined }) {
+  const navigate = useNavigate();
+  const approvals = useAsk("approvals.list", { limit: SHOWN_MAX });
+  const questions = useAsk("task.questions", { status: "pending", limit: SHOWN_MAX });
+  const tasks = useAsk("task.list", { limit: SHOWN_MAX });
+  const decided = useAsk("approvals.list", { status: "any", limit: 40 });
+  const status = useAsk("host.status", {});
+  const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
+
+  const items = useMemo(() => {
+    const all: Item[] = [
+      ...(approvals.data?.rows ?? []).map((row): Item => ({ kind: "approval", id: row.approval_id, at: row.requested_at, row })),
+      ...(questions.data?.rows ?? []).map((row): Item => ({ kind: "question", id: row.question_id, at: row.requested_at, row })),
+      ...(tasks.data?.rows ?? []).filter((row) => row.unknown_effects > 0).map((row): Item => ({ kind: "unknown", id: row.task_id, at: row.updated_at, row })),
+    ];
+    return all.sort((a, b) => weight(b) - weight(a) || b.at - a.at);
+  }, [approvals.data, questions.data, tasks.data]);
+  const past = (decided.data?.rows ?? []).filter((row) => row.status !== "pending").slice(0, 12);
+
+  const at = Math.max(0, items.findIndex((item) => item.id === chosen));
+  const here = past.find((row) => row.approval_id === chosen) === undefined ? items[at] : undefined;
+  const pastHere = past.find((row) => row.approval_id === chosen);
+  const choose = useCallback((item: Item) => void navigate({ to: "/", search: { at: item.id }, replace: true }), [navigate]);
+  useSteps(items, at, choose);
+  const undecided = status.data?.waiting.undecided_messages ?? 0;
+
+  return (
+    <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${count(items.length, "thing waits", "things wait")} for you. Nothing here decides by itself.`}</span>}>
+      <div className={styles.inbox}>
+        <div className={styles.list}>
+          <Answer asked={approvals} what="what waits" lines={8}>
+            {() => (
+              <>
+                <h2 id="waiting">Waiting for you<span>{items.length}</span></h2>
+                {items.length === 0 && <p className={styles.none}>Nothing. You will be asked here before anything consequential happens.</p>}
+                <ul aria-labelledby="waiting">
+                  {items.map((item) => (
+                    <li key={item.id}>
+                      <button type="button" className={styles.item} aria-current={item === here || undefined} onClick={() => choose(item)}>
+                        <Line item={item} title={titles} />
+                      </button>
+                    </li>
+                  ))}
+                </ul>
+                {undecided > 0 && <p className={styles.none}>{count(undecided, "message")} could not be bound to a task. See <code>hermit task list</code>.</p>}
+              </>
+            )}
+          </Answer>
+          {past.length > 0 && (
+            <>
+              <h2 id="decided">Decided lately<span>{past.length}</span></h2>
+              <ul aria-labelledby="decided">
+                {past.map((row) => (
+                  <li key={row.approval_id}>
+                    <button
+                      type="button" className={styles.item} data-past aria-current={row === pastHere || undefined}
+                      onClick={() => void navigate({ to: "/", search: { at: row.approval_id }, replace: true })}
+                    >
+                      <span className={styles.mark} data-tone={row.status === "granted" ? "done" : "failed"}>
+                        <Mark name={RESULT[row.status]?.mark ?? "deny"} size={13} />
+                      </span>
+                      <span className={styles.what}><Words of={brief(capital(said(row.summary)))} /></span>
+                      <span className={styles.second}><span>{capital(plain(row.status))}</span>{row.resolved_at !== null && <Time at={row.resolved_at} clock />}</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+          <p className={styles.keys}><Key>J</Key> <Key>K</Key> move. No key approves.</p>
+        </div>
+        <div className={styles.pane}>
+          {pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
+        </div>
+      </div>
+    </Screen>
+  );
+}
+
+const RISK = { critical: 4, high: 3, moderate: 2, low: 1 } as const;
+/** The gravest first; an unknown outcome blocks its task, so it stands with the grave ones. */
+function weight(item: Item): number {
+  if (item.kind === "approval") return RISK[asRisk(item.row.risk) ?? "high"];
+  return item.kind === "unknown" ? 3 : 2;
+}
+
+function Pane({ item }: { item: Item }) {
+  switch (item.kind) {
+    case "approval":
+      return <Card id={item.id} key={item.id} />;
+    case "question":
+      return <Question question={item.row} key={item.id} />;
+    case "unknown":
+      return <Unknown task={item.row} key={item.id} />;
+    default:
+      return item satisfies never;
+  }
+}
+
+function Nothing() {
+  return (
+    <Empty title="Nothing waits for you">
+      Agents work inside. When something of consequence is about to happen, its card opens here.
+    </Empty>
+  );
+}
+
+function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> }) {
+  switch (item.kind) {
+    case "approval":
+      return (
+        <>
+          <RiskMark risk={item.row.risk} />
+          <span className={styles.what}><Words of={brief(capital(said(item.row.summary)))} /></span>
+          <span className={styles.second}><span>{title.get(item.row.task_id) ?? plain(item.row.action_class)}</span><Time at={item.at} /></span>
+          <span className={styles.third} data-risk={asRisk(item.row.risk) ?? "unknown"}>{capital(item.row.risk)} risk, {plain(item.row.action_class)}</span>
+        </>
+      );
+    case "question":
+      return (
+        <>
+          <span className={styles.mark} data-tone="waiting"><Mark name="question" size={13} /></span>
+          <span className={styles.what}><Words of={said(item.row.question)} /></span>
+          <span className={styles.second}><span>{title.get(item.row.task_id) ?? ""}</span><Time at={item.at} /></span>
+          <span className={styles.third}>Question{item.row.choices.length > 0 && `, ${count(item.row.choices.length, "choice")}`}</span>
+        </>
+      );
+    case "unknown":
+      return (
+        <>
+          <span className={styles.mark} data-tone="unknown"><Mark name="unknown" size={13} /></span>
+          <span className={styles.what}>{said(item.row.title)}</span>
+          <span className={styles.second}><span>Did it happen?</span><Time at={item.at} /></span>
+          <span className={styles.third} data-risk="unknown">Unknown outcome, blocked</span>
+        </>
+      );
+    default:
+      return item satisfies never;
+  }
+}

@@ -1,0 +1,213 @@
+// What is held true, and on what it rests.
+import { Link } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
+import { Screen } from "~/app/Screen";
+import { capital, count, plain, said, trust } from "~/features/words";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Belief, Decision, Evidence, Memory } from "~/ipc/generated/knowledge";
+import { Button, Segmented } from "~/primitives/Button";
+import { TextArea, TextField } from "~/primitives/Field";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Answer, Empty, Failed } from "~/primitives/States";
+import { StateTag } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import table from "~/primitives/Table.module.css";
+import styles from "./Knowledge.module.css";
+
+type Kind = "beliefs" | "memory" | "decisions" | "search";
+const LIMIT = 200;
+
+export function Knowledge() {
+  const [kind, setKind] = useState<Kind>("beliefs");
+  return (
+    <Screen
+      title="Knowledge"
+      sub={
+        <Segmented<Kind>
+          label="Which" value={kind} onChange={setKind}
+          options={[{ value: "beliefs", label: "Beliefs" }, { value: "memory", label: "Memory" }, { value: "decisions", label: "Decisions" }, { value: "search", label: "Search" }]}
+        />
+      }
+    >
+      {kind === "beliefs" && <Beliefs />}
+      {kind === "memory" && <Memories />}
+      {kind === "decisions" && <Decisions />}
+      {kind === "search" && <Search />}
+    </Screen>
+  );
+}
+
+function EvidenceList({ of }: { of: readonly Evidence[] }) {
+  if (of.length === 0) return <p className={styles.none}>It rests on nothing that was kept.</p>;
+  return (
+    <ul className={styles.evidence}>
+      {of.map((one, at) => (
+        <li key={at} data-trust={one.trust}>
+          <Link to="/lineage" search={{ of: one.artifact_id }}>{plain(one.part)}</Link>
+          <span>{trust(one.trust)}, {one.confidence / 10} %</span>
+          <Hash of={one.excerpt_sha256} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Beliefs() {
+  const asked = useAsk("knowledge.beliefs", { limit: LIMIT });
+  const [at, setAt] = useState<string | null>(null);
+  return (
+    <Answer asked={asked} what="beliefs" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing is believed yet">A belief is a claim with evidence, made while a task works. Without evidence there is none.</Empty>}>
+      {(page) => {
+        const chosen = page.rows.find((row) => row.belief_id === at) ?? page.rows[0];
+        return (
+          <div className={styles.split}>
+            <div className={styles.rows}>
+              <table className={table.table}>
+                <thead><tr><th>Claim</th><th>Trust</th><th className={table.right}>Confidence</th><th>State</th><th className={table.right}>Since</th></tr></thead>
+                <tbody>
+                  {page.rows.map((row) => (
+                    <tr key={row.belief_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.belief_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.belief_id)}>
+                      <td className={table.main}><Words of={said(row.claim)} />{row.contradicts.length > 0 && <> <StateTag tone="failed" mark="failed">contradicts {row.contradicts.length}</StateTag></>}</td>
+                      <td>{trust(row.trust)}</td>
+                      <td className={table.right}>{row.confidence / 10} %</td>
+                      <td>{plain(row.status)}</td>
+                      <td className={table.right}><Time at={row.updated_at} /></td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            {chosen !== undefined && <OneBelief belief={chosen} />}
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function OneBelief({ belief }: { belief: Belief }) {
+  return (
+    <aside className={styles.detail} aria-label="Belief">
+      <h2><Words of={said(belief.claim)} /></h2>
+      <Facts wide rows={[
+        ["Holds for", <Words key="scope" of={said(belief.scope)} />],
+        ["Revision", String(belief.revision)],
+        ["Because", belief.reason === null ? "It was asserted" : <Words key="reason" of={said(belief.reason)} />],
+        ["Task", <Link key="task" to="/task/$id" params={{ id: belief.task_id }}>Where it was made</Link>],
+        belief.superseded_by === null ? null : ["Replaced by", <Hash key="by" of={belief.superseded_by} what="belief" />],
+        belief.contradicts.length === 0 ? null : ["Contradicts", <span key="contra">{belief.contradicts.map((id) => <Hash key={id} of={id} what="belief" />)}</span>],
+      ]} />
+      <h3>It rests on</h3>
+      <EvidenceList of={belief.evidence} />
+      <p><Link to="/lineage" search={{ of: belief.belief_id }}>What came of it</Link></p>
+    </aside>
+  );
+}
+
+function Memories() {
+  const asked = useAsk("knowledge.memories", { status: "any", limit: LIMIT });
+  const [at, setAt] = useState<string | null>(null);
+  return (
+    <Answer asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing is remembered">Memory outlives its task. It needs evidence and a person's yes, so there is none until you allow some.</Empty>}>
+      {(page) => {
+        const chosen = page.rows.find((row) => row.memory_id === at) ?? page.rows[0];
+        return (
+          <div className={styles.split}>
+            <div className={styles.rows}>
+              <table className={table.table}>
+                <thead><tr><th>Claim</th><th>Trust</th><th>State</th><th className={table.right}>Since</th></tr></thead>
+                <tbody>
+                  {page.rows.map((row) => (
+                    <tr key={row.memory_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.memory_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.memory_id)}>
+                      <td className={table.main}><Words of={said(row.claim)} /></td>
+                      <td>{trust(row.trust)}</td>
+                      <td>{plain(row.status)}</td>
+                      <td className={table.right}><Time at={row.created_at} /></td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            {chosen !== undefined && <OneMemory key={chosen.memory_id} memory={chosen} />}
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function OneMemory({ memory }: { memory: Memory }) {
+  const invalidate = useAct("knowledge.invalidate");
+  const [why, setWhy] = useState("");
+  return (
+    <aside className={styles.detail} aria-label="Memory">
+      <h2><Words of={said(memory.claim)} /></h2>
+      <Facts wide rows={[
+        ["Holds for", <Words key="scope" of={said(memory.scope)} />],
+        ["Remembered because", <Words key="reason" of={said(memory.reason)} />],
+        ["By", <Hash key="by" of={memory.promoted_by} what="principal" />],
+        memory.ended_at === null ? null : ["Ended", <><Time at={memory.ended_at} ago /> {said(memory.end_reason)}</>],
+      ]} />
+      <h3>It rests on</h3>
+      <EvidenceList of={memory.evidence} />
+      {memory.status === "active" && (
+        <div className={styles.act}>
+          <TextArea label="Why it is wrong" rows={2} value={why} onChange={(event) => setWhy(event.target.value)} />
+          <Button because={why.trim() === "" ? "Say why first" : null} onClick={() => invalidate.mutate({ memory: memory.memory_id, reason: why.trim() })}>Mark as wrong</Button>
+          {invalidate.error !== null && <Failed error={invalidate.error} />}
+        </div>
+      )}
+    </aside>
+  );
+}
+
+function Decisions() {
+  const asked = useAsk("knowledge.decisions", { limit: LIMIT });
+  return (
+    <Answer asked={asked} what="decisions" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No decision yet">Every act that needs one records who decided, why, and what else was possible.</Empty>}>
+      {(page) => (
+        <div className={styles.rows}>
+          <table className={table.table}>
+            <thead><tr><th>Decision</th><th>Why</th><th>Risk</th><th>Reversible</th><th className={table.right}>When</th></tr></thead>
+            <tbody>{page.rows.map((row: Decision) => (
+              <tr key={row.decision_id}>
+                <td className={table.main}><Link to="/task/$id" params={{ id: row.task_id }}><Words of={capital(said(row.summary))} /></Link></td>
+                <td><Words of={said(row.rationale)} />{row.alternatives.length > 0 && <div className={table.faint}>{count(row.alternatives.length, "alternative")}: {row.alternatives.map((one) => said(one)).join("; ")}</div>}</td>
+                <td>{row.risk}</td>
+                <td>{row.reversible ? "yes" : "no"}</td>
+                <td className={table.right}><Time at={row.created_at} clock /></td>
+              </tr>
+            ))}</tbody>
+          </table>
+        </div>
+      )}
+    </Answer>
+  );
+}
+
+function Search() {
+  const [text, setText] = useState("");
+  const words = useDeferredValue(text.trim());
+  const asked = useAsk("knowledge.search", { text: words, limit: LIMIT }, { enabled: words !== "", keep: true });
+  return (
+    <div className={styles.search}>
+      <TextField label="Words that must all be there" type="search" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
+      {words === "" ? <Empty title="Search everything that was said and done" small>Goals, conversation, files that were read, results, beliefs.</Empty> : (
+        <Answer asked={asked} what="what was found" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Found nowhere" small />}>
+          {(page) => (
+            <ul className={styles.hits}>
+              {page.rows.map((hit, at) => (
+                <li key={at}>
+                  <Link to="/task/$id" params={{ id: hit.task_id }}><Words of={said(hit.excerpt)} /></Link>
+                  <span>{plain(hit.kind)} <code>{hit.part}</code> <Time at={hit.at} ago /></span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Answer>
+      )}
+    </div>
+  );
+}

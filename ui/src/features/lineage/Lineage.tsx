@@ -1,0 +1,134 @@
+// What came from what: the same path as a graph and as a table, and what a bad source has touched.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { Screen } from "~/app/Screen";
+import { count, plain, trust } from "~/features/words";
+import { useAsk } from "~/ipc/client";
+import type { Drawing } from "~/ipc/generated/lineage";
+import { Button, Segmented } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
+import { Hash } from "~/primitives/Hash";
+import { Mark } from "~/primitives/Icon";
+import { Answer, Empty } from "~/primitives/States";
+import { StateTag } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import table from "~/primitives/Table.module.css";
+import { Graph, nodeName } from "./Graph";
+import { BANDS, type View, band, inView } from "./path";
+import styles from "./Lineage.module.css";
+
+export function LineageScreen({ of }: { of: string | undefined }) {
+  const receipts = useAsk("receipts.list", { limit: 40 }, { enabled: of === undefined });
+  // Without a focus: the latest act that changed something.
+  const first = receipts.data?.rows.find((row) => row.class !== "approval_resolution" && row.reversibility !== "no_effect")?.receipt_id
+    ?? receipts.data?.rows[0]?.receipt_id;
+  const focus = of ?? first;
+  return (
+    <Screen title="Lineage" sub={<span>Why is this here, and what came of it?</span>} actions={<Finder />}>
+      {focus === undefined ? (
+        <Answer asked={receipts} what="receipts" empty={null}>
+          {() => <Empty title="Nothing came from anything yet">Once something was done, its whole path is drawn here: from the goal to the bytes.</Empty>}
+        </Answer>
+      ) : <Focused key={focus} focus={focus} />}
+    </Screen>
+  );
+}
+
+function Finder() {
+  const navigate = useNavigate();
+  const [text, setText] = useState("");
+  return (
+    <form onSubmit={(event) => { event.preventDefault(); if (text.trim() !== "") void navigate({ to: "/lineage", search: { of: text.trim() } }); }}>
+      <TextField label="Identifier" hideLabel mono placeholder="rcp_…, art_…, apr_…" value={text} onChange={(event) => setText(event.target.value)} />
+    </form>
+  );
+}
+
+function Focused({ focus }: { focus: string }) {
+  const asked = useAsk("lineage.draw", { of: focus });
+  const navigate = useNavigate();
+  const [view, setView] = useState<View>("path");
+  const go = (id: string) => void navigate({ to: "/lineage", search: { of: id } });
+  return (
+    <Answer asked={asked} what="the path" lines={10}>
+      {(drawing) => <Shown drawing={drawing} view={view} setView={setView} go={go} />}
+    </Answer>
+  );
+}
+
+function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; setView: (view: View) => void; go: (id: string) => void }) {
+  const nodes = useMemo(() => inView(drawing, view), [drawing, view]);
+  const focus = drawing.nodes.find((node) => node.id === drawing.focus);
+  const tainted = drawing.nodes.filter((node) => node.tainted);
+  const rows = useMemo(() => {
+    const place = (node: (typeof nodes)[number]) => (view === "path" ? BANDS.indexOf(band(node) ?? "Effect") * 1e6 : 0) + node.layer;
+    return [...nodes].sort((a, b) => place(a) - place(b) || a.row - b.row);
+  }, [nodes, view]);
+  return (
+    <div className={styles.screen}>
+      <div className={styles.focus}>
+        <div className={styles.name}>
+          <span>{view === "recall" ? "If this were wrong" : "Why is this here?"}</span>
+          <b><Words of={focus === undefined ? drawing.focus : nodeName(focus, drawing)} /></b>
+        </div>
+        {focus !== undefined && (
+          <div className={styles.facts}>
+            <span>{plain(focus.kind)}{focus.detail !== "" && `, ${plain(focus.detail)}`}</span>
+            {focus.trust !== null && <span data-untrusted={focus.trust === "untrusted" || undefined}>{trust(focus.trust)}</span>}
+            <Hash of={focus.id} what="identifier" />
+            {focus.sha256 !== null && <Hash of={focus.sha256} />}
+            <Link to="/task/$id" params={{ id: focus.task_id }} search={focus.kind === "receipt" || focus.kind === "approval" ? { see: focus.id } : {}}>Open its task</Link>
+          </div>
+        )}
+        <Segmented<View>
+          label="What is drawn" value={view} onChange={setView}
+          options={[{ value: "path", label: "Path" }, { value: "all", label: "All around" }, { value: "recall", label: `Recall ${tainted.length}` }]}
+        />
+      </div>
+      <div className={styles.columns}>
+        <section className={styles.graph} aria-label="As a graph">
+          <header>
+            <h2>{view === "recall" ? "What its content reached" : "As a graph"}</h2>
+            <span className={styles.key}><i data-line />{view === "recall" ? "content flowed" : "on the path"}</span>
+            <span className={styles.key}><i data-dot />a person decided</span>
+            <span className={styles.key}><Mark name="moderate" size={11} />untrusted</span>
+          </header>
+          {nodes.length > 1 || view !== "recall" ? <Graph drawing={drawing} nodes={nodes} view={view} go={go} /> : (
+            <Empty title="Nothing came of it" small>No belief, memory, artifact or act holds content of this.</Empty>
+          )}
+        </section>
+        <section className={styles.table} aria-label="As a table">
+          <header>
+            <h2>As a table</h2>
+            <span className={styles.key}>{count(nodes.length, "node")} of {drawing.nodes.length}{drawing.left_out > 0 && `, ${drawing.left_out} more not drawn`}</span>
+          </header>
+          <div className={styles.scroll} tabIndex={0} role="region" aria-label="Nodes">
+            <table className={table.table}>
+              <thead><tr>{view === "path" && <th>Layer</th>}<th>What</th><th>Digest</th><th className={table.right}>When</th></tr></thead>
+              <tbody>
+                {rows.map((node) => (
+                  <tr key={node.id} aria-selected={node.id === drawing.focus}>
+                    {view === "path" && <td>{band(node) ?? ""}</td>}
+                    <td className={table.main}>
+                      <button type="button" className={styles.open} onClick={() => go(node.id)}><Words of={nodeName(node, drawing)} /></button>
+                      <div className={table.faint}>
+                        {node.kind === "artifact" ? plain(node.detail) : `${plain(node.kind)}${node.detail === "" ? "" : `, ${plain(node.detail)}`}`}{node.trust !== null && `, ${trust(node.trust)}`}
+                      </div>
+                    </td>
+                    <td><Hash of={node.sha256 ?? node.id} what={node.sha256 === null ? "identifier" : "digest"} /></td>
+                    <td className={table.right}><Time at={node.at} clock /></td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <footer>
+            <StateTag tone="mute">{drawing.scope === "store" ? "The whole store was read" : "The task and its family were read"}</StateTag>
+            {view !== "recall" && <Button onClick={() => setView("recall")} icon="eye">Recall this source</Button>}
+          </footer>
+        </section>
+      </div>
+    </div>
+  );
+}

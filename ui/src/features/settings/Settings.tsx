@@ -1,0 +1,160 @@
+// The machine, the store, copies of it, and how this window looks.
+import { useState, useSyncExternalStore } from "react";
+import { Screen } from "~/app/Screen";
+import { contrast, setContrast, setTheme, theme } from "~/app/theme";
+import { Copyable } from "~/features/approvals/Card";
+import { capital, count, plain } from "~/features/words";
+import { useAct, useAsk, useHost, useLink } from "~/ipc/client";
+import { Button, Segmented } from "~/primitives/Button";
+import { bytes } from "~/primitives/Diff";
+import { TextField } from "~/primitives/Field";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Mark } from "~/primitives/Icon";
+import { Answer, Failed, Said, sentence } from "~/primitives/States";
+import { Time } from "~/primitives/Time";
+import styles from "./Settings.module.css";
+
+export function Settings() {
+  return (
+    <Screen title="Settings" sub={<span>What is found here, and how it is set up</span>}>
+      <div className={styles.settings}>
+        <div>
+          <Machine />
+        </div>
+        <div>
+          <Look />
+          <Models />
+          <Store />
+          <Copies />
+          <Diagnostics />
+        </div>
+      </div>
+    </Screen>
+  );
+}
+
+const LEVEL = { fine: "done", note: "idle", trouble: "failed" } as const;
+
+function Machine() {
+  const asked = useAsk("host.doctor", {});
+  return (
+    <section aria-labelledby="machine">
+      <h2 id="machine">This machine</h2>
+      <Answer asked={asked} what="the machine" lines={10}>
+        {(found) => (
+          <ul className={styles.facts}>
+            {found.facts.map((fact, at) => (
+              <li key={at} data-level={fact.level}>
+                <Mark name={LEVEL[fact.level]} />
+                <b>{capital(fact.name)}</b>
+                <div>{fact.value}{fact.advice !== "" && <p>{sentence(fact.advice)}</p>}</div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function Models() {
+  const asked = useAsk("host.doctor", {});
+  const named = (asked.data?.facts ?? []).filter((fact) => /model|reasoner/i.test(fact.name));
+  return (
+    <section aria-labelledby="models">
+      <h2 id="models">Models and secrets</h2>
+      {named.length > 0
+        ? <Facts wide rows={named.map((fact) => [capital(fact.name), fact.value] as const)} />
+        : <p>No standard model is set up. Every task can name one by its address, and playbooks need none.</p>}
+      <p>Keys for providers are handles: their values stay in the keychain and never pass through a window.</p>
+    </section>
+  );
+}
+
+function Store() {
+  const asked = useAsk("host.status", {});
+  const host = useHost();
+  const link = useLink();
+  return (
+    <section aria-labelledby="store">
+      <h2 id="store">Store</h2>
+      <Answer asked={asked} what="the store">
+        {(at) => (
+          <Facts wide rows={[
+            ["Folder", <code key="dir">{at.dir}</code>],
+            ["Identifier", <Hash key="id" of={at.store_id} what="store" />],
+            ["Version", at.version],
+            ["Held by", at.held_by === null ? "Nobody" : <>process {at.held_by.pid}, <Time at={at.held_by.since} ago /></>],
+            ["This window", `${host.kind === "tauri" ? "in the app" : "in a browser"}, ${link === "live" ? "live" : link === "lost" ? "not live, trying again" : "opening"}`],
+          ]} />
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function Copies() {
+  const backup = useAct("store.backup");
+  const restore = useAct("store.restore");
+  const [to, setTo] = useState("");
+  const [from, setFrom] = useState("");
+  const [into, setInto] = useState("");
+  return (
+    <section aria-labelledby="copies">
+      <h2 id="copies">Backup and restore</h2>
+      <div className={styles.line}>
+        <TextField label="Copy the store into" mono value={to} placeholder="/backup/hermit-2026-11" hint="A new folder. It may be in use meanwhile." onChange={(event) => setTo(event.target.value)} />
+        <Button because={to.trim() === "" ? "Say where to" : backup.isPending ? "Being copied" : null} onClick={() => backup.mutate({ to: to.trim() })}>Back up</Button>
+      </div>
+      {backup.data !== undefined && <Said tone="done">{count(backup.data.files, "file")}, {bytes(backup.data.byte_size)}, named by <Hash of={backup.data.manifest_sha256} /></Said>}
+      {backup.error !== null && <Failed error={backup.error} />}
+      <div className={styles.line3}>
+        <TextField label="Put a copy back from" mono value={from} onChange={(event) => setFrom(event.target.value)} />
+        <TextField label="into an empty folder" mono value={into} onChange={(event) => setInto(event.target.value)} />
+        <Button because={from.trim() === "" || into.trim() === "" ? "Name both folders" : restore.isPending ? "Being put back and checked" : null} onClick={() => restore.mutate({ from: from.trim(), to: into.trim() })}>Restore</Button>
+      </div>
+      {restore.data !== undefined && <Said tone="done">{capital(restore.data.verdict)}: {restore.data.reason}. Use it with <code>HERMIT_HOME={restore.data.to}</code>.</Said>}
+      {restore.error !== null && <Failed error={restore.error} />}
+    </section>
+  );
+}
+
+const listeners = new Set<() => void>();
+function useLooks() {
+  return useSyncExternalStore((heard) => { listeners.add(heard); return () => listeners.delete(heard); }, () => `${theme()} ${contrast()}`);
+}
+
+function Look() {
+  useLooks();
+  const tell = () => listeners.forEach((heard) => heard());
+  return (
+    <section aria-labelledby="look">
+      <h2 id="look">How it looks</h2>
+      <div className={styles.pair}>
+        <span>Theme</span>
+        <Segmented label="Theme" value={theme()} onChange={(next) => { setTheme(next); tell(); }} options={[{ value: "system", label: "As the system" }, { value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} />
+        <span>Contrast</span>
+        <Segmented label="Contrast" value={contrast()} onChange={(next) => { setContrast(next); tell(); }} options={[{ value: "system", label: "As the system" }, { value: "more", label: "More" }, { value: "standard", label: "Standard" }]} />
+      </div>
+    </section>
+  );
+}
+
+/** Facts for somebody who helps: nothing of tasks, no words, no secrets. */
+function Diagnostics() {
+  const doctor = useAsk("host.doctor", {});
+  const stats = useAsk("ledger.stats", {});
+  const status = useAsk("host.status", {});
+  const [shown, setShown] = useState(false);
+  const text = JSON.stringify({ version: status.data?.version, facts: doctor.data?.facts.map(({ name, level, value }) => ({ name: plain(name), level, value })), counts: stats.data }, null, 2);
+  return (
+    <section aria-labelledby="diagnostics">
+      <h2 id="diagnostics">Diagnostics</h2>
+      <p>Facts about machine and store, for somebody who helps you. No goals, no paths of yours but the store's, no secrets. Read it before you send it.</p>
+      <div><Button aria-expanded={shown} onClick={() => setShown(!shown)}>{shown ? "Hide" : "Show"} the bundle</Button></div>
+      {shown && <pre className={styles.bundle}>{text}</pre>}
+      <Copyable text="hermit doctor --json" />
+    </section>
+  );
+}

@@ -1,0 +1,36 @@
+import { capital, plain, result, said, verdict } from "~/features/words";
+import type { Action } from "~/ipc/generated/task";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Empty } from "~/primitives/States";
+import { RiskTag, StateWord } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { type See, shortReceipt } from "./story";
+import styles from "./Task.module.css";
+
+export function ActionView({ action, onSee }: { action: Action | undefined; onSee: (see: See) => void }) {
+  if (action === undefined) return <Empty title="This action is not listed" small>It is in the events still.</Empty>;
+  const judged = action.verdict === null ? null : verdict(action.verdict);
+  const came = action.result === null ? null : result(action.result);
+  const receipt = action.receipt_id;
+  const approval = action.approval_id;
+  return (
+    <>
+      <div className={styles.heading}>{action.risk !== null && <RiskTag risk={action.risk} />}<h3><Words of={capital(said(action.summary))} /></h3></div>
+      <Facts ruled rows={[
+        ["Class", plain(action.class)],
+        ["Proposed", <><Time at={action.requested_at} ago /> with <code>{action.tool}</code></>],
+        ["Policy said", judged === null ? "Nothing yet" : <StateWord key="verdict" tone={judged.tone} mark={judged.mark}>{judged.word}</StateWord>],
+        approval === null ? null : ["You", <button key="approval" type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval })}>the card</button>],
+        action.grant_id === null ? null : ["Grant", <Hash key="grant" of={action.grant_id} what="grant" />],
+        ["Walls", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],
+        ["It is", capital(plain(action.state))],
+        came === null ? null : ["It came to", <StateWord key="came" tone={came.tone} mark={came.mark}>{came.word}</StateWord>],
+        action.trouble === null ? null : ["Trouble", <Words key="trouble" of={said(action.trouble)} />],
+        receipt === null ? null : ["Receipt", <button key="receipt" type="button" className={styles.cite} onClick={() => onSee({ kind: "receipt", id: receipt })}>{shortReceipt(receipt)}</button>],
+        ["Request", <Hash key="id" of={action.action_request_id} what="identifier" />],
+      ]} />
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+// What was said. Words of a model are claims: the last ones cite receipts, or are marked.
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import type { useEvents } from "./events";
+import { useAct, useDraft } from "~/ipc/client";
+import type { Task } from "~/ipc/generated/task";
+import { Button } from "~/primitives/Button";
+import { TextArea } from "~/primitives/Field";
+import { Icon, Mark } from "~/primitives/Icon";
+import { Answer, Failed } from "~/primitives/States";
+import { Unverified } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Prose, Words } from "~/primitives/Words";
+import { said } from "~/features/words";
+import { type Message, type See, type Story, shortReceipt } from "./story";
+import styles from "./Task.module.css";
+
+export function Conversation({ task, story, live, events, see }: {
+  task: Task; story: Story; live: boolean; events: ReturnType<typeof useEvents>; see: (see: See) => void;
+}) {
+  const end = useRef<HTMLDivElement>(null);
+  const draft = useDraft(task.row.task_id);
+  useEffect(() => {
+    // Newer browsers answer with a promise, which is no clean-up.
+    void end.current?.scrollIntoView({ block: "end" });
+  }, [story.messages.length, draft]);
+  return (
+    <section className={styles.column} aria-label="Conversation">
+      <header><h2>Conversation</h2><span title={task.reasoner}>{task.reasoner}</span></header>
+      <div className={styles.messages} tabIndex={0} role="log" aria-label="What was said">
+        <p className={styles.origin}><Icon name="folder" size={14} />From {task.channel}: {said(task.workspace, "no folder")}</p>
+        <Answer asked={events} what="the conversation">
+          {() => story.messages.map((message) => <Said key={message.key} message={message} ended={task.row.ended_at !== null} see={see} />)}
+        </Answer>
+        {live && draft !== "" && (
+          <div className={styles.message} aria-busy="true">
+            <div className={styles.who}><b>Hermit</b> writing</div>
+            <p><Words of={draft} /></p>
+          </div>
+        )}
+        <div ref={end} />
+      </div>
+      <Composer task={task} live={live} />
+    </section>
+  );
+}
+
+function Said({ message, ended, see }: { message: Message; ended: boolean; see: (see: See) => void }) {
+  if (message.who === "asks") {
+    return (
+      <div className={styles.asks}>
+        <Mark name="waiting" />
+        <span>Asks to <Prose of={message.text} /></span>
+        <Link to="/" search={{ at: message.approval ?? undefined }}>Review</Link>
+      </div>
+    );
+  }
+  return (
+    <div className={styles.message} data-who={message.who}>
+      <div className={styles.who}><b>{message.who === "you" ? "You" : "Hermit"}</b><Time at={message.at} clock /></div>
+      <p>
+        <Prose of={message.text} />
+        {message.receipts.map((id) => (
+          <button key={id} type="button" className={styles.cite} title={`Receipt ${id}`} onClick={() => see({ kind: "receipt", id })}>{shortReceipt(id)}</button>
+        ))}
+        {message.final && ended && message.receipts.length === 0 && <> <span title="These words cite no receipt"><Unverified /></span></>}
+      </p>
+    </div>
+  );
+}
+
+function Composer({ task, live }: { task: Task; live: boolean }) {
+  const note = useAct("task.note");
+  const [text, setText] = useState("");
+  const ended = task.row.ended_at !== null;
+  const because = !live ? "You look at an earlier moment" : text.trim() === "" ? "Write something first" : null;
+  const send = () => {
+    if (because !== null) return;
+    note.mutate({ task: task.row.task_id, text: text.trim(), channel: "app" }, { onSuccess: () => setText("") });
+  };
+  return (
+    <div className={styles.composer}>
+      <TextArea
+        label="Add to this task" hideLabel rows={2} placeholder={ended ? "This task has ended; try it again to go on" : "Add to this task"} disabled={ended}
+        value={text} onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(); }}
+      />
+      <div className={styles.composing}>
+        <span>{ended ? "" : "Read at the next turn"}</span>
+        <Button because={ended ? "The task has ended" : because} onClick={send}>Send</Button>
+      </div>
+      {note.error !== null && <Failed error={note.error} />}
+    </div>
+  );
+}

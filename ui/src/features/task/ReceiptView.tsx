@@ -1,0 +1,119 @@
+// The nine questions of HK-21, answered from one receipt.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { diffFiles } from "~/features/approvals/files";
+import { capital, count, plain, result, said, trust } from "~/features/words";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Explanation, Link as Thing, Receipt } from "~/ipc/generated/receipts";
+import type { Task } from "~/ipc/generated/task";
+import { Button } from "~/primitives/Button";
+import { FileDiff, tally } from "~/primitives/Diff";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Icon } from "~/primitives/Icon";
+import { Answer, Failed } from "~/primitives/States";
+import { StateTag } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { type See, shortReceipt } from "./story";
+import { record, word } from "./events";
+import styles from "./Task.module.css";
+
+export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee: (see: See) => void }) {
+  const asked = useAsk("receipts.show", { receipt: id });
+  const why = useAsk("receipts.explain", { receipt: id });
+  return (
+    <Answer asked={asked} what="the receipt">
+      {(receipt) => {
+        const came = result(receipt.row.result, receipt.row.resolved);
+        return (
+          <div className={styles.receipt}>
+            <div className={styles.heading}>
+              <h3>Receipt {shortReceipt(id)}</h3>
+              <StateTag tone={came.tone} mark={came.mark}>{came.word}</StateTag>
+              <span className={styles.space} />
+              <Hash of={receipt.statement_sha256} what="statement digest" />
+            </div>
+            <Facts ruled rows={nine(receipt, why.data, task, onSee)} />
+            {why.error !== null && <Failed error={why.error} />}
+            <Changed id={id} />
+            <Acts receipt={receipt} />
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee: (see: See) => void) {
+  const { row } = receipt;
+  const approval = why?.approvals.at(-1);
+  const grant = why?.grants.at(-1);
+  const pack = why?.context.at(-1);
+  const action = task.actions.find((one) => one.receipt_id === row.receipt_id);
+  // Words of a model are untrusted always; what counts here is what it had read.
+  const untrusted = why?.untrusted.filter((one) => !one.detail.startsWith("model.")).length ?? 0;
+  const denied = task.actions.filter((one) => one.verdict === "deny" || one.state === "denied");
+  const verifiability = word(record(receipt.receipt)["verifiability"]);
+  return [
+    ["Doing what", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, {said(row.summary)}, <Time at={row.issued_at} ago /></span>],
+    ["Why", <span key="2">{why === undefined ? "…" : <Words of={goalOf(why, task)} />}</span>],
+    ["On whose authority", approval === undefined
+      ? <span key="3">Policy allowed it{grant !== undefined && <>, grant <Hash of={grant.id} what="grant" /></>}</span>
+      : <span key="3">You, once<button type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval.id })}>the card</button>{grant !== undefined && <> grant <Hash of={grant.id} what="grant" /></>}</span>],
+    ["On what evidence", why === undefined ? "…" : <span key="4">{count(why.evidence.length, "thing")}{untrusted > 0
+      ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
+      : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
+    ["Sent to the model", pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "pack")}, the last <Hash of={pack.id} what="artifact" /></span>],
+    ["What was blocked", denied.length === 0 ? "Nothing of this task" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
+    ["What changed", <span key="7">{said(row.summary)}</span>],
+    ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
+      : capital(plain(row.reversibility))],
+    ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
+  ] as const;
+}
+
+function goalOf(why: Explanation, task: Task): string {
+  const named = why.goal.map((thing: Thing) => (thing.label === null ? "" : said(thing.label))).filter(Boolean);
+  const goal = said(task.goal);
+  const decision = why.decisions.at(-1);
+  return [goal !== "" ? goal : named[0] ?? "", decision?.label == null ? "" : said(decision.label)].filter(Boolean).join(". ");
+}
+
+function Changed({ id }: { id: string }) {
+  const asked = useAsk("changes.show", { of: id });
+  return (
+    <Answer asked={asked} what="the changes" lines={3} isEmpty={(changes) => changes.files.length === 0} empty={null}>
+      {(changes) => {
+        const files = diffFiles(changes);
+        const sum = tally(files);
+        return (
+          <div className={styles.changes}>
+            <div className={styles.heading}>
+              <h3>Changes</h3>
+              <span className={styles.faint}>{count(files.length, "file")}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
+            </div>
+            {files.map((file) => <FileDiff key={`${file.op}:${file.path}`} file={file} />)}
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function Acts({ receipt }: { receipt: Receipt }) {
+  const navigate = useNavigate();
+  const rollback = useAct("receipts.rollback");
+  const { row } = receipt;
+  const because = row.reversibility === "no_effect" ? "It changed nothing"
+    : row.reversibility === "irreversible" ? "It cannot be undone"
+    : row.undone_by !== null ? "It was undone before" : null;
+  return (
+    <div className={styles.acts}>
+      <Button icon="undo" because={because} onClick={() => rollback.mutate({ receipt: row.receipt_id, channel: "app" }, { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) })}>Undo this</Button>
+      <Link to="/lineage" search={{ of: row.receipt_id }} className={styles.button}><Icon name="lineage" size={14} />Path</Link>
+      <span className={styles.space} />
+      <Link to="/proof" search={{ task: row.task_id }} className={styles.button}>Export proof</Link>
+      {rollback.error !== null && <Failed error={rollback.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+// One task: what was said, what happened, and everything behind whatever is chosen; at any event of its life.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { Screen } from "~/app/Screen";
+import { brief, cost, folderName, run, said, tokens } from "~/features/words";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Task } from "~/ipc/generated/task";
+import { Button } from "~/primitives/Button";
+import { Meter } from "~/primitives/Facts";
+import { Answer, Failed } from "~/primitives/States";
+import { StateTag } from "~/primitives/Tag";
+import { Words } from "~/primitives/Words";
+import { Conversation } from "./Conversation";
+import { useEvents } from "./events";
+import { Inspector } from "./Inspector";
+import { Slider } from "./Slider";
+import { type See, story } from "./story";
+import { Timeline } from "./Timeline";
+import styles from "./Task.module.css";
+
+export function TaskScreen({ id, chosen }: { id: string; chosen: string | undefined }) {
+  const asked = useAsk("task.show", { task: id });
+  const title = brief(said(asked.data?.row.title, "Task"));
+  return (
+    <Screen title={<Words of={title} />} under={<Link to="/tasks" className={styles.under}>Tasks<span aria-hidden="true">/</span></Link>}>
+      <Answer asked={asked} what="the task" lines={12}>
+        {(task) => <Opened task={task} chosen={chosen} />}
+      </Answer>
+    </Screen>
+  );
+}
+
+function first(chosen: string | undefined, task: Task): See | null {
+  if (chosen?.startsWith("rcp_") === true) return { kind: "receipt", id: chosen };
+  if (chosen?.startsWith("apr_") === true) return { kind: "approval", id: chosen };
+  if (chosen?.startsWith("act_") === true) return { kind: "action", id: chosen };
+  const waits = task.waits_for;
+  if (waits?.kind === "approval" && waits.id !== null) return { kind: "approval", id: waits.id };
+  const receipt = [...task.actions].reverse().find((action) => action.receipt_id !== null && action.class !== "read_local");
+  return receipt?.receipt_id != null ? { kind: "receipt", id: receipt.receipt_id } : null;
+}
+
+function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
+  const events = useEvents(task.row.task_id);
+  const [until, setUntil] = useState<number | null>(null);
+  const [see, setSee] = useState<See | null>(null);
+  const shown = see ?? first(chosen, task);
+  const told = useMemo(() => story(events.data ?? [], until ?? undefined), [events.data, until]);
+  return (
+    <div className={styles.task}>
+      <Head task={task} />
+      <div className={styles.columns}>
+        <Conversation task={task} story={told} live={until === null} events={events} see={setSee} />
+        <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />
+        <Inspector task={task} events={events.data ?? []} see={shown} onSee={setSee} />
+      </div>
+      <Slider events={events.data ?? []} story={told} until={until} setUntil={setUntil} />
+    </div>
+  );
+}
+
+function Head({ task }: { task: Task }) {
+  const { row } = task;
+  const at = run(row.run_status, row.unknown_effects);
+  const pause = useAct("task.pause");
+  const resume = useAct("task.resume");
+  const cancel = useAct("task.cancel");
+  const retry = useAct("task.retry");
+  const rollback = useAct("receipts.rollback");
+  const navigate = useNavigate();
+  const [sure, setSure] = useState(false);
+  const ended = row.ended_at !== null;
+  const undo = [...task.actions].reverse().find((action) => action.receipt_id !== null && action.class !== "read_local" && action.result === "succeeded");
+  const error = pause.error ?? resume.error ?? cancel.error ?? retry.error ?? rollback.error;
+  const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
+  const step = task.attempts.at(-1);
+  return (
+    <div className={styles.head}>
+      <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>
+      <span className={styles.faint}>{step === undefined ? row.reason : `Attempt ${step.number}${row.reason === "" ? "" : `, ${row.reason}`}`}</span>
+      {task.workspace !== null && <span className={styles.faint} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
+      {error !== null && <Failed error={error} />}
+      <span className={styles.space} />
+      <div className={styles.meter}>
+        <div><span>Cost</span><b>{cost(row.cost_micros)}</b><span>of {cost(task.cost_micros_max)}</span></div>
+        <Meter label="Cost" used={row.cost_micros} of={task.cost_micros_max} />
+      </div>
+      <div className={styles.meter}>
+        <div><span>Tokens</span><b>{tokens(row.tokens_used)}</b><span>of {tokens(task.tokens_max)}</span></div>
+        <Meter label="Tokens" used={row.tokens_used} of={task.tokens_max} />
+      </div>
+      {row.run_status === "paused" ? (
+        <Button icon="play" onClick={() => resume.mutate({ task: row.task_id })}>Resume</Button>
+      ) : !ended ? (
+        <Button icon="pause" onClick={() => pause.mutate({ task: row.task_id })}>Pause</Button>
+      ) : (
+        <Button icon="retry" onClick={() => retry.mutate({ task: row.task_id }, { onSuccess: (made) => open(made.task_id) })}>Retry</Button>
+      )}
+      <Button
+        icon="undo" because={undo === undefined ? "Nothing of this task can be undone" : null}
+        title="Makes a task that undoes the last change, and asks you first"
+        onClick={() => undo?.receipt_id != null && rollback.mutate({ receipt: undo.receipt_id, channel: "app" }, { onSuccess: (made) => open(made.task_id) })}
+      >
+        Roll back
+      </Button>
+      {!ended && (sure ? (
+        <Button look="danger" onClick={() => { setSure(false); cancel.mutate({ task: row.task_id, reason: "cancelled from the window" }); }}>Cancel the task</Button>
+      ) : (
+        <Button look="quiet" onClick={() => setSure(true)}>Cancel</Button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+// Exactly what was sent to a model, and what came back: the stored bytes, and a reading of them.
+import { useState } from "react";
+import { asText, capital, count, plain, said, tokens, trust } from "~/features/words";
+import { useAsk } from "~/ipc/client";
+import type { Sent } from "~/ipc/generated/context";
+import type { Task } from "~/ipc/generated/task";
+import { Segmented } from "~/primitives/Button";
+import { bytes } from "~/primitives/Diff";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Answer, Empty } from "~/primitives/States";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { list, number, record, word } from "./events";
+import type { See } from "./story";
+import styles from "./Task.module.css";
+
+export function TurnsView({ task, onSee }: { task: Task; onSee: (see: See) => void }) {
+  const asked = useAsk("context.show", { task: task.row.task_id });
+  return (
+    <Answer asked={asked} what="what was sent" isEmpty={(context) => context.turns.length === 0} empty={<Empty title="Nothing was sent yet" small>Each turn stores its exact bytes before they go.</Empty>}>
+      {(context) => (
+        <ul className={styles.turns}>
+          {context.turns.map((turn) => (
+            <li key={`${turn.attempt}:${turn.iteration}`}>
+              <button type="button" onClick={() => onSee({ kind: "turn", attempt: turn.attempt, iteration: turn.iteration })}>
+                <b>Attempt {turn.attempt}, turn {turn.iteration}</b>
+                <span>{turn.provider ?? "nobody"}{turn.model !== null && ` ${turn.model}`}{turn.remote === true && ", left this machine"}</span>
+                <span>{count(turn.pack_items ?? 0, "item")}, {tokens(turn.pack_tokens ?? 0)} tokens{(turn.pack_omissions ?? 0) > 0 && `, ${turn.pack_omissions} left out`}</span>
+                {turn.completed_at !== null && <Time at={turn.completed_at} clock />}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Answer>
+  );
+}
+
+type Part = "pack" | "request" | "response";
+
+export function TurnView({ task, attempt, iteration }: { task: Task; attempt: number; iteration: number }) {
+  const asked = useAsk("context.show", { task: task.row.task_id, attempt, iteration });
+  const [part, setPart] = useState<Part>("pack");
+  return (
+    <Answer asked={asked} what="what was sent">
+      {(context) => {
+        const turn = context.turns.find((one) => one.attempt === attempt && one.iteration === iteration);
+        const sent = context.shown?.[part] ?? null;
+        return (
+          <>
+            <div className={styles.heading}>
+              <h3>Attempt {attempt}, turn {iteration}</h3>
+              <span className={styles.space} />
+              <Segmented<Part> label="Which bytes" value={part} onChange={setPart} options={[{ value: "pack", label: "Pack" }, { value: "request", label: "Sent" }, { value: "response", label: "Came back" }]} />
+            </div>
+            {turn !== undefined && (
+              <Facts ruled rows={[
+                ["Model", `${turn.provider ?? "none"} ${turn.model ?? ""}${turn.remote === true ? ", on another machine" : ", on this machine"}`],
+                ["Tokens", `${tokens(turn.tokens_in ?? 0)} in, ${tokens(turn.tokens_out ?? 0)} out`],
+                turn.finish_reason === null ? null : ["It ended", plain(turn.finish_reason)],
+                turn.error === null ? null : ["Trouble", said(turn.error)],
+              ]} />
+            )}
+            {sent === null ? <Empty title="There is nothing of that" small /> : <Bytes sent={sent} isPack={part === "pack"} />}
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
+  const [exactly, setExactly] = useState(!isPack);
+  const text = sent.bytes === null ? null : asText(sent.bytes);
+  const items = isPack && text !== null ? itemsOf(text) : [];
+  return (
+    <>
+      <div className={styles.heading}>
+        <Hash of={sent.sha256} /><span className={styles.faint}>{bytes(sent.byte_size)}</span><span className={styles.space} />
+        {isPack && items.length > 0 && (
+          <Segmented label="How" value={exactly ? "bytes" : "items"} onChange={(value) => setExactly(value === "bytes")} options={[{ value: "items", label: "Items" }, { value: "bytes", label: "Exact bytes" }]} />
+        )}
+      </div>
+      {sent.bytes === null && <Empty title="These bytes are no longer kept" small>Their digest above still tells what they were.</Empty>}
+      {text === null && sent.bytes !== null && <Empty title="These bytes are no text" small />}
+      {text !== null && (exactly || items.length === 0
+        ? <pre className={styles.raw}><Words of={text} /></pre>
+        : items.map((item, at) => (
+          <article key={at} className={styles.item} data-trust={item.trust}>
+            <header><b>{item.title}</b><span>{plain(item.section)}, {trust(item.trust)}, {count(item.tokens, "token")}{item.cut && ", cut"}</span></header>
+            <pre><Words of={item.text} /></pre>
+          </article>
+        )))}
+    </>
+  );
+}
+
+function itemsOf(text: string) {
+  try {
+    return list(record(JSON.parse(text))["items"]).map((item) => {
+      const of = record(item);
+      return { title: capital(word(of["title"])), section: word(of["section"]), trust: word(of["trust_tier"]), text: word(of["text"]), tokens: number(of["tokens"]), cut: of["cut"] === true };
+    });
+  } catch {
+    return [];
+  }
+}

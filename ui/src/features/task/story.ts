@@ -1,0 +1,301 @@
+// From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
+// tell the story as it was at any event.
+import { capital, count, plain, result, tokens, verdict } from "~/features/words";
+import type { Event } from "~/ipc/generated/task_events";
+import type { MarkName } from "~/primitives/Icon";
+import type { Tone } from "~/primitives/Tag";
+import { list, number, record, word } from "./events";
+
+/** What a row leads to. */
+export type See =
+  | { kind: "event"; seq: number }
+  | { kind: "turn"; attempt: number; iteration: number }
+  | { kind: "action"; id: string }
+  | { kind: "approval"; id: string }
+  | { kind: "receipt"; id: string };
+
+export interface Row {
+  key: string;
+  seq: number;
+  at: number;
+  level: "step" | "attempt" | "phase";
+  text: string;
+  tone: Tone;
+  mark: MarkName | null;
+  /** Where a person decided the track has a bite with a dot; where one must, a hollow one. */
+  person: "decided" | "asked" | null;
+  see: See;
+  cite: string | null;
+}
+
+export interface Message {
+  key: string;
+  seq: number;
+  at: number;
+  who: "you" | "hermit" | "asks";
+  text: string;
+  /** Receipts issued since the message before: what the words can rest on. */
+  receipts: string[];
+  /** The answer that ends an attempt: a claim, and marked as one where no receipt stands behind it. */
+  final: boolean;
+  approval: string | null;
+}
+
+export interface Story {
+  rows: Row[];
+  messages: Message[];
+  receipts: { id: string; seq: number; result: string }[];
+}
+
+export function shortReceipt(id: string): string {
+  return `R-${id.slice(-4)}`;
+}
+
+class Teller {
+  rows: Row[] = [];
+  messages: Message[] = [];
+  receipts: Story["receipts"] = [];
+  #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
+  #approvals = new Map<string, Row>();
+  #steps = new Map<string, Row>();
+  #attempt = 0;
+  #fresh: string[] = [];
+  /** Receipts of acts in this attempt. */
+  #proven: string[] = [];
+
+  #add(event: Event, level: Row["level"], text: string, see: See, more: Partial<Row> = {}): Row {
+    const row: Row = {
+      key: `${event.seq}:${this.rows.length}`, seq: event.seq, at: event.at, level, text,
+      tone: "mute", mark: null, person: null, see, cite: null, ...more,
+    };
+    this.rows.push(row);
+    return row;
+  }
+
+  #say(event: Event, who: Message["who"], text: string, more: Partial<Message> = {}) {
+    if (text === "") return;
+    this.messages.push({
+      key: `${event.seq}`, seq: event.seq, at: event.at, who, text, receipts: who === "hermit" ? this.#fresh : [],
+      final: false, approval: null, ...more,
+    });
+    if (who === "hermit") this.#fresh = [];
+  }
+
+  tell(event: Event) {
+    const body = record(event.body);
+    const here: See = { kind: "event", seq: event.seq };
+    const noun = event.event_type.split(".")[0];
+    if (noun === "task" || noun === "step") return this.#task(event, body, here);
+    if (noun === "attempt") return this.#ofAttempt(event, body, here);
+    if (noun === "action" || noun === "policy" || noun === "effect") return this.#ofAction(event, body, here);
+    if (noun === "approval" || noun === "witness" || noun === "receipt" || noun === "grant") return this.#authority(event, body, here);
+    return this.#rest(event, body, here);
+  }
+
+  #task(event: Event, body: Record<string, unknown>, here: See) {
+    switch (event.event_type) {
+      case "task.created":
+        this.#say(event, "you", word(record(body["task"])["goal"]));
+        break;
+      case "task.input_added":
+        this.#say(event, "you", word(body["text"]));
+        break;
+      case "step.created": {
+        const step = record(body["step"]);
+        const row = this.#add(event, "step", word(step["title"], "Step"), here, { mark: "idle" });
+        this.#steps.set(word(step["step_id"]), row);
+        break;
+      }
+      case "step.status_changed": {
+        const row = this.#steps.get(word(body["about_step_id"]));
+        const to = word(body["to"]);
+        if (row !== undefined) {
+          const looks: Record<string, [Tone, MarkName]> = {
+            running: ["running", "running"], blocked: ["waiting", "waiting"], succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"],
+          };
+          [row.tone, row.mark] = looks[to] ?? ["mute", "idle"];
+        }
+        break;
+      }
+      case "task.status_changed": {
+        const to = word(body["to"]);
+        if (["paused", "cancelled", "failed", "expired"].includes(to)) {
+          this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
+        }
+        break;
+      }
+      case "task.pause_requested": case "task.cancel_requested": case "task.goal_changed":
+        this.#add(event, "phase", capital(plain(event.event_type.slice(5))), here, { person: "decided" });
+        break;
+      default:
+    }
+  }
+
+  #ofAttempt(event: Event, body: Record<string, unknown>, here: See) {
+    switch (event.event_type) {
+      case "attempt.created":
+        this.#attempt = number(record(body["attempt"])["attempt_no"]);
+        this.#proven = [];
+        this.#add(event, "attempt", `Attempt ${this.#attempt}`, here);
+        break;
+      case "attempt.context_compiled": {
+        const iteration = number(body["iteration"]);
+        const left = number(body["omissions"]);
+        this.#add(event, "phase", `Pack ${iteration}, ${count(number(body["items"]), "item")}, ${tokens(number(body["tokens"]))} tokens${left > 0 ? `, ${left} left out` : ""}`, { kind: "turn", attempt: this.#attempt, iteration });
+        break;
+      }
+      case "attempt.iteration_completed": {
+        const made = record(body["record"]);
+        const error = word(made["error"]);
+        const words = word(made["model_decision"]);
+        if (error !== "") this.#add(event, "phase", error, here, { tone: "failed", mark: "failed" });
+        this.#say(event, "hermit", words);
+        break;
+      }
+      case "attempt.output_rejected": case "attempt.model_failed":
+        this.#add(event, "phase", `${event.event_type.endsWith("failed") ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
+        break;
+      case "attempt.terminated":
+        this.#add(event, "phase", `Ended: ${plain(word(body["reason"]))}, ${count(number(body["iterations"]), "turn")}`, here, { tone: word(body["reason"]) === "done" ? "done" : "mute" });
+        this.#end(event, word(body["summary"]));
+        break;
+      default:
+    }
+  }
+
+  /** The last words. A turn that only ended says the same words once more: told once. */
+  #end(event: Event, summary: string) {
+    const last = this.messages.at(-1);
+    if (last !== undefined && last.who === "hermit" && (summary === "" || last.text.includes(summary) || summary.startsWith(last.text))) {
+      last.final = true;
+      last.receipts = this.#proven;
+      if (summary !== "") last.text = summary;
+      return;
+    }
+    this.#say(event, "hermit", summary, { final: true, receipts: this.#proven });
+  }
+
+  #ofAction(event: Event, body: Record<string, unknown>, here: See) {
+    const id = word(body["action_request_id"]);
+    const see: See = { kind: "action", id };
+    const action = this.#actions.get(id);
+    switch (event.event_type) {
+      case "action.requested": {
+        const reads = word(body["action_class"]) === "read_local";
+        const summary = word(body["summary"]);
+        const row = this.#add(event, "phase", reads ? capital(summary) : `Proposed: ${summary}`, see);
+        this.#actions.set(id, { row, reads, summary });
+        break;
+      }
+      case "policy.evaluated": {
+        const said = verdict(word(body["verdict"]));
+        if (action?.reads === true && word(body["verdict"]) === "allow") break;
+        this.#add(event, "phase", `Policy: ${said.word.toLowerCase()}, ${word(body["risk_band"])} risk`, see, {
+          tone: word(body["verdict"]) === "deny" ? "failed" : "mute", mark: word(body["verdict"]) === "deny" ? "deny" : null,
+        });
+        break;
+      }
+      case "effect.observed": {
+        const came = result(word(body["result_code"]));
+        if (action?.reads === true && word(body["result_code"]) === "succeeded") {
+          action.row.mark = null;
+          break;
+        }
+        const again = body["recovered"] === true ? ", found after a crash" : "";
+        this.#add(event, "phase", `Carried out: ${came.word.toLowerCase()}${again}`, see, { tone: came.tone, mark: came.mark });
+        break;
+      }
+      case "effect.uncertain":
+        this.#add(event, "phase", "Nobody saw how it ended", see, { tone: "unknown", mark: "unknown" });
+        break;
+      case "effect.resolved":
+        this.#add(event, "phase", `You settled it: ${result(word(body["result_code"])).word.toLowerCase()}`, see, { person: "decided" });
+        break;
+      default:
+        void here;
+    }
+  }
+
+  #authority(event: Event, body: Record<string, unknown>, here: See) {
+    const id = word(body["approval_id"]);
+    switch (event.event_type) {
+      case "approval.requested": {
+        const approval = word(record(body["approval"])["approval_id"]);
+        const row = this.#add(event, "phase", "Waiting for you", { kind: "approval", id: approval }, { tone: "waiting", person: "asked" });
+        this.#approvals.set(approval, row);
+        const about = this.#actions.get(word(body["action_request_id"]))?.summary ?? "go on";
+        this.#say(event, "asks", about, { approval });
+        break;
+      }
+      case "approval.granted": case "approval.denied": case "approval.expired": case "approval.cancelled": case "approval.invalidated": {
+        const what = event.event_type.slice(9);
+        const asked = this.#approvals.get(id);
+        if (asked !== undefined) Object.assign(asked, { text: "You were asked", tone: "mute", person: null });
+        const yours = what === "granted" || what === "denied";
+        const text = what === "granted" ? "You allowed it once" : what === "denied" ? "You denied it" : `The question was ${plain(what)}`;
+        this.#add(event, "phase", text, { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
+        this.messages = this.messages.filter((message) => message.approval !== id);
+        if (what === "denied" && word(body["feedback"]) !== "") this.#say(event, "you", word(body["feedback"]));
+        break;
+      }
+      case "witness.validated":
+        this.#add(event, "phase", "Looked again: unchanged since you saw it", { kind: "action", id: word(body["action_request_id"]) });
+        break;
+      case "witness.drifted":
+        this.#add(event, "phase", `Changed since you saw it: ${list(body["differences"]).map((one) => word(one)).join("; ")}`, { kind: "action", id: word(body["action_request_id"]) }, { tone: "failed", mark: "failed" });
+        break;
+      case "receipt.issued": {
+        const receipt = word(body["receipt_id"]);
+        const code = word(body["result_code"]);
+        if (word(body["receipt_class"]) === "approval_resolution") break;
+        this.receipts.push({ id: receipt, seq: event.seq, result: code });
+        this.#proven = [...this.#proven, receipt];
+        this.#fresh = [...this.#fresh, receipt];
+        this.#add(event, "phase", "Receipt signed", { kind: "receipt", id: receipt }, { cite: shortReceipt(receipt) });
+        break;
+      }
+      case "grant.revoked":
+        this.#add(event, "phase", "Grant taken back", here, { person: "decided" });
+        break;
+      default:
+    }
+  }
+
+  #rest(event: Event, body: Record<string, unknown>, here: See) {
+    switch (event.event_type) {
+      case "clarification.requested": {
+        const question = word(record(body["clarification"])["question"]);
+        this.#add(event, "phase", `Asks: ${question}`, here, { person: "asked", tone: "waiting" });
+        this.#say(event, "hermit", question);
+        break;
+      }
+      case "clarification.answered":
+        this.#add(event, "phase", "You answered", here, { person: "decided" });
+        break;
+      case "belief.asserted":
+        this.#add(event, "phase", `Holds true: ${word(record(body["belief"])["claim"])}`, here);
+        break;
+      case "memory.promoted":
+        this.#add(event, "phase", `Remembers: ${word(record(body["record"])["claim"])}`, here);
+        break;
+      case "decision.recorded":
+        this.#add(event, "phase", "Decision recorded", here);
+        break;
+      default:
+    }
+  }
+}
+
+/** The story of the events up to and with `until`. */
+export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY): Story {
+  const teller = new Teller();
+  for (const event of events) {
+    if (event.seq > until) break;
+    teller.tell(event);
+  }
+  return { rows: teller.rows, messages: teller.messages, receipts: teller.receipts };
+}
+
+export function sameSee(a: See | null, b: See): boolean {
+  return a !== null && JSON.stringify(a) === JSON.stringify(b);
+}

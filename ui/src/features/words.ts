@@ -1,0 +1,107 @@
+// The wire's words as a person reads them, in one place.
+import type { Text } from "~/ipc/generated/shared";
+import type { MarkName } from "~/primitives/Icon";
+import type { Tone } from "~/primitives/Tag";
+
+/** Words, or that they are erased. */
+export function said(text: Text | null | undefined, absent = ""): string {
+  if (text === null || text === undefined) return absent;
+  return typeof text === "string" ? text : `(erased, ${text.erased.slice(0, 8)}…)`;
+}
+
+/** One line for lists: identifiers in backticks short and bare. What is decided on is always shown whole instead. */
+export function brief(text: string): string {
+  return text.replace(/`?\b([a-z]{3,5}_)[0-9a-f]{26}([0-9a-f]{6})\b`?/g, "$1…$2");
+}
+
+/** `awaiting_approval` as `awaiting approval`, `read_local` as `read local`. */
+export function plain(word: string): string {
+  return word.replaceAll("_", " ").replaceAll(".", " ");
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+/** How a task stands, told by the names of the run API. */
+export const RUN: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
+  queued: { tone: "mute", mark: "idle", word: "Queued" },
+  running: { tone: "running", mark: "running", word: "Working" },
+  awaiting_approval: { tone: "waiting", mark: "waiting", word: "Waiting for you" },
+  awaiting_clarify: { tone: "waiting", mark: "question", word: "Asks you" },
+  paused: { tone: "mute", mark: "paused", word: "Paused" },
+  cancelling: { tone: "running", mark: "running", word: "Cancelling" },
+  cancelled: { tone: "mute", mark: "deny", word: "Cancelled" },
+  failed: { tone: "failed", mark: "failed", word: "Failed" },
+  completed: { tone: "done", mark: "done", word: "Done" },
+  expired: { tone: "mute", mark: "deny", word: "Expired" },
+};
+
+export function run(status: string, unknown = 0): { tone: Tone; mark: MarkName; word: string } {
+  if (unknown > 0) return { tone: "unknown", mark: "unknown", word: "Unknown outcome" };
+  return RUN[status] ?? { tone: "mute", mark: "idle", word: capital(plain(status)) };
+}
+
+export const RESULT: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
+  succeeded: { tone: "done", mark: "done", word: "Done" },
+  granted: { tone: "done", mark: "done", word: "Allowed" },
+  denied: { tone: "failed", mark: "deny", word: "Denied" },
+  failed: { tone: "failed", mark: "failed", word: "Failed" },
+  partial: { tone: "failed", mark: "failed", word: "In part" },
+  unknown_outcome: { tone: "unknown", mark: "unknown", word: "Unknown outcome" },
+};
+
+export function result(code: string, resolved?: string | null): { tone: Tone; mark: MarkName; word: string } {
+  const known = RESULT[resolved ?? code] ?? { tone: "mute" as const, mark: "idle" as const, word: capital(plain(code)) };
+  return resolved === null || resolved === undefined ? known : { ...known, word: `${known.word}, settled by you` };
+}
+
+const TRUST: Record<string, string> = {
+  untrusted: "untrusted", observed: "observed", verified: "verified", user_asserted: "said by you", policy_asserted: "set by policy",
+};
+export function trust(tier: string): string {
+  return TRUST[tier] ?? plain(tier);
+}
+
+const VERDICT: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
+  allow: { tone: "done", mark: "done", word: "Allow" },
+  require_approval: { tone: "waiting", mark: "waiting", word: "Ask" },
+  deny: { tone: "failed", mark: "deny", word: "Deny" },
+  downgrade: { tone: "running", mark: "idle", word: "Read only" },
+};
+export function verdict(word: string): { tone: Tone; mark: MarkName; word: string } {
+  return VERDICT[word] ?? { tone: "mute", mark: "idle", word: capital(plain(word)) };
+}
+
+/** Micro-units as money; nothing says its currency, so none is shown. */
+export function cost(micros: number): string {
+  if (micros === 0) return "0";
+  return (micros / 1e6).toFixed(micros < 10_000 ? 4 : 2);
+}
+
+export function tokens(n: number): string {
+  return n < 10_000 ? n.toLocaleString("en") : `${(n / 1000).toFixed(1)}k`;
+}
+
+/** The last part of a path. */
+export function folderName(path: string): string {
+  return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
+}
+
+export function decode64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (letter) => letter.codePointAt(0) ?? 0);
+}
+
+/** Bytes as text, or null where they are none. */
+export function asText(base64: string): string | null {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(decode64(base64));
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}

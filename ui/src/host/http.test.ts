@@ -1,0 +1,56 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { HttpHost, takeToken } from "./http";
+import { Refused } from "./host";
+
+afterEach(() => vi.unstubAllGlobals());
+
+function answers(of: (path: string, init: RequestInit) => Response | Promise<Response>) {
+  const asked: { path: string; init: RequestInit }[] = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit) => {
+    asked.push({ path, init });
+    return of(path, init);
+  });
+  return asked;
+}
+
+test("the token is taken from the address once and does not stay there", () => {
+  window.history.replaceState(null, "", "/#token=abc123");
+  expect(takeToken(window.location, window.history)).toBe("abc123");
+  expect(window.location.hash).toBe("#/");
+  expect(takeToken(window.location, window.history)).toBeNull();
+});
+
+test("a token is exchanged for a session, and is sent nowhere else", async () => {
+  const asked = answers(() => Response.json({ rows: [] }));
+  const host = await HttpHost.open("abc123");
+  await host.call("task.list", { limit: 5 });
+  expect(asked.map((one) => [one.path, one.init.body])).toEqual([
+    ["/api/session", '{"token":"abc123"}'],
+    ["/api/task.list", '{"limit":5}'],
+  ]);
+  expect(asked.every((one) => one.init.redirect === "error")).toBe(true);
+});
+
+test("without a session a person is told which link to open", async () => {
+  answers(() => new Response("{}", { status: 401 }));
+  await expect(HttpHost.open(null)).rejects.toMatchObject({ code: "unauthorised", hint: expect.stringContaining("hermit serve") });
+});
+
+test("an error keeps its code, its words and its advice", async () => {
+  answers((path) => path === "/api/session" ? Response.json({}) : Response.json({ code: "halted", message: "Hermit is halted", hint: "boot it" }, { status: 409 }));
+  const host = await HttpHost.open(null);
+  const failed = await host.call("task.pause", { task: "x" }).catch((thrown: unknown) => thrown);
+  expect(failed).toBeInstanceOf(Refused);
+  expect(failed).toMatchObject({ code: "halted", message: "Hermit is halted", hint: "boot it" });
+});
+
+test("a host that is gone is told as unavailable", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("failed to fetch")));
+  await expect(HttpHost.open(null)).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("an answer that is no JSON is told by its status", async () => {
+  answers((path) => path === "/api/session" ? Response.json({}) : new Response("<html>", { status: 502 }));
+  const host = await HttpHost.open(null);
+  await expect(host.call("gate.state", {})).rejects.toMatchObject({ code: "failed", message: expect.stringContaining("502") });
+});

@@ -1,0 +1,179 @@
+// One file's change. Deletions first inside a hunk, folded lines counted and opened in place, nothing cut silently.
+import { useMemo, useState } from "react";
+import { type DiffLine, counts, difference, hunks } from "./difference";
+import { Icon } from "./Icon";
+import { Words, hiddenIn } from "./Words";
+import styles from "./Diff.module.css";
+
+/** Lines of one run shown before it is folded. */
+const RUN_MAX = 12;
+
+export interface DiffSide {
+  text: string | null;
+  /** Why there is no text. */
+  missing: string | null;
+  sha256: string;
+  byteSize: number | null;
+}
+
+export interface DiffFile {
+  op: "delete" | "write" | "move" | "folder";
+  path: string;
+  to: string | null;
+  before: DiffSide | null;
+  after: DiffSide | null;
+  outcome: string | null;
+}
+
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`;
+  for (const [unit, of] of [["kB", 1e3], ["MB", 1e6], ["GB", 1e9]] as const) {
+    if (size < of * 1000) return `${(size / of).toFixed(size < of * 10 ? 1 : 0)} ${unit}`;
+  }
+  return `${(size / 1e12).toFixed(1)} TB`;
+}
+
+function linesOf(file: DiffFile): DiffLine[] {
+  if (file.op === "move" || file.op === "folder") return [];
+  const before = file.before === null ? "" : file.before.text;
+  const after = file.after === null ? "" : file.after.text;
+  if (before === null || after === null) {
+    // One side is not at hand: the other is still shown whole.
+    const shown = after ?? before;
+    const kind = after === null ? "del" : "add";
+    if (shown === null) return [];
+    return difference("", shown).map((line) => ({ ...line, kind, before: kind === "del" ? line.after : null }));
+  }
+  return difference(before, after);
+}
+
+export function tally(files: readonly DiffFile[]) {
+  let del = 0;
+  let add = 0;
+  for (const file of files) {
+    const counted = counts(linesOf(file));
+    del += counted.del;
+    add += counted.add;
+  }
+  const of = (test: (file: DiffFile) => boolean) => files.filter(test).length;
+  return {
+    del,
+    add,
+    deleted: of((f) => f.op === "delete"),
+    replaced: of((f) => f.op === "write" && f.before !== null),
+    created: of((f) => f.op === "write" && f.before === null),
+    moved: of((f) => f.op === "move"),
+    folders: of((f) => f.op === "folder"),
+  };
+}
+
+const MISSING: Record<string, string> = {
+  binary: "These bytes are no text. Their digest is what is compared.",
+  large: "Too large to show here. Open it as an artifact to read it in parts.",
+  gone: "The bytes are not kept here, only their digest.",
+  drifted: "The folder holds other bytes now than when this was asked. It cannot be carried out as shown.",
+};
+
+function word(file: DiffFile): string {
+  if (file.op === "delete") return "Deleted";
+  if (file.op === "move") return "Moved";
+  if (file.op === "folder") return "Folder";
+  return file.before === null ? "New" : "Replaced";
+}
+
+export function FileDiff({ file }: { file: DiffFile }) {
+  const lines = useMemo(() => linesOf(file), [file]);
+  const { hunks: parts, skippedAfter } = useMemo(() => hunks(lines), [lines]);
+  const { del, add } = counts(lines);
+  const size = (file.after ?? file.before)?.byteSize ?? null;
+  const hidden = useMemo(() => countHidden(lines), [lines]);
+  const missing = file.op === "move" ? [] : [...new Set([file.before?.missing, file.after?.missing].filter((why) => why !== null && why !== undefined))];
+  return (
+    <section className={styles.file} data-op={file.op} aria-label={`${word(file)} ${file.path}`}>
+      <header>
+        <Icon name={file.op === "folder" ? "folder" : "file"} size={14} />
+        <code><Words of={file.path} /></code>
+        {file.to !== null && <><span className={styles.to}>to</span><code><Words of={file.to} /></code></>}
+        <span className={styles.word}>{word(file)}</span>
+        {file.outcome !== null && file.outcome !== "done" && <span className={styles.word}>{file.outcome.replace("_", " ")}</span>}
+        <span className={styles.counts}>
+          {del > 0 && <span className={styles.del}>−{del}</span>}
+          {add > 0 && <span className={styles.add}>+{add}</span>}
+          {size !== null && <span>{bytes(size)}</span>}
+        </span>
+      </header>
+      {missing.map((why, at) => (
+        <p key={at} className={styles.missing} data-drifted={why === "drifted" || undefined}>{MISSING[why ?? ""] ?? why}</p>
+      ))}
+      {hidden !== null && (
+        <p className={styles.hidden}>
+          <Icon name="eye" size={14} />
+          <span>
+            Line {hidden.line} holds {hidden.count} {hidden.count === 1 ? "character that does" : "characters that do"} not
+            show or reorder text. {hidden.more > 0 && `${hidden.more} more lines hold such. `}
+            Shown as code points, in file order.
+          </span>
+        </p>
+      )}
+      {parts.map((part, at) => (
+        <Fragmented key={at} lines={part.lines} skipped={part.skipped} />
+      ))}
+      {parts.length > 0 && skippedAfter > 0 && <p className={styles.same}>{skippedAfter} unchanged {skippedAfter === 1 ? "line" : "lines"}</p>}
+    </section>
+  );
+}
+
+function countHidden(lines: readonly DiffLine[]) {
+  const found = lines
+    .filter((line) => line.kind === "add")
+    .map((line) => ({ line: line.after ?? 0, count: hiddenIn(line.text).length }))
+    .filter((line) => line.count > 0);
+  const first = found[0];
+  return first === undefined ? null : { ...first, more: found.length - 1 };
+}
+
+function Fragmented({ lines, skipped }: { lines: DiffLine[]; skipped: number }) {
+  const runs: DiffLine[][] = [];
+  for (const line of lines) {
+    const last = runs.at(-1);
+    if (last?.[0]?.kind === line.kind) last.push(line);
+    else runs.push([line]);
+  }
+  return (
+    <>
+      {skipped > 0 && <p className={styles.same}>{skipped} unchanged {skipped === 1 ? "line" : "lines"}</p>}
+      {runs.map((run, at) => <Run key={at} lines={run} />)}
+    </>
+  );
+}
+
+const SIGN = { same: " ", del: "-", add: "+" } as const;
+const SAID = { same: "", del: "deleted ", add: "added " } as const;
+
+function Run({ lines }: { lines: DiffLine[] }) {
+  const [open, setOpen] = useState(false);
+  const kind = lines[0]?.kind ?? "same";
+  const shown = open || kind === "same" || lines.length <= RUN_MAX + 3 ? lines : lines.slice(0, RUN_MAX);
+  const rest = lines.length - shown.length;
+  return (
+    <>
+      {shown.map((line, at) => (
+        <div key={at} className={styles.line} data-kind={line.kind}>
+          <span className={styles.number}>{line.after ?? line.before}</span>
+          <span aria-hidden="true">{SIGN[line.kind]}</span>
+          <span className={styles.text}>
+            {at === 0 && SAID[line.kind] !== "" && <span className="visually-hidden">{SAID[line.kind]}</span>}
+            <Words of={line.text} />
+          </span>
+        </div>
+      ))}
+      {rest > 0 && (
+        <p className={styles.more}>
+          <button type="button" onClick={() => setOpen(true)}>
+            Show the other {rest} {kind === "del" ? "deleted" : "added"} lines
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+// Many rows of one height, of which only those in sight exist.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useRef } from "react";
+import styles from "./VirtualRows.module.css";
+
+/** Below this many rows all of them exist, so that a page can be searched and read aloud whole. */
+const ALL_MAX = 120;
+
+export function VirtualRows<T>({
+  rows,
+  height,
+  rowKey,
+  children,
+  role,
+}: {
+  rows: readonly T[];
+  height: number;
+  rowKey: (row: T) => string;
+  children: (row: T, at: number) => ReactNode;
+  role?: string;
+}) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const few = rows.length <= ALL_MAX;
+  const virtual = useVirtualizer({
+    count: few ? 0 : rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => height,
+    overscan: 12,
+  });
+  return (
+    <div ref={scroll} className={styles.scroll} role={role}>
+      {few ? (
+        rows.map((row, at) => <Row key={rowKey(row)}>{children(row, at)}</Row>)
+      ) : (
+        <div className={styles.all} role="presentation" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            return row === undefined ? null : (
+              <div key={rowKey(row)} className={styles.at} role="presentation" style={{ transform: `translateY(${item.start}px)` }}>
+                {children(row, item.index)}
+              </div>
+            );
+          })}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Row({ children }: { children: ReactNode }) {
+  return <>{children}</>;
+}

@@ -1,0 +1,169 @@
+// One small world for tests of screens: a task that waits, one that is done, and everything behind them.
+import { FakeHost } from "~/host/fake";
+import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
+import type { Changes } from "~/ipc/generated/changes";
+import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
+import type { Task, TaskRow } from "~/ipc/generated/task";
+import type { Event } from "~/ipc/generated/task_events";
+
+export const AT = Date.UTC(2026, 10, 22, 2, 0);
+export const WAITS = "task_01a2000000007000800000000000000a";
+export const DONE = "task_01a2000000007000800000000000000b";
+export const APPROVAL = "apr_01a2000000007000800000000000000c";
+export const RECEIPT = "rcp_01a2000000007000800000000000000d";
+const ACTION = "act_01a2000000007000800000000000000e";
+const ART = "art_01a2000000007000800000000000000f";
+const HASH = "c0ffee00".repeat(8);
+
+export function taskRow(more: Partial<TaskRow> = {}): TaskRow {
+  return {
+    task_id: WAITS, title: "Move tax rates into a typed table", status: "blocked", run_status: "awaiting_approval", reason: "waiting for an approval",
+    priority: "normal", profile: "local_edit_allowed", created_at: AT - 900_000, updated_at: AT - 180_000, ended_at: null,
+    open_approvals: 1, open_questions: 0, unknown_effects: 0, receipts: 0, iterations: 4, tokens_used: 18_204, cost_micros: 840_000, parent_task_id: null, ...more,
+  };
+}
+
+export const doneRow = taskRow({
+  task_id: DONE, title: "Tidy the downloads", status: "completed", run_status: "completed", reason: "done", ended_at: AT - 60_000, open_approvals: 0, receipts: 1,
+});
+
+export const approvalRow: ApprovalRow = {
+  approval_id: APPROVAL, task_id: WAITS, action_class: "delete_local", risk: "high", summary: "delete 1 file, overwrite 1 file", status: "pending",
+  requested_at: AT - 180_000, expires_at: AT + 600_000_000, resolved_at: null, surface: null, feedback: null, reason: "",
+};
+
+const packet = {
+  action_request: { action: { tool: "change", items: [] } }, goal: "Move the rates", rationale: "propose 2 changes", risk_summary: "deletes files, whose bytes are kept; the proposer had read untrusted content",
+  rollback_availability: "can be undone: what was there before is kept", policy_result: { policy_profile: "local_edit_allowed", determining_rules: ["base.untrusted_context"] },
+  state_witness: { witness_id: "wit_01a20000000070008000000000000010", observed_at: AT, fingerprints: [{}, {}] }, impacted_resources: ["a", "b"], step_id: "step_1", attempt_id: "att_1",
+};
+
+export const approval: Approval = {
+  row: approvalRow, title: "delete 1 file, overwrite 1 file",
+  lines: [
+    { kind: "risk", text: "high risk" },
+    { kind: "destructive", text: "DELETE \"data/tax-rates.csv\"" },
+    { kind: "effect", text: "create \"src/tax/table.ts\"" },
+    { kind: "fact", text: "touches two files" },
+  ],
+  whole: ["/goal = \"Move the rates\""], packet_sha256: HASH, packet: btoa(JSON.stringify(packet)), nonce: "00", person_id: "prn_1", approval_keyid: HASH, receipt_id: null,
+};
+
+const side = (text: string, sha256 = HASH) => ({ sha256, byte_size: text.length, text, missing: null });
+export const changes: Changes = {
+  of: APPROVAL, tense: "ahead", workspace: "/home/you/atlas-billing",
+  files: [
+    { op: "delete", path: "data/tax-rates.csv", to: null, before: side("country,standard\nAT,20\n"), after: null, outcome: null },
+    { op: "write", path: "src/tax/reverse.ts", to: null, before: side("if (kind !== \"reverse\") {\n"), after: side("if (kind !== \"reverse\u202e\u2066// EU only\u2069\u2066\") {\n"), outcome: null },
+  ],
+};
+
+export const task: Task = {
+  row: taskRow(), goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [],
+  tokens_max: 120_000, cost_micros_max: 3_000_000, wall_ms: 1000, wall_ms_max: 60_000, deadline_at: null, termination: null, summary: null, answer_ref: null,
+  waits_for: { kind: "approval", id: APPROVAL }, last_seq: 8,
+  attempts: [{ attempt_id: "att_1", number: 1, status: "awaiting_approval", reason: "waiting", started_at: AT, finished_at: null, iterations: 4, termination: null }],
+  actions: [{
+    action_request_id: ACTION, class: "delete_local", tool: "change", summary: "delete 1 file, overwrite 1 file", state: "awaiting_approval", verdict: "require_approval", risk: "high",
+    approval_id: APPROVAL, grant_id: null, receipt_id: null, result: null, sandbox: null, requested_at: AT, observed_at: null, trouble: null,
+  }],
+  children: [],
+};
+
+export const doneTask: Task = {
+  ...task, row: doneRow, goal: "Tidy the downloads", waits_for: null, summary: "7 files were moved.",
+  actions: [{ ...(task.actions[0] as Task["actions"][number]), state: "observed", verdict: "require_approval", receipt_id: RECEIPT, grant_id: "grt_1", result: "succeeded", summary: "move 7 files" }],
+};
+
+export function event(seq: number, event_type: string, body: unknown): Event {
+  return {
+    event_id: `evt_${seq}`, seq, event_type, entity_type: event_type.split(".")[0] ?? "", entity_id: "x", step_id: null, attempt_id: null, at: AT + seq * 1000,
+    actor_type: "system", actor_id: "prn_1", body, causation_id: null, hash: HASH, prev_hash: HASH,
+  };
+}
+
+export const events: Event[] = [
+  event(1, "task.created", { task: { goal: "Move the rates into a typed table" } }),
+  event(2, "step.created", { step: { step_id: "step_1", title: "Move the rates" } }),
+  event(3, "attempt.created", { attempt: { attempt_no: 1 } }),
+  event(4, "attempt.context_compiled", { iteration: 1, items: 5, tokens: 1200, omissions: 0 }),
+  event(5, "action.requested", { action_request_id: ACTION, action_class: "delete_local", summary: "delete 1 file, overwrite 1 file" }),
+  event(6, "policy.evaluated", { action_request_id: ACTION, verdict: "require_approval", risk_band: "high" }),
+  event(7, "approval.requested", { action_request_id: ACTION, approval: { approval_id: APPROVAL } }),
+  event(8, "task.status_changed", { to: "blocked", reason: "waiting" }),
+];
+
+export const doneEvents: Event[] = [
+  ...events,
+  event(9, "approval.granted", { approval_id: APPROVAL }),
+  event(10, "effect.observed", { action_request_id: ACTION, result_code: "succeeded" }),
+  event(11, "receipt.issued", { receipt_id: RECEIPT, receipt_class: "tool_execution", result_code: "succeeded" }),
+  event(12, "attempt.terminated", { reason: "done", iterations: 5, summary: "7 files were moved." }),
+];
+
+export const receiptRow: ReceiptRow = {
+  receipt_id: RECEIPT, task_id: DONE, class: "tool_execution", action_class: "delete_local", result: "succeeded", resolved: null, reversibility: "reversible",
+  rolls_back: null, undone_by: null, summary: "7 of 7 changes done", issued_at: AT,
+};
+export const receipt: Receipt = { row: receiptRow, receipt: { verifiability: "signed", changes: [] }, statement_sha256: HASH, envelope_ref: ART, signed_by: [HASH], signature: "holds" };
+
+const thing = (kind: string, id: string, label: string): Link => ({ kind, id, task_id: DONE, label, detail: "", at: AT });
+export const explanation: Explanation = {
+  receipt_id: RECEIPT, goal: [thing("task", DONE, "Tidy the downloads")], context: [thing("artifact", ART, "pack")], evidence: [thing("artifact", ART, "a listing")],
+  action: thing("action", ACTION, "move 7 files"), policy: [], decisions: [thing("decision", "dec_1", "allowed")], approvals: [thing("approval", APPROVAL, "you")], witnesses: [],
+  grants: [thing("grant", "grt_1", "")], effect: null, changes: [], undone_by: [], trust: "observed", untrusted: [],
+};
+
+const page = <T,>(rows: T[]) => ({ rows });
+const node = (id: string, kind: string, layer: number, more: object = {}) => ({
+  id, kind, detail: "", label: `${kind} here`, task_id: DONE, at: AT, trust: null, sha256: null, layer, row: 0, feeds: false, tainted: false, ...more,
+});
+
+type Answers = ConstructorParameters<typeof FakeHost>[0];
+
+export function sceneAnswers(): Answers {
+  return {
+    "host.status": {
+      role: "owner", held_by: { pid: 7, since: AT, address: null }, store_id: "str_1", dir: "/home/you/.local/share/hermit", version: "0.1.0", epoch: 1, halted: false, halt_reason: null,
+      waiting: { approvals: 1, questions: 0, unknown_effects: 0, undecided_messages: 0, running: 1 },
+    },
+    "host.doctor": { facts: [{ name: "sandbox", level: "fine", value: "namespaces and landlock", advice: "" }, { name: "model", level: "note", value: "none", advice: "name one" }] },
+    "approvals.list": ({ status }) => page(status === "any" ? [approvalRow, { ...approvalRow, approval_id: "apr_old", status: "denied", resolved_at: AT, surface: "terminal" }] : [approvalRow]),
+    "approvals.show": ({ approval: id }) => (id === APPROVAL ? approval : { ...approval, row: { ...approvalRow, approval_id: id, status: "denied", resolved_at: AT } }),
+    "approvals.deny": { approval_id: APPROVAL, task_id: WAITS, accepted: true, status: "denied" },
+    "changes.show": changes,
+    "task.list": page([taskRow(), doneRow]),
+    "task.questions": page([]),
+    "task.show": ({ task: id }) => (id === DONE ? doneTask : task),
+    "task_events.list": ({ task: id, after_seq }) => {
+      const all = id === DONE ? doneEvents : events;
+      return { task_id: id, events: all.filter((one) => one.seq > (after_seq ?? 0)), last_seq: all.length, ended: id === DONE };
+    },
+    "task.working_state": page([]),
+    "context.show": { task_id: DONE, turns: [{ attempt_id: "att_1", attempt: 1, iteration: 1, provider: "playbook", model: "tidy", remote: false, pack_tokens: 74, pack_items: 3, pack_omissions: 0, tokens_in: 0, tokens_out: 0, cost_micros: 0, finish_reason: "tool_calls", rejections: 0, tool: "observe", summary: null, error: null, completed_at: AT }],
+      shown: { attempt: 1, iteration: 1, pack: { artifact_id: ART, sha256: HASH, byte_size: 60, bytes: btoa(JSON.stringify({ items: [{ title: "Goal", section: "task_contract", trust_tier: "user_asserted", text: "Tidy", tokens: 3 }] })) }, request: null, response: null } },
+    "artifacts.list": page([]),
+    "receipts.list": page([receiptRow]),
+    "receipts.show": receipt,
+    "receipts.explain": explanation,
+    "grants.list": page([]),
+    "knowledge.beliefs": page([{ belief_id: "blf_1", task_id: DONE, claim: "The notice period is 90 days", scope: "vendor", confidence: 870, trust: "observed", status: "active", revision: 1, evidence: [{ artifact_id: ART, part: "whole", excerpt_sha256: HASH, trust: "untrusted", confidence: 500 }], created_at: AT, updated_at: AT, superseded_by: null, contradicts: [], reason: null }]),
+    "knowledge.memories": page([]),
+    "knowledge.decisions": page([]),
+    "knowledge.search": page([]),
+    "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", parameters: [{ name: "folder", about: "Which", standard: "" }] }] },
+    "policy.list": { schema_sha256: HASH, profiles: [{ name: "local_edit_allowed", policy_set_sha256: HASH, rules: [{ name: "base.read_local", layer: "base", verdict: "allow", reason: "looking is allowed", classes: ["read_local"], text: "permit (principal, action, resource);" }] }] },
+    "lineage.draw": {
+      focus: RECEIPT, scope: "store", layers: 2, rows: 1, left_out: 0,
+      nodes: [node(DONE, "task", 0, { feeds: true }), node(RECEIPT, "receipt", 1)], edges: [{ from: DONE, to: RECEIPT, kind: "owns", carries: true }],
+    },
+    "ledger.stats": { log_id: HASH, events: 127, tasks: 2, entries: 30, blobs: 60, disclosures: 9, checkpoints: 3, epoch: 1, file_bytes: 1_000_000, wal_bytes: 0, schema: 1 },
+    "ledger.verify": { verdict: "valid", reason: "every link holds", place: null, events: 127, tasks: 2, entries: 30, checkpoints: 3, trusted_checkpoints: 3, disclosures: 9, artifacts: 60, unsigned_events: 0, pinned: true },
+    "gate.state": { halted: false, reason: null, session: "s", since: AT, entries: 30, head: HASH },
+    "keys.list": { keys: [{ purpose: "approval", keyid: HASH, pem: "-----BEGIN PUBLIC KEY-----", ssh_fingerprint: "SHA256:abc", open: false }] },
+  };
+}
+
+export function scene(more: Answers = {}, deciding?: "terminal" | "window"): FakeHost {
+  return new FakeHost({ ...sceneAnswers(), ...more }, deciding);
+}
