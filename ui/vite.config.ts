@@ -36,6 +36,7 @@ export default defineConfig({
   },
   test: {
     environment: "jsdom",
+    testTimeout: 60_000,
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/test/setup.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },

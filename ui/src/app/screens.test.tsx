@@ -13,7 +13,7 @@ const SCREENS = [
   { at: `/task/${DONE}?see=${RECEIPT}`, says: /Doing what/, needs: "receipts.show" },
   { at: `/lineage?of=${RECEIPT}`, says: /As a table/, needs: "lineage.draw" },
   { at: "/knowledge", says: /90 days/, needs: "knowledge.beliefs" },
-  { at: "/policy", says: /In Cedar/, needs: "policy.list" },
+  { at: "/policy", says: /In Cedar/, needs: "policy.rules" },
   { at: "/proof", says: /What a reader sees/, needs: "task.list" },
   { at: "/settings", says: /This machine/, needs: "host.doctor" },
   { at: "/first", says: /You keep the door/, needs: "playbooks.list" },
@@ -86,10 +86,10 @@ test("a notice refreshes exactly the questions of its topics", async () => {
   const host = scene();
   show(host, "/policy");
   await screen.findAllByText(/In Cedar/);
-  const before = { status: host.times("host.status"), policy: host.times("policy.list") };
+  const before = { status: host.times("host.status"), policy: host.times("policy.rules") };
   host.say({ kind: "event", task_id: WAITS, task_seq: 9, event_type: "approval.requested", topics: ["approvals", "tasks"] });
   await waitFor(() => expect(host.times("host.status")).toBe(before.status + 1));
-  expect(host.times("policy.list")).toBe(before.policy);
+  expect(host.times("policy.rules")).toBe(before.policy);
 });
 
 test("places are reached by keys, and none of them while a person types", async () => {
@@ -119,4 +119,13 @@ test("the nine questions of a task are answered within two clicks", async () => 
   for (const question of ["Doing what", "Why", "On whose authority", "On what evidence", "Sent to the model", "What was blocked", "What changed", "Can it be undone", "Can others verify"]) {
     expect(await screen.findByText(question), question).toBeTruthy();
   }
+});
+
+test("history is judged again without a rule, and what would change is counted", async () => {
+  const host = scene();
+  const { user } = show(host, "/policy");
+  await user.click(await screen.findByRole("button", { name: "Without this rule" }));
+  expect(await screen.findByText("40 acts judged again")).toBeTruthy();
+  expect(screen.getByText(/3 acts, 2 you had allowed, 1 you had refused/)).toBeTruthy();
+  expect(host.asked.find((one) => one.name === "policy.backtest")?.params).toMatchObject({ trial: { without: ["base.read_local"] } });
 });

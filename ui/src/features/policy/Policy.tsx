@@ -2,19 +2,18 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { capital, count, plain, said, verdict } from "~/features/words";
+import { count, plain, said } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Grant } from "~/ipc/generated/grants";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
-import type { Rule } from "~/ipc/generated/policy";
 import { Button, Segmented } from "~/primitives/Button";
-import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Answer, Empty, Failed } from "~/primitives/States";
 import { RiskMark, StateWord, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
+import { Rules } from "./Rules";
 import styles from "./Policy.module.css";
 
 type Tab = "profiles" | "grants" | "history";
@@ -31,86 +30,10 @@ export function Policy() {
         />
       }
     >
-      {tab === "profiles" && <Profiles />}
+      {tab === "profiles" && <Rules />}
       {tab === "grants" && <Grants />}
       {tab === "history" && <History />}
     </Screen>
-  );
-}
-
-function Profiles() {
-  const asked = useAsk("policy.list", {});
-  const [profile, setProfile] = useState("local_edit_allowed");
-  const [at, setAt] = useState<string | null>(null);
-  return (
-    <Answer asked={asked} what="the rules" lines={12}>
-      {(found) => {
-        const here = found.profiles.find((one) => one.name === profile) ?? found.profiles[0];
-        if (here === undefined) return <Empty title="There is no profile" small />;
-        const rules = [...here.rules].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
-        const rule = rules.find((one) => one.name === at) ?? rules[0];
-        return (
-          <div className={styles.screen}>
-            <div className={styles.tools}>
-              <Segmented
-                label="Profile" value={here.name} onChange={setProfile}
-                options={found.profiles.map((one) => ({ value: one.name, label: capital(plain(one.name)) }))}
-              />
-            </div>
-            <div className={styles.rules}>
-              <table className={table.table}>
-                <thead><tr><th>Verdict</th><th>Rule</th><th>Why</th><th>Acts</th></tr></thead>
-                <tbody>
-                  {rules.map((one) => {
-                    const word = verdict(one.verdict);
-                    return (
-                      <tr key={one.name} tabIndex={0} aria-selected={one === rule} onClick={() => setAt(one.name)} onKeyDown={(event) => event.key === "Enter" && setAt(one.name)}>
-                        <td><StateWord tone={word.tone} mark={word.mark}>{word.word}</StateWord></td>
-                        <td className={table.main}><code>{one.name}</code></td>
-                        <td>{capital(one.reason)}</td>
-                        <td className={table.faint}>{acts(one.classes)}</td>
-                      </tr>
-                    );
-                  })}
-                </tbody>
-              </table>
-              <p className={styles.order}>Deny overrides ask, ask overrides allow. What no rule allows is denied, and so is any error while judging.</p>
-            </div>
-            {rule !== undefined && <OneRule rule={rule} digest={here.policy_set_sha256} profile={here.name} />}
-          </div>
-        );
-      }}
-    </Answer>
-  );
-}
-
-const ORDER = ["deny", "require_approval", "downgrade", "allow"];
-
-function acts(classes: readonly string[]): string {
-  return classes.length > 3 ? `${count(classes.length, "class", "classes")} of acts` : classes.map(plain).join(", ");
-}
-
-function OneRule({ rule, digest, profile }: { rule: Rule; digest: string; profile: string }) {
-  const word = verdict(rule.verdict);
-  return (
-    <aside className={styles.rule} aria-label="Rule">
-      <header><StateWord tone={word.tone} mark={word.mark}>{word.word}</StateWord><code>{rule.name}</code></header>
-      <p>{capital(rule.reason)}.</p>
-      <Facts wide rows={[
-        ["About", rule.classes.map(plain).join(", ")],
-        ["Layer", `${plain(rule.layer)}${rule.layer === "base" || rule.layer === "walls" ? ", under every profile that has it" : ""}`],
-        ["Profile", plain(profile)],
-        ["Rules digest", <Hash key="digest" of={digest} />],
-      ]} />
-      <h2>In Cedar, as it is judged</h2>
-      <pre>{rule.text}</pre>
-      <h2>Whatever a rule says</h2>
-      <ul>
-        <li>A rule only decides whether to ask. The walls around a command are the boundary.</li>
-        <li>A model never labels its own risk. It may only raise it.</li>
-        <li>A yes holds for the packet you saw, byte for byte, and for nothing else.</li>
-      </ul>
-    </aside>
   );
 }
 

@@ -3,18 +3,18 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { capital, count, plain, said } from "~/features/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
-import type { Event } from "~/ipc/generated/task_events";
 import { Button, Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
-import { Check, Select, TextField } from "~/primitives/Field";
+import { Select, TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Answer, Empty, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import table from "~/primitives/Table.module.css";
 import styles from "./Proof.module.css";
 
 type Files = "records" | "all" | "none";
-const SAMPLE = 40;
+type Redact = "none" | "paths" | "content" | "all";
 
 export function Export({ task }: { task: string | undefined }) {
   const asked = useAsk("task.list", { limit: 200 });
@@ -29,7 +29,7 @@ function Form({ tasks, task: first }: { tasks: { value: string; label: string }[
   const host = useHost();
   const [task, setTask] = useState(first);
   const [files, setFiles] = useState<Files>("records");
-  const [redact, setRedact] = useState(false);
+  const [redact, setRedact] = useState<Redact>("none");
   const [path, setPath] = useState("");
   const make = useAct("proof.export");
   const because = path.trim() === "" ? "Say where to" : make.isPending ? "It is being written" : null;
@@ -46,13 +46,16 @@ function Form({ tasks, task: first }: { tasks: { value: string; label: string }[
           <span className={styles.label}>Files that go along</span>
           <Segmented<Files> label="Files that go along" value={files} onChange={setFiles} options={[{ value: "records", label: "Records" }, { value: "all", label: "Content too" }, { value: "none", label: "None" }]} />
         </div>
-        <Check label="Leave only digests of sensitive values" checked={redact} onChange={(event) => setRedact(event.target.checked)} />
+        <div>
+          <span className={styles.label}>Of these only digests leave</span>
+          <Segmented<Redact> label="Of these only digests leave" value={redact} onChange={setRedact} options={[{ value: "none", label: "Nothing" }, { value: "paths", label: "Paths" }, { value: "content", label: "Words and content" }, { value: "all", label: "All of it" }]} />
+        </div>
         <div className={host.pick === undefined ? undefined : styles.withbutton}>
           <TextField label="Where to" mono value={path} placeholder="/home/you/proof.zip" hint="A new file on the machine that runs Hermit. A name ending in .zip makes a zip, any other a folder." onChange={(event) => setPath(event.target.value)} />
           {host.pick !== undefined && <Button icon="folder" onClick={() => void choose()}>Choose</Button>}
         </div>
         <div className={styles.row}>
-          <Button look="person" loose because={because} onClick={() => make.mutate({ task, path: path.trim(), artifacts: [files], redact })}>Export</Button>
+          <Button look="person" loose because={because} onClick={() => make.mutate({ task, path: path.trim(), artifacts: [files], redact: [redact] })}>Export</Button>
         </div>
         {make.error !== null && <Failed error={make.error} />}
         {make.data !== undefined && (
@@ -72,50 +75,42 @@ function Form({ tasks, task: first }: { tasks: { value: string; label: string }[
   );
 }
 
-/** The words of the task as a reader of the proof would find them. */
-function Preview({ task, redact, files }: { task: string; redact: boolean; files: Files }) {
-  const asked = useAsk("task_events.list", { task, limit: SAMPLE });
-  const found = useAsk("artifacts.list", { task, limit: 500 });
-  const goes = (found.data?.rows ?? []).filter((row) => files === "all" || (files === "records" && row.class === "audit"));
+/** What would leave this machine, as the host tells it: the same words would make the same proof. */
+function Preview({ task, redact, files }: { task: string; redact: Redact; files: Files }) {
+  const asked = useAsk("proof.preview", { task, artifacts: [files], redact: [redact] }, { keep: true });
   return (
     <section className={styles.preview} aria-label="What a reader sees">
       <h2>What a reader sees</h2>
-      <Facts wide rows={[
-        ["Files", found.data === undefined ? "…" : `${count(goes.length, "file")}, ${bytes(goes.reduce((sum, row) => sum + row.byte_size, 0))}`],
-        ["Left behind", found.data === undefined ? "…" : `${count(found.data.rows.length - goes.length, "file")}, named by digest`],
-        ["Words", redact ? "Only digests of goals, paths and claims" : "Goals, paths and claims as they were said"],
-      ]} />
-      <Answer asked={asked} what="its events">
-        {(part) => (
+      <Answer asked={asked} what="what would leave">
+        {(found) => (
           <>
-            <ul>
-              {part.events.flatMap((event) => words(event)).slice(0, 14).map((line, at) => (
-                <li key={at}>
-                  <span>{plain(line.name)}</span>
-                  {redact ? <span className={styles.gone} aria-label="left out">{"█".repeat(Math.min(28, Math.max(6, Math.ceil(line.text.length / 3))))}</span> : <span><Words of={line.text} /></span>}
-                </li>
-              ))}
-            </ul>
-            <p className={styles.small}>From the first {SAMPLE} events of {part.last_seq}. The order, the times and the digests of all of them always go along. <Link to="/task/$id" params={{ id: task }}>Open the task</Link></p>
+            <Facts wide rows={[
+              ["Events", `${count(found.events, "event")}, their order, times and digests`],
+              ["Receipts", count(found.receipts, "receipt")],
+              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${found.withheld.toLocaleString("en")} as digests only`],
+              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${found.artifacts_withheld} as digests only`],
+              found.left_out.length === 0 ? null : ["Cannot go along", found.left_out.join(", ")],
+            ]} />
+            {found.values.length > 0 && (
+              <table className={table.table}>
+                <thead><tr><th>Readable value</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
+                <tbody>{found.values.map((one) => (
+                  <tr key={one.pointer}><td><code>{one.pointer}</code></td><td className={table.main}><Words of={one.example} /></td><td className={table.right}>{one.count}</td></tr>
+                ))}</tbody>
+              </table>
+            )}
+            {found.artifacts.length > 0 && (
+              <table className={table.table}>
+                <thead><tr><th>Readable files</th><th className={table.right}>Size</th><th className={table.right}>Count</th></tr></thead>
+                <tbody>{found.artifacts.map((one) => (
+                  <tr key={one.kind}><td>{capital(plain(one.kind))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{one.count}</td></tr>
+                ))}</tbody>
+              </table>
+            )}
+            <p className={styles.small}><Link to="/task/$id" params={{ id: task }}>Open the task</Link></p>
           </>
         )}
       </Answer>
     </section>
   );
-}
-
-/** Leaves that are kept apart in the ledger, so that they can be left out or erased. */
-const SENSITIVE = new Set(["goal", "summary", "uri", "root_path", "title", "claim", "text", "question", "rationale", "feedback", "alias"]);
-
-function words(event: Event): { name: string; text: string }[] {
-  const found: { name: string; text: string }[] = [];
-  const walk = (value: unknown, name: string) => {
-    if (typeof value === "string") {
-      if (SENSITIVE.has(name) && value !== "" && !value.startsWith("sha256:")) found.push({ name: capital(name), text: value });
-    } else if (typeof value === "object" && value !== null) {
-      for (const [inner, part] of Object.entries(value)) walk(part, inner);
-    }
-  };
-  walk(event.body, "");
-  return found;
 }

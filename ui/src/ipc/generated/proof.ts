@@ -55,7 +55,7 @@ export interface Previewed {
   events: number;
   receipts: number;
   /** Sensitive values that could be read. */
-  values: unknown[];
+  values: Value[];
   /** Sensitive values of which only the digest would leave. */
   withheld: number;
   /** Content that could be read. */

@@ -40,7 +40,24 @@ pub(super) struct Variant {
 
 pub(super) fn types(source: &str) -> Vec<Type> {
     let file = syn::parse_file(source).unwrap();
-    file.items.iter().flat_map(item).collect()
+    let mut found: Vec<Type> = file.items.iter().flat_map(item).collect();
+    // A bare `Value` is the noun's own where it has one, and any JSON otherwise.
+    if !found.iter().any(|one| one.name == "Value") {
+        for field in found.iter_mut().flat_map(fields_of) {
+            if field.ts == "Value" {
+                field.ts = "unknown".to_owned();
+            }
+        }
+    }
+    found
+}
+
+fn fields_of(one: &mut Type) -> Vec<&mut Field> {
+    match &mut one.shape {
+        Shape::Record(fields) => fields.iter_mut().collect(),
+        Shape::Union(_, variants) => variants.iter_mut().flat_map(|v| v.fields.iter_mut()).collect(),
+        Shape::Words(_) | Shape::Alias(_) | Shape::From(_) => Vec::new(),
+    }
 }
 
 fn item(item: &Item) -> Vec<Type> {
@@ -226,7 +243,7 @@ fn ts(ty: &syn::Type) -> String {
         "Vec" => format!("{}[]", first()),
         "Box" => first(),
         "BTreeMap" => format!("Record<{}, {}>", inside[0], inside[1]),
-        "Value" => "unknown".to_owned(),
+        "Value" if path.path.segments.len() > 1 => "unknown".to_owned(),
         name if inside.is_empty() => name.to_owned(),
         name => format!("{name}<{}>", inside.join(", ")),
     }
