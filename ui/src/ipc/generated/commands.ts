@@ -1,6 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type * as approvals from "./approvals";
 import type * as artifacts from "./artifacts";
+import type * as changes from "./changes";
 import type * as context from "./context";
 import type * as erasure from "./erasure";
 import type * as gate from "./gate";
@@ -9,6 +10,7 @@ import type * as host from "./host";
 import type * as keys from "./keys";
 import type * as knowledge from "./knowledge";
 import type * as ledger from "./ledger";
+import type * as lineage from "./lineage";
 import type * as playbooks from "./playbooks";
 import type * as policy from "./policy";
 import type * as proof from "./proof";
@@ -72,6 +74,10 @@ export interface Commands {
   "artifacts.content": { params: artifacts.Content; answer: artifacts.Bytes };
   /** answers where an artifact came from and what came of it */
   "artifacts.lineage": { params: artifacts.Lineage; answer: artifacts.Lineages };
+  /** shows what an approval would change, or a receipt has changed, with both sides */
+  "changes.show": { params: changes.Show; answer: changes.Changes };
+  /** draws what came from what */
+  "lineage.draw": { params: lineage.Draw; answer: lineage.Drawing };
   /** shows exactly what was sent to a model and what came back */
   "context.show": { params: context.Show; answer: context.Context };
   /** lists grants */
@@ -184,6 +190,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "artifacts.show": { access: "read", topics: ["artifacts"] },
   "artifacts.content": { access: "read", topics: ["artifacts"] },
   "artifacts.lineage": { access: "read", topics: ["artifacts"] },
+  "changes.show": { access: "read", topics: ["approvals", "receipts"] },
+  "lineage.draw": { access: "read", topics: ["artifacts", "receipts", "knowledge"] },
   "context.show": { access: "read", topics: ["tasks"] },
   "grants.list": { access: "read", topics: ["grants"] },
   "grants.revoke": { access: "write", topics: [] },

@@ -35,7 +35,10 @@ fn what_a_receipt_says_was_changed_is_shown_as_it_is_now() {
     let changes = home.must("changes.show", json!({ "of": receipt }));
     assert_eq!(changes["tense"], "done");
     let file = &changes["files"][0];
-    assert_eq!((&file["op"], &file["path"], &file["outcome"]), (&json!("write"), &json!("a.txt"), &json!("done")));
+    assert_eq!(
+        (&file["op"], &file["path"], &file["outcome"]),
+        (&json!("write"), &json!("a.txt"), &json!("done"))
+    );
     assert_eq!(file["after"]["text"], "new\n");
     assert!(file["before"].is_null());
 }
@@ -48,7 +51,10 @@ fn a_drawing_holds_the_focus_its_causes_and_only_edges_between_what_it_shows() {
     let nodes = drawing["nodes"].as_array().expect("nodes");
     let ids: Vec<&str> = nodes.iter().filter_map(|n| n["id"].as_str()).collect();
     assert!(ids.contains(&receipt.as_str()));
-    assert!(nodes.iter().any(|n| n["kind"] == "effect" && n["feeds"] == true), "the effect feeds its receipt");
+    assert!(
+        nodes.iter().any(|n| n["kind"] == "effect" && n["feeds"] == true),
+        "the effect feeds its receipt"
+    );
     for edge in drawing["edges"].as_array().expect("edges") {
         for end in ["from", "to"] {
             assert!(ids.contains(&edge[end].as_str().expect("an id")), "{edge}");
