@@ -118,7 +118,12 @@ export function lines(drawing: Drawing, nodes: readonly Node[]): Line[] {
 /** Lines without content that are drawn all the same: who decided, about what. */
 function authority(line: Line, nodes: readonly Node[]): boolean {
   const kind = (id: string) => nodes.find((node) => node.id === id)?.kind ?? "";
-  return ["approval", "decision"].includes(kind(line.from)) || ["approval", "decision"].includes(kind(line.to));
+  const decides = (id: string) => ["approval", "decision"].includes(kind(id));
+  const place = (id: string) => {
+    const here = nodes.find((node) => node.id === id);
+    return here === undefined ? -1 : BANDS.indexOf(band(here) ?? "Effect");
+  };
+  return (decides(line.from) || decides(line.to)) && place(line.from) <= place(line.to);
 }
 
 /** Without the lines that a way over another shown thing says already. */
