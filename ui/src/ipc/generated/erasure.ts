@@ -13,7 +13,7 @@ export interface Plan {
 
 /** What would be erased. */
 export interface Planned {
-  values: unknown[];
+  values: Value[];
   contents: Content[];
   tasks: string[];
   /** Words to read before it is done. */
