@@ -9,6 +9,7 @@ mod killed;
 mod programs;
 mod server;
 mod stage;
+mod staged;
 mod summary;
 mod tidy;
 mod tree;

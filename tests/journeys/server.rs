@@ -33,6 +33,24 @@ pub fn begin(manner: Manner) -> String {
     format!("openai:http://127.0.0.1:{port}/v1#nobody")
 }
 
+/// A model that gives these answers in turn, and the last of them from then on.
+pub fn script(answers: &[serde_json::Value]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let answers: Vec<String> = answers.iter().map(ToString::to_string).collect();
+    std::thread::spawn(move || {
+        for (turn, mut stream) in listener.incoming().flatten().enumerate() {
+            read_request(&mut stream);
+            let Some(answer) = answers.get(turn).or(answers.last()) else { return };
+            let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": answer } }] });
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+            // Whoever has hung up needs no answer.
+            let _ = stream.write_all(format!("{head}data: {delta}\n\ndata: [DONE]\n\n").as_bytes());
+        }
+    });
+    format!("openai:http://127.0.0.1:{port}/v1#scripted")
+}
+
 /// An address where nobody listens.
 pub fn nobody() -> String {
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();

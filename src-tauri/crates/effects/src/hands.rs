@@ -4,14 +4,15 @@ use crate::change::{self, settle};
 use crate::command;
 use crate::{
     Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Settled, Spool,
-    Workspace, reads,
+    Workspace, reads, stage,
 };
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
 use model::artifact::ArtifactKind;
 use model::fault::Faults;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
 use model::witness::{Fingerprint, Found, StateWitness};
-use model::{Clock, Digest, ResourceId, UnixMs};
+use model::{Clock, Digest, RelPath, ResourceId, UnixMs};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Executors over one workspace. Share it by reference; it holds no state between calls.
@@ -73,6 +74,12 @@ impl Hands {
         }
     }
 
+    /// Bytes of those of the files that are short enough to be merged line by line, by their digest.
+    pub fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
+        let read = |path| self.workspace.read_whole(path, crate::STAGE_TEXT_BYTES_MAX).ok();
+        paths.iter().filter_map(read).map(|bytes| (Digest::of(&bytes), bytes)).collect()
+    }
+
     /// Bytes that the items will overwrite or delete, item by item, checked against the item's prior. What an
     /// earlier item of the same set moves or writes there is among them: an undo goes back through every step.
     ///
@@ -103,7 +110,12 @@ impl Hands {
                 let done = change::perform(self, &scope, request, items, None, cancelled, progress);
                 self.changed(request, started, done)
             }
-            Action::Command { .. } => command::run(self, &scope, request, started, cancelled, progress),
+            Action::Command { .. } => match &request.staged {
+                Some(staged) => {
+                    stage::commit::commit(self, &scope, request, staged, None, cancelled, progress)
+                }
+                None => command::run(self, &scope, request, started, cancelled, progress),
+            },
             Action::Remember { .. } => {
                 let error =
                     Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
@@ -139,11 +151,15 @@ impl Hands {
             Ok(scope) => scope,
             Err(error) => return self.refused(request, started, &error),
         };
-        match &request.action {
-            Action::Change { items } | Action::Rollback { items, .. } => {
+        match (&request.action, &request.staged) {
+            (Action::Change { items } | Action::Rollback { items, .. }, _) => {
                 let done =
                     change::perform(self, &scope, request, items, Some(settled), &|| false, &mut |_| {});
                 self.changed(request, started, done)
+            }
+            (Action::Command { .. }, Some(staged)) => {
+                let (cancelled, settled) = (|| false, Some(settled));
+                stage::commit::commit(self, &scope, request, staged, settled, &cancelled, &mut |_| {})
             }
             _ => {
                 let error = Error::Request(format!("`{}` cannot be rolled forward", request.action.tool()));
@@ -205,6 +221,11 @@ impl Hands {
             error: Some(error.to_string()),
             kept: Vec::new(),
         }
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> UnixMs {
+        self.clock.now()
     }
 
     /// What ran, stamped now.

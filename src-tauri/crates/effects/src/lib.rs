@@ -23,19 +23,23 @@
 //! 6. After a crash [`Hands::settle`] looks and never runs; what it cannot tell is `unknown` (HK-19.4).
 //! 7. A command sees the lease root, a private home and system folders, and leaves no process behind where the
 //!    machine can promise it; which walls stood is in the outcome.
+//! 8. A staged command cannot reach the folder itself: it works on a layer or a copy with the network held, and
+//!    only [`Hands::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5).
 //!
 //! # Where to start reading
 //!
-//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`.
+//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
 mod command;
 mod error;
 mod hands;
+mod merge;
 mod outcome;
 mod reads;
 mod sandbox;
+mod stage;
 mod undo;
 mod workspace;
 
@@ -46,7 +50,8 @@ pub use governance::Authorization;
 pub use hands::Hands;
 pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use sandbox::Sandbox;
-pub use undo::{Conflict, ConflictItem, plan_rollback};
+pub use stage::{Staging, Unstaged};
+pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping};
 pub use workspace::Workspace;
 
 /// Bytes of one file given back by one `read`: a larger file is given in part and says so.
@@ -65,3 +70,13 @@ pub const COMMAND_KEEP_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const COMMAND_KEEP_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Files kept aside before a command.
 pub const COMMAND_KEEP_FILES_MAX: usize = 20_000;
+/// Bytes of all files that a staged command may leave behind.
+pub const STAGE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Bytes of a folder that is copied to stage a command in, where no layer can be put over it.
+pub const STAGE_COPY_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Entries of a folder that is copied to stage a command in.
+pub const STAGE_COPY_ENTRIES_MAX: usize = 20_000;
+/// Bytes of one side of a difference that is shown line by line.
+pub const STAGE_TEXT_BYTES_MAX: u64 = 1024 * 1024;
+/// How often a command is staged again because somebody changed the same files while it ran.
+pub const STAGE_TRIES_MAX: u32 = 3;

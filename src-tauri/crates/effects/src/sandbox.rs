@@ -250,6 +250,17 @@ impl Sandbox {
         self.bwrap.is_some()
     }
 
+    /// Whether a layer can be put over the root, for a staged run.
+    pub(crate) fn can_layer(&self) -> bool {
+        cfg!(target_os = "linux") && self.bwrap.is_some() && self.exec.is_some()
+    }
+
+    /// Whether walls stand that keep a command to its view.
+    pub(crate) fn is_confined(&self) -> bool {
+        use SandboxLevel::{Landlock, Namespaces, NamespacesLandlock};
+        matches!(self.level, NamespacesLandlock | Namespaces | Landlock)
+    }
+
     /// Whether `hermit-exec` stands between and marks the start.
     pub(crate) fn marks_start(&self) -> bool {
         self.exec.is_some()

@@ -1,5 +1,7 @@
-//! The plan of an undo: the inverse of a receipt, and only where nobody has been since.
+//! The plan of an undo: the inverse of a receipt, around what anybody else has done since, or not at all.
 
+use crate::merge;
+use crate::stage::text;
 use model::action::{ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome, Receipt};
 use model::witness::{Fingerprint, Found};
@@ -57,16 +59,117 @@ fn digest(found: &Found) -> Option<Digest> {
 /// [`Conflict`] when a resource is not as the act left it, when its earlier bytes were not kept, or when what
 /// happened there is no file change: all of them, not the first alone.
 pub fn plan_rollback(receipt: &Receipt, current: &[Fingerprint]) -> Result<Vec<ChangeItem>, Conflict> {
+    plan_rollback_keeping(receipt, current, &|_| None).map(|plan| plan.items)
+}
+
+/// An undo that keeps later work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The inverse change set.
+    pub items: Vec<ChangeItem>,
+    /// Texts in which the undo and a later edit are both, to be stored before the set is performed.
+    pub merged: Vec<Vec<u8>>,
+    /// Where that is so, in words.
+    pub notes: Vec<String>,
+}
+
+/// As [`plan_rollback`], and where a person has edited a text since, the undo goes around their edit: base is what
+/// the act left, one side what was there before, the other what is there now. Edits that overlap stay a conflict.
+/// `read` gives bytes by digest, of before-images and of what the act left; `None` when they are not kept.
+///
+/// # Errors
+/// [`Conflict`] as there, with what could not be merged.
+pub fn plan_rollback_keeping(
+    receipt: &Receipt,
+    current: &[Fingerprint],
+    read: &dyn Fn(&Digest) -> Option<Vec<u8>>,
+) -> Result<Plan, Conflict> {
+    let now: BTreeMap<String, Vec<u8>> = current
+        .iter()
+        .filter_map(|print| Some((print.resource.to_string(), read(&digest(&print.state)?)?)))
+        .collect();
     let current: BTreeMap<String, &Found> =
         current.iter().map(|f| (f.resource.to_string(), &f.state)).collect();
-    let mut conflicts = last_states(receipt, &current);
+    let (conflicts, merges) = around(receipt, last_states(receipt, &current), &current, &now, read);
+    plan(receipt, conflicts, merges)
+}
+
+/// A text in which an undo and a later edit are both, by resource.
+type Merges = BTreeMap<String, (ChangeItem, Vec<u8>)>;
+
+/// Takes out of `conflicts` what can be merged.
+fn around(
+    receipt: &Receipt,
+    conflicts: Vec<ConflictItem>,
+    current: &BTreeMap<String, &Found>,
+    now: &BTreeMap<String, Vec<u8>>,
+    read: &dyn Fn(&Digest) -> Option<Vec<u8>>,
+) -> (Vec<ConflictItem>, Merges) {
+    let mut merges = Merges::new();
+    let open = conflicts.into_iter().filter_map(|mut item| {
+        let of_it: Vec<&Change> = receipt
+            .changes
+            .iter()
+            .filter(|c| c.outcome == ItemOutcome::Done && name(c).as_ref() == Some(&item.resource))
+            .collect();
+        let ([change], Some(theirs)) = (of_it.as_slice(), now.get(&item.resource)) else { return Some(item) };
+        let merged = merge_one(change, theirs, read);
+        match (merged, current.get(&item.resource), path(change)) {
+            (Some(Ok(bytes)), Some(Found::File { sha256, mode, .. }), Ok(path)) => {
+                let write = ChangeItem::Write {
+                    path,
+                    content_sha256: Digest::of(&bytes),
+                    byte_size: bytes.len() as u64,
+                    prior: Prior::Sha256(*sha256),
+                    mode: *mode,
+                };
+                merges.insert(item.resource, (write, bytes));
+                None
+            }
+            (Some(Err(())), ..) => {
+                item.why = "the same lines were changed after the act; undoing would lose that".to_owned();
+                Some(item)
+            }
+            _ => Some(item),
+        }
+    });
+    (open.collect(), merges)
+}
+
+/// What is there now without what the act did to it; an error when both touch the same lines, nothing when it is no
+/// text or not kept.
+fn merge_one(
+    change: &Change,
+    theirs: &[u8],
+    read: &dyn Fn(&Digest) -> Option<Vec<u8>>,
+) -> Option<Result<Vec<u8>, ()>> {
+    let image = change.before_image.as_ref().filter(|kept| Some(kept.sha256) == digest(&change.before))?;
+    let (base, ours) = (read(&digest(&change.after)?)?, read(&image.sha256)?);
+    let all = [base.as_slice(), ours.as_slice(), theirs];
+    if all.iter().any(|side| side.len() as u64 > crate::STAGE_TEXT_BYTES_MAX) {
+        return None;
+    }
+    let (base, ours, theirs) = (text(&base)?, text(&ours)?, text(theirs)?);
+    Some(merge::three_way(base, ours, theirs).map(String::into_bytes).ok_or(()))
+}
+
+fn plan(receipt: &Receipt, mut conflicts: Vec<ConflictItem>, mut merges: Merges) -> Result<Plan, Conflict> {
     let mut items = Vec::new();
+    let (mut merged, mut notes) = (Vec::new(), Vec::new());
     let done: Vec<&Change> =
         receipt.changes.iter().filter(|c| c.outcome == ItemOutcome::Done && c.before != c.after).collect();
     let mut at = done.len();
     while at > 0 {
         at -= 1;
         let Some(change) = done.get(at).copied() else { break };
+        if let Some((write, bytes)) = name(change).and_then(|name| merges.remove(&name)) {
+            if let ChangeItem::Write { path, .. } = &write {
+                notes.push(format!("`{path}` was edited since; the undo goes around that edit"));
+            }
+            items.push(write);
+            merged.push(bytes);
+            continue;
+        }
         let earlier = at.checked_sub(1).and_then(|at| done.get(at)).copied();
         if let Some(source) = earlier.filter(|source| is_move(source, change)) {
             at -= 1;
@@ -79,7 +182,7 @@ pub fn plan_rollback(receipt: &Receipt, current: &[Fingerprint]) -> Result<Vec<C
         let why = "what happened here is not known; settle it first".to_owned();
         conflicts.push(conflict(change, change.after.clone(), why));
     }
-    if conflicts.is_empty() { Ok(items) } else { Err(Conflict { items: conflicts }) }
+    if conflicts.is_empty() { Ok(Plan { items, merged, notes }) } else { Err(Conflict { items: conflicts }) }
 }
 
 fn push(

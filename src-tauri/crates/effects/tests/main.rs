@@ -10,6 +10,7 @@
 
 mod changing;
 mod crashing;
+mod interleaving;
 mod looking;
 mod support;
 mod undoing;

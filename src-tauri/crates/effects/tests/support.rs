@@ -166,6 +166,8 @@ impl World {
             proposed_by: PrincipalId::fresh(clock, entropy),
             proposed_at: NOW,
             evidence_refs: vec![],
+            staged: None,
+            not_staged: None,
         }
     }
 

@@ -4,7 +4,8 @@
 //!
 //! Namespaces are made by bubblewrap around this program; what a process can only do to itself is done here:
 //! limits, no new privileges, Landlock, seccomp. It is started with the lease's paths as arguments, marks in the
-//! instant before the change that it is about to become the command, and is gone.
+//! instant before the change that it is about to become the command, and is gone. Where a command is to work on a
+//! staged view, an instance of its own comes before bubblewrap and puts a layer over the folder.
 //!
 //! # What it must never do
 //!
@@ -16,6 +17,7 @@
 //! 2. The mark is on disk before the command's first instruction; a command that could not be started is said
 //!    behind the mark.
 //! 3. Every wall is inherited and none can be taken down again.
+//! 4. `--layer` and no layer: it ends with [`WALLS_FAILED`] and nothing works on the folder itself.
 //!
 //! # Where to start reading
 //!
@@ -24,6 +26,7 @@
 
 #[cfg(target_os = "linux")]
 mod landlocked;
+pub mod layer;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,5 @@
 //! `hermit-exec [--read PATH]... [--write PATH]... [FLAGS] -- PROGRAM [ARGUMENT]...`
+//! `hermit-exec --layer FOLDER UPPER WORK -- PROGRAM [ARGUMENT]...`
 //!
 //! Started by Hermit alone; see the library for what it does and in which order.
 #![allow(clippy::disallowed_methods, reason = "this program becomes the command")]
@@ -20,6 +21,9 @@ fn run() -> Result<ExitCode, exec::Error> {
     use exec::mark::Mark;
     use std::os::unix::process::CommandExt;
 
+    if let Some((layer, words)) = exec::layer::Layer::parse(std::env::args_os().skip(1))? {
+        return under(&layer, &words);
+    }
     let (walls, words) = exec::walls::Walls::parse(std::env::args_os().skip(1))?;
     let mark = walls.started.then(Mark::take).transpose()?;
     if !walls.check && !words.is_empty() {
@@ -48,6 +52,22 @@ fn run() -> Result<ExitCode, exec::Error> {
         std::io::ErrorKind::NotFound => exec::NOT_FOUND,
         _ => exec::NOT_STARTED,
     }))
+}
+
+/// Puts the layer up and becomes what works under it.
+#[cfg(target_os = "linux")]
+fn under(layer: &exec::layer::Layer, words: &[std::ffi::OsString]) -> Result<ExitCode, exec::Error> {
+    use std::os::unix::process::CommandExt;
+
+    let end = Some(rustix::process::Signal::KILL);
+    rustix::process::set_parent_process_death_signal(end).map_err(|e| exec::Error::Mark(e.into()))?;
+    layer.raise()?;
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(exec::Error::Argument("--".to_owned()));
+    };
+    let error = std::process::Command::new(program).args(arguments).exec();
+    eprintln!("hermit-exec: `{}` could not be started: {error}", program.to_string_lossy());
+    Ok(ExitCode::from(exec::WALLS_FAILED))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -11,6 +11,7 @@
 
 mod contained;
 mod killed;
+mod staged;
 #[allow(dead_code, reason = "the hands' own tests take the rest")]
 #[path = "../../effects/tests/support.rs"]
 mod support;

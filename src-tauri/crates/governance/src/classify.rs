@@ -193,6 +193,14 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
     found.into_iter().collect()
 }
 
+/// What a request touches: what its action does, and every place that a staged run of it changed.
+pub fn resources_of(workspace: WorkspaceId, action: &Action, staged: &[ChangeItem]) -> Vec<ResourceId> {
+    let mut found: BTreeSet<ResourceId> = resources(workspace, action).into_iter().collect();
+    let file = |path: &RelPath| ResourceId::File(workspace, path.clone());
+    found.extend(staged.iter().flat_map(changed_paths).map(file));
+    found.into_iter().collect()
+}
+
 /// Whether the words of a command say that it changes version control.
 fn changes_version_control(argv: &[String]) -> bool {
     let Some((program, arguments)) = argv.split_first() else {

@@ -40,7 +40,7 @@ pub mod risk;
 pub mod witness;
 
 pub use authorization::{Authorization, authorize};
-pub use classify::{classify, gravity, resources};
+pub use classify::{classify, gravity, resources, resources_of};
 pub use paths::{PathKind, path_kind};
 pub use policy::{PolicyEngine, Question, RuleEffect, RuleText, Trial, hypothetical};
 pub use refusal::Refusal;

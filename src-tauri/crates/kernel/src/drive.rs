@@ -12,6 +12,7 @@ mod normalise;
 mod observe;
 mod receipt;
 mod recover;
+mod stage;
 mod think;
 
 pub(crate) use act::Yes;
@@ -19,6 +20,7 @@ pub(crate) use end::in_words;
 pub(crate) use judge::Judged;
 pub(crate) use observe::summary_of;
 pub(crate) use receipt::INVALIDATE_MEMORY;
+pub(crate) use stage::Tried;
 
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};

@@ -47,6 +47,8 @@ pub(crate) struct Cell {
     pub(crate) driving: AtomicBool,
     /// A person wants it to stop what it waits for.
     pub(crate) stop: AtomicBool,
+    /// What the command in hand came to in its staged view; a host that dies tries it anew, without harm.
+    pub(crate) tried: Mutex<Option<crate::drive::Tried>>,
 }
 
 /// The only writer.
@@ -143,6 +145,7 @@ impl Kernel {
             state: Mutex::new(state),
             driving: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            tried: Mutex::new(None),
         });
         Ok(Arc::clone(lock(&self.tasks).entry(task_id).or_insert(cell)))
     }

@@ -1,14 +1,15 @@
 //! What the kernel asks of others: hands, reasoners, signers, and somebody who listens.
 
-use effects::{BeforeImage, Outcome, Progress, Settled};
+use effects::{BeforeImage, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
-use model::action::{ActionRequest, ChangeItem};
+use model::action::{Action, ActionRequest, ChangeItem};
 use model::receipt::SandboxLevel;
 use model::task::ModelChoice;
 use model::witness::{Fingerprint, StateWitness};
-use model::{ActionRequestId, ResourceId, TaskId, WorkspaceId};
+use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, WorkspaceId};
 use reasoning::Reasoner;
-use seal::Signer;
+use seal::{Digest, Signer};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,6 +49,49 @@ pub trait Hands: Send + Sync {
     /// # Errors
     /// In words, when it cannot be dropped.
     fn forget(&self, request: ActionRequestId) -> Result<(), String>;
+
+    /// Bytes of those of the files that are short enough to be merged line by line, by their digest.
+    fn texts(&self, _: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
+        BTreeMap::new()
+    }
+
+    /// Whether a command can be tried in a staged view here.
+    ///
+    /// # Errors
+    /// Why not, in words for the card. Hands that stage nothing say so.
+    fn stageable(&self, _: &Action) -> Result<(), String> {
+        Err("these hands have no staged view".to_owned())
+    }
+
+    /// Runs a command in a staged view of the folder, which itself is never touched (governance.md 5).
+    ///
+    /// # Errors
+    /// It cannot be staged, or came to nothing that could be committed.
+    fn stage(
+        &self,
+        _: AttemptId,
+        action: &Action,
+        _: &dyn Fn() -> bool,
+        _: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Unstaged> {
+        Err(Unstaged::Cannot(self.stageable(action).err().unwrap_or_default()))
+    }
+
+    /// Bytes that a staged run left for a path.
+    ///
+    /// # Errors
+    /// In words, when they are gone.
+    fn staged_bytes(&self, _: AttemptId, _: &RelPath, _: &Digest) -> Result<Vec<u8>, String> {
+        Err("these hands have no staged view".to_owned())
+    }
+
+    /// Forgets what a staged run left.
+    ///
+    /// # Errors
+    /// In words, when it cannot be removed.
+    fn unstage(&self, _: AttemptId) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 impl Hands for effects::Hands {
@@ -84,6 +128,32 @@ impl Hands for effects::Hands {
 
     fn forget(&self, request: ActionRequestId) -> Result<(), String> {
         self.forget(request).map_err(|e| e.to_string())
+    }
+
+    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
+        self.texts(paths)
+    }
+
+    fn stageable(&self, action: &Action) -> Result<(), String> {
+        self.stageable(action)
+    }
+
+    fn stage(
+        &self,
+        attempt: AttemptId,
+        action: &Action,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Unstaged> {
+        self.stage(attempt, action, cancelled, progress)
+    }
+
+    fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
+        self.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
+    }
+
+    fn unstage(&self, attempt: AttemptId) -> Result<(), String> {
+        self.unstage(attempt).map_err(|e| e.to_string())
     }
 }
 

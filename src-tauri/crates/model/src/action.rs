@@ -1,5 +1,6 @@
 //! What can be proposed (HK-11.3, HK-16.4).
 
+use crate::receipt::SandboxLevel;
 use crate::{
     ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId,
     TaskId, UnixMs,
@@ -274,6 +275,47 @@ pub struct ExpectedEffect {
     pub byte_size: Option<u64>,
 }
 
+crate::names! {
+    /// How the copy-on-write view of a staged command was made.
+    pub enum StageMethod ("stage method") {
+        /// A layer over the folder: nothing is copied but what the command changes.
+        Overlay = "overlay",
+        /// A copy that shares its bytes with the folder until one of the two changes.
+        Reflink = "reflink",
+        /// A whole copy.
+        Copy = "copy",
+    }
+}
+
+/// What a command did in a staged view of the folder, with the network held (governance.md 5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staged {
+    /// How the view was made.
+    pub method: StageMethod,
+    /// The walls around the command while it ran.
+    pub sandbox_level: SandboxLevel,
+    /// What it changed, in the order in which it is committed; digests of the very bytes.
+    pub items: Vec<ChangeItem>,
+    /// Digest of what it printed, artifact `command.transcript`.
+    pub transcript_sha256: Digest,
+    /// Digest of its changes as a person reads them, artifact `diff`.
+    pub diff_sha256: Digest,
+    /// Exit status; none when it was ended.
+    pub exit_code: Option<i32>,
+    /// Why it did not succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Digest of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable_sha256: Option<Digest>,
+    /// When it began.
+    pub started_at: UnixMs,
+    /// When it had ended.
+    pub finished_at: UnixMs,
+    /// What else was seen, in words: walls, what was left out.
+    pub notes: Vec<String>,
+}
+
 /// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionRequest {
@@ -303,4 +345,21 @@ pub struct ActionRequest {
     pub proposed_at: UnixMs,
     /// Artifacts that were in the proposer's context.
     pub evidence_refs: Vec<ArtifactId>,
+    /// What a command did in a staged view, before anybody was asked: exactly this is committed (governance.md 5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staged>,
+    /// Why a command has not run in a staged view: it runs in the folder itself, after the yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_staged: Option<String>,
+}
+
+impl ActionRequest {
+    /// The items of a change set: those that were asked for, or those a staged command came to.
+    pub fn items(&self) -> &[ChangeItem] {
+        match (&self.action, &self.staged) {
+            (Action::Change { items } | Action::Rollback { items, .. }, _) => items,
+            (Action::Command { .. }, Some(staged)) => &staged.items,
+            (Action::Command { .. } | Action::Observe { .. } | Action::Remember { .. }, _) => &[],
+        }
+    }
 }

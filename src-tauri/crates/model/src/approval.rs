@@ -1,9 +1,10 @@
 //! The pause that waits for a person (HK-8.9, HK-16.7, governance.md 2).
 
 use crate::action::ActionRequest;
+use crate::artifact::ArtifactRef;
 use crate::policy::{PolicyResult, RiskBand};
 use crate::witness::StateWitness;
-use crate::{ApprovalId, ArtifactId, AttemptId, PrincipalId, StepId, TaskId, UnixMs, WitnessId};
+use crate::{ApprovalId, ArtifactId, AttemptId, PrincipalId, RelPath, StepId, TaskId, UnixMs, WitnessId};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -160,6 +161,54 @@ pub struct ApprovalPacket {
     pub expires_at: UnixMs,
     /// 128 random bits, hexadecimal: an old yes never fits a new question.
     pub nonce: String,
+    /// What the command did in its staged view, as a person reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<StagedView>,
+}
+
+/// A staged command's doings, as a packet shows them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedView {
+    /// The whole diff, artifact `diff`.
+    pub diff: ArtifactRef,
+    /// The whole transcript, artifact `command.transcript`.
+    pub transcript: ArtifactRef,
+    /// Every change, deletions first; long texts are left out here and are in `diff`.
+    pub changes: Vec<StagedChange>,
+    /// The last of what it printed.
+    pub printed: String,
+    /// Bytes it printed in all.
+    pub printed_bytes: u64,
+}
+
+/// One file that a staged command changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedChange {
+    /// Where it is; for a rename, where to.
+    pub path: RelPath,
+    /// For a rename: where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<RelPath>,
+    /// `delete`, `rename`, `replace`, `mode`, `create`, `delete_folder`.
+    pub effect: String,
+    /// Digest before.
+    pub before_sha256: Option<Digest>,
+    /// Bytes before.
+    pub before_bytes: Option<u64>,
+    /// Permission bits before.
+    pub before_mode: Option<u32>,
+    /// Digest after.
+    pub after_sha256: Option<Digest>,
+    /// Bytes after.
+    pub after_bytes: Option<u64>,
+    /// Permission bits after.
+    pub after_mode: Option<u32>,
+    /// The difference as unified lines, where both sides are text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Why there is no text: binary, or too long for here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_text: Option<String>,
 }
 
 /// The approval itself (HK-8.9-3, -4).

@@ -1,15 +1,17 @@
 //! The real hands, in a test's folder, with somebody who counts what they do.
 
 use crate::{Crash, Edge};
-use effects::{BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Workspace};
+use effects::{
+    BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged,
+    Workspace,
+};
 use governance::Authorization;
 use kernel::ports::{Hands, HandsSource};
-use model::ActionRequestId;
-use model::action::{ActionRequest, ChangeItem};
+use model::action::{Action, ActionRequest, ChangeItem};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
 use model::witness::{Fingerprint, StateWitness};
-use model::{Clock, ResourceId, WorkspaceId};
+use model::{ActionRequestId, AttemptId, Clock, Digest, RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -120,5 +122,31 @@ impl Hands for Adapter {
 
     fn forget(&self, request: ActionRequestId) -> Result<(), String> {
         self.0.forget(request).map_err(|e| e.to_string())
+    }
+
+    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
+        self.0.texts(paths)
+    }
+
+    fn stageable(&self, action: &Action) -> Result<(), String> {
+        self.0.stageable(action)
+    }
+
+    fn stage(
+        &self,
+        attempt: AttemptId,
+        action: &Action,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Unstaged> {
+        self.0.stage(attempt, action, cancelled, progress)
+    }
+
+    fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
+        self.0.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
+    }
+
+    fn unstage(&self, attempt: AttemptId) -> Result<(), String> {
+        self.0.unstage(attempt).map_err(|e| e.to_string())
     }
 }

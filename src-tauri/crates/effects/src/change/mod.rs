@@ -10,7 +10,7 @@ pub(crate) mod settle;
 mod write;
 
 use crate::{Error, Hands, Progress};
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{ActionRequest, ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
@@ -256,10 +256,8 @@ fn record(hands: &Hands, done: &mut Done, item: &ChangeItem, before: &[Found], o
 /// Every item, not done: for a request that was refused as a whole.
 pub(crate) fn none_done(hands: &Hands, request: &ActionRequest) -> Vec<Change> {
     let mut done = Done::default();
-    if let Action::Change { items } | Action::Rollback { items, .. } = &request.action {
-        for item in items {
-            record(hands, &mut done, item, &[], ItemOutcome::NotDone);
-        }
+    for item in request.items() {
+        record(hands, &mut done, item, &[], ItemOutcome::NotDone);
     }
     done.changes
 }

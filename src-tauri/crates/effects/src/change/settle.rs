@@ -58,8 +58,9 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         before: before.fingerprints.clone(),
         now: Vec::new(),
     };
-    match &request.action {
-        Action::Change { items } | Action::Rollback { items, .. } => {
+    match (&request.action, &request.staged) {
+        (Action::Change { .. } | Action::Rollback { .. }, _) | (Action::Command { .. }, Some(_)) => {
+            let items = request.items();
             for (at, item) in items.iter().enumerate() {
                 sweep(hands, request, at, item, &mut settled.notes);
             }
@@ -78,8 +79,8 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
             settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
             settled.now.dedup();
         }
-        Action::Command { .. } => settle_command(hands, request, &mut settled),
-        Action::Observe { .. } | Action::Remember { .. } => {}
+        (Action::Command { .. }, None) => settle_command(hands, request, &mut settled),
+        (Action::Observe { .. } | Action::Remember { .. }, _) => {}
     }
     settled
 }

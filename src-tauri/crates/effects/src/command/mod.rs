@@ -1,9 +1,9 @@
-//! Commands: started behind walls, listened to within bounds, ended for certain, and their marks found afterwards.
+//! Commands in the folder itself: started behind walls, listened to within bounds, ended for certain, and their marks found afterwards.
 
-mod capture;
+pub(crate) mod capture;
 mod listen;
 mod manifest;
-mod run;
+pub(crate) mod run;
 pub(crate) mod spool;
 pub(crate) mod view;
 

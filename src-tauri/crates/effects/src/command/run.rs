@@ -22,21 +22,53 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 /// A command as it was asked for.
-struct Asked<'a> {
-    argv: &'a [String],
-    cwd: &'a RelPath,
-    network: bool,
-    timeout: Duration,
+pub(crate) struct Asked<'a> {
+    pub(crate) argv: &'a [String],
+    pub(crate) cwd: &'a RelPath,
+    pub(crate) network: bool,
+    pub(crate) timeout: Duration,
 }
 
 /// A command as it ended.
-struct Ran {
-    status: Option<ExitStatus>,
-    ended_by: Option<String>,
-    stdout: Capture,
-    stderr: Capture,
-    mark: Mark,
-    program: Option<Digest>,
+pub(crate) struct Ran {
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) ended_by: Option<String>,
+    pub(crate) stdout: Capture,
+    pub(crate) stderr: Capture,
+    pub(crate) mark: Mark,
+    pub(crate) program: Option<Digest>,
+}
+
+impl Ran {
+    /// Its exit status.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// Why it is no success, if it is none.
+    pub(crate) fn error(&self) -> Option<String> {
+        match &self.mark {
+            Mark::Started => {}
+            Mark::Nothing => return Some(format!("the walls could not be put up: {}", tail(&self.stderr))),
+            Mark::Failed(why) => return Some(why.clone()),
+        }
+        if self.ended_by.is_some() || self.code() == Some(0) {
+            return self.ended_by.clone();
+        }
+        Some(match (self.code(), self.status.as_ref().and_then(signal)) {
+            (Some(code), _) => format!("the command ended with status {code}"),
+            (None, Some(signal)) => format!("the command was ended by signal {signal}"),
+            (None, None) => "how the command ended is not known".to_owned(),
+        })
+    }
+
+    /// What of its output is not kept, in words.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = String> {
+        [("standard output", self.stdout.dropped()), ("standard error", self.stderr.dropped())]
+            .into_iter()
+            .filter(|(_, dropped)| *dropped > 0)
+            .map(|(name, dropped)| format!("{dropped} bytes of {name} were left out"))
+    }
 }
 
 /// Runs the command of `request`; every failure is in the outcome.
@@ -63,16 +95,22 @@ pub(crate) fn run(
 }
 
 fn asked<'a>(scope: &Scope<'_>, action: &'a Action) -> Result<Asked<'a>, Error> {
-    let Action::Command { argv, cwd, network, timeout_ms } = action else {
-        return Err(Error::Request("the request is not a command".to_owned()));
-    };
-    scope.covers_path(cwd)?;
+    let asked = words(action)?;
+    scope.covers_path(asked.cwd)?;
     scope.covers_path(&RelPath::ROOT)?;
-    if *network && !scope.network() {
+    if asked.network && !scope.network() {
         return Err(Error::OutOfScope(
             "the command asks for the network and the grant names none".to_owned(),
         ));
     }
+    Ok(asked)
+}
+
+/// A command's words, as far as they can be run at all.
+pub(crate) fn words(action: &Action) -> Result<Asked<'_>, Error> {
+    let Action::Command { argv, cwd, network, timeout_ms } = action else {
+        return Err(Error::Request("the request is not a command".to_owned()));
+    };
     if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {
         return Err(Error::Request("a command needs a program, and words without a zero byte".to_owned()));
     }
@@ -106,7 +144,7 @@ impl Stage<'_> {
         self.begun = Some(folder.clone());
         let view = view(hands, asked.cwd, &folder)?;
         let before = Manifest::before(&hands.workspace, &folder.join("before"))?;
-        let mut ran = self.spawn(asked, &view, &folder, mark, cancelled, progress)?;
+        let mut ran = spawn(hands, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress)?;
         self.difference = before.difference(hands)?;
         self.compared = true;
         let ended = Ended {
@@ -133,61 +171,8 @@ impl Stage<'_> {
         }
     }
 
-    fn spawn(
-        &mut self,
-        asked: &Asked<'_>,
-        view: &View,
-        folder: &Path,
-        mark: File,
-        cancelled: &dyn Fn() -> bool,
-        progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Ran, Error> {
-        let hands = self.hands;
-        let program = asked.argv.first().map_or("", String::as_str);
-        let executable = crate::sandbox::program(view, program).and_then(|path| digest_file(&path));
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-        let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
-        let mut command = hands.sandbox.command(view, asked.argv, asked.network, cpu);
-        let stdin = if hands.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
-        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        hands
-            .faults
-            .before(Point::CommandSpawn)
-            .map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
-        let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
-        let mut child = command.spawn().map_err(fail)?;
-        // The words and the standard input of the command are dropped: the lock is the command's alone from here.
-        drop(command);
-        self.spawned = true;
-        let result = hands
-            .faults
-            .after(Point::CommandSpawn)
-            .map_err(|e| Error::io("completing a command in", asked.cwd, e))
-            .and_then(|()| Listener::new(folder)?.listen(&mut child, asked.timeout, cancelled, progress));
-        if result.is_err() {
-            end_all(&mut child);
-        }
-        let (status, ended_by, stdout, stderr) = result?;
-        Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable })
-    }
-
     fn outcome(mut self, asked: &Asked<'_>, ran: Ran) -> Outcome {
-        let code = ran.status.and_then(|status| status.code());
-        let mut error = ran.ended_by.clone();
-        match &ran.mark {
-            Mark::Started => {}
-            Mark::Nothing => error = Some(format!("the walls could not be put up: {}", tail(&ran.stderr))),
-            Mark::Failed(why) => error = Some(why.clone()),
-        }
-        if error.is_none() && code != Some(0) {
-            error = Some(match (code, ran.status.as_ref().and_then(signal)) {
-                (Some(code), _) => format!("the command ended with status {code}"),
-                (None, Some(signal)) => format!("the command was ended by signal {signal}"),
-                (None, None) => "how the command ended is not known".to_owned(),
-            });
-        }
+        let (code, error) = (ran.code(), ran.error());
         let result_code = match (&error, self.difference.changes.is_empty()) {
             (None, _) => ResultCode::Succeeded,
             (Some(_), true) => ResultCode::Failed,
@@ -196,11 +181,7 @@ impl Stage<'_> {
         let mut observed =
             vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
         observed.append(&mut self.difference.notes);
-        for (name, capture) in [("standard output", &ran.stdout), ("standard error", &ran.stderr)] {
-            if capture.dropped() > 0 {
-                observed.push(format!("{} bytes of {name} were left out", capture.dropped()));
-            }
-        }
+        observed.extend(ran.left_out());
         let mut happened = self.hands.ran("hermit.command", self.request, self.started);
         happened.argv = Some(Sensitive::from(asked.argv.to_vec()));
         happened.executable_sha256 = ran.program;
@@ -232,12 +213,55 @@ impl Stage<'_> {
     }
 }
 
+/// Starts a command and hears it to its end. `spawned` says whether it may have begun.
+#[allow(clippy::too_many_arguments, reason = "everything that one process needs, once")]
+pub(crate) fn spawn(
+    hands: &Hands,
+    asked: &Asked<'_>,
+    view: &View,
+    folder: &Path,
+    mark: File,
+    spawned: &mut bool,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Ran, Error> {
+    let program = asked.argv.first().map_or("", String::as_str);
+    let executable = crate::sandbox::program(view, program).and_then(|path| digest_file(&path));
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
+    let mut command = hands.sandbox.command(view, asked.argv, asked.network, cpu);
+    let stdin = if hands.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    hands
+        .faults
+        .before(Point::CommandSpawn)
+        .map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
+    let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
+    let mut child = command.spawn().map_err(fail)?;
+    // The words and the standard input of the command are dropped: the lock is the command's alone from here.
+    drop(command);
+    *spawned = true;
+    let result = hands
+        .faults
+        .after(Point::CommandSpawn)
+        .map_err(|e| Error::io("completing a command in", asked.cwd, e))
+        .and_then(|()| Listener::new(folder)?.listen(&mut child, asked.timeout, cancelled, progress));
+    if result.is_err() {
+        end_all(&mut child);
+    }
+    let (status, ended_by, stdout, stderr) = result?;
+    Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable })
+}
+
 fn tail(capture: &Capture) -> String {
     let kept = capture.kept();
     String::from_utf8_lossy(kept.get(kept.len().saturating_sub(500)..).unwrap_or(&[])).trim().to_owned()
 }
 
-fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Option<Output> {
+/// What it printed, as an artifact.
+pub(crate) fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Option<Output> {
     let mut value = json!({
         "op": "command",
         "argv": asked.argv,

@@ -7,7 +7,7 @@
 
 use crate::{Error, Hands};
 use model::action::{Action, ActionRequest};
-use model::{ActionRequestId, RelPath};
+use model::{ActionRequestId, AttemptId, RelPath};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -133,6 +133,56 @@ impl Spool {
         sync_folder(&folder).and_then(|()| sync_folder(&self.0)).map_err(fail)?;
         Ok((folder, started))
     }
+}
+
+/// Staged runs: `stage-<attempt_id>/`, one for an attempt, because an attempt has one act in hand.
+impl Spool {
+    /// The folder of an attempt's staged run.
+    pub(crate) fn staged(&self, attempt: AttemptId) -> PathBuf {
+        self.0.join(format!("stage-{attempt}"))
+    }
+
+    /// That folder, empty and private, with the locked `started` file as in [`Spool::begin`]. What an earlier run
+    /// left there had no effect and is gone.
+    pub(crate) fn begin_staged(&self, attempt: AttemptId) -> Result<(PathBuf, File), Error> {
+        let fail = fail("beginning a staged run");
+        self.unstage(attempt)?;
+        let folder = self.staged(attempt);
+        fs::create_dir_all(&folder).map_err(fail)?;
+        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        let started = File::create_new(folder.join("started")).map_err(fail)?;
+        lock(&started).map_err(fail)?;
+        Ok((folder, started))
+    }
+
+    /// Forgets a staged run, whatever the command did to its folders.
+    pub(crate) fn unstage(&self, attempt: AttemptId) -> Result<(), Error> {
+        remove_tree(&self.staged(attempt)).map_err(fail("forgetting a staged run"))
+    }
+}
+
+/// Removes a folder with everything in it, also what its maker has locked against himself.
+pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+            unlock(path)?;
+            fs::remove_dir_all(path)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+fn unlock(folder: &Path) -> io::Result<()> {
+    private(folder)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            unlock(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn fail(doing: &'static str) -> impl Fn(io::Error) -> Error + Copy {

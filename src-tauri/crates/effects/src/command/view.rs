@@ -16,13 +16,18 @@ pub(crate) struct View {
     pub(crate) hidden: Vec<RelPath>,
     /// A folder of its own outside the root, where there are no namespaces to give it one.
     pub(crate) private: PathBuf,
+    /// What is seen at the root instead of what is there: a staged copy.
+    pub(crate) source: Option<PathBuf>,
+    /// A layer over the root that takes every change: upper folder, then the system's own.
+    pub(crate) layer: Option<(PathBuf, PathBuf)>,
 }
 
 impl View {
     /// A view of nothing, for trying the walls.
     pub(crate) fn nowhere() -> Self {
         let none = PathBuf::new();
-        Self { root: none.clone(), cwd: PathBuf::from("/"), hidden: Vec::new(), private: none }
+        let cwd = PathBuf::from("/");
+        Self { root: none.clone(), cwd, hidden: Vec::new(), private: none, source: None, layer: None }
     }
 
     /// The whole environment.
@@ -44,7 +49,7 @@ impl View {
     }
 }
 
-/// Decides where a command works: in the lease root itself. A staged copy takes this place when commands run in one.
+/// A view of the lease root itself; [`crate::stage`] puts a copy or a layer in its place.
 pub(crate) fn view(hands: &Hands, cwd: &RelPath, transcript: &Path) -> Result<View, Error> {
     let workspace = &hands.workspace;
     // Opened step by step, so that a link on the way is refused by name.
@@ -61,5 +66,6 @@ pub(crate) fn view(hands: &Hands, cwd: &RelPath, transcript: &Path) -> Result<Vi
         let made = std::fs::create_dir_all(private.join("home"));
         made.map_err(|source| Error::Spool { doing: "making a private folder", source })?;
     }
-    Ok(View { root, cwd, hidden: workspace.hidden().to_vec(), private })
+    let hidden = workspace.hidden().to_vec();
+    Ok(View { root, cwd, hidden, private, source: None, layer: None })
 }

@@ -12,7 +12,15 @@ pub(super) const EXEC_INSIDE: &str = "/run/hermit/exec";
 impl Sandbox {
     /// Bubblewrap up to and including `hermit-exec`, whose own arguments follow; none where there is no bubblewrap.
     pub(super) fn shell(&self, view: &View, network: bool) -> Option<Command> {
-        let mut command = Command::new(self.bwrap.as_ref()?);
+        let bwrap = self.bwrap.as_ref()?;
+        let mut command = match &view.layer {
+            None => Command::new(bwrap),
+            Some((upper, work)) => {
+                let mut command = Command::new(self.exec.as_ref()?);
+                command.arg("--layer").args([&view.root, upper, work]).arg("--").arg(bwrap);
+                command
+            }
+        };
         command.env_clear();
         let mut add = |words: &[&str]| {
             command.args(words);
@@ -52,7 +60,8 @@ impl Sandbox {
         let mut add = |words: &[OsString]| {
             command.args(words);
         };
-        add(&["--bind".into(), view.root.clone().into(), view.root.clone().into()]);
+        let source = view.source.as_ref().unwrap_or(&view.root);
+        add(&["--bind".into(), source.into(), view.root.clone().into()]);
         for hidden in view.hidden.iter().filter_map(|hidden| inside(view, hidden)) {
             add(&["--tmpfs".into(), hidden.clone().into(), "--remount-ro".into(), hidden.into()]);
         }

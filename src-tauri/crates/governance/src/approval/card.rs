@@ -1,6 +1,7 @@
 //! The card: a packet as lines that any surface can show, what destroys first, nothing cut, nothing hidden.
 
 use super::packet;
+use super::staged;
 use super::visible::{visible, visible_path};
 use crate::{policy, risk, witness};
 use model::action::{Action, ChangeItem, Prior, ReadItem, Reversibility};
@@ -53,13 +54,20 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     let mut lines = Vec::new();
     let mut add = |kind: LineKind, text: String| lines.push(Line { kind, text });
     let action = &packet.action_request.action;
+    let request = &packet.action_request;
     let risk = format!("{}: {}", risk::in_words(packet.risk_band), visible(&packet.risk_summary));
     add(LineKind::Risk, risk);
     let mut effects = effects(action);
     // A stable sort: what destroys comes first, and otherwise the order of execution stays.
     effects.sort_by_key(|line| line.kind != LineKind::Destructive);
+    if let Some(why) = &request.not_staged {
+        effects.push(not_staged(why));
+    }
+    if let (Some(staged), Some(view)) = (&request.staged, &packet.staged) {
+        effects = staged::lines(action, staged, view);
+    }
     effects.into_iter().for_each(|line| add(line.kind, line.text));
-    let way_back = match packet::reversibility(&packet.action_request) {
+    let way_back = match packet::reversibility(request) {
         Reversibility::Irreversible => LineKind::Unrecoverable,
         Reversibility::NoEffect | Reversibility::Reversible | Reversibility::Partial => LineKind::Fact,
     };
@@ -111,7 +119,16 @@ fn support(evidence: &EvidenceRef) -> String {
     )
 }
 
-const fn effect(text: String) -> Line {
+fn not_staged(why: &str) -> Line {
+    let text = format!(
+        "NOT TRIED BEFOREHAND, because {}: what it changes is not known yet, and after your yes it runs in the \
+         folder itself",
+        visible(why)
+    );
+    Line { kind: LineKind::Unrecoverable, text }
+}
+
+pub(super) const fn effect(text: String) -> Line {
     Line { kind: LineKind::Effect, text }
 }
 

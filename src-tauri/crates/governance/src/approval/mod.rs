@@ -3,6 +3,7 @@
 mod card;
 mod decision;
 mod packet;
+mod staged;
 mod visible;
 
 pub use card::{Card, Line, LineKind, card};

@@ -2,7 +2,7 @@
 
 use crate::risk;
 use model::action::{ActionRequest, Reversibility};
-use model::approval::ApprovalPacket;
+use model::approval::{ApprovalPacket, StagedView};
 use model::limits::APPROVAL_MS_MAX;
 use model::policy::PolicyResult;
 use model::witness::StateWitness;
@@ -29,11 +29,14 @@ pub struct PacketInput {
     pub expires_at: UnixMs,
     /// 128 random bits.
     pub nonce: [u8; 16],
+    /// What a staged command did, as a person reads it.
+    pub staged: Option<StagedView>,
 }
 
 /// The packet. Its digest is what is approved, so the same input gives the same bytes (HK-16.7-1).
 pub fn build_packet(input: PacketInput) -> ApprovalPacket {
-    let PacketInput { approval_id, goal, request, policy, witness, requested_at, expires_at, nonce } = input;
+    let PacketInput { approval_id, goal, request, policy, witness, requested_at, expires_at, nonce, staged } =
+        input;
     let mut expires_at = expires_at.min(requested_at.plus_ms(APPROVAL_MS_MAX));
     if let Some(witness) = &witness {
         expires_at = expires_at.min(witness.expires_at);
@@ -62,6 +65,7 @@ pub fn build_packet(input: PacketInput) -> ApprovalPacket {
         nonce: hex,
         action_request: request,
         policy_result: policy,
+        staged,
     }
 }
 
@@ -75,7 +79,12 @@ pub fn packet_bytes(packet: &ApprovalPacket) -> Result<Vec<u8>, crate::Error> {
 
 /// How far the act can be taken back: the worse of what Hermit knows and what the proposer admits.
 pub(crate) fn reversibility(request: &ActionRequest) -> Reversibility {
-    let known = risk::reversibility(&request.action);
+    let known = match &request.staged {
+        // What is carried over is files alone, and what was there before each is kept.
+        Some(staged) if staged.items.is_empty() => Reversibility::NoEffect,
+        Some(_) => Reversibility::Reversible,
+        None => risk::reversibility(&request.action),
+    };
     match (known, request.reversibility_hint) {
         (Reversibility::Irreversible, _) | (_, Reversibility::Irreversible) => Reversibility::Irreversible,
         (Reversibility::Partial, _) | (_, Reversibility::Partial) => Reversibility::Partial,

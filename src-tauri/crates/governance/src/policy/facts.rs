@@ -3,7 +3,7 @@
 use crate::classify::{changed_paths, read_path};
 use crate::paths::{PathKind, path_kind};
 use cedar_policy::{Context, RestrictedExpression};
-use model::action::{Action, ActionClass, ChangeItem, Prior, ReadItem};
+use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, ReadItem};
 use model::policy::RiskBand;
 use model::receipt::SandboxLevel;
 use model::{Digest, RelPath};
@@ -54,6 +54,12 @@ impl Facts {
             Action::Remember { .. } => {}
         }
         facts
+    }
+
+    /// What a command has been seen to do in its staged view.
+    pub(crate) fn add_staged(&mut self, request: &ActionRequest) {
+        let staged = request.staged.iter().flat_map(|staged| &staged.items);
+        staged.for_each(|item| self.add_change(item));
     }
 
     fn add_read(&mut self, item: &ReadItem) {

@@ -6,7 +6,7 @@ mod judge;
 mod trial;
 mod words;
 
-use crate::{Error, classify, resources, risk};
+use crate::{Error, classify, resources_of, risk};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
@@ -120,6 +120,7 @@ impl PolicyEngine {
         let request = question.request;
         let classes = classify(&request.action);
         let mut facts = Facts::of(&request.action);
+        facts.add_staged(request);
         facts.untrusted_in_context = question.untrusted_in_context;
         facts.sandbox = Some(question.sandbox);
         facts.allow_unconfined = question.allow_unconfined;
@@ -207,8 +208,15 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Memory(_)
         | ResourceId::Receipt(_) => None,
     });
+    // Only a command without the network can have been staged.
+    if request.staged.is_some() && !matches!(request.action, Action::Command { network: false, .. }) {
+        return false;
+    }
     match (workspace, &request.action) {
-        (Some(workspace), action) => resources(workspace, action) == request.target_resources,
+        (Some(workspace), action) => {
+            let staged = request.staged.as_ref().map_or(&[][..], |staged| &staged.items);
+            resources_of(workspace, action, staged) == request.target_resources
+        }
         (None, Action::Remember { .. }) => request.target_resources.is_empty(),
         (None, Action::Observe { items }) => items.is_empty() && request.target_resources.is_empty(),
         (None, Action::Change { items }) => items.is_empty() && request.target_resources.is_empty(),

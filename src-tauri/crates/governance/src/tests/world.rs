@@ -143,6 +143,8 @@ pub(crate) fn request(action: Action) -> ActionRequest {
         proposed_by: AGENT,
         proposed_at: T0,
         evidence_refs: vec![id!(ArtifactId, 5)],
+        staged: None,
+        not_staged: None,
     }
 }
 
@@ -217,6 +219,7 @@ impl Case {
             requested_at: T0,
             expires_at: T0.plus_ms(DAY),
             nonce: [7; 16],
+            staged: None,
         });
         let approval = pending(&packet);
         let at = T0.plus_ms(1000);

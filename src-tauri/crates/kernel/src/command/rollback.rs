@@ -15,6 +15,7 @@ use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::receipt::{Receipt, ResultCode, Statement};
 use model::task::{Budget, Priority, TaskStatus};
+use model::witness::Found;
 use model::{Body, Event, ReceiptId, ResourceId, TaskId};
 use std::sync::MutexGuard;
 
@@ -113,16 +114,29 @@ impl Kernel {
         track.unblock(&mut w, "planned")?;
         track.attempt(&mut w, AttemptStatus::CompilingContext, "planning the undo")?;
         track.attempt(&mut w, AttemptStatus::Reasoning, "planning the undo")?;
-        match effects::plan_rollback(&receipt, &current) {
-            Ok(items) if items.is_empty() => {
+        // Only what is not as the act left it may have to be merged.
+        let left: Vec<&Found> = receipt.changes.iter().map(|change| &change.after).collect();
+        let paths = current.iter().filter(|print| !left.contains(&&print.state)).filter_map(|print| {
+            if let ResourceId::File(_, path) = &print.resource { Some(path.clone()) } else { None }
+        });
+        let now = hands.texts(&paths.collect::<Vec<_>>());
+        let read =
+            |sha256: &seal::Digest| now.get(sha256).cloned().or_else(|| self.artifacts.read(sha256).ok());
+        match effects::plan_rollback_keeping(&receipt, &current, &read) {
+            Ok(plan) if plan.items.is_empty() => {
                 self.push_end(state, &mut w, TerminationReason::Done, "there is nothing left to undo")?;
                 self.commit(w, Some(state))?;
                 Ok(())
             }
-            Ok(items) => {
-                let action = Action::Rollback { receipt_id, items };
-                let reason =
-                    format!("undo what receipt {receipt_id} did; later edits by others are left alone");
+            Ok(plan) => {
+                for bytes in &plan.merged {
+                    w.keep(bytes)?;
+                }
+                let action = Action::Rollback { receipt_id, items: plan.items };
+                let around: String = plan.notes.iter().map(|note| format!("; {note}")).collect();
+                let reason = format!(
+                    "undo what receipt {receipt_id} did; later edits by others are left alone{around}"
+                );
                 let normalised = self.request_of(state, &w, &*hands, action, &reason)?;
                 let judged = self.judge(state, &mut w, normalised)?;
                 self.proceed(cell, guard, w, track, &*hands, judged)

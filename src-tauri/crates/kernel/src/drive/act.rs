@@ -68,8 +68,11 @@ impl Kernel {
             let resources = governance::witness::observable(&request.target_resources);
             let observed = self.witness_of(&request, hands.observe(&resources), w.now)?;
             let observed = StateWitness { witness_id: approved.witness_id, ..observed };
-            let drifts: Vec<String> =
+            let mut drifts: Vec<String> =
                 governance::witness::compare(&approved, &observed).iter().map(ToString::to_string).collect();
+            if drifts.is_empty() {
+                drifts = self.staged_stale(&request, &*hands, &observed.fingerprints);
+            }
             if !drifts.is_empty() || w.now > approved.expires_at {
                 return self.drifted(guard, w, track, &approved, &drifts);
             }
@@ -83,6 +86,7 @@ impl Kernel {
             policy,
             policy_ref: policy_at.artifact.clone(),
             witness,
+            view: None,
         };
         self.dispatch_now(cell, guard, w, track, &*hands, judged, yes)
     }
@@ -105,7 +109,7 @@ impl Kernel {
     }
 
     /// What it was about has changed since: the approval does not count any more (HK-16.8-4).
-    fn drifted(
+    pub(super) fn drifted(
         &self,
         mut guard: MutexGuard<'_, TaskState>,
         mut w: Writeup<'_>,
@@ -147,6 +151,7 @@ impl Kernel {
             track.attempt(&mut w, AttemptStatus::CompilingContext, "drift")?;
         }
         self.commit(w, Some(state))?;
+        self.unstage(state, request.attempt_id);
         Ok(())
     }
 
@@ -189,6 +194,7 @@ impl Kernel {
         track.unblock(&mut w, "allowed")?;
         track.attempt(&mut w, AttemptStatus::Authorized, "granted")?;
         self.keep_before_images(&mut w, hands, &judged.request)?;
+        self.keep_staged(&mut w, hands, &judged.request)?;
         if let Action::Remember { .. } = judged.request.action {
             return self.remember(state, w, track, &judged, &authorization, yes.as_ref());
         }
@@ -319,11 +325,11 @@ impl Kernel {
         hands: &dyn Hands,
         request: &ActionRequest,
     ) -> Result<(), Error> {
-        let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else {
+        if request.items().is_empty() {
             return Ok(());
-        };
+        }
         w.actor = self.actor(PrincipalType::Executor)?;
-        for (path, _, bytes) in hands.before_images(items).map_err(Error::Effects)? {
+        for (path, _, bytes) in hands.before_images(request.items()).map_err(Error::Effects)? {
             let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
             new.media_type = "application/octet-stream";
             new.trust_tier = TrustTier::Untrusted;

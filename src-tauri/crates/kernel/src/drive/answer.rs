@@ -1,6 +1,7 @@
 //! An answer in hand: parsed, what is only said taken in, one act at most passed on.
 
 use super::normalise::{self};
+use super::stage::{Beforehand, Known};
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
@@ -44,7 +45,17 @@ impl Kernel {
             Err(reason) => self.reject(state, reason),
             Ok(proposals) => {
                 let plan = Plan::of(proposals);
-                self.carry_out(cell, guard, &answer, plan)
+                let Some(act @ Proposal::Command { .. }) = &plan.act else {
+                    return self.carry_out(cell, guard, &answer, plan, None);
+                };
+                match self.beforehand(cell, state, act)? {
+                    Beforehand::Known(known) => self.carry_out(cell, guard, &answer, plan, Some(known)),
+                    Beforehand::Try(hands, key, action) => {
+                        let attempt = self.attempt_id(state)?;
+                        drop(guard);
+                        self.try_out(cell, &*hands, key, attempt, &action)
+                    }
+                }
             }
         }
     }
@@ -75,6 +86,7 @@ impl Kernel {
         mut guard: std::sync::MutexGuard<'_, TaskState>,
         answer: &Answer,
         plan: Plan,
+        known: Option<Known>,
     ) -> Result<(), Error> {
         let state = &mut *guard;
         let actor = self.actor(PrincipalType::Agent)?;
@@ -97,7 +109,16 @@ impl Kernel {
                 let hands = self.hands(state)?;
                 let reason =
                     if answer.text.trim().is_empty() { state.goal_text() } else { answer.text.clone() };
-                match self.normalise(state, &mut w, &*hands, &act, &reason)? {
+                let (staged, unfit) = match known {
+                    Some(Known::Staged(staging)) => (Some(Ok(staging)), None),
+                    Some(Known::NotStaged(why)) => (Some(Err(why)), None),
+                    Some(Known::Failed(why)) => (None, Some(why)),
+                    Some(Known::Refused) | None => (None, None),
+                };
+                if let Some(why) = unfit {
+                    return self.close_said(state, w, &[act], answer, Some(why));
+                }
+                match self.normalise(state, &mut w, &*hands, &act, &reason, staged.as_ref())? {
                     Err(unfit) => self.close_said(state, w, &[act], answer, Some(unfit.0)),
                     Ok(normalised) => {
                         let judged = self.judge(state, &mut w, normalised)?;

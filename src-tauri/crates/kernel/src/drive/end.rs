@@ -130,6 +130,9 @@ impl Kernel {
             (AttemptStatus::Failed, StepStatus::Failed, TaskStatus::Failed)
         };
         self.release_lease(state, &mut w);
+        if let Some(attempt) = state.current {
+            self.unstage(state, attempt);
+        }
         if !status_of(state)?.is_ended() {
             if done && status_of(state)? == AttemptStatus::CompilingContext {
                 track.attempt(&mut w, AttemptStatus::Reasoning, word)?;
@@ -237,6 +240,9 @@ impl Kernel {
         self.drop_steps(state, &mut w, None, "cancelled")?;
         track.task(&mut w, TaskStatus::Cancelled, "cancelled", state.cancel_requested.clone())?;
         self.commit(w, Some(state))?;
+        if let Some(attempt) = state.current {
+            self.unstage(state, attempt);
+        }
         let task_id = state.task.task_id;
         drop(guard);
         self.checkpoint_after(task_id);

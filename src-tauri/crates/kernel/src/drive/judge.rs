@@ -12,7 +12,7 @@ use crate::writeup::{NewArtifact, Writeup};
 use governance::Question;
 use governance::approval::{PacketInput, build_packet, packet_bytes};
 use model::action::ActionRequest;
-use model::approval::{Approval, ApprovalPacket, ApprovalStatus};
+use model::approval::{Approval, ApprovalPacket, ApprovalStatus, StagedView};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
@@ -26,6 +26,7 @@ use model::principal::PrincipalType;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::witness::StateWitness;
 use model::{ApprovalId, PolicyResultId, Sensitive, WitnessId};
+use seal::Digest;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(crate) struct Judged {
     pub(crate) policy: PolicyResult,
     pub(crate) policy_ref: ArtifactRef,
     pub(crate) witness: Option<(StateWitness, ArtifactRef)>,
+    /// What a staged run of it did, as a person is shown it.
+    pub(crate) view: Option<StagedView>,
 }
 
 impl Kernel {
@@ -54,7 +57,7 @@ impl Kernel {
         w: &mut Writeup<'_>,
         normalised: Normalised,
     ) -> Result<Judged, Error> {
-        let Normalised { request, bytes, found } = normalised;
+        let Normalised { request, bytes, found, staging } = normalised;
         let inputs = request.evidence_refs.clone();
         let request_ref = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
         w.push(ActionRequested {
@@ -64,7 +67,8 @@ impl Kernel {
             tool: request.action.tool().to_owned(),
             summary: Sensitive::from(normalise::in_one_line(&request.action)),
         });
-        self.evaluate(state, w, request, request_ref, found)
+        let view = staging.map(|staging| self.keep_view(w, &request, &staging)).transpose()?;
+        self.evaluate(state, w, request, request_ref, found, view)
     }
 
     fn evaluate(
@@ -74,28 +78,11 @@ impl Kernel {
         request: ActionRequest,
         request_ref: ArtifactRef,
         found: Vec<model::witness::Fingerprint>,
+        view: Option<StagedView>,
     ) -> Result<Judged, Error> {
         w.actor = self.actor(PrincipalType::PolicyEngine)?;
-        let steps_allowed = match state.step() {
-            Some(step) => {
-                let contract: model::task::StepContract = self.read_object(state, step.contract_ref)?;
-                contract.allowed_action_classes
-            }
-            None => Vec::new(),
-        };
-        let policy = self.ports.policy.evaluate(&Question {
-            request: &request,
-            request_sha256: request_ref.sha256,
-            profile: state.task.policy_profile_ref,
-            sandbox: self.ports.hands.sandbox(),
-            allow_unconfined: false,
-            approved_packet: None,
-            packet: None,
-            untrusted_in_context: self.saw_untrusted(state)?,
-            steps_allowed: &steps_allowed,
-            policy_result_id: PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            now: w.now,
-        });
+        let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let policy = self.ask_policy(state, &request, request_ref.sha256, id, w.now)?;
         let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_ref.artifact_id]);
         let policy_ref = w.object(&policy, new)?;
         w.push(PolicyEvaluated {
@@ -107,7 +94,38 @@ impl Kernel {
             policy_set_sha256: policy.policy_set_sha256,
         });
         let witness = if found.is_empty() { None } else { Some(self.capture(w, &request, found)?) };
-        Ok(Judged { request, request_ref, policy, policy_ref, witness })
+        Ok(Judged { request, request_ref, policy, policy_ref, witness, view })
+    }
+
+    /// What policy says; nothing is recorded by asking.
+    pub(super) fn ask_policy(
+        &self,
+        state: &TaskState,
+        request: &ActionRequest,
+        request_sha256: Digest,
+        policy_result_id: PolicyResultId,
+        now: model::UnixMs,
+    ) -> Result<PolicyResult, Error> {
+        let steps_allowed = match state.step() {
+            Some(step) => {
+                let contract: model::task::StepContract = self.read_object(state, step.contract_ref)?;
+                contract.allowed_action_classes
+            }
+            None => Vec::new(),
+        };
+        Ok(self.ports.policy.evaluate(&Question {
+            request,
+            request_sha256,
+            profile: state.task.policy_profile_ref,
+            sandbox: self.ports.hands.sandbox(),
+            allow_unconfined: false,
+            approved_packet: None,
+            packet: None,
+            untrusted_in_context: self.saw_untrusted(state)?,
+            steps_allowed: &steps_allowed,
+            policy_result_id,
+            now,
+        }))
     }
 
     /// A witness of what was found, before a person is asked (HK-16.8).
@@ -207,6 +225,7 @@ impl Kernel {
             requested_at: w.now,
             expires_at: w.now.plus_ms(limits::APPROVAL_MS_MAX),
             nonce: self.ports.entropy.salt(),
+            staged: judged.view.clone(),
         });
         let bytes = packet_bytes(&packet).map_err(|e| Error::Broken(e.to_string()))?;
         let inputs = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id];
@@ -264,6 +283,7 @@ impl Kernel {
         w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
         track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by policy")?;
         self.commit(w, Some(state))?;
+        self.unstage(state, judged.request.attempt_id);
         seat.moved();
         Ok(())
     }
@@ -296,7 +316,14 @@ impl Kernel {
         let found = hands.observe(&governance::witness::observable(&request.target_resources));
         let actor = self.actor(PrincipalType::PolicyEngine)?;
         let mut w = self.writeup(Point::ActionJudge, state, actor);
-        let judged = self.evaluate(state, &mut w, request, request_ref, found)?;
+        let stale = self.staged_stale(&request, &*hands, &found);
+        if let (false, Some(at)) = (stale.is_empty(), self.act(state)?.witness.clone()) {
+            let approved: StateWitness = self.read_object(state, at.artifact.artifact_id)?;
+            let track = Track::of(state);
+            return self.drifted(guard, w, track, &approved, &stale);
+        }
+        let view = self.view_again(state, &request)?;
+        let judged = self.evaluate(state, &mut w, request, request_ref, found, view)?;
         let track = Track::of(&guard);
         self.proceed(cell, guard, w, track, &*hands, judged)
     }
@@ -323,6 +350,7 @@ impl Kernel {
         track.unblock(&mut w, "new input came in")?;
         track.attempt(&mut w, AttemptStatus::CompilingContext, "new input came in")?;
         self.commit(w, Some(state))?;
+        self.unstage(state, self.attempt_id(state)?);
         Ok(())
     }
 
@@ -359,6 +387,7 @@ impl Kernel {
             track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by a person")?;
         }
         self.commit(w, Some(state))?;
+        self.unstage(state, request.attempt_id);
         Ok(())
     }
 }

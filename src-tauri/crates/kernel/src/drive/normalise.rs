@@ -22,6 +22,8 @@ pub(crate) struct Normalised {
     pub(crate) bytes: Vec<u8>,
     /// What was found at its resources when it was normalised.
     pub(crate) found: Vec<Fingerprint>,
+    /// What a staged run of it showed.
+    pub(crate) staging: Option<effects::Staging>,
 }
 
 /// What this attempt has seen of the workspace: digests of files it has read or hashed.
@@ -54,6 +56,7 @@ impl Kernel {
         hands: &dyn Hands,
         proposal: &Proposal,
         reason: &str,
+        staged: Option<&Result<effects::Staging, String>>,
     ) -> Result<Result<Normalised, Unfit>, Error> {
         let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
         let workspace =
@@ -87,7 +90,15 @@ impl Kernel {
                 return Err(Error::Broken("a proposal without an act was normalised".to_owned()));
             }
         };
-        self.request_of(state, w, hands, action, reason).map(Ok)
+        let mut normalised = self.request_of(state, w, hands, action, reason)?;
+        if let Some(staged) = staged {
+            self.with_staged(&mut normalised, workspace, hands, staged)?;
+            let stale = self.staged_stale(&normalised.request, hands, &normalised.found);
+            if !stale.is_empty() {
+                return Ok(Err(Unfit(format!("nothing was done: {}; propose it again", stale.join("; ")))));
+            }
+        }
+        Ok(Ok(normalised))
     }
 
     /// The request around an action: classes and resources computed here, never taken from the proposer.
@@ -127,9 +138,11 @@ impl Kernel {
             proposed_by: self.actor(PrincipalType::Agent)?.actor_id,
             proposed_at: w.now,
             evidence_refs: attempt.observed.iter().map(|o| o.artifact.artifact_id).collect(),
+            staged: None,
+            not_staged: None,
         };
         let bytes = seal::canon::to_canonical(&request)?;
-        Ok(Normalised { request, bytes, found })
+        Ok(Normalised { request, bytes, found, staging: None })
     }
 }
 
@@ -264,6 +277,28 @@ fn mentions(kernel: &Kernel, observed: &ObservedRef, path: &str) -> bool {
 
 /// The foreseen effects, item by item, for the card.
 fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprint]) -> Vec<ExpectedEffect> {
+    let run = |cwd: &RelPath| ExpectedEffect {
+        resource: ResourceId::File(workspace, cwd.clone()),
+        effect: "run".to_owned(),
+        before_sha256: None,
+        after_sha256: None,
+        byte_size: None,
+    };
+    match action {
+        Action::Change { items } | Action::Rollback { items, .. } => {
+            effects_of_items(workspace, items, found)
+        }
+        Action::Command { cwd, .. } => vec![run(cwd)],
+        Action::Observe { .. } | Action::Remember { .. } => Vec::new(),
+    }
+}
+
+/// What each item of a change set does.
+pub(super) fn effects_of_items(
+    workspace: WorkspaceId,
+    items: &[ChangeItem],
+    found: &[Fingerprint],
+) -> Vec<ExpectedEffect> {
     let before = |path: &RelPath| {
         let resource = ResourceId::File(workspace, path.clone());
         found.iter().find(|f| f.resource == resource).and_then(|f| match &f.state {
@@ -279,27 +314,21 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
             after_sha256: after,
             byte_size,
         };
-    match action {
-        Action::Change { items } | Action::Rollback { items, .. } => items
-            .iter()
-            .flat_map(|item| match item {
-                ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
-                    let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
-                    vec![effect(path, what, Some(*content_sha256), Some(*byte_size))]
-                }
-                ChangeItem::Delete { path, .. } => vec![effect(path, "delete", None, None)],
-                ChangeItem::Move { from, to, prior } => {
-                    let after = match prior {
-                        Prior::Sha256(digest) => Some(*digest),
-                        Prior::Absent | Prior::EmptyFolder => None,
-                    };
-                    vec![effect(from, "move_from", None, None), effect(to, "move_to", after, None)]
-                }
-            })
-            .collect(),
-        Action::Command { cwd, .. } => vec![effect(cwd, "run", None, None)],
-        Action::Observe { .. } | Action::Remember { .. } => Vec::new(),
-    }
+    let one = |item: &ChangeItem| match item {
+        ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
+            let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
+            vec![effect(path, what, Some(*content_sha256), Some(*byte_size))]
+        }
+        ChangeItem::Delete { path, .. } => vec![effect(path, "delete", None, None)],
+        ChangeItem::Move { from, to, prior } => {
+            let after = match prior {
+                Prior::Sha256(digest) => Some(*digest),
+                Prior::Absent | Prior::EmptyFolder => None,
+            };
+            vec![effect(from, "move_from", None, None), effect(to, "move_to", after, None)]
+        }
+    };
+    items.iter().flat_map(one).collect()
 }
 
 const fn reversibility(action: &Action) -> Reversibility {

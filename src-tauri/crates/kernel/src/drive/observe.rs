@@ -68,6 +68,9 @@ impl Kernel {
 
     /// How it went is on record: what was kept to settle it by is dropped. What stays behind harms nobody.
     pub(crate) fn forget_act(&self, state: &TaskState, request: ActionRequestId) {
+        if let Some(attempt) = state.current {
+            self.unstage(state, attempt);
+        }
         if let Err(error) = self.hands(state).and_then(|hands| hands.forget(request).map_err(Error::Input)) {
             tracing::warn!(%request, %error, "what was kept to settle an act by is still there");
         }
@@ -222,9 +225,6 @@ fn items_of<'r>(
     request: &'r ActionRequest,
     outcome: &Outcome,
 ) -> Vec<(&'static str, &'r RelPath, ItemOutcome)> {
-    let (Action::Change { items } | Action::Rollback { items, .. }) = &request.action else {
-        return Vec::new();
-    };
     let places: BTreeMap<RelPath, ItemOutcome> = outcome
         .changes
         .iter()
@@ -239,7 +239,7 @@ fn items_of<'r>(
         ChangeItem::Delete { path, .. } => ("delete", path, went(path)),
         ChangeItem::Move { from, .. } => ("move", from, went(from)),
     };
-    items.iter().map(one).collect()
+    request.items().iter().map(one).collect()
 }
 
 /// An outcome in one line.
@@ -248,7 +248,10 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
     let done = items.iter().filter(|(_, _, outcome)| *outcome == ItemOutcome::Done).count();
     let all = items.len();
     let head = match (outcome.ran.exit_code, all) {
-        (Some(code), _) => format!("the command ended with status {code}"),
+        (Some(code), 0) => format!("the command ended with status {code}"),
+        (Some(code), _) => {
+            format!("the command ended with status {code}; {done} of {all} changes carried over")
+        }
         (None, 0) => outcome.result_code.to_string(),
         (None, _) => format!("{done} of {all} changes done"),
     };

@@ -350,6 +350,7 @@ const fn class_of(action: &Action) -> ReceiptClass {
 fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility {
     if outcome.changes.iter().all(|c| c.outcome == model::receipt::ItemOutcome::NotDone) {
         return match request.action {
+            Action::Command { .. } if request.staged.is_some() => Reversibility::NoEffect,
             Action::Command { .. } => Reversibility::Partial,
             Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => {
                 Reversibility::Reversible

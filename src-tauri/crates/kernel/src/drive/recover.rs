@@ -37,7 +37,10 @@ impl Kernel {
         let grant = self.grant_in_hand(state)?;
         let outcome = if !settled.is_certain() {
             self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, act.dispatched_at)
-        } else if open && now < grant.expires_at && !self.is_revoked(state, &grant) {
+        } else if (open || request.staged.is_some())
+            && now < grant.expires_at
+            && !self.is_revoked(state, &grant)
+        {
             // This use of the grant is the one under way: it is not counted twice.
             let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
             let authorization = governance::authorize(&grant, &request, uses, now)?;

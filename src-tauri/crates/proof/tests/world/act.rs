@@ -119,6 +119,8 @@ impl World {
             proposed_by: self.agent,
             proposed_at: self.clock.now(),
             evidence_refs: Vec::new(),
+            staged: None,
+            not_staged: None,
         };
         let request_ref = self.object(ArtifactKind::ActionRequest, &request);
         self.push(ActionRequested {
@@ -210,6 +212,7 @@ impl World {
             requested_at: now,
             expires_at: now.plus_ms(3_600_000),
             nonce: "00112233445566778899aabbccddeeff".to_owned(),
+            staged: None,
         };
         let packet_ref = self.object(ArtifactKind::ApprovalPacket, &packet);
         let approval = Approval {

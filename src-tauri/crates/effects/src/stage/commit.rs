@@ -1,0 +1,86 @@
+//! Carrying a staged run over: exactly its bytes, each place only where it still is as the command saw it.
+
+use crate::change::scope::Scope;
+use crate::change::{self, settle::Settled};
+use crate::{Hands, Outcome, Output, Progress};
+use model::action::{Action, ActionRequest, Staged};
+use model::artifact::ArtifactKind;
+use model::receipt::ResultCode;
+use model::{Sensitive, UnixMs};
+
+/// Commits the staged run of `request`, whose digests the authorization covers; with `settled`, what of it is left.
+pub(crate) fn commit(
+    hands: &Hands,
+    scope: &Scope<'_>,
+    request: &ActionRequest,
+    staged: &Staged,
+    settled: Option<&Settled>,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Outcome {
+    let started = hands.now();
+    let mut done = change::perform(hands, scope, request, &staged.items, settled, cancelled, progress);
+    let committed = done.result_code();
+    let error = done.error.take().or_else(|| staged.error.clone());
+    let result_code = match (committed, &error) {
+        (code @ (ResultCode::UnknownOutcome | ResultCode::Partial), _) => code,
+        (ResultCode::Succeeded, Some(_)) if staged.items.is_empty() => ResultCode::Failed,
+        (ResultCode::Succeeded, Some(_)) => ResultCode::Partial,
+        (code, _) => code,
+    };
+    let mut observed = vec![in_words(request, staged)];
+    observed.extend(staged.notes.iter().cloned());
+    observed.append(&mut done.observed);
+    Outcome {
+        result_code,
+        changes: done.changes,
+        outputs: outputs(hands, staged, &mut observed),
+        ran: ran(hands, request, staged, started),
+        sandbox_level: staged.sandbox_level,
+        observed,
+        error,
+        kept: Vec::new(),
+    }
+}
+
+fn in_words(request: &ActionRequest, staged: &Staged) -> String {
+    let words = match &request.action {
+        Action::Command { argv, .. } => argv.join(" "),
+        _ => String::new(),
+    };
+    let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
+    let many = staged.items.len();
+    let changes = if many == 1 { "1 change" } else { "changes" };
+    let count = if many == 1 { String::new() } else { format!("{many} ") };
+    format!("`{words}` ran for {took} ms in a staged view; {count}{changes} carried over, nothing ran again")
+}
+
+fn outputs(hands: &Hands, staged: &Staged, observed: &mut Vec<String>) -> Vec<Output> {
+    let both = [
+        (ArtifactKind::CommandTranscript, &staged.transcript_sha256, "what the staged command printed"),
+        (ArtifactKind::Diff, &staged.diff_sha256, "what the staged command changed"),
+    ];
+    let mut outputs = Vec::new();
+    for (kind, sha256, about) in both {
+        match hands.contents.read(sha256) {
+            Ok(bytes) => outputs.push(Output {
+                kind,
+                media_type: "application/json".to_owned(),
+                bytes,
+                about: about.to_owned(),
+            }),
+            Err(why) => observed.push(format!("{about} cannot be read any more: {why}")),
+        }
+    }
+    outputs
+}
+
+fn ran(hands: &Hands, request: &ActionRequest, staged: &Staged, started: UnixMs) -> model::receipt::Ran {
+    let mut ran = hands.ran("hermit.command.staged", request, started);
+    if let Action::Command { argv, .. } = &request.action {
+        ran.argv = Some(Sensitive::from(argv.clone()));
+    }
+    ran.executable_sha256 = staged.executable_sha256;
+    ran.exit_code = staged.exit_code;
+    ran
+}

@@ -1,0 +1,283 @@
+//! From touched places to a change set: what is deleted, moved, replaced and made, by digest.
+
+use super::Unstaged;
+use super::text;
+use super::touched::{Now, Touched};
+use crate::workspace::digest_reader;
+use crate::{Error, Hands, STAGE_BYTES_MAX};
+use model::action::{ChangeItem, Prior};
+use model::approval::StagedChange;
+use model::limits::{ARTIFACT_BYTES_MAX, CHANGE_ITEMS_MAX};
+use model::witness::Found;
+use model::{Digest, RelPath};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// What a staged command changed.
+#[derive(Debug, Default)]
+pub(crate) struct Diff {
+    /// In the order in which they are committed.
+    pub(crate) items: Vec<ChangeItem>,
+    /// As a person reads them, deletions first.
+    pub(crate) changes: Vec<StagedChange>,
+    /// What is not carried over.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A file as the folder itself has it.
+#[derive(Clone)]
+struct Old {
+    sha256: Digest,
+    byte_size: u64,
+    mode: Option<u32>,
+}
+
+/// A file as the command left it.
+#[derive(Clone)]
+struct New {
+    at: PathBuf,
+    sha256: Digest,
+    byte_size: u64,
+    mode: Option<u32>,
+}
+
+#[derive(Default)]
+struct Sorted {
+    deletes: BTreeMap<RelPath, Old>,
+    folders: BTreeSet<RelPath>,
+    creates: BTreeMap<RelPath, New>,
+    replaces: BTreeMap<RelPath, (Old, New)>,
+    made: BTreeSet<RelPath>,
+}
+
+/// The change set of what was touched. Bytes to be written are moved to `keep`, by digest.
+pub(crate) fn diff(hands: &Hands, touched: &Touched, keep: &Path) -> Result<Diff, Unstaged> {
+    let mut sorted = Sorted::default();
+    for (path, now) in touched {
+        sorted.take(hands, path, now)?;
+    }
+    sorted.no_empty_folder()?;
+    let moves = sorted.moves();
+    let mut diff = Diff::default();
+    sorted.items(&moves, &mut diff);
+    check_size(&sorted, &diff)?;
+    sorted.show(hands, &moves, &mut diff);
+    sorted.keep(keep)?;
+    Ok(diff)
+}
+
+fn check_size(sorted: &Sorted, diff: &Diff) -> Result<(), Unstaged> {
+    if diff.items.len() > CHANGE_ITEMS_MAX {
+        let say = format!(
+            "it changes {} places, more than the {CHANGE_ITEMS_MAX} of one act; do it in parts",
+            diff.items.len()
+        );
+        return Err(Unstaged::Failed(say));
+    }
+    let written = || sorted.creates.iter().chain(sorted.replaces.iter().map(|(path, (_, new))| (path, new)));
+    if let Some((path, new)) = written().find(|(_, new)| new.byte_size > ARTIFACT_BYTES_MAX) {
+        let say = format!(
+            "it leaves `{path}` with {} bytes, more than the {ARTIFACT_BYTES_MAX} of one file",
+            new.byte_size
+        );
+        return Err(Unstaged::Failed(say));
+    }
+    let bytes: u64 = written().map(|(_, new)| new.byte_size).sum();
+    if bytes > STAGE_BYTES_MAX {
+        let say = format!("it writes {bytes} bytes, more than the {STAGE_BYTES_MAX} of one act");
+        return Err(Unstaged::Failed(say));
+    }
+    Ok(())
+}
+
+fn cannot(path: &RelPath, what: &str) -> Unstaged {
+    Unstaged::Cannot(format!("it {what} at `{path}`, which a change set cannot carry over"))
+}
+
+impl Sorted {
+    fn take(&mut self, hands: &Hands, path: &RelPath, now: &Now) -> Result<(), Unstaged> {
+        let before = hands.workspace.look(path);
+        if let Now::Other(what) = now {
+            return Err(cannot(path, &format!("leaves {what}")));
+        }
+        match (&before, now) {
+            (Found::Symlink { .. } | Found::Special, _) => {
+                return Err(cannot(path, "takes away something that is no file"));
+            }
+            (Found::Unreadable { reason }, _) => return Err(Unstaged::Failed(reason.clone())),
+            _ => {}
+        }
+        let old = match &before {
+            Found::File { sha256, byte_size, mode } => {
+                Some(Old { sha256: *sha256, byte_size: *byte_size, mode: *mode })
+            }
+            _ => None,
+        };
+        match (old, now) {
+            (Some(old), Now::Gone | Now::Folder) => drop(self.deletes.insert(path.clone(), old)),
+            (None, Now::Gone) if before == Found::Folder => drop(self.folders.insert(path.clone())),
+            (Some(old), Now::File(at, mode)) => {
+                let new = read(path, at, *mode)?;
+                if new.sha256 != old.sha256 || new.mode != old.mode {
+                    self.replaces.insert(path.clone(), (old, new));
+                }
+            }
+            (None, Now::File(at, mode)) => {
+                if before == Found::Folder {
+                    self.folders.insert(path.clone());
+                }
+                self.creates.insert(path.clone(), read(path, at, *mode)?);
+            }
+            (None, Now::Gone | Now::Folder | Now::Other(_)) | (Some(_), Now::Other(_)) => {}
+        }
+        if *now == Now::Folder && before != Found::Folder {
+            self.made.insert(path.clone());
+        }
+        Ok(())
+    }
+
+    /// A new folder comes with the files in it; one without any is nothing that a change set could make.
+    fn no_empty_folder(&self) -> Result<(), Unstaged> {
+        let empty = self.made.iter().find(|folder| {
+            let within =
+                self.creates.range((*folder).clone()..).take_while(|(path, _)| path.is_within(folder));
+            within.count() == 0
+        });
+        empty.map_or(Ok(()), |path| Err(cannot(path, "leaves an empty folder")))
+    }
+
+    /// A file that went away and one of the same bytes and permissions that came: a rename. To, from.
+    fn moves(&mut self) -> BTreeMap<RelPath, (RelPath, Old)> {
+        let mut gone: BTreeMap<(Digest, Option<u32>), Vec<RelPath>> = BTreeMap::new();
+        for (path, old) in &self.deletes {
+            // What stands in the way of a new folder has to go before anything moves.
+            if old.byte_size > 0 && !self.made.contains(path) {
+                gone.entry((old.sha256, old.mode)).or_default().push(path.clone());
+            }
+        }
+        let mut moves = BTreeMap::new();
+        for (to, new) in &self.creates {
+            if self.folders.contains(to) {
+                continue;
+            }
+            let Some(from) = gone.get_mut(&(new.sha256, new.mode)) else { continue };
+            let same_name = from.iter().position(|path| path.file_name() == to.file_name());
+            let at = same_name.unwrap_or(0);
+            if at < from.len() {
+                let path = from.remove(at);
+                if let Some(old) = self.deletes.get(&path) {
+                    moves.insert(to.clone(), (path, old.clone()));
+                }
+            }
+        }
+        for (to, (from, _)) in &moves {
+            self.creates.remove(to);
+            self.deletes.remove(from);
+        }
+        moves
+    }
+
+    /// Files go first, then files move, then folders go from the inside out, then files come.
+    fn items(&self, moves: &BTreeMap<RelPath, (RelPath, Old)>, diff: &mut Diff) {
+        let delete = |(path, old): (&RelPath, &Old)| ChangeItem::Delete {
+            path: path.clone(),
+            prior: Prior::Sha256(old.sha256),
+        };
+        diff.items.extend(self.deletes.iter().map(delete));
+        diff.items.extend(moves.iter().map(|(to, (from, old))| ChangeItem::Move {
+            from: from.clone(),
+            to: to.clone(),
+            prior: Prior::Sha256(old.sha256),
+        }));
+        let gone = |path: &RelPath| ChangeItem::Delete { path: path.clone(), prior: Prior::EmptyFolder };
+        diff.items.extend(self.folders.iter().rev().map(gone));
+        let write = |path: &RelPath, new: &New, prior: Prior| ChangeItem::Write {
+            path: path.clone(),
+            content_sha256: new.sha256,
+            byte_size: new.byte_size,
+            prior,
+            mode: new.mode,
+        };
+        diff.items.extend(
+            self.replaces.iter().map(|(path, (old, new))| write(path, new, Prior::Sha256(old.sha256))),
+        );
+        diff.items.extend(self.creates.iter().map(|(path, new)| write(path, new, Prior::Absent)));
+    }
+
+    fn show(&self, hands: &Hands, moves: &BTreeMap<RelPath, (RelPath, Old)>, diff: &mut Diff) {
+        let mut add = |path: &RelPath, effect: &str, old: Option<&Old>, new: Option<&New>| {
+            let mut change = StagedChange {
+                path: path.clone(),
+                from: None,
+                effect: effect.to_owned(),
+                before_sha256: old.map(|o| o.sha256),
+                before_bytes: old.map(|o| o.byte_size),
+                before_mode: old.and_then(|o| o.mode),
+                after_sha256: new.map(|n| n.sha256),
+                after_bytes: new.map(|n| n.byte_size),
+                after_mode: new.and_then(|n| n.mode),
+                text: None,
+                no_text: None,
+            };
+            if effect != "mode" && effect != "delete_folder" {
+                let before = old.map(|o| (path, o.byte_size));
+                let after = new.map(|n| (n.at.as_path(), n.byte_size));
+                match text::lines(&hands.workspace, before, after) {
+                    Ok(text) => change.text = Some(text),
+                    Err(why) => change.no_text = Some(why),
+                }
+            }
+            diff.changes.push(change);
+        };
+        for (path, old) in &self.deletes {
+            add(path, "delete", Some(old), None);
+        }
+        for path in &self.folders {
+            add(path, "delete_folder", None, None);
+        }
+        for (path, (old, new)) in &self.replaces {
+            let effect = if old.sha256 == new.sha256 { "mode" } else { "replace" };
+            add(path, effect, Some(old), Some(new));
+        }
+        for (path, new) in &self.creates {
+            add(path, "create", None, Some(new));
+        }
+        // A rename takes the name away, so it stands with what is lost.
+        let at = self.deletes.len();
+        let renamed = moves.iter().map(|(to, (from, old))| StagedChange {
+            path: to.clone(),
+            from: Some(from.clone()),
+            effect: "rename".to_owned(),
+            before_sha256: Some(old.sha256),
+            before_bytes: Some(old.byte_size),
+            before_mode: old.mode,
+            after_sha256: Some(old.sha256),
+            after_bytes: Some(old.byte_size),
+            after_mode: old.mode,
+            text: None,
+            no_text: None,
+        });
+        diff.changes.splice(at..at, renamed);
+    }
+
+    /// Moves what will be written out of the view, by digest.
+    fn keep(&self, folder: &Path) -> Result<(), Unstaged> {
+        let fail = |source| Error::Spool { doing: "keeping what a staged run left", source };
+        fs::create_dir(folder).map_err(fail)?;
+        for new in self.creates.values().chain(self.replaces.values().map(|(_, new)| new)) {
+            let to = folder.join(new.sha256.to_string());
+            if !to.exists() {
+                // Another name of the same file may still be looked for in the view.
+                fs::hard_link(&new.at, &to).or_else(|_| fs::copy(&new.at, &to).map(drop)).map_err(fail)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(path: &RelPath, at: &Path, mode: Option<u32>) -> Result<New, Unstaged> {
+    let fail = |e| Unstaged::Failed(format!("what it left at `{path}` cannot be read: {e}"));
+    let (sha256, byte_size) = File::open(at).and_then(|mut file| digest_reader(&mut file)).map_err(fail)?;
+    Ok(New { at: at.to_path_buf(), sha256, byte_size, mode })
+}

@@ -1,0 +1,307 @@
+//! A command's effect before anybody is asked: it runs in a copy-on-write view of the lease root, behind the walls,
+//! with the network held; what it changed there is found by digest, and nothing of it is in the folder (governance.md 5).
+//!
+//! A staged run has no effect, so it needs no authorization and may be made anew after a crash. What it left waits in
+//! the spool, under the attempt, until it is committed by [`commit`] or forgotten by [`Hands::unstage`].
+
+pub(crate) mod commit;
+mod diff;
+mod lay;
+mod text;
+mod touched;
+
+pub(crate) use text::text;
+
+use crate::command::run::{Asked, Ran, spawn, transcript, words};
+use crate::command::spool::{self, Mark};
+use crate::command::view::view;
+use crate::{Error, Hands, Output, Progress, STAGE_BYTES_MAX, STAGE_TRIES_MAX};
+use model::action::{Action, StageMethod, Staged};
+use model::approval::StagedChange;
+use model::artifact::ArtifactKind;
+use model::{AttemptId, Digest, RelPath, UnixMs};
+use serde_json::json;
+use std::cell::Cell;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often the size of what a running command leaves behind is looked at.
+const WEIGH: Duration = Duration::from_millis(500);
+/// Bytes of the end of its output that a card shows.
+const PRINTED_BYTES: usize = 4 * 1024;
+
+/// What a staged run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Staging {
+    /// What the request will say, digests and all.
+    pub staged: Staged,
+    /// Every change as a person reads it, deletions first.
+    pub changes: Vec<StagedChange>,
+    /// What it printed, artifact `command.transcript`.
+    pub transcript: Output,
+    /// Its changes, artifact `diff`.
+    pub diff: Output,
+    /// The last of what it printed.
+    pub printed: String,
+    /// Bytes it printed in all.
+    pub printed_bytes: u64,
+}
+
+/// Why there is no staged run. The folder is untouched in either case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unstaged {
+    /// It cannot be staged here, for this reason; it may still run in the folder itself, after a yes.
+    Cannot(String),
+    /// It was tried and came to nothing that could be committed; the proposer is told.
+    Failed(String),
+}
+
+impl From<Error> for Unstaged {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl Hands {
+    /// Whether a command can be staged here at all, looked at without running anything.
+    ///
+    /// # Errors
+    /// Why not, in words for the card.
+    pub fn stageable(&self, action: &Action) -> Result<(), String> {
+        let Action::Command { network, .. } = action else {
+            return Err("only commands are staged".to_owned());
+        };
+        if *network {
+            return Err("it asks for the network, which a staged run does not have".to_owned());
+        }
+        if !self.sandbox.is_confined() {
+            return Err("no walls stand on this machine that would keep it to a copy".to_owned());
+        }
+        if !self.workspace.hidden().is_empty() {
+            return Err("Hermit's own store lies in this folder; choose a smaller folder".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Runs a command in a staged view. What it leaves waits under `attempt`; an earlier staged run of the same
+    /// attempt is forgotten. The folder itself is never touched.
+    ///
+    /// # Errors
+    /// [`Unstaged`]: it cannot be staged here, or it came to nothing that could be committed.
+    pub fn stage(
+        &self,
+        attempt: AttemptId,
+        action: &Action,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Unstaged> {
+        self.stageable(action).map_err(Unstaged::Cannot)?;
+        let asked = words(action)?;
+        let staged = self.stage_asked(attempt, &asked, cancelled, progress);
+        if staged.is_err() {
+            // A staged run that came to nothing leaves nothing; what resists is swept by the next one.
+            let _ = self.spool.unstage(attempt);
+        }
+        staged
+    }
+
+    /// Bytes that a staged run left, for the store, compared with their digest.
+    ///
+    /// # Errors
+    /// [`Error::Content`] when they are gone or are not what they were.
+    pub fn staged_bytes(
+        &self,
+        attempt: AttemptId,
+        path: &RelPath,
+        sha256: &Digest,
+    ) -> Result<Vec<u8>, Error> {
+        let fail = |why: String| Error::Content { path: path.clone(), why };
+        let at = self.spool.staged(attempt).join("bytes").join(sha256.to_string());
+        let bytes = std::fs::read(at).map_err(|e| fail(format!("what the staged run left is gone: {e}")))?;
+        if Digest::of(&bytes) == *sha256 {
+            Ok(bytes)
+        } else {
+            Err(fail("what the staged run left was changed meanwhile".to_owned()))
+        }
+    }
+
+    /// Forgets an attempt's staged run; one that never was is fine.
+    ///
+    /// # Errors
+    /// [`Error::Spool`] when its files cannot be removed.
+    pub fn unstage(&self, attempt: AttemptId) -> Result<(), Error> {
+        self.spool.unstage(attempt)
+    }
+
+    fn stage_asked(
+        &self,
+        attempt: AttemptId,
+        asked: &Asked<'_>,
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Unstaged> {
+        let mut said = Vec::new();
+        let mut methods = lay::methods(&self.sandbox).iter().copied().peekable();
+        let mut tries = 0;
+        while let Some(method) = methods.peek().copied() {
+            match self.once(attempt, asked, method, &said, cancelled, progress) {
+                Ok(staging) => return Ok(staging),
+                Err(Once::Over(over)) => return Err(over),
+                Err(Once::NotThisWay(why)) => {
+                    said.push(format!("{method} does not work here: {why}"));
+                    methods.next();
+                }
+                Err(Once::Disturbed(path)) => {
+                    tries += 1;
+                    if tries >= STAGE_TRIES_MAX {
+                        let say = format!(
+                            "`{path}` was changed by somebody each time the command ran; nothing was done, propose \
+                             it again when that has ended"
+                        );
+                        return Err(Unstaged::Failed(say));
+                    }
+                }
+            }
+        }
+        Err(Unstaged::Cannot(format!("no copy of the folder could be made: {}", said.join("; "))))
+    }
+
+    fn once(
+        &self,
+        attempt: AttemptId,
+        asked: &Asked<'_>,
+        method: StageMethod,
+        said: &[String],
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Once> {
+        let started_at = self.clock.now();
+        let (folder, mark) = self.spool.begin_staged(attempt)?;
+        let begin = touched::moment(&folder)?;
+        let clock = Instant::now();
+        let mut seen = view(self, asked.cwd, &folder)?;
+        let laid = lay::lay(self, method, &folder, &mut seen)?;
+        let mut notes = said.to_vec();
+        notes.push(format!("staged by {method}, laid in {} ms", clock.elapsed().as_millis()));
+        notes.push(format!("walls: {} ({})", self.sandbox.level(), self.sandbox.why()));
+        notes.push("the network was held".to_owned());
+        let scale = Scale::new(laid.grows());
+        let stop = || cancelled() || scale.is_over();
+        let mut ran = spawn(self, asked, &seen, &folder, mark, &mut false, &stop, progress)?;
+        if self.sandbox.marks_start() {
+            ran.mark = spool::mark(&folder)
+                .map_err(|source| Error::Spool { doing: "reading the mark of a staged run", source })?;
+        }
+        if let (StageMethod::Overlay, Mark::Nothing) = (method, &ran.mark) {
+            return Err(Once::NotThisWay(ran.error().unwrap_or_default()));
+        }
+        if cancelled() {
+            return Err(Once::Over(Unstaged::Failed("it was cancelled; nothing was done".to_owned())));
+        }
+        scale.check()?;
+        notes.extend(ran.left_out());
+        let touched = touched::find(self, &laid)?;
+        touched::undisturbed(self, &touched, begin).map_err(Once::Disturbed)?;
+        let found = diff::diff(self, &touched, &folder.join("bytes"))?;
+        laid.clear();
+        Ok(self.staging(asked, &ran, method, (started_at, self.clock.now()), notes, found)?)
+    }
+
+    fn staging(
+        &self,
+        asked: &Asked<'_>,
+        ran: &Ran,
+        method: StageMethod,
+        (started_at, finished_at): (UnixMs, UnixMs),
+        mut notes: Vec<String>,
+        found: diff::Diff,
+    ) -> Result<Staging, Error> {
+        let no_form = || Error::Request("what the command printed has no canonical form".to_owned());
+        let transcript = transcript(asked, ran, ran.code()).ok_or_else(no_form)?;
+        let diff = json!({ "method": method.as_str(), "argv": asked.argv, "changes": found.changes });
+        let bytes = seal::canon::canonical_value(&diff)
+            .map_err(|e| Error::Request(format!("the changes have no canonical form: {e}")))?;
+        let diff = Output {
+            kind: ArtifactKind::Diff,
+            media_type: "application/json".to_owned(),
+            bytes,
+            about: format!("what `{}` changed", asked.argv.join(" ")),
+        };
+        notes.extend(found.notes);
+        let staged = Staged {
+            method,
+            sandbox_level: self.sandbox.level(),
+            items: found.items,
+            transcript_sha256: Digest::of(&transcript.bytes),
+            diff_sha256: Digest::of(&diff.bytes),
+            exit_code: ran.code(),
+            error: ran.error(),
+            executable_sha256: ran.program,
+            started_at,
+            finished_at,
+            notes,
+        };
+        let printed = [ran.stdout.kept(), ran.stderr.kept()].concat();
+        let tail = printed.get(printed.len().saturating_sub(PRINTED_BYTES)..).unwrap_or(&[]);
+        Ok(Staging {
+            staged,
+            changes: found.changes,
+            transcript,
+            diff,
+            printed: String::from_utf8_lossy(tail).into_owned(),
+            printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
+        })
+    }
+}
+
+/// Why one try came to nothing.
+enum Once {
+    /// No try will do better.
+    Over(Unstaged),
+    /// This way of making the view does not work here.
+    NotThisWay(String),
+    /// Somebody changed this place meanwhile.
+    Disturbed(RelPath),
+}
+
+impl From<Error> for Once {
+    fn from(error: Error) -> Self {
+        Self::Over(error.into())
+    }
+}
+
+impl From<Unstaged> for Once {
+    fn from(unstaged: Unstaged) -> Self {
+        Self::Over(unstaged)
+    }
+}
+
+/// Weighs what a running command leaves behind, so that it cannot fill the disk.
+struct Scale<'a> {
+    folder: &'a Path,
+    last: Cell<Instant>,
+    over: Cell<bool>,
+}
+
+impl<'a> Scale<'a> {
+    fn new(folder: &'a Path) -> Self {
+        Self { folder, last: Cell::new(Instant::now()), over: Cell::new(false) }
+    }
+
+    fn is_over(&self) -> bool {
+        if !self.over.get() && self.last.get().elapsed() >= WEIGH {
+            self.over.set(lay::weight(self.folder) > STAGE_BYTES_MAX);
+            self.last.set(Instant::now());
+        }
+        self.over.get()
+    }
+
+    fn check(&self) -> Result<(), Unstaged> {
+        if self.over.get() || lay::weight(self.folder) > STAGE_BYTES_MAX {
+            let say =
+                format!("it left more than {STAGE_BYTES_MAX} bytes behind and was ended; nothing was done");
+            return Err(Unstaged::Failed(say));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! Commands that run in a staged view: what they did is known before anything of it is in the folder.
+
+use crate::support::{self, World, rel};
+use effects::{Sandbox, Staging, Unstaged};
+use model::RelPath;
+use model::action::{Action, ActionRequest, ChangeItem, StageMethod};
+use model::receipt::ResultCode;
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
+
+/// Both ways of making a view that this machine has: a layer with namespaces, a copy without.
+fn worlds() -> Vec<World> {
+    let walls = [Sandbox::probe(Path::new(EXEC)), Sandbox::probe_without_namespaces(Path::new(EXEC))];
+    walls.into_iter().map(World::with).collect()
+}
+
+fn shell(script: &str) -> Action {
+    Action::Command {
+        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        cwd: RelPath::ROOT,
+        network: false,
+        timeout_ms: 60_000,
+    }
+}
+
+fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstaged>) {
+    let request = world.request(shell(script));
+    let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
+    (request, staging)
+}
+
+/// The request as the kernel makes it of a staged run, with its bytes in the store.
+fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -> ActionRequest {
+    let items = &staging.staged.items;
+    request.target_resources = governance::resources_of(world.id, &request.action, items);
+    request.staged = Some(staging.staged.clone());
+    for item in items {
+        if let ChangeItem::Write { path, content_sha256, .. } = item {
+            world.shelf.put(&world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap());
+        }
+    }
+    world.shelf.put(&staging.transcript.bytes);
+    world.shelf.put(&staging.diff.bytes);
+    request
+}
+
+type Tree = BTreeMap<PathBuf, Option<(Vec<u8>, u32)>>;
+
+fn tree(root: &Path) -> Tree {
+    let mut found = Tree::new();
+    let mut waiting = vec![root.to_path_buf()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_path_buf();
+            if path.is_dir() {
+                found.insert(name, None);
+                waiting.push(path);
+            } else {
+                let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+                found.insert(name, Some((std::fs::read(&path).unwrap(), mode)));
+            }
+        }
+    }
+    found
+}
+
+fn furnish(world: &World) {
+    world.put("a.txt", "gone\n");
+    world.put("b.txt", "moved\n");
+    world.put("d.txt", "one\ntwo\n");
+    world.put("e.sh", "#!/bin/sh\n");
+    world.put("old/x.txt", "x\n");
+    world.put("old/deep/y.txt", "y\n");
+    world.put("bin", [0u8, 1, 2]);
+    world.put("left.txt", "left alone\n");
+    std::fs::create_dir(world.at("sub")).unwrap();
+}
+
+const BUSY: &str = "rm a.txt; mv b.txt sub/c.txt; printf 'three\\n' >> d.txt; chmod 755 e.sh; rm -r old; \
+                    printf '\\0\\3' > bin; mkdir -p new/er; echo made > new/er/z.txt; touch left.txt; echo said";
+
+fn effects_of(staging: &Staging) -> Vec<String> {
+    staging.changes.iter().map(|change| format!("{} {}", change.effect, change.path)).collect()
+}
+
+#[conforms::conforms("HK-12.4-3")]
+#[test]
+fn a_staged_command_touches_nothing_and_tells_all_it_did_deletions_first() {
+    for world in worlds() {
+        furnish(&world);
+        let before = tree(&world.root);
+        let (request, staging) = stage(&world, BUSY);
+        let staging = staging.unwrap();
+        assert!(tree(&world.root) == before, "the folder is as it was");
+        assert_eq!(
+            effects_of(&staging),
+            [
+                "delete a.txt",
+                "delete old/deep/y.txt",
+                "delete old/x.txt",
+                "rename sub/c.txt",
+                "delete_folder old",
+                "delete_folder old/deep",
+                "replace bin",
+                "replace d.txt",
+                "mode e.sh",
+                "create new/er/z.txt",
+            ],
+            "{:?}",
+            staging.staged.notes
+        );
+        let text = |path: &str| {
+            let change = staging.changes.iter().find(|c| c.path == rel(path)).unwrap();
+            change.text.clone().unwrap_or_default()
+        };
+        assert!(text("d.txt").contains("+three"), "{}", text("d.txt"));
+        assert!(text("a.txt").contains("-gone"));
+        assert_eq!(text("bin"), "", "what is no text is told by size and digest");
+        assert!(staging.printed.contains("said"));
+        assert_eq!(staging.staged.exit_code, Some(0));
+        world.hands.unstage(request.attempt_id).unwrap();
+        let left: Vec<_> = std::fs::read_dir(world.store.join("spool")).unwrap().collect();
+        assert!(left.is_empty(), "a no leaves nothing: {left:?}");
+    }
+}
+
+#[test]
+fn what_is_carried_over_is_what_was_shown_and_is_undone_item_by_item() {
+    for world in worlds() {
+        furnish(&world);
+        let before = tree(&world.root);
+        let (request, staging) = stage(&world, BUSY);
+        let staging = staging.unwrap();
+        let request = requested(&world, request, &staging);
+        world.hands.unstage(request.attempt_id).unwrap();
+        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
+        assert_eq!(outcome.ran.exit_code, Some(0));
+        assert_eq!(world.get("d.txt").unwrap(), b"one\ntwo\nthree\n");
+        assert_eq!(world.get("sub/c.txt").unwrap(), b"moved\n");
+        assert_eq!(world.get("new/er/z.txt").unwrap(), b"made\n");
+        assert_eq!(std::fs::metadata(world.at("e.sh")).unwrap().permissions().mode() & 0o777, 0o755);
+        for gone in ["a.txt", "b.txt", "old"] {
+            assert!(!world.at(gone).exists(), "`{gone}` went");
+        }
+        before.values().flatten().for_each(|(bytes, _)| drop(world.shelf.put(bytes)));
+        let receipt = support::receipt(&world, &request, &outcome);
+        let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
+        let undo = world.request(Action::Change { items });
+        let undone = world.hands.perform(world.authorize(&undo), &undo, &|| false, &mut |_| {});
+        assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
+        let mut after = tree(&world.root);
+        after.retain(|path, _| before.contains_key(path) || !path.starts_with("new"));
+        assert!(after == before, "every byte and mode is back: {after:?}");
+    }
+}
+
+#[conforms::conforms("HK-16.8-4")]
+#[test]
+fn an_edit_between_run_and_commit_is_a_conflict_and_stays() {
+    for world in worlds() {
+        furnish(&world);
+        let (request, staging) = stage(&world, "echo agent >> d.txt");
+        let request = requested(&world, request, &staging.unwrap());
+        world.put("d.txt", "mine\n");
+        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(outcome.result_code, ResultCode::Failed, "{outcome:?}");
+        assert!(outcome.error.unwrap().contains("`d.txt` is not as it was"));
+        assert_eq!(world.get("d.txt").unwrap(), b"mine\n");
+    }
+}
+
+#[test]
+fn an_edit_while_it_runs_is_seen_and_it_runs_again_on_what_is_there_now() {
+    for world in worlds() {
+        furnish(&world);
+        let request = world.request(shell("sleep 0.2; echo agent >> d.txt"));
+        let edited = std::cell::Cell::new(false);
+        let edit = || {
+            if !edited.replace(true) {
+                world.put("d.txt", "mine\n");
+            }
+            false
+        };
+        let staging = world.hands.stage(request.attempt_id, &request.action, &edit, &mut |_| {}).unwrap();
+        let [ChangeItem::Write { path, content_sha256, .. }] = staging.staged.items.as_slice() else {
+            panic!("{:?}", staging.staged.items)
+        };
+        let bytes = world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap();
+        assert_eq!(bytes, b"mine\nagent\n", "nothing of the person's is left out");
+    }
+}
+
+#[test]
+fn what_a_change_set_cannot_carry_is_not_staged_and_says_why() {
+    for world in worlds() {
+        furnish(&world);
+        let before = tree(&world.root);
+        for (script, why) in [
+            ("ln -s d.txt link", "a symbolic link"),
+            ("mkfifo pipe", "a device, socket or pipe"),
+            ("mkdir empty", "an empty folder"),
+        ] {
+            let (_, staging) = stage(&world, script);
+            let Err(Unstaged::Cannot(said)) = staging else { panic!("`{script}`: {staging:?}") };
+            assert!(said.contains(why), "{said}");
+        }
+        let network = Action::Command {
+            argv: vec!["true".to_owned()],
+            cwd: RelPath::ROOT,
+            network: true,
+            timeout_ms: 1_000,
+        };
+        assert!(world.hands.stageable(&network).unwrap_err().contains("network"));
+        assert!(tree(&world.root) == before);
+        assert_eq!(std::fs::read_dir(world.store.join("spool")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_command_that_changes_nothing_or_fails_is_told_as_it_was() {
+    for world in worlds() {
+        furnish(&world);
+        let (_, quiet) = stage(&world, "cat d.txt; touch d.txt; cp d.txt t; rm t");
+        let quiet = quiet.unwrap();
+        assert_eq!(quiet.staged.items, []);
+        assert_eq!(quiet.staged.error, None);
+        let (request, failed) = stage(&world, "echo half > half.txt; exit 3");
+        let failed = failed.unwrap();
+        assert_eq!(failed.staged.exit_code, Some(3));
+        assert_eq!(effects_of(&failed), ["create half.txt"]);
+        let request = requested(&world, request, &failed);
+        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(outcome.result_code, ResultCode::Partial);
+        assert!(outcome.error.unwrap().contains("status 3"));
+    }
+}
+
+#[test]
+fn a_file_for_a_folder_and_a_folder_for_a_file_are_carried_over() {
+    for world in worlds() {
+        furnish(&world);
+        let script = "rm -r old; echo file > old; rm d.txt; mkdir d.txt; echo in > d.txt/in; \
+                      rm -r sub; mkdir sub; echo fresh > sub/fresh";
+        let (request, staging) = stage(&world, script);
+        let request = requested(&world, request, &staging.unwrap());
+        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
+        assert_eq!(world.get("old").unwrap(), b"file\n");
+        assert_eq!(world.get("d.txt/in").unwrap(), b"in\n");
+        assert_eq!(world.get("sub/fresh").unwrap(), b"fresh\n");
+    }
+}
+
+#[test]
+fn a_commit_cut_short_is_settled_like_a_change_set_and_completed() {
+    let world = World::with(Sandbox::probe(Path::new(EXEC)));
+    furnish(&world);
+    let (request, staging) = stage(&world, "rm a.txt; echo agent >> d.txt; echo new > n.txt");
+    let request = requested(&world, request, &staging.unwrap());
+    let before = world.witness(&request);
+    // The host died after the first item.
+    std::fs::remove_file(world.at("a.txt")).unwrap();
+    let settled = world.hands.settle(&request, &before);
+    assert!(settled.is_certain(), "{settled:?}");
+    let outcome = world.hands.roll_forward(world.authorize(&request), &request, &settled);
+    assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
+    assert_eq!(world.get("d.txt").unwrap(), b"one\ntwo\nagent\n");
+    assert_eq!(world.get("n.txt").unwrap(), b"new\n");
+    let settled = world.hands.settle(&request, &before);
+    let again = world.hands.roll_forward(world.authorize(&request), &request, &settled);
+    assert_eq!(again.result_code, ResultCode::Succeeded, "a second time changes nothing: {again:?}");
+}
+
+#[test]
+fn a_large_folder_is_staged_without_being_copied() {
+    let world = World::with(Sandbox::probe(Path::new(EXEC)));
+    for n in 0..4_000 {
+        world.put(&format!("{}/{n}.txt", n % 40), format!("number {n}\n"));
+    }
+    let begin = Instant::now();
+    let (_, staging) = stage(&world, "echo one more >> 7/7.txt");
+    let staging = staging.unwrap();
+    println!("4,000 files: {} ms in all; {}", begin.elapsed().as_millis(), staging.staged.notes.join("; "));
+    assert_eq!(effects_of(&staging), ["replace 7/7.txt"]);
+    if staging.staged.method == StageMethod::Overlay {
+        assert_eq!(world.get("7/7.txt").unwrap(), b"number 7\n");
+    }
+}

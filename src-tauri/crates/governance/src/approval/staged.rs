@@ -1,0 +1,110 @@
+//! The part of a card that shows what a command has done already, in a copy, and would be carried over.
+
+use super::card::{Line, LineKind, effect};
+use super::visible::{visible, visible_path};
+use model::action::{Action, StageMethod, Staged};
+use model::approval::{StagedChange, StagedView};
+
+/// What ran and how it ended, every change with deletions first, and the end of what it printed.
+pub(super) fn lines(action: &Action, staged: &Staged, view: &StagedView) -> Vec<Line> {
+    let mut lines = vec![effect(ran(action, staged))];
+    if let Some(error) = &staged.error {
+        lines.push(Line { kind: LineKind::Destructive, text: format!("it FAILED: {}", visible(error)) });
+    }
+    lines.push(effect(match view.changes.len() {
+        0 => "it changed nothing; your yes lets the proposer have what it printed".to_owned(),
+        1 => "your yes carries over exactly this one change; nothing runs again".to_owned(),
+        many => format!("your yes carries over exactly these {many} changes; nothing runs again"),
+    }));
+    view.changes.iter().for_each(|one| change(one, &mut lines));
+    if view.changes.iter().any(|one| one.no_text.is_some()) {
+        lines.push(effect(format!("the whole difference is artifact `{}`", view.diff.artifact_id)));
+    }
+    printed(view, &mut lines);
+    lines
+}
+
+fn ran(action: &Action, staged: &Staged) -> String {
+    let (words, folder) = match action {
+        Action::Command { argv, cwd, .. } => {
+            let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
+            (words.join(" "), visible_path(cwd))
+        }
+        Action::Observe { .. }
+        | Action::Change { .. }
+        | Action::Remember { .. }
+        | Action::Rollback { .. } => (String::new(), String::new()),
+    };
+    let copy = match staged.method {
+        StageMethod::Overlay => "a layer over the folder",
+        StageMethod::Reflink => "a copy of the folder that shares its bytes",
+        StageMethod::Copy => "a copy of the folder",
+    };
+    let end = match staged.exit_code {
+        Some(code) => format!("ended with status {code}"),
+        None => "was ended".to_owned(),
+    };
+    let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
+    format!(
+        "{words} in {folder} has ALREADY RUN, in {copy}, without the network, and {end} after {took} ms; the folder \
+         itself is untouched"
+    )
+}
+
+fn change(change: &StagedChange, lines: &mut Vec<Line>) {
+    let path = visible_path(&change.path);
+    let size = |bytes: Option<u64>| bytes.map_or(String::new(), |n| format!("{n} bytes"));
+    let mode = |mode: Option<u32>| mode.map_or("unknown".to_owned(), |m| format!("{m:o}"));
+    let moded = match (change.before_mode, change.after_mode) {
+        (Some(before), Some(after)) if before != after => format!(", mode {before:o} becomes {after:o}"),
+        (None, Some(after)) if after & 0o111 != 0 => format!(", mode {after:o}: it can be run"),
+        _ => String::new(),
+    };
+    let (kind, head) = match change.effect.as_str() {
+        "delete" => (LineKind::Destructive, format!("DELETE {path} ({})", size(change.before_bytes))),
+        "delete_folder" => (LineKind::Destructive, format!("DELETE the folder {path}")),
+        "rename" => {
+            let from = change.from.as_ref().map_or(String::new(), visible_path);
+            (LineKind::Destructive, format!("RENAME {from} to {path}"))
+        }
+        "mode" => {
+            let (before, after) = (mode(change.before_mode), mode(change.after_mode));
+            (LineKind::Destructive, format!("CHANGE THE MODE of {path} from {before} to {after}"))
+        }
+        "create" => (LineKind::Effect, format!("create {path} ({}{moded})", size(change.after_bytes))),
+        _ => {
+            let (before, after) = (size(change.before_bytes), size(change.after_bytes));
+            (LineKind::Destructive, format!("OVERWRITE {path} ({before} become {after}{moded})"))
+        }
+    };
+    lines.push(Line { kind, text: head });
+    if let Some(sha256) = change.after_sha256.filter(|_| change.effect != "rename") {
+        lines.push(effect(format!("    sha256 {sha256}")));
+    }
+    if let Some(why) = &change.no_text {
+        lines.push(effect(format!("    not shown line by line: {}", visible(why))));
+    }
+    for line in change.text.as_deref().unwrap_or("").lines() {
+        let kind = if line.starts_with('-') { LineKind::Destructive } else { LineKind::Effect };
+        lines.push(Line { kind, text: format!("    {}", visible(line)) });
+    }
+}
+
+fn printed(view: &StagedView, lines: &mut Vec<Line>) {
+    if view.printed_bytes == 0 {
+        lines.push(effect("it printed nothing".to_owned()));
+        return;
+    }
+    let (all, shown) = (view.printed_bytes, view.printed.len() as u64);
+    let head = match shown < all {
+        true => format!(
+            "the last {shown} of the {all} bytes it printed (all: `{}`):",
+            view.transcript.artifact_id
+        ),
+        false => "it printed:".to_owned(),
+    };
+    lines.push(Line { kind: LineKind::Quoted, text: head });
+    for line in view.printed.lines() {
+        lines.push(Line { kind: LineKind::Quoted, text: format!("    | {}", visible(line)) });
+    }
+}

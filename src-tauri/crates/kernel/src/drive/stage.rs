@@ -1,0 +1,301 @@
+//! Approve what it did, not what it said: a command that policy would let through is tried in a staged view before
+//! anybody is asked, and what it did there is what the request says (governance.md 5).
+//!
+//! A try has no effect and no event of its own. It is kept in memory for the next step of the driver; a host that
+//! dies in between tries again. From the request on everything is in the log, and the bytes wait in the spool.
+
+use super::normalise::{Normalised, effects_of_items};
+use crate::Error;
+use crate::kernel::{Cell, Kernel, lock};
+use crate::ports::Hands;
+use crate::state::TaskState;
+use crate::writeup::{NewArtifact, Writeup};
+use effects::{Staging, Unstaged};
+use iteration::Proposal;
+use model::action::{Action, ActionRequest, ChangeItem, Prior, Reversibility};
+use model::approval::{StagedChange, StagedView};
+use model::artifact::{ArtifactClass, ArtifactRef, TrustTier};
+use model::fault::Point;
+use model::policy::Verdict;
+use model::principal::PrincipalType;
+use model::witness::{Fingerprint, Found};
+use model::{ArtifactId, AttemptId, PolicyResultId, ResourceId, WorkspaceId};
+use seal::Digest;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bytes of unified lines that a packet holds itself; what goes beyond is in the artifact.
+const PACKET_TEXT_BYTES: usize = 128 * 1024;
+
+/// Characters of its output that a packet made anew shows.
+const PRINTED_CHARS: usize = 4 * 1024;
+
+/// What came of trying, for exactly one answer.
+pub(crate) struct Tried {
+    key: ArtifactId,
+    known: Known,
+}
+
+/// What is known of a command before a person is asked.
+pub(super) enum Known {
+    /// It ran in a staged view.
+    Staged(Staging),
+    /// It cannot; it would run in the folder itself, after the yes.
+    NotStaged(String),
+    /// It was tried and came to nothing: the proposer is told.
+    Failed(String),
+    /// Policy says no anyway, so nothing was tried.
+    Refused,
+}
+
+/// Whether there is anything to try.
+pub(super) enum Beforehand {
+    /// No, this is known.
+    Known(Known),
+    /// Yes, this.
+    Try(Arc<dyn Hands>, ArtifactId, Action),
+}
+
+impl Kernel {
+    /// What is known of a proposed command, or that it has to be tried now.
+    pub(super) fn beforehand(
+        &self,
+        cell: &Cell,
+        state: &TaskState,
+        act: &Proposal,
+    ) -> Result<Beforehand, Error> {
+        let answer = state.attempt().and_then(|a| a.answer.clone());
+        let key = answer.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?.artifact_id;
+        if let Some(tried) = lock(&cell.tried).take().filter(|tried| tried.key == key) {
+            return Ok(Beforehand::Known(tried.known));
+        }
+        let Proposal::Command { argv, cwd, network, timeout_ms } = act else {
+            return Err(Error::Broken("only commands are tried".to_owned()));
+        };
+        let action = Action::Command {
+            argv: argv.clone(),
+            cwd: cwd.clone(),
+            network: *network,
+            timeout_ms: *timeout_ms,
+        };
+        let hands = self.hands(state)?;
+        if let Err(why) = hands.stageable(&action) {
+            return Ok(Beforehand::Known(Known::NotStaged(why)));
+        }
+        let verdict = self.verdict_on(state, &*hands, &action)?;
+        if matches!(verdict, Verdict::Deny | Verdict::Downgrade) {
+            return Ok(Beforehand::Known(Known::Refused));
+        }
+        Ok(Beforehand::Try(hands, key, action))
+    }
+
+    /// What policy says of the words alone. It decides only whether they are tried; the request that comes of it is
+    /// judged anew, with all it did.
+    fn verdict_on(&self, state: &TaskState, hands: &dyn Hands, action: &Action) -> Result<Verdict, Error> {
+        let actor = self.actor(PrincipalType::PolicyEngine)?;
+        let w = self.writeup(Point::ActionJudge, state, actor);
+        let Normalised { request, bytes, .. } =
+            self.request_of(state, &w, hands, action.clone(), "is it worth trying?")?;
+        let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        Ok(self.ask_policy(state, &request, Digest::of(&bytes), id, w.now)?.verdict)
+    }
+
+    /// Tries it, without holding the task: a person may look, pause and cancel meanwhile.
+    pub(super) fn try_out(
+        &self,
+        cell: &Cell,
+        hands: &dyn Hands,
+        key: ArtifactId,
+        attempt: AttemptId,
+        action: &Action,
+    ) -> Result<(), Error> {
+        let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
+        let known = match hands.stage(attempt, action, &stop, &mut |_| {}) {
+            Ok(staging) => Known::Staged(staging),
+            Err(Unstaged::Cannot(why)) => Known::NotStaged(why),
+            // Whoever stopped it has said why in the log; it is tried again when the task goes on.
+            Err(Unstaged::Failed(_)) if self.winding.load(Ordering::SeqCst) => return Ok(()),
+            Err(Unstaged::Failed(why)) => Known::Failed(why),
+        };
+        *lock(&cell.tried) = Some(Tried { key, known });
+        Ok(())
+    }
+
+    /// Puts what a staged run did, or why there was none, into the request.
+    pub(super) fn with_staged(
+        &self,
+        normalised: &mut Normalised,
+        workspace: WorkspaceId,
+        hands: &dyn Hands,
+        staged: &Result<Staging, String>,
+    ) -> Result<(), Error> {
+        let request = &mut normalised.request;
+        match staged {
+            Err(why) => request.not_staged = Some(why.clone()),
+            Ok(staging) => {
+                let items = &staging.staged.items;
+                request.target_resources = governance::resources_of(workspace, &request.action, items);
+                let observable = governance::witness::observable(&request.target_resources);
+                normalised.found = hands.observe(&observable);
+                request.expected_effects.extend(effects_of_items(workspace, items, &normalised.found));
+                request.reversibility_hint =
+                    if items.is_empty() { Reversibility::NoEffect } else { Reversibility::Reversible };
+                request.staged = Some(staging.staged.clone());
+                normalised.staging = Some(staging.clone());
+            }
+        }
+        normalised.bytes = seal::canon::to_canonical(request)?;
+        Ok(())
+    }
+
+    /// Stores what a person will be shown of a staged run: its transcript and its difference.
+    pub(super) fn keep_view(
+        &self,
+        w: &mut Writeup<'_>,
+        request: &ActionRequest,
+        staging: &Staging,
+    ) -> Result<StagedView, Error> {
+        let mut keep = |output: &effects::Output| {
+            let mut new = NewArtifact::audit(output.kind)
+                .class(ArtifactClass::Evidence)
+                .trust(TrustTier::Untrusted)
+                .from(request.evidence_refs.clone());
+            new.alias = Some(output.about.clone());
+            w.artifact(&output.bytes, new)
+        };
+        let (transcript, diff) = (keep(&staging.transcript)?, keep(&staging.diff)?);
+        let mut changes = staging.changes.clone();
+        fit(&mut changes);
+        Ok(StagedView {
+            diff,
+            transcript,
+            changes,
+            printed: staging.printed.clone(),
+            printed_bytes: staging.printed_bytes,
+        })
+    }
+
+    /// The view of a request that was judged before: made again from its stored artifacts.
+    pub(super) fn view_again(
+        &self,
+        state: &TaskState,
+        request: &ActionRequest,
+    ) -> Result<Option<StagedView>, Error> {
+        let Some(staged) = &request.staged else { return Ok(None) };
+        let at = |sha256: &Digest| {
+            let artifact = state.artifacts.values().find(|a| a.content_hash == *sha256);
+            let artifact = artifact
+                .ok_or_else(|| Error::Broken("what a staged run showed is not in the log".to_owned()))?;
+            Ok::<_, Error>(ArtifactRef { artifact_id: artifact.artifact_id, sha256: *sha256 })
+        };
+        let (diff, transcript) = (at(&staged.diff_sha256)?, at(&staged.transcript_sha256)?);
+        let broken = |e: serde_json::Error| Error::Broken(format!("what a staged run showed: {e}"));
+        let read = |at: &ArtifactRef| -> Result<serde_json::Value, Error> {
+            serde_json::from_slice(&self.artifacts.read(&at.sha256)?).map_err(broken)
+        };
+        let changes = read(&diff)?.get_mut("changes").map(serde_json::Value::take).unwrap_or_default();
+        let mut changes: Vec<StagedChange> = serde_json::from_value(changes).map_err(broken)?;
+        fit(&mut changes);
+        let said = read(&transcript)?;
+        let text = |name: &str| said.get(name).and_then(|v| v.as_str()).unwrap_or_default().to_owned();
+        let bytes = |name: &str| said.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default();
+        let printed = text("stdout") + &text("stderr");
+        let from = printed.char_indices().rev().nth(PRINTED_CHARS).map_or(0, |(at, _)| at);
+        Ok(Some(StagedView {
+            diff,
+            transcript,
+            changes,
+            printed: printed.get(from..).unwrap_or_default().to_owned(),
+            printed_bytes: bytes("stdout_bytes").saturating_add(bytes("stderr_bytes")),
+        }))
+    }
+
+    /// Why a staged run cannot be carried over any more: places that are not as the command saw them, bytes that
+    /// are gone. Empty when it can.
+    pub(super) fn staged_stale(
+        &self,
+        request: &ActionRequest,
+        hands: &dyn Hands,
+        found: &[Fingerprint],
+    ) -> Vec<String> {
+        if request.staged.is_none() {
+            return Vec::new();
+        }
+        let mut stale = Vec::new();
+        let mut made: Vec<&model::RelPath> = Vec::new();
+        for item in request.items() {
+            let (path, prior) = match item {
+                ChangeItem::Write { path, prior, .. } | ChangeItem::Delete { path, prior } => (path, prior),
+                ChangeItem::Move { from, prior, .. } => (from, prior),
+            };
+            // What an item before this one has made or taken away is not there yet.
+            if !made.contains(&path) && !holds(prior, found, path) {
+                stale.push(format!("`{path}` is not as it was when the command ran"));
+            }
+            if let ChangeItem::Write { content_sha256, .. } = item
+                && let Err(why) = hands.staged_bytes(request.attempt_id, path, content_sha256)
+            {
+                stale.push(why);
+            }
+            match item {
+                ChangeItem::Delete { .. } => made.push(path),
+                ChangeItem::Move { to, .. } if !made.contains(&to) && !holds(&Prior::Absent, found, to) => {
+                    stale.push(format!("something is at `{to}` now"));
+                }
+                ChangeItem::Move { .. } | ChangeItem::Write { .. } => {}
+            }
+        }
+        stale
+    }
+
+    /// The bytes of a staged run go to the store with the dispatch: from then on the log holds them.
+    pub(super) fn keep_staged(
+        &self,
+        w: &mut Writeup<'_>,
+        hands: &dyn Hands,
+        request: &ActionRequest,
+    ) -> Result<(), Error> {
+        for item in request.staged.iter().flat_map(|staged| &staged.items) {
+            if let ChangeItem::Write { path, content_sha256, .. } = item {
+                let bytes =
+                    hands.staged_bytes(request.attempt_id, path, content_sha256).map_err(Error::Effects)?;
+                w.keep(&bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing of a staged run is needed any more. What stays behind harms nobody and is swept by the next one.
+    pub(crate) fn unstage(&self, state: &TaskState, attempt: AttemptId) {
+        if state.task.workspace_hint.is_none() {
+            return;
+        }
+        if let Err(error) = self.hands(state).and_then(|hands| hands.unstage(attempt).map_err(Error::Input)) {
+            tracing::warn!(%attempt, %error, "what a staged run left is still there");
+        }
+    }
+}
+
+/// Leaves out texts that are too long for a packet, and says so.
+fn fit(changes: &mut [StagedChange]) {
+    let mut room = PACKET_TEXT_BYTES;
+    for change in changes {
+        let Some(text) = &change.text else { continue };
+        match room.checked_sub(text.len()) {
+            Some(rest) => room = rest,
+            None => {
+                change.no_text = Some(format!("{} lines, too many for here", text.lines().count()));
+                change.text = None;
+            }
+        }
+    }
+}
+
+fn holds(prior: &Prior, found: &[Fingerprint], path: &model::RelPath) -> bool {
+    let at = found.iter().find(|f| matches!(&f.resource, ResourceId::File(_, at) if at == path));
+    match (prior, at.map(|f| &f.state)) {
+        (Prior::Absent, Some(Found::Absent)) | (Prior::EmptyFolder, Some(Found::Folder)) => true,
+        (Prior::Sha256(wanted), Some(Found::File { sha256, .. })) => wanted == sha256,
+        _ => false,
+    }
+}

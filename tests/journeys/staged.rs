@@ -1,0 +1,140 @@
+//! A command is approved by what it did: it has run in a staged view before anybody is asked.
+
+use super::server;
+use super::stage::Stage;
+use super::tree;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Files that the long commit makes.
+const FILES: usize = 400;
+
+/// A store whose model asks for one shell command and is done after it; task and approval.
+fn asks(stage: &Stage, script: &str) -> (String, String) {
+    let model = server::script(&[
+        json!({ "tool": "command", "arguments": { "argv": ["sh", "-c", script] } }),
+        json!({ "tool": "done", "arguments": { "summary": "done" } }),
+    ]);
+    let work = stage.work();
+    let words = ["run", "--goal", "tidy", "--workspace", work.to_str().expect("UTF-8"), "--model", &model];
+    let asked = stage.hermit(&words).ends(4).json();
+    let waits = &asked["waits_for"];
+    assert_eq!(waits["kind"], "approval", "{asked}");
+    let id = |value: &Value| value.as_str().expect("an id").to_owned();
+    (id(&asked["row"]["task_id"]), id(&waits["id"]))
+}
+
+fn put(stage: &Stage, name: &str, text: &str) {
+    std::fs::write(stage.work().join(name), text).expect("a file");
+}
+
+fn get(stage: &Stage, name: &str) -> String {
+    std::fs::read_to_string(stage.work().join(name)).expect("a file")
+}
+
+/// What staged runs have left in the store's folder.
+fn left(stage: &Stage) -> usize {
+    std::fs::read_dir(stage.home().join("spool")).map_or(0, Iterator::count)
+}
+
+const SCRIPT: &str =
+    "rm old.txt; echo two >> notes.txt; echo made > new.txt; mv here.txt there.txt; echo said";
+
+fn furnish(stage: &Stage) {
+    for (name, text) in [("old.txt", "old\n"), ("notes.txt", "one\n"), ("here.txt", "moves\n")] {
+        put(stage, name, text);
+    }
+}
+
+#[test]
+fn the_card_shows_what_the_command_did_and_a_yes_carries_exactly_that_over() {
+    let stage = Stage::new();
+    furnish(&stage);
+    let before = tree::of(&stage.work());
+    let (task, approval) = asks(&stage, SCRIPT);
+    assert_eq!(tree::of(&stage.work()), before, "it has run, and the folder is untouched");
+    let card = stage.hermit(&["approvals", "show", &approval]).ends(0).json().to_string();
+    for word in ["ALREADY RUN", "DELETE", "old.txt", "+two", "RENAME", "| said", "sha256"] {
+        assert!(card.contains(word), "`{word}` is not on the card: {card}");
+    }
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(get(&stage, "notes.txt"), "one\ntwo\n");
+    assert_eq!(
+        (get(&stage, "new.txt"), get(&stage, "there.txt")),
+        ("made\n".to_owned(), "moves\n".to_owned())
+    );
+    assert!(!stage.work().join("old.txt").exists());
+    assert_eq!(left(&stage), 0, "what was carried over needs no copy");
+    let receipt = stage.receipt(&task);
+    assert_eq!(receipt["result"], "succeeded", "{receipt}");
+    assert_eq!(receipt["class"], "command_execution", "{receipt}");
+    stage.is_sound();
+    stage.prove(&task);
+
+    let asked = stage.hermit(&["rollback", receipt["receipt_id"].as_str().expect("an id")]).ends(4).json();
+    let (code, screen) = stage.approve(asked["waits_for"]["id"].as_str().expect("an approval"));
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(tree::of(&stage.work()), before, "what a shell did is undone, byte for byte");
+}
+
+#[test]
+fn a_no_leaves_nothing_of_a_staged_command() {
+    let stage = Stage::new();
+    furnish(&stage);
+    let before = tree::of(&stage.work());
+    let (_, approval) = asks(&stage, SCRIPT);
+    assert_eq!(left(&stage), 1, "what it left waits");
+    stage.hermit(&["approvals", "deny", &approval]).ends(0);
+    stage.hermit(&["resume"]);
+    assert_eq!(tree::of(&stage.work()), before);
+    assert_eq!(left(&stage), 0, "nothing is left of it");
+    stage.is_sound();
+}
+
+#[test]
+fn an_edit_between_the_run_and_the_yes_is_a_conflict_and_stays() {
+    let stage = Stage::new();
+    furnish(&stage);
+    let (task, approval) = asks(&stage, SCRIPT);
+    put(&stage, "notes.txt", "mine\n");
+    let (_, screen) = stage.approve(&approval);
+    assert_eq!(get(&stage, "notes.txt"), "mine\n", "{screen}");
+    assert!(stage.work().join("old.txt").exists(), "nothing else of it was done either");
+    assert_eq!(stage.count(&task, "witness.drifted"), 1);
+    assert_eq!(stage.count(&task, "effect.dispatched"), 0);
+    assert_eq!(left(&stage), 0);
+    stage.is_sound();
+}
+
+#[test]
+fn a_host_killed_while_carrying_over_is_followed_by_one_that_finishes_it_once() {
+    let stage = Stage::new();
+    let script = format!("for n in $(seq {FILES}); do echo \"number $n\" > \"$n.txt\"; done");
+    let (task, approval) = asks(&stage, &script);
+    let there = || {
+        std::fs::read_dir(stage.work())
+            .map_or(0, |d| d.flatten().filter(|e| e.path().extension().is_some_and(|e| e == "txt")).count())
+    };
+    assert_eq!(there(), 0);
+    let pty = stage.allow(&approval, &[]);
+    let until = Instant::now() + Duration::from_secs(60);
+    while there() < 20 {
+        assert!(Instant::now() < until, "it never began: {}", pty.shown());
+        std::thread::yield_now();
+    }
+    // Letting go of the terminal kills what runs on it with SIGKILL.
+    drop(pty);
+    let done = there();
+    println!("killed with {done} of {FILES} files carried over");
+    assert!(done < FILES, "it was done before it could be killed");
+    stage.hermit(&["resume"]);
+    assert_eq!(there(), FILES);
+    assert_eq!(get(&stage, "7.txt"), "number 7\n");
+    let receipt = stage.receipt(&task);
+    assert_eq!(receipt["result"], "succeeded", "{receipt}");
+    assert_eq!(stage.count(&task, "approval.requested"), 1, "nobody is asked twice");
+    assert_eq!(stage.count(&task, "effect.dispatched"), 1);
+    stage.is_sound();
+    stage.prove(&task);
+}
