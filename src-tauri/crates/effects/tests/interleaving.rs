@@ -179,7 +179,11 @@ impl Play {
         let done = &self.done[which];
         for (mine, written) in self.lines.iter().filter(|(_, written)| *written > done.at) {
             let here = |tree: &Tree| tree.values().any(|(_, bytes)| contains(bytes, mine));
-            assert!(!here(&before) || here(&after), "`{mine}` of step {written} was lost by undoing {}", done.at);
+            assert!(
+                !here(&before) || here(&after),
+                "`{mine}` of step {written} was lost by undoing {}",
+                done.at
+            );
         }
         if alone {
             assert!(after == done.before, "nobody else wrote: the undo is exact");
@@ -199,13 +203,18 @@ fn cases() -> u32 {
 fn no_human_byte_is_lost_in_any_interleaving_and_undo_of_undo_is_identity() {
     use proptest::test_runner::{Config, TestRunner};
     let (mut undone, mut merged, mut refused) = (0, 0, 0);
-    let mut runner = TestRunner::new(Config { cases: cases(), failure_persistence: None, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: cases(), failure_persistence: None, ..Config::default() });
     let counts = std::cell::RefCell::new((&mut undone, &mut merged, &mut refused));
     let all = runner.run(&prop::collection::vec(step(), 2..16), |steps| {
         let mut play = Play::new();
         steps.iter().enumerate().for_each(|(at, step)| play.step(at, step));
         let mut counts = counts.borrow_mut();
-        *counts.0 += play.done.iter().filter(|d| d.receipt.action_class == model::action::ActionClass::Rollback).count();
+        *counts.0 += play
+            .done
+            .iter()
+            .filter(|d| d.receipt.action_class == model::action::ActionClass::Rollback)
+            .count();
         *counts.1 += play.merged;
         *counts.2 += play.refused;
         Ok(())
@@ -225,7 +234,10 @@ fn an_undo_goes_around_a_later_edit_and_is_itself_undone() {
     play.step(2, &Step::Undo(0));
     assert_eq!(play.merged, 1);
     let text = String::from_utf8(play.world.get("a.txt").unwrap()).unwrap();
-    assert!(text.contains("mine 1") && text.contains("a.txt line 2\n") && !text.contains("agent 0"), "{text}");
+    assert!(
+        text.contains("mine 1") && text.contains("a.txt line 2\n") && !text.contains("agent 0"),
+        "{text}"
+    );
     play.step(3, &Step::Undo(0));
     assert!(play.world.tree() == edited, "undo of undo, where nobody wrote in between, is exact");
 }

@@ -97,5 +97,7 @@ pub fn hypothetical(action: Action) -> ActionRequest {
         proposed_by: PrincipalId::new(nobody),
         proposed_at: UnixMs(0),
         evidence_refs: Vec::new(),
+        staged: None,
+        not_staged: None,
     }
 }

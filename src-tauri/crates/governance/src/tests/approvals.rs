@@ -191,6 +191,7 @@ fn a_packet_never_waits_longer_than_its_witness_or_the_limit() {
             requested_at: T0,
             expires_at: wanted,
             nonce: [255; 16],
+            staged: None,
         })
     };
     let far = T0.plus_ms(i64::MAX / 4);

@@ -5,8 +5,10 @@ use super::changed::every_change;
 use super::world::*;
 use crate::approval::{Card, LineKind, card, visible, visible_path};
 use model::action::{Action, ReadItem};
-use model::policy::RiskBand;
-use model::{RelPath, approval::ApprovalPacket};
+use model::approval::{ApprovalPacket, StagedChange, StagedView};
+use model::artifact::ArtifactRef;
+use model::policy::{Profile, RiskBand};
+use model::{ArtifactId, RelPath};
 use proptest::prelude::*;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -59,6 +61,56 @@ fn a_name_that_is_not_utf8_is_shown_byte_by_byte() {
     let raw = RelPath::from_bytes(b"a\xff\xe2\x80b").expect("a path");
     assert_eq!(visible_path(&raw), r#""a\xff\xe2\x80b""#);
     assert_eq!(visible_path(&path(r"a\xff")), r#""a\\xff""#, "and cannot be imitated");
+}
+
+#[test]
+fn the_card_of_a_staged_command_shows_what_it_did_deletions_first_and_what_it_printed() {
+    let request = staged_request();
+    let mut packet = Case::of(request, Profile::LocalEditAllowed).packet;
+    let change = |name: &str, effect: &str, text: &str| StagedChange {
+        path: path(name),
+        from: None,
+        effect: effect.to_owned(),
+        before_sha256: (effect != "create").then(|| sha("old")),
+        before_bytes: (effect != "create").then_some(3),
+        before_mode: None,
+        after_sha256: (effect != "delete").then(|| sha("new")),
+        after_bytes: (effect != "delete").then_some(4),
+        after_mode: None,
+        text: Some(text.to_owned()),
+        no_text: None,
+    };
+    let at = |n| ArtifactRef { artifact_id: id!(ArtifactId, n), sha256: sha("kept") };
+    packet.staged = Some(StagedView {
+        diff: at(71),
+        transcript: at(72),
+        changes: vec![
+            change("gone", "delete", "-one\n"),
+            change("kept", "replace", "-old\n+n\u{202e}ew\n"),
+            change("new", "create", "+made\n"),
+        ],
+        printed: "all\u{1b}[2Jgood\n".to_owned(),
+        printed_bytes: 10,
+    });
+    let card = card(&packet);
+    for line in lines(&card) {
+        assert!(!HIDDEN.is_match(line), "{line:?}");
+    }
+    let all = lines(&card).join("\n");
+    for word in
+        ["has ALREADY RUN", "exactly these 3 changes", "DELETE \"gone\"", "    -old", "n\\u{202e}ew", "| all"]
+    {
+        assert!(all.contains(word), "`{word}` is not in {all}");
+    }
+    let place = |word: &str| all.find(word).expect("it is there");
+    assert!(
+        place("DELETE \"gone\"") < place("OVERWRITE \"kept\"")
+            && place("OVERWRITE") < place("create \"new\"")
+    );
+    packet.action_request.staged = None;
+    packet.action_request.not_staged = Some("it asks for the network".to_owned());
+    let all = lines(&super::super::approval::card(&packet)).join("\n");
+    assert!(all.contains("NOT TRIED BEFOREHAND, because it asks for the network"), "{all}");
 }
 
 #[test]

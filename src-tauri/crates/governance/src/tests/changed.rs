@@ -47,7 +47,7 @@ fn walk(pointer: &str, value: &Value, out: &mut Vec<String>) {
     }
 }
 
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 25] = [
     "deny",
     "allow",
     "require_approval",
@@ -71,6 +71,8 @@ const NAMES: [&str; 23] = [
     "lease",
     "untrusted",
     "empty_folder",
+    "copy",
+    "landlock",
 ];
 
 fn candidates(value: &Value) -> Vec<Value> {

@@ -162,6 +162,30 @@ fn any_field_changed_after_the_yes_is_refused() {
 }
 
 #[test]
+fn a_staged_run_is_part_of_what_a_yes_and_a_grant_are_for() {
+    let case = Case::of(staged_request(), Profile::LocalEditAllowed);
+    let grant = case.mint().expect("unchanged, it is granted");
+    for place in ["gone", "kept", "new"] {
+        assert!(grant.resource_scope.contains(&file(place).to_string()), "`{place}` is in the grant");
+    }
+    for (pointer, request) in every_change(&case.request) {
+        assert_ne!(code(Case { request: request.clone(), ..case.clone() }.mint()), "granted", "{pointer}");
+        assert!(authorize(&grant, &request, 0, case.now).is_err(), "{pointer}");
+    }
+    let mut other = change(&[create("new")]);
+    if let Action::Change { items } = &mut other {
+        items.clear();
+    }
+    let mut forged = staged_request();
+    forged.action = other;
+    assert_eq!(
+        ENGINE.evaluate(&question(&forged, Profile::LocalEditAllowed)).verdict,
+        Verdict::Deny,
+        "only a command can have been staged"
+    );
+}
+
+#[test]
 fn a_judgement_made_after_the_yes_may_only_turn_into_an_allow() {
     let mut case = case();
     let mut question = question(&case.request, Profile::ExternalPublishGated);

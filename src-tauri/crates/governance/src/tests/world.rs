@@ -148,6 +148,28 @@ pub(crate) fn request(action: Action) -> ActionRequest {
     }
 }
 
+/// A command that has run in a staged view, where it deleted, replaced and made a file.
+pub(crate) fn staged_request() -> ActionRequest {
+    let action = command(&["make", "clean"], false);
+    let items = vec![delete("gone"), overwrite("kept"), create("new")];
+    let mut request = request(action);
+    request.target_resources = crate::resources_of(SPACE, &request.action, &items);
+    request.staged = Some(model::action::Staged {
+        method: model::action::StageMethod::Overlay,
+        sandbox_level: SandboxLevel::NamespacesLandlock,
+        items,
+        transcript_sha256: sha("printed"),
+        diff_sha256: sha("diff"),
+        exit_code: Some(0),
+        error: None,
+        executable_sha256: Some(sha("make")),
+        started_at: T0,
+        finished_at: T0.plus_ms(40),
+        notes: vec!["walls".to_owned()],
+    });
+    request
+}
+
 pub(crate) fn digest<T: serde::Serialize>(value: &T) -> Digest {
     Digest::of(&canon::to_canonical(value).expect("it can be sealed"))
 }
@@ -207,7 +229,10 @@ impl Case {
     }
 
     pub(crate) fn under(action: Action, profile: Profile) -> Self {
-        let request = request(action);
+        Self::of(request(action), profile)
+    }
+
+    pub(crate) fn of(request: ActionRequest, profile: Profile) -> Self {
         let policy = ENGINE.evaluate(&question(&request, profile));
         assert_eq!(policy.verdict, Verdict::RequireApproval, "{}", policy.reasoning_summary);
         let packet = build_packet(PacketInput {
