@@ -148,7 +148,7 @@ fn what_is_carried_over_is_what_was_shown_and_is_undone_item_by_item() {
         for gone in ["a.txt", "b.txt", "old"] {
             assert!(!world.at(gone).exists(), "`{gone}` went");
         }
-        before.values().flatten().for_each(|(bytes, _)| drop(world.shelf.put(bytes)));
+        before.values().flatten().for_each(|(bytes, _)| _ = world.shelf.put(bytes));
         let receipt = support::receipt(&world, &request, &outcome);
         let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
         let undo = world.request(Action::Change { items });

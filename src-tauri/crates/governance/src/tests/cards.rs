@@ -8,7 +8,7 @@ use model::action::{Action, ReadItem};
 use model::approval::{ApprovalPacket, StagedChange, StagedView};
 use model::artifact::ArtifactRef;
 use model::policy::{Profile, RiskBand};
-use model::{ArtifactId, RelPath};
+use model::RelPath;
 use proptest::prelude::*;
 use regex::Regex;
 use std::sync::LazyLock;
