@@ -64,11 +64,14 @@ impl Check<'_> {
     }
 
     /// One receipt alone has no other entries of the gate than the one it names: nothing else would bind them.
-    fn named_entries(&self, receipt: &Receipt) -> Result<(), Stop> {
+    fn named_entries(&mut self, receipt: &Receipt) -> Result<(), Stop> {
         if !self.single {
             return Ok(());
         }
         let named = receipt.authorized.audit_entry_sha256.value();
+        if named.is_some_and(|hash| !self.entries.contains_key(hash)) {
+            self.lacks(format!("the gate entry of receipt {}", receipt.receipt_id));
+        }
         match self.entries.keys().find(|hash| Some(*hash) != named) {
             Some(hash) => {
                 let why = format!("the receipt does not name the entry `{hash}`");
