@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, test } from "vitest";
-import { base64, base64Decode, hex, hexExact, utf8 } from "../src/verify/bytes.ts";
+import { base64, base64Decode, concat, hex, hexExact, utf8 } from "../src/verify/bytes.ts";
 import { canonical, jcs, parseCanonical, type Json } from "../src/verify/canon.ts";
+import { WitnessKey } from "../src/verify/cosignature.ts";
 import { crc32, digestOf, sha256 } from "../src/verify/digest.ts";
 import { PublicKey } from "../src/verify/keys.ts";
 import { consistencyFault, Frontier, inclusionFault, leafHash, nodeHash } from "../src/verify/merkle.ts";
+import { noteBytes, parseNote, VerifierKey } from "../src/verify/note.ts";
 import { root } from "./place.ts";
 
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8");
@@ -204,4 +206,23 @@ describe("encodings", () => {
       expect(() => base64Decode("test", text), text).toThrow(/base64/);
     }
   });
+});
+
+test("a cosignature covers time and text, and a log's key is no witness's", () => {
+  const secret = new Uint8Array(32).fill(7);
+  const key = PublicKey.fromBytes(ed25519.getPublicKey(secret));
+  const witness = new WitnessKey("witness.example/7", key);
+  const text = "example.org/log\n5\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
+  const time = hexExact("time", "00000000641850cb", 8);
+  const made = concat(time, ed25519.sign(utf8(`cosignature/v1\ntime 1679315147\n${text}`), secret));
+  const note = (bytes: Uint8Array) => parseNote(noteBytes({ text, signatures: [{ name: witness.name, keyId: witness.keyId, bytes }] }));
+  expect(witness.cosigned(note(made))).toBe(1_679_315_147n);
+  expect(new WitnessKey("witness.example/8", key).cosigned(note(made))).toBeUndefined();
+  for (let at = 0; at < made.length; at += 1) {
+    const changed = made.slice();
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect(() => witness.cosigned(note(changed)), `byte ${at}`).toThrow();
+  }
+  expect(WitnessKey.parse(witness.toString())).toEqual(witness);
+  expect(() => WitnessKey.parse(new VerifierKey(witness.name, key).toString())).toThrow();
 });

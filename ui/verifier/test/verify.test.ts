@@ -165,10 +165,10 @@ describe("zips that try to be something else", () => {
 
   test("a name has one spelling", () => {
     const hex = "ab".repeat(32);
-    for (const name of ["task/events/7.json", "task/proofs.tlog-proof/1", "gate/proofs.tlog-proof/20", `disclosures/${hex}.json`, `artifacts/sha256/ab/${hex}`, `receipts/rcp_${"0".repeat(32)}.dsse.json`]) {
+    for (const name of ["task/events/7.json", "task/proofs.tlog-proof/1", "gate/proofs.tlog-proof/20", "keys/rotations/3.note", "keys/revocations/1.note", `disclosures/${hex}.json`, `artifacts/sha256/ab/${hex}`, `receipts/rcp_${"0".repeat(32)}.dsse.json`]) {
       expect(parseName(name), name).toBeDefined();
     }
-    for (const name of ["", "/", "..", "README.TXT", "task/events/07.json", "task/events/0.json", "task/events/+7.json", "task//checkpoint", "gate/proofs.tlog-proof/1.json", "receipts/x.json", `artifacts/sha256/zz/${hex}`, `artifacts/${hex}`, `disclosures/${hex.toUpperCase()}.json`, "task/checkpoint\n", "task/events/18446744073709551616.json"]) {
+    for (const name of ["", "/", "..", "README.TXT", "task/events/07.json", "task/events/0.json", "task/events/+7.json", "task//checkpoint", "gate/proofs.tlog-proof/1.json", "keys/rotations/0.note", "keys/rotations/1", "keys/revocations/01.note", "receipts/x.json", `artifacts/sha256/zz/${hex}`, `artifacts/${hex}`, `disclosures/${hex.toUpperCase()}.json`, "task/checkpoint\n", "task/events/18446744073709551616.json"]) {
       expect(isKnown(name), name).toBe(false);
     }
   });

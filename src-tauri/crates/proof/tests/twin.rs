@@ -4,6 +4,7 @@
 //! `HERMIT_TWIN_MUTANTS` asks for more mutants of each kind than the suite takes.
 
 mod insider;
+mod successors;
 
 use crate::world::World;
 use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
@@ -357,6 +358,51 @@ fn the_twin_judges_what_an_insider_with_every_key_has_rewritten_the_same() {
     println!(
         "{compared} bundles of an insider with every key, {valid} of them valid: both verifiers say the same"
     );
+}
+
+#[test]
+fn the_twin_follows_keys_to_those_that_came_after_and_hears_the_same_witnesses() {
+    let mut valid = 0;
+    for (field, before, held) in successors::all() {
+        let zips = [("keys that followed others".to_owned(), field.zip())];
+        for trust in successors::trusts(&field, &before) {
+            for held in [None, Some(held.as_slice())] {
+                let Some(more) = agree_since(&zips, &trust, held) else { return };
+                valid += more;
+            }
+        }
+    }
+    assert!(valid >= 8, "keys of before and of now must make bundles valid, not only {valid}");
+}
+
+#[test]
+fn the_twin_refuses_forged_notes_about_keys_and_witnesses_at_the_same_place() {
+    let (mut compared, mut valid) = (0, 0);
+    for (field, before, _) in successors::all() {
+        let mut dice = Dice(29);
+        let mut zips: Vec<(String, Vec<u8>)> = successors::rewritten(&field, &before)
+            .into_iter()
+            .map(|(what, files)| (what, zip(&files)))
+            .collect();
+        let notes =
+            |n: &&String| n.starts_with("keys/r") || n.starts_with("log/") || n.ends_with("tlog-proof");
+        for name in field.files.keys().filter(notes) {
+            for power in POWERS.into_iter().cycle().take(many(8)) {
+                let mut files = field.files.clone();
+                let bytes = files.get_mut(name).unwrap();
+                let at = dice.below(bytes.len());
+                bytes[at] ^= 1 << dice.below(8);
+                repair(&mut files, power, &field.world);
+                zips.push((format!("{name} changed with {power:?}"), zip(&files)));
+            }
+        }
+        for trust in [Trust::from(before.old.log.public()), Trust::Witness(successors::witness(1).0)] {
+            let Some(more) = agree(&zips, &trust) else { return };
+            (compared, valid) = (compared + zips.len(), valid + more);
+        }
+    }
+    assert!(valid > 10, "some of what is written anew must pass, or nothing deep was compared");
+    println!("{compared} bundles with forged notes, {valid} of them valid: both verifiers say the same");
 }
 
 /// Bundles that the page's own tests read. They are committed, so that what was once exported stays checkable.

@@ -199,7 +199,9 @@ function drawTrust(opened: Opened): void {
         : state.trust.length > 0 && opened.checked.report.verdict === "invalid"
           ? "Whose keys they are is asked only of a bundle that holds together."
         : state.trust.length > 0
-          ? "No key of this bundle is the one you named."
+          ? state.trust.every(({ witness }) => witness)
+            ? "A witness says that the log only grew; it vouches for no bundle. Name a key of the owner too."
+            : "The key you named does not vouch for this bundle."
           : "From its owner, by another way than this file. A key that came with the bundle shows only that it is of one piece.";
 }
 

@@ -110,13 +110,15 @@ function keys(opened: Opened): HTMLElement {
   ];
   const rows = purposes.filter(([purpose]) => report.keys[purpose] !== undefined).map(([purpose, what]) => {
     const trusted = report.trusted.includes(purpose);
-    const print = check?.keys[purpose as "log"]?.fingerprint ?? "";
+    const key = check?.keys[purpose as "log"];
+    const print = key?.fingerprint ?? "";
+    const word = key && report.vouching.includes(key.hex) ? "you trust it" : "followed one you trust";
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, purpose, h("span", { class: "dim" }, what)),
       h("td", {}, h("code", { class: "whole" }, report.keys[purpose] ?? ""), h("code", { class: "whole dim" }, print)),
-      h("td", {}, trusted ? h("span", { class: "tag s-done" }, icon("tick", 11), "you trust it") : h("span", { class: "tag s-mute" }, "came with the file")),
+      h("td", {}, trusted ? h("span", { class: "tag s-done" }, icon("tick", 11), word) : h("span", { class: "tag s-mute" }, "came with the file")),
     );
   });
   if (rows.length === 0) return h("p", { class: "none" }, "No key of the store is known: it has none, or the check did not come so far.");

@@ -7,7 +7,7 @@ import { sorted, type DecisionFact } from "./facts.ts";
 import { artifactPath, GATE_ENTRIES } from "./layout.ts";
 import { isWhole } from "./manifest.ts";
 import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Receipt } from "./nouns.ts";
-import { openEnvelope } from "./signed.ts";
+import { openEnvelope, signersOf } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
 
 /** A packet, with the digest of the request that was shown in it. */
@@ -90,8 +90,11 @@ export class Authority {
   }
 
   private decision(place: string, fact: DecisionFact, bytes: Uint8Array): void {
-    const key = this.check.keys.approval;
-    if (!key || (fact.granted && fact.granted.keyid !== key.keyid)) {
+    const { granted } = fact;
+    const signers = granted ? [granted.keyid] : signersOf(bytes);
+    const signed = this.check.rotations.ever("approval").find(({ keyid }) => signers.includes(keyid));
+    const key = signed ?? (granted ? undefined : this.check.keys.approval);
+    if (!key) {
       this.check.lacks(`the key that signed the decision on ${fact.approval_id} is not in this bundle`);
       return;
     }
@@ -99,7 +102,7 @@ export class Authority {
     const said = decision.approval_id === fact.approval_id && decision.decided_by === fact.decided_by && decision.surface === fact.surface;
     if (!said) throw new Stop(place, `it says otherwise than event ${fact.seq}, which records it`);
     const yes = decision.choice !== "deny";
-    const agrees = fact.granted ? yes && sameScope(fact.granted.scope, decision.scope) : !yes;
+    const agrees = granted ? yes && sameScope(granted.scope, decision.scope) : !yes;
     if (!agrees) throw new Stop(place, `it answers otherwise than event ${fact.seq} says`);
     if (yes && !GRANTING_SURFACES.includes(decision.surface)) throw new Stop(place, `a yes cannot come from \`${decision.surface}\``);
     this.answersThePacket(place, decision);

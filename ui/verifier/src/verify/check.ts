@@ -19,6 +19,7 @@ import type { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import { checkManifest, checkStatement, type Predicate } from "./manifest.ts";
 import { checkReceipts } from "./receipts.ts";
+import { Rotations } from "./rotations.ts";
 import { noCounts, type Report, type Verdict } from "./report.ts";
 import { at, Stop } from "./stop.ts";
 import type { Trust } from "./trust.ts";
@@ -92,6 +93,7 @@ export class Check {
   readonly missing: string[] = [];
   readonly notShown: string[] = [];
   readonly authority = new Authority(this);
+  readonly rotations = new Rotations(this);
 
   constructor(
     readonly container: Container,
@@ -134,6 +136,7 @@ export class Check {
     } else if (this.signed) this.heads = checkHeads(this, this.about());
     // Known only now: the heads bear it out.
     this.predicate = this.about();
+    this.rotations.read(this.predicate);
     checkHistory(this, this.held);
   }
 
@@ -265,5 +268,5 @@ function add(sentences: string[], what: string): void {
 
 export function blank(verdict: Verdict): Report {
   const none = { task_id: null, log_id: null, task_size: null, task_root: null, exported_at_ms: null };
-  return { ...verdict, ...none, keys: {}, trusted: [], counts: noCounts(), proven: [], asserted: [], not_shown: [] };
+  return { ...verdict, ...none, keys: {}, trusted: [], vouching: [], counts: noCounts(), proven: [], asserted: [], not_shown: [] };
 }

@@ -3,6 +3,8 @@ import { hex, hexExact, same, utf8 } from "./bytes.ts";
 import type { Check } from "./check.ts";
 import * as l from "./layout.ts";
 import { CANON } from "./canon.ts";
+import { readWhole } from "./container.ts";
+import { Policy } from "./cosignature.ts";
 import { keyids, type Predicate } from "./manifest.ts";
 import { consistencyFault, inclusionFault, leafHash, PROOF_LEN_MAX } from "./merkle.ts";
 import { openCheckpoint, parseNote, noteBytes, parseProof, proofHead, VerifierKey, type Checkpoint, type Note, type TlogProof } from "./note.ts";
@@ -21,10 +23,21 @@ export interface Heads {
   /** Where the task's note stands in the global log. */
   taskIndex: bigint;
   gate?: Head;
-  /** Whether anybody but the log key signed the global head. */
-  cosigned: boolean;
+  /** The global head with all its signatures. */
+  signedNote: Note;
+  /** What the bundle's policy asks for, and what was found of it. */
+  witnessed?: Witnessed;
   /** The log key under the log's own name. */
   logKey: VerifierKey;
+}
+
+/** What became of a policy. */
+export interface Witnessed {
+  /** Witnesses it names, and those of them who cosigned. */
+  all: number;
+  signed: number;
+  /** Whether they are as many as it asks for. */
+  isMet: boolean;
 }
 
 /** What is known of the log's history before the bundle's checkpoint. */
@@ -44,11 +57,22 @@ export function checkHeads(check: Check, about: Predicate): Heads {
     throw new Stop(l.TASK_CHECKPOINT, "its size or root is not the statement's");
   }
   const taskIndex = inLog(check, l.TASK_CHECKPOINT_PROOF, task.note, global);
-  const heads = { global, task, taskIndex, cosigned: parseNote(global.note).signatures.length > 1, logKey };
-  if (!check.has(l.GATE_CHECKPOINT)) return heads;
-  const gate = signedHead(check, l.GATE_CHECKPOINT, gateKey);
-  inLog(check, l.GATE_CHECKPOINT_PROOF, gate.note, global);
-  return { ...heads, gate };
+  let gate: Head | undefined;
+  if (check.has(l.GATE_CHECKPOINT)) {
+    gate = signedHead(check, l.GATE_CHECKPOINT, gateKey);
+    inLog(check, l.GATE_CHECKPOINT_PROOF, gate.note, global);
+  }
+  const signedNote = at(l.LOG_CHECKPOINT, () => parseNote(global.note));
+  return { global, task, taskIndex, signedNote, logKey, ...(gate && { gate }), ...cosigners(check, signedNote) };
+}
+
+/** Who of the policy's witnesses has cosigned. A line of theirs that does not hold is refused. */
+function cosigners(check: Check, note: Note): { witnessed?: Witnessed } {
+  if (!check.has(l.LOG_POLICY)) return {};
+  const text = check.text(l.LOG_POLICY);
+  const policy = at(l.LOG_POLICY, () => Policy.parse(text));
+  const signed = at(l.LOG_CHECKPOINT, () => policy.cosigned(note));
+  return { witnessed: { all: policy.witnesses.length, signed: signed.length, isMet: policy.isMet(signed) } };
 }
 
 /** One receipt alone: its heads stand inside its proofs, and what a statement would say follows from them. */
@@ -83,7 +107,8 @@ export function oneReceipt(check: Check): { about: Predicate; heads: Heads } {
     redacted: undefined,
     artifacts: "",
   };
-  return { about, heads: { global, task, taskIndex: way.index, cosigned: way.checkpoint.signatures.length > 1, logKey } };
+  const signedNote = way.checkpoint;
+  return { about, heads: { global, task, taskIndex: way.index, signedNote, logKey, ...cosigners(check, signedNote) } };
 }
 
 /** Log and task by the first line of a task's checkpoint. */
@@ -128,7 +153,8 @@ export function checkHistory(check: Check, held: Uint8Array | undefined): void {
   if (previous) check.past = { size: previous.size, held: false };
   if (!held) return;
   const place = "the checkpoint you hold";
-  const own = open(place, at(place, () => parseNote(held)), heads.logKey);
+  const note = at(place, () => parseNote(held));
+  const own = open(place, note, keyOf(check, note, heads.logKey));
   const global = heads.global.head;
   const known = [previous, global].find((one) => one?.size === own.size);
   if (known && !same(known.root, own.root)) {
@@ -139,8 +165,16 @@ export function checkHistory(check: Check, held: Uint8Array | undefined): void {
   else check.lacks(`the way from the checkpoint you hold (${own.size} notes) to this one (${global.size}); ask for an export with \`--since\``);
 }
 
+/** The log key that signed an older head: the one in force, or one that it followed. */
+function keyOf(check: Check, note: Note, key: VerifierKey): VerifierKey {
+  const ever = check.rotations.ever("log").map((one) => new VerifierKey(key.name, one));
+  return ever.find(({ keyId }) => note.signatures.some((made) => made.keyId === keyId)) ?? key;
+}
+
 function readPrevious(check: Check, heads: Heads): Checkpoint {
-  const previous = signedHead(check, l.LOG_PREVIOUS, heads.logKey).head;
+  const bytes = readWhole(check.container, l.LOG_PREVIOUS, l.SMALL_BYTES_MAX);
+  const older = at(l.LOG_PREVIOUS, () => parseNote(bytes));
+  const previous = signedHead(check, l.LOG_PREVIOUS, keyOf(check, older, heads.logKey)).head;
   const { head } = heads.global;
   const text = check.text(l.LOG_CONSISTENCY);
   const intro = `hermit-consistency/1\nold ${previous.size}\nnew ${head.size}\n`;

@@ -1,7 +1,7 @@
 /** Ed25519 keys, and the one strict way in which a signature is checked. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { base64, base64Exact, concat, same, utf8 } from "./bytes.ts";
+import { base64, base64Exact, concat, hex, same, utf8 } from "./bytes.ts";
 import { digestOf, sha256 } from "./digest.ts";
 import { Malformed } from "./stop.ts";
 
@@ -31,11 +31,16 @@ function point(bytes: Uint8Array): Point | undefined {
 
 /** A public key: a point of the curve under which not just anybody can sign. */
 export class PublicKey {
+  /** The 32 bytes in hexadecimal digits, as notes about keys name it. */
+  readonly hex: string;
+
   private constructor(
     /** The 32 bytes of RFC 8032. */
     readonly bytes: Uint8Array,
     private readonly point: Point,
-  ) {}
+  ) {
+    this.hex = hex(bytes);
+  }
 
   static fromBytes(bytes: Uint8Array): PublicKey {
     const found = bytes.length === 32 ? point(bytes) : undefined;

@@ -18,6 +18,8 @@ export const LOG_CHECKPOINT = "log/checkpoint";
 export const LOG_PREVIOUS = "log/checkpoint.prev";
 /** Hashes that lead from that one to the one in the bundle. */
 export const LOG_CONSISTENCY = "log/consistency.txt";
+/** Which witnesses the store asks to cosign its log. */
+export const LOG_POLICY = "log/policy";
 export const TASK_EVENTS = "task/events.jsonl";
 export const TASK_CHECKPOINT = "task/checkpoint";
 export const TASK_CHECKPOINT_PROOF = "task/checkpoint.tlog-proof";
@@ -49,13 +51,13 @@ export const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 const FIXED: ReadonlySet<string> = new Set([
   README, SUMS, SUMS_ED25519, SUMS_SSHSIG, KEY_RECEIPT, KEY_MANIFEST, KEY_LOG, KEY_APPROVAL, KEY_VKEYS, KEY_ALLOWED,
-  LOG_CHECKPOINT, LOG_PREVIOUS, LOG_CONSISTENCY, DISCLOSED, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES, GATE_CHECKPOINT,
-  GATE_CHECKPOINT_PROOF, STATEMENT, STATEMENT_BARE, PROV,
+  LOG_CHECKPOINT, LOG_PREVIOUS, LOG_CONSISTENCY, LOG_POLICY, DISCLOSED, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES,
+  GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATEMENT, STATEMENT_BARE, PROV,
 ]);
 
 /** A file whose name carries what it is about. */
 export type Named =
-  | { kind: "event" | "event proof" | "gate proof"; number: bigint }
+  | { kind: "event" | "event proof" | "gate proof" | "rotation" | "revocation"; number: bigint }
   | { kind: "receipt" | "bare receipt"; id: string }
   | { kind: "disclosure" | "artifact"; digest: string };
 
@@ -63,6 +65,9 @@ const NUMBERED = [
   ["event", /^task\/events\/([1-9][0-9]{0,19})\.json$/],
   ["event proof", /^task\/proofs\.tlog-proof\/([1-9][0-9]{0,19})$/],
   ["gate proof", /^gate\/proofs\.tlog-proof\/([1-9][0-9]{0,19})$/],
+  // From 1, in the order in which keys followed each other.
+  ["rotation", /^keys\/rotations\/([1-9][0-9]{0,19})\.note$/],
+  ["revocation", /^keys\/revocations\/([1-9][0-9]{0,19})\.note$/],
 ] as const;
 const RECEIPT = /^receipts\/(rcp_[0-9a-f]{32})(\.dsse)?\.json$/;
 const DISCLOSURE = /^disclosures\/([0-9a-f]{64})\.json$/;
@@ -85,6 +90,8 @@ export function parseName(path: string): Named | undefined {
 export const eventProofPath = (seq: bigint): string => `task/proofs.tlog-proof/${seq}`;
 export const eventPath = (seq: bigint): string => `task/events/${seq}.json`;
 export const gateProofPath = (number: bigint): string => `gate/proofs.tlog-proof/${number}`;
+export const rotationPath = (n: number): string => `keys/rotations/${n}.note`;
+export const revocationPath = (n: number): string => `keys/revocations/${n}.note`;
 export const receiptPath = (id: string): string => `receipts/${id}.dsse.json`;
 export const bareReceiptPath = (id: string): string => `receipts/${id}.json`;
 export const disclosurePath = (digest: string): string => `disclosures/${digest}.json`;

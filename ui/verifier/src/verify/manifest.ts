@@ -19,7 +19,7 @@ const LARGE = [l.KEY_LOG, l.LOG_CHECKPOINT, l.TASK_CHECKPOINT, l.STATEMENT];
 /** What one receipt alone never has, beside those. */
 const NEVER_SINGLE = [l.STATEMENT_BARE, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.TASK_EVENTS, l.PROV];
 /** What only a store with keys can have. */
-const NEVER_UNSIGNED = [l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.DISCLOSED];
+const NEVER_UNSIGNED = [l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.LOG_POLICY, l.DISCLOSED];
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "https://hermit.local/proof/v1";
 

@@ -120,6 +120,20 @@ export function openNote(bytes: Uint8Array, key: VerifierKey): Note {
   return note;
 }
 
+/** Reads a note with the signatures that hold, dropping those of other keys; at least one of these must have signed. */
+export function verifyNote(bytes: Uint8Array, keys: readonly VerifierKey[]): Note {
+  const note = parseNote(bytes);
+  const text = utf8(note.text);
+  const signatures = note.signatures.filter((made) => {
+    const known = keys.filter((key) => key.name === made.name && key.keyId === made.keyId);
+    if (known.length === 0) return false;
+    if (!known.some(({ key }) => key.verifies(text, made.bytes))) throw bad("its signature does not hold");
+    return true;
+  });
+  if (signatures.length === 0) throw bad("it is not signed by the key it should be signed by");
+  return { text: note.text, signatures };
+}
+
 /** A signed tree head: which log, how many leaves, which root. */
 export interface Checkpoint {
   origin: string;

@@ -6,7 +6,7 @@ import { sorted, type ReceiptFact } from "./facts.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { receiptStatement, type Receipt, type ReceiptStatement } from "./nouns.ts";
-import { IN_TOTO, openEnvelope } from "./signed.ts";
+import { IN_TOTO, openEnvelope, signersOf } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
 
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
@@ -57,7 +57,10 @@ function payloadOf(check: Check, name: string, bare: boolean, fact: ReceiptFact,
   }
   const key = check.keys.receipt;
   if (!key) throw new Stop(name, "it is signed, and the bundle has no key to check it with");
-  return at(name, () => openEnvelope(bytes, IN_TOTO, key));
+  // A receipt is older than the key that followed its own: the envelope says which one signed.
+  const signers = signersOf(bytes);
+  const signed = check.rotations.ever("receipt").find(({ keyid }) => signers.includes(keyid));
+  return at(name, () => openEnvelope(bytes, IN_TOTO, signed ?? key));
 }
 
 /** The receipt says the same as the event that records it. */
@@ -101,7 +104,10 @@ function checkReferences(check: Check, name: string, receipt: Receipt, about: Pr
       check.withholds(`the event that made ${artifact.artifact_id}, which receipt ${receipt.receipt_id} names`);
     }
   }
-  if (receipt.signer_ref !== check.keys.receipt?.keyid && receipt.verifiability !== "hash_chained") {
+  const ever = check.rotations.ever("receipt");
+  const named = receipt.signer_ref;
+  const known = ever.length === 0 ? named === undefined : ever.some(({ keyid }) => keyid === named);
+  if (!known && receipt.verifiability !== "hash_chained") {
     throw new Stop(name, "it names another signer than the receipt key");
   }
 }

@@ -18,5 +18,6 @@ export const REGISTRY: readonly string[] = [
   "artifact.expired", "working_state.updated", "belief.asserted", "belief.revised", "belief.superseded",
   "belief.contradicted", "belief.revoked", "belief.expired", "memory.promoted", "memory.invalidated",
   "memory.revoked", "memory.expired", "clarification.requested", "clarification.answered",
-  "clarification.expired", "clarification.cancelled",
+  "clarification.expired", "clarification.cancelled", "key.revoked", "checkpoint.cosigned", "person.decided",
+  "pin.accepted",
 ];

@@ -35,8 +35,10 @@ export type Report = Verdict & {
   exported_at_ms: number | null;
   /** Key ids by purpose. */
   keys: Record<string, string>;
-  /** Purposes whose key the reader trusts. */
+  /** Purposes whose key the reader trusts, itself or one that it followed. */
   trusted: string[];
+  /** The keys of the bundle, earlier ones too, that the reader named: 32 bytes in hexadecimal digits. */
+  vouching: string[];
   counts: Counts;
   proven: string[];
   asserted: string[];

@@ -19,15 +19,37 @@ export function pae(type: string, payload: Uint8Array): Uint8Array {
   return concat(utf8(`DSSEv1 ${utf8(type).length} ${type} ${payload.length} `), payload);
 }
 
-/** The payload of a DSSE envelope of this type, once the signature by `key` holds. */
-export function openEnvelope(bytes: Uint8Array, type: string, key: PublicKey): Uint8Array {
+interface Envelope {
+  type: string;
+  payload: Uint8Array;
+  signatures: { keyid: string; sig: Uint8Array }[];
+}
+
+function parseEnvelope(bytes: Uint8Array): Envelope {
   const read = envelope(parseCanonical(bytes));
   const payload = base64Decode("envelope", read.payload);
   const signatures = read.signatures.map(({ keyid, sig }) => ({ keyid, sig: base64Exact("signature", sig, 64) }));
   const count = signatures.length;
   if (count === 0 || count > SIGNATURES_MAX) throw new Malformed("envelope", `it carries ${count} signatures, not 1 to ${SIGNATURES_MAX}`);
   if (new Set(signatures.map(({ keyid }) => keyid)).size !== count) throw new Malformed("envelope", "a key signs twice");
-  if (read.payloadType !== type) throw new Malformed("envelope", `its payload is \`${read.payloadType}\`, not \`${type}\``);
+  return { type: read.payloadType, payload, signatures };
+}
+
+/** Whose signatures an envelope carries, none of them checked; nobody's where it is no envelope. */
+export function signersOf(bytes: Uint8Array): string[] {
+  try {
+    return parseEnvelope(bytes).signatures.map(({ keyid }) => keyid);
+  } catch (error) {
+    if (error instanceof Malformed) return [];
+    throw error;
+  }
+}
+
+/** The payload of a DSSE envelope of this type, once the signature by `key` holds. */
+export function openEnvelope(bytes: Uint8Array, type: string, key: PublicKey): Uint8Array {
+  const read = parseEnvelope(bytes);
+  const { payload, signatures } = read;
+  if (read.type !== type) throw new Malformed("envelope", `its payload is \`${read.type}\`, not \`${type}\``);
   const ours = signatures.find(({ keyid }) => keyid === key.keyid);
   if (!ours) throw new Malformed("envelope", "it is not signed by the key it should be signed by");
   if (!key.verifies(pae(type, payload), ours.sig)) throw new Malformed("envelope", "its signature does not hold");

@@ -1,39 +1,107 @@
 /** The verdict, and what it rests on, in sentences; the same ones as `hermit-verify` prints. */
 import { blank, type Check } from "./check.ts";
+import type { WitnessKey } from "./cosignature.ts";
 import type { PublicKey } from "./keys.ts";
 import { PROV } from "./layout.ts";
 import { isWhole, keyids, type Predicate } from "./manifest.ts";
+import type { Note } from "./note.ts";
 import type { Report, Verdict } from "./report.ts";
+import { PURPOSES, type Leads } from "./rotations.ts";
+import { Malformed } from "./stop.ts";
 import type { Trust } from "./trust.ts";
 
 /** What holds together: is it vouched for, and by whom? */
 export function conclude(check: Check, trust: readonly Trust[]): Report {
-  const purposes = ["log", "receipt", "manifest", "approval"] as const;
-  const trusted = purposes.filter((purpose) => {
-    const key = check.keys[purpose];
-    return key && trust.some((one) => one.names(key));
-  });
+  const led = leading(check, trust);
+  const { trusted } = led;
   // The approval key vouches for decisions alone, not for the log they stand in; the log key for the others only
   // through a receipt; the receipt key for the others only through a statement.
   const vouched = trusted.some((purpose) => {
     if (purpose === "log") return check.signedReceipts > 0;
     return purpose === "receipt" ? !check.single : purpose !== "approval";
   });
-  const report = blank(verdictOf(check, vouched, trusted, trust));
+  const report = blank(verdictOf(check, vouched, led, trust));
   factsKnown(check, report);
   report.counts = check.counts;
   report.trusted = trusted;
-  report.proven = proven(check);
-  report.asserted = asserted(check, vouched, trusted.includes("approval"));
-  report.not_shown = withheld(check);
+  report.vouching = led.vouching;
+  const seen = witnesses(check, report, trust);
+  report.proven.push(...proven(check), ...led.through);
+  report.asserted = asserted(check, vouched, trusted.includes("approval"), seen);
+  report.not_shown.push(...withheld(check));
   return report;
 }
 
-function verdictOf(check: Check, vouched: boolean, trusted: readonly string[], trust: readonly Trust[]): Verdict {
+/** Where the reader's keys lead. */
+interface Led {
+  /** Purposes whose key is trusted, and the keys that were named for it. */
+  trusted: string[];
+  vouching: string[];
+  /** How keys that were named lead to the ones in force. */
+  through: string[];
+  /** A key that was revoked, which stands between a named key and the one in force. */
+  revoked?: PublicKey;
+}
+
+function leading(check: Check, trust: readonly Trust[]): Led {
+  const led: Led = { trusted: [], vouching: [], through: [] };
+  for (const purpose of PURPOSES) {
+    const [key, leads] = [check.keys[purpose], check.rotations.leads(purpose, trust)];
+    if (!key || !leads) continue;
+    if (leads.revoked) {
+      led.revoked = leads.revoked;
+      continue;
+    }
+    led.trusted.push(purpose);
+    led.vouching.push(leads.named.hex);
+    if (leads.steps > 0) led.through.push(followed(purpose, key, leads));
+  }
+  return led;
+}
+
+/** How a key that the reader named leads to the one in force. */
+function followed(purpose: string, key: PublicKey, { named, steps }: Leads): string {
+  const times = steps === 1 ? "once" : "in several steps";
+  return `the ${purpose} key ${key.keyid} followed the one you named (${named.keyid}), ${times}: ${steps} successions, each signed by the old key and by the new one`;
+}
+
+function verdictOf(check: Check, vouched: boolean, { trusted, revoked }: Led, trust: readonly Trust[]): Verdict {
   const key = check.keys.manifest;
   if (check.missing.length > 0) return { verdict: "incomplete", missing: check.missing };
   if (!key) return { verdict: "unverifiable", why: "consistent, and signed by nobody: the store has no keys (hash_chained)" };
-  return vouched ? { verdict: "valid" } : { verdict: "unverifiable", why: unvouched(check, key, trusted, trust) };
+  if (vouched) return { verdict: "valid" };
+  if (!revoked) return { verdict: "unverifiable", why: unvouched(check, key, trusted, trust) };
+  const why = `consistent, but the key you named leads here only through ${revoked.keyid}, which its owner has revoked; ask the owner for the key in force, by another way`;
+  return { verdict: "unverifiable", why };
+}
+
+/** What witnesses have said, by the bundle's policy and by the reader's keys. Whether one the reader trusts cosigned. */
+function witnesses({ heads }: Check, report: Report, trust: readonly Trust[]): boolean {
+  if (!heads) return false;
+  const found = heads.witnessed;
+  if (found) {
+    const met = found.isMet ? "that is what it asks for" : "it asks for more";
+    report.proven.push(`${found.signed} of the ${found.all} witnesses that the bundle's policy names have cosigned the log's head: ${met}`);
+  }
+  let seen = false;
+  for (const { witness } of trust) {
+    if (!witness) continue;
+    const time = seenAt(witness, heads.signedNote);
+    seen ||= time !== undefined;
+    if (time === undefined) report.not_shown.push(`a cosignature by the witness ${witness.name}, whose key you named`);
+    else report.proven.push(`the witness ${witness.name}, whose key you named, has seen this log only grow, up to this very head, at ${time} (seconds since 1970, by its clock)`);
+  }
+  return seen;
+}
+
+/** When the witness cosigned; a line of it that does not hold says nothing. */
+function seenAt(witness: WitnessKey, note: Note): bigint | undefined {
+  try {
+    return witness.cosigned(note);
+  } catch (error) {
+    if (error instanceof Malformed) return undefined;
+    throw error;
+  }
 }
 
 /** Why a bundle of one piece is not valid: nobody the reader trusts stands behind all of it. */
@@ -112,18 +180,24 @@ function provenByLog({ heads, past, counts }: Check): string[] {
   return said;
 }
 
-function asserted(check: Check, vouched: boolean, approvalTrusted: boolean): string[] {
+function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen: boolean): string[] {
   const said = [
     "that what it says is true: a proof shows integrity, order and authority, not truth",
     "when things happened: the times are those of the machine's own clock",
-    check.heads?.cosigned
-      ? "that nothing was rewritten before the export: others have signed the log's head, but their keys were not given"
-      : "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew",
+    rewritten(check, seen),
   ];
   if (check.counts.decisions > 0 && !approvalTrusted) said.push("whose the approval key is: it is the one that the log names");
   if (check.signed && !vouched) said.push("whose the keys are: they came with the bundle");
   if (check.has(PROV)) said.push("README.txt and prov.json: they are made from the rest and bind nobody");
   return said;
+}
+
+/** What nobody but a witness could say of the log's past. */
+function rewritten({ heads }: Check, seen: boolean): string {
+  if (seen) return "that nothing was rewritten before that witness first saw the log: it was not there to see";
+  return (heads?.signedNote.signatures.length ?? 0) > 1
+    ? "that nothing was rewritten before the export: witnesses have cosigned, but you named none of their keys; name one with --trust"
+    : "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew";
 }
 
 function withheld(check: Check): string[] {
