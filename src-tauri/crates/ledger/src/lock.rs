@@ -88,7 +88,7 @@ impl Lock {
             since: UnixMs(since),
             session: session.to_owned(),
             address: None,
-            started_ticks: started_ticks(pid),
+            started_ticks: stat(pid).map(|stat| stat.started_ticks),
             boot: boot(),
         });
         lock.write()?;
@@ -189,17 +189,25 @@ fn is_provably_gone(holder: &Holder) -> bool {
     if rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
         return true;
     }
-    match (holder.started_ticks, started_ticks(holder.pid)) {
-        (Some(then), Some(now)) => then != now,
-        _ => false,
-    }
+    let Some(stat) = stat(holder.pid) else { return false };
+    stat.dead || holder.started_ticks.is_some_and(|then| then != stat.started_ticks)
 }
 
-/// Field 22 of `/proc/PID/stat`; its second field may hold spaces and brackets, so it is cut at the last bracket.
-fn started_ticks(pid: u32) -> Option<u64> {
+/// What the system says of a process.
+struct Stat {
+    /// It has ended, and whoever started it has not asked how: it holds no file and no lock any more.
+    dead: bool,
+    started_ticks: u64,
+}
+
+/// Fields 3 and 22 of `/proc/PID/stat`; its second field may hold spaces and brackets, so it is cut at the last
+/// bracket.
+fn stat(pid: u32) -> Option<Stat> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(19)?.parse().ok()
+    let mut fields = rest.split_whitespace();
+    let dead = matches!(fields.next()?, "Z" | "X");
+    Some(Stat { dead, started_ticks: fields.nth(18)?.parse().ok()? })
 }
 
 fn boot() -> Option<String> {

@@ -59,7 +59,7 @@ fn work_of_a_host_that_kept_no_stream_is_told_by_the_next() {
     assert!(events.iter().any(|event| event["type"] == "approval.requested"));
 }
 
-#[conforms("RA-4.2-17", "RA-5.1-4")]
+#[conforms("RA-5.1-4")]
 #[test]
 fn a_journal_that_is_lost_or_damaged_is_told_again_from_the_ledger() {
     let mut bench = Bench::new();

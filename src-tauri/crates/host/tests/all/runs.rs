@@ -5,7 +5,6 @@ use conforms::conforms;
 use serde_json::{Value, json};
 
 #[conforms(
-    "RA-4.2-1",
     "RA-4.2-2",
     "RA-4.2-11",
     "RA-4.2-12",

@@ -82,7 +82,6 @@ fn a_client_killed_at_random_sees_each_event_and_in_order() {
     assert_eq!(status, 204, "nothing can follow, and the client stays away");
 }
 
-#[conforms("RA-1-1", "RA-4.4f-2")]
 #[test]
 fn two_clients_hear_the_same_one_from_the_start_one_from_the_middle() {
     let bench = Bench::new();
