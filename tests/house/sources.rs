@@ -112,15 +112,14 @@ fn is_forgotten(path: &str) -> bool {
     let parents =
         [format!("{home}/mod.rs"), format!("{home}/lib.rs"), format!("{home}/main.rs"), format!("{home}.rs")];
     let mut parents = parents.iter().filter_map(|p| sources().iter().find(|s| s.path == *p));
-    !parents.any(|p| p.text.contains(&declares)) && !named_by_path(home, file)
+    !parents.any(|p| p.text.contains(&declares)) && !named_by_path(home, file, name)
 }
 
 /// `#[path = "..."]` or a test binary's `mod` beside it.
-fn named_by_path(home: &str, file: &str) -> bool {
+fn named_by_path(home: &str, file: &str, name: &str) -> bool {
     let beside = sources().iter().filter(|s| s.is_rust() && s.path.starts_with(home));
     let wanted = format!("{file}\"]");
-    let stem = file.trim_end_matches(".rs");
-    beside.into_iter().any(|s| s.text.contains(&wanted) || s.text.contains(&format!("mod {stem};")))
+    beside.into_iter().any(|s| s.text.contains(&wanted) || s.text.contains(&format!("mod {name};")))
 }
 
 /// Names that say nothing, one each: what a thing does is its name.
