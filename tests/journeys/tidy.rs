@@ -100,8 +100,9 @@ fn receipted(stage: &Stage, task: &str) {
     let shown = stage.hermit(&["receipts", "show", id]).ends(0).json();
     assert_eq!(shown["signature"], "holds");
     let why = stage.hermit(&["explain", id]).ends(0).json();
-    assert_eq!(why["approvals"].as_array().map(Vec::len), Some(1), "{why}");
-    assert!(!why["changes"].as_array().expect("changes").is_empty());
+    let chain = &why["chains"][0];
+    assert_eq!(chain["approvals"].as_array().map(Vec::len), Some(1), "{chain}");
+    assert!(!chain["changes"].as_array().expect("changes").is_empty());
     assert_eq!(stage.count(task, "effect.dispatched"), stage.count(task, "effect.observed"));
 }
 

@@ -4,16 +4,7 @@ use crate::bench::Bench;
 use conforms::conforms;
 use serde_json::{Value, json};
 
-#[conforms(
-    "RA-4.2-2",
-    "RA-4.2-11",
-    "RA-4.2-12",
-    "RA-1.3-1",
-    "RA-4.2-4",
-    "RA-4.2-13",
-    "HK-8.1-3",
-    "HK-27-1"
-)]
+#[conforms("RA-4.2-2", "RA-4.2-11", "RA-4.2-12", "RA-1.3-1", "RA-4.2-4", "RA-4.2-13", "HK-8.1-3", "HK-27-1")]
 #[test]
 fn a_run_is_started_looked_at_and_found_again_by_its_session() {
     let bench = Bench::new();
