@@ -178,12 +178,7 @@ fn a_proof_with_one_byte_changed_is_refused_by_everybody() {
     assert_eq!(stage.approve(&approval).0, 0);
     let zip = stage.prove(&task);
     let folder = stage.at(&format!("{task}.proof"));
-    let events = folder.join("task/events");
-    let victim = if events.is_dir() {
-        std::fs::read_dir(&events).expect("events").flatten().next().expect("an event").path()
-    } else {
-        folder.join("SHA256SUMS")
-    };
+    let victim = folder.join("gate/entries.jsonl");
     let mut bytes = std::fs::read(&victim).expect("readable");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -193,7 +188,7 @@ fn a_proof_with_one_byte_changed_is_refused_by_everybody() {
         .hermit(&["proof", "verify", folder.to_str().expect("UTF-8"), "--trust", &stage.key("manifest")])
         .ends(5);
     let summed =
-        std::process::Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&folder).output();
+        std::process::Command::new("sha256sum").args(["-c", "--strict", "SHA256SUMS"]).current_dir(&folder).output();
     assert!(!summed.expect("sha256sum").status.success());
     verified(&zip, &["--trust", &stage.key("manifest")]).ends(0);
 }

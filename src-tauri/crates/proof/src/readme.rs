@@ -13,7 +13,7 @@ pub(crate) fn text(predicate: &Predicate, signed: bool) -> String {
 
 fn short(predicate: &Predicate, receipt: &str) -> String {
     format!(
-        "{} - {receipt}\nof {}\n\n  sha256sum -c SHA256SUMS\n{SIGNED}  hermit-verify . --trust KEY\n\n\
+        "{} - {receipt}\nof {}\n\n  sha256sum -c --strict SHA256SUMS\n{SIGNED}  hermit-verify . --trust KEY\n\n\
          KEY: one you have from its owner; those in here show only that all is of one piece.\n\
          PROVEN: what was recorded, unchanged, and by whose authority. NEVER: that it is true, that clocks were\n\
          right, or, without a witness elsewhere, that the owner did not make it all anew before the export.\n",
@@ -36,7 +36,7 @@ fn long(predicate: &Predicate, receipt: Option<String>, signed: bool) -> String 
     if let Some(redacted) = &predicate.redacted {
         text.push_str(&format!("redacted: {redacted} (only the digests of those values are here)\n"));
     }
-    text.push_str("\nCHECK IT (in this directory; unzip first)\n\n  sha256sum -c SHA256SUMS\n");
+    text.push_str("\nCHECK IT (in this directory; unzip first)\n\n  sha256sum -c --strict SHA256SUMS\n");
     if signed {
         text.push_str(SIGNED);
     }
