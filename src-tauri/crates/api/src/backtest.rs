@@ -187,7 +187,11 @@ impl Asked {
     }
 }
 
-fn object<T: serde::de::DeserializeOwned>(store: &artifacts::Store, digest: Digest) -> Result<T, Error> {
+/// A stored object, whose bytes are those of its digest.
+pub(crate) fn object<T: serde::de::DeserializeOwned>(
+    store: &artifacts::Store,
+    digest: Digest,
+) -> Result<T, Error> {
     let bytes = store.read(&digest).wire()?;
     serde_json::from_slice(&bytes).map_err(crate::failed)
 }

@@ -207,8 +207,12 @@ impl TaskState {
             StepStatus::Planned => step.depends_on.iter().all(met),
             _ => false,
         };
-        let in_order = self.step_order.iter().filter_map(|id| self.steps.get(id));
-        in_order.filter(|step| Some(step.step_id) != succeeded).find(open)
+        self.in_order().filter(|step| Some(step.step_id) != succeeded).find(open)
+    }
+
+    /// The steps in the order in which they were planned.
+    pub fn in_order(&self) -> impl Iterator<Item = &Step> {
+        self.step_order.iter().filter_map(|id| self.steps.get(id))
     }
 
     /// Answers of attempts that succeeded in other steps than this attempt's, in the order of the steps.
@@ -227,8 +231,7 @@ impl TaskState {
 
     /// Steps that have not ended, but for this one.
     pub fn open_steps(&self, but: Option<StepId>) -> impl Iterator<Item = &Step> {
-        let in_order = self.step_order.iter().filter_map(|id| self.steps.get(id));
-        in_order.filter(move |step| Some(step.step_id) != but && !step.status.is_terminal())
+        self.in_order().filter(move |step| Some(step.step_id) != but && !step.status.is_terminal())
     }
 
     /// Folds one event. Pure; the same events always give the same state (RX-10-3).

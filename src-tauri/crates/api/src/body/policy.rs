@@ -156,8 +156,7 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {
     })?;
     let kept = query.artifact(policy).wire()?;
     let kept = kept.ok_or_else(|| crate::not_found("artifact", &policy.to_string()))?;
-    let bytes = host.artifacts()?.read(&kept.content_hash).wire()?;
-    let result: PolicyResult = serde_json::from_slice(&bytes).map_err(crate::failed)?;
+    let result: PolicyResult = backtest::object(host.artifacts()?, kept.content_hash)?;
     Ok(judged(&engine(&Trial::default())?, &result))
 }
 

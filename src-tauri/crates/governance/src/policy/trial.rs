@@ -51,12 +51,8 @@ impl PolicyEngine {
     /// [`Error::Layer`] when the rules are refused, or a rule to be left out is none.
     pub fn on_trial(trial: &Trial<'_>) -> Result<Self, Error> {
         const NAME: &str = "trial";
-        let shipped = Self::shipped()?;
-        let known: BTreeSet<&String> = shipped.bundles.values().flat_map(|b| b.rules.keys()).collect();
-        if let Some(unknown) = trial.without.iter().find(|name| !known.contains(name)) {
-            let names: Vec<&str> = known.into_iter().map(String::as_str).collect();
-            let why = format!("there is no rule `{unknown}` to leave out; there are {}", names.join(", "));
-            return Err(Error::Layer { layer: NAME.to_owned(), why });
+        if !trial.without.is_empty() {
+            all_known(&Self::shipped()?, NAME, trial.without)?;
         }
         let further: Vec<Layer<'_>> = trial.rules.iter().map(|text| Layer { name: NAME, text }).collect();
         Self::load(SCHEMA, &further, trial.without)
@@ -67,6 +63,15 @@ impl PolicyEngine {
         let rules = |bundle: &Bundle| bundle.rules.iter().map(readable).collect();
         self.bundles.get(&profile).map(rules).unwrap_or_default()
     }
+}
+
+/// Whether every rule that is to be left out is one.
+fn all_known(engine: &PolicyEngine, layer: &str, without: &[String]) -> Result<(), Error> {
+    let known: BTreeSet<&String> = engine.bundles.values().flat_map(|b| b.rules.keys()).collect();
+    let Some(unknown) = without.iter().find(|name| !known.contains(name)) else { return Ok(()) };
+    let names: Vec<&str> = known.into_iter().map(String::as_str).collect();
+    let why = format!("there is no rule `{unknown}` to leave out; there are {}", names.join(", "));
+    Err(Error::Layer { layer: layer.to_owned(), why })
 }
 
 fn readable((name, rule): (&String, &Rule)) -> RuleText {

@@ -155,7 +155,7 @@ impl Kernel {
         if state.steps.len() < 2 {
             return Ok(Vec::new());
         }
-        let steps: Vec<&Step> = state.step_order.iter().filter_map(|id| state.steps.get(id)).collect();
+        let steps: Vec<&Step> = state.in_order().collect();
         let name = |step: &Step| step.title.shown().cloned().unwrap_or_else(|| step.step_id.to_string());
         let mut parts = Vec::new();
         for step in &steps {
