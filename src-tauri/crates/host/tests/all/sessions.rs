@@ -17,7 +17,7 @@ fn whoever_needs_to_write_attaches_and_reads_by_itself() {
     assert!(session.is_attached() && !session.is_owner());
     let shown = session.call(&wire::task::Show { task: run.clone() }).expect("read");
     assert_eq!(shown.row.task_id, run);
-    assert_eq!(session.stands(&run, Duration::from_secs(1)), Stands::AtRest);
+    assert_eq!(session.stands(&run, PATIENCE), Stands::AtRest);
     session.call(&note(&run, "hello")).expect("written through the owner");
     let forbidden = session.call(&wire::ledger::Rebuild {}).expect_err("the owner's alone");
     assert_eq!(forbidden.code, wire::Code::Forbidden);
