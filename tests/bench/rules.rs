@@ -54,6 +54,7 @@ pub fn run(_: &Asked, board: &Board) {
                 packet: None,
                 untrusted_in_context: false,
                 steps_allowed: &[],
+                standing: &[],
                 policy_result_id,
                 now: UnixMs(1_800_000_000_000),
             };

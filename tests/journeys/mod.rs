@@ -7,6 +7,7 @@ mod attached;
 mod bad_input;
 mod killed;
 mod programs;
+mod reach;
 mod server;
 mod stage;
 mod staged;

@@ -6,6 +6,7 @@
 use crate::convert::text;
 use crate::host::Flow;
 use crate::{Host, Wire as _, fold};
+use governance::standing::InForce;
 use governance::{PolicyEngine, Question};
 use ledger::Reader;
 use model::action::{ActionClass, ActionRequest};
@@ -13,11 +14,13 @@ use model::artifact::{ArtifactKind, ArtifactRef};
 use model::context::ContextPack;
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
+use model::standing::StandingGrant;
 use model::task::StepContract;
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, Body, Digest, Event, StepId, TaskId, UnixMs,
 };
 use std::collections::BTreeMap;
+use wire::grants::{Past, Rehearsed};
 use wire::policy::{Backtested, Changed, Turn};
 use wire::{Code, Error};
 
@@ -146,7 +149,7 @@ pub(crate) struct Again {
 }
 
 impl Asked {
-    /// Asks again, under the act's own profile or another one.
+    /// Asks again, under the act's own profile or another one, perhaps as if a standing grant had been in force.
     ///
     /// # Errors
     /// When what the question was made of is not there any more.
@@ -155,6 +158,7 @@ impl Asked {
         store: &artifacts::Store,
         engine: &PolicyEngine,
         profile: Option<Profile>,
+        standing: Option<&StandingGrant>,
     ) -> Result<Again, Error> {
         let was: PolicyResult = object(store, self.result.sha256)?;
         let request: ActionRequest = object(store, self.request.sha256)?;
@@ -167,6 +171,12 @@ impl Asked {
             None => Vec::new(),
         };
         let without_walls = was.determining_rules.iter().any(|rule| rule == NO_WALLS);
+        let standing = standing.map(|grant| StandingGrant {
+            issued_at: was.evaluated_at,
+            expires_at: was.evaluated_at.plus_ms(1),
+            ..grant.clone()
+        });
+        let held = standing.as_ref().map(|grant| InForce { grant, envelope_sha256: Digest::ZERO, uses: 0 });
         let would = engine.evaluate(&Question {
             request: &request,
             request_sha256: self.request.sha256,
@@ -180,6 +190,7 @@ impl Asked {
             packet: None,
             untrusted_in_context: untrusted,
             steps_allowed: &steps_allowed,
+            standing: held.as_slice(),
             policy_result_id: was.policy_result_id,
             now: was.evaluated_at,
         });
@@ -212,7 +223,7 @@ pub(crate) fn count(
         else {
             continue;
         };
-        let Ok(again) = asked.again(store, engine, profile) else {
+        let Ok(again) = asked.again(store, engine, profile, None) else {
             found.unreadable = found.unreadable.saturating_add(1);
             continue;
         };
@@ -247,5 +258,40 @@ pub(crate) fn count(
         }
     }
     found.counts = turns.into_values().collect();
+    found
+}
+
+/// The questions of the past that a standing grant would have answered.
+pub(crate) fn rehearse(
+    history: &History,
+    store: &artifacts::Store,
+    engine: &PolicyEngine,
+    grant: &StandingGrant,
+    rows_max: usize,
+) -> Rehearsed {
+    let mut found = Rehearsed { answered: 0, refused: 0, questions: 0, rows: Vec::new() };
+    for id in history.order.iter().rev() {
+        let Some(asked) = history.find(*id) else { continue };
+        // What was answered by another standing grant is no question that a person was asked.
+        let Ok(again) = asked.again(store, engine, None, Some(grant)) else { continue };
+        if again.was.verdict != Verdict::RequireApproval {
+            continue;
+        }
+        found.questions = found.questions.saturating_add(1);
+        if again.would.standing.is_none() {
+            continue;
+        }
+        found.answered = found.answered.saturating_add(1);
+        found.refused = found.refused.saturating_add(u64::from(asked.answered == Some("denied")));
+        if found.rows.len() < rows_max {
+            found.rows.push(Past {
+                action_request_id: id.to_string(),
+                task_id: asked.task_id.to_string(),
+                at: asked.at.0,
+                summary: text(&asked.summary),
+                answered: asked.answered.map(str::to_owned),
+            });
+        }
+    }
     found
 }

@@ -3,12 +3,14 @@
 //! Order: the card, half a second, everything typed so far is thrown away, a typed word, at high and critical risk a
 //! second one, the passphrase, the signature. At any point the person may leave; then nothing is decided.
 
+use crate::always::choose;
 use crate::context::Context;
 use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
 use crate::text::plain;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::{ApprovalSeat, Session};
+use model::standing::StandingGrant;
 use wire::approvals::{Approval, Decide, Decided, Deny, Show};
 use wire::{Code, Error};
 
@@ -22,6 +24,8 @@ const FACTS_SHOWN: usize = 3;
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Allow,
+    /// And the like of it from now on.
+    Always(Box<StandingGrant>),
     Deny(Option<String>),
     Later,
 }
@@ -52,39 +56,83 @@ impl<'c> Seat<'c> {
         let packet =
             STANDARD.decode(&approval.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
         card(&self.context.out, &approval, false);
-        if !self.key.has_key() {
-            return Err(Error::new(
-                Code::KeyLocked,
-                "this store has no approval key, so nothing can be allowed",
-            )
-            .hint("make it with `hermit keys init`; `hermit approvals deny` works without"));
-        }
-        match self.answer(&approval)? {
+        self.must_have_key()?;
+        match self.answer(session, &approval)? {
             Said::Later => Ok(None),
             Said::Deny(feedback) => {
                 let surface = Some("terminal".to_owned());
                 session.call(&Deny { approval: approval.row.approval_id, feedback, surface }).map(Some)
             }
-            Said::Allow => {
-                if !self.open(&packet)? {
-                    return Ok(None);
-                }
-                let envelope =
-                    self.key.sign(&packet, true, &approval.person_id, None).map_err(host::Error::to_wire)?;
-                let envelope = STANDARD.encode(envelope);
-                session.call(&Decide { approval: approval.row.approval_id, envelope }).map(Some)
+            Said::Allow => self.sign(session, approval, &packet, None),
+            Said::Always(grant) => {
+                // What lasts is never signed with a key that was left open.
+                self.key.close();
+                self.sign(session, approval, &packet, Some(&grant))
             }
         }
     }
 
+    /// Opens the key and hands the signed answer in; `None` when the person left.
+    fn sign(
+        &mut self,
+        session: &Session,
+        approval: Approval,
+        packet: &[u8],
+        standing: Option<&StandingGrant>,
+    ) -> Result<Option<Decided>, Error> {
+        if !self.open(packet)? {
+            return Ok(None);
+        }
+        let standing = standing.map(|grant| self.key.sign_standing(grant)).transpose();
+        let standing = standing.map_err(host::Error::to_wire)?.map(|signed| STANDARD.encode(signed));
+        let envelope =
+            self.key.sign(packet, true, &approval.person_id, None).map_err(host::Error::to_wire)?;
+        let envelope = STANDARD.encode(envelope);
+        session.call(&Decide { approval: approval.row.approval_id, envelope, standing }).map(Some)
+    }
+
+    /// Signs a standing grant by itself, after a typed word and the passphrase; `None` when the person left.
+    ///
+    /// # Errors
+    /// When there is no approval key, or such a grant cannot be given.
+    pub fn allow_standing(&mut self, grant: &StandingGrant) -> Result<Option<Vec<u8>>, Error> {
+        self.must_have_key()?;
+        self.terminal.arm();
+        match self.terminal.ask("Type `always` to allow it: ", Echo::Shown)? {
+            Typed::Line(word) if word.trim() == "always" => {}
+            _ => return Ok(None),
+        }
+        if !self.unlock()? {
+            return Ok(None);
+        }
+        let signed = self.key.sign_standing(grant).map_err(host::Error::to_wire)?;
+        self.key.close();
+        Ok(Some(signed))
+    }
+
+    fn must_have_key(&self) -> Result<(), Error> {
+        if self.key.has_key() {
+            return Ok(());
+        }
+        Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be allowed")
+            .hint("make it with `hermit keys init`; `hermit approvals deny` works without"))
+    }
+
     /// The typed word.
-    fn answer(&self, approval: &Approval) -> Result<Said, Error> {
+    fn answer(&self, session: &Session, approval: &Approval) -> Result<Said, Error> {
         self.terminal.arm();
         for _ in 0..TRIES {
-            let question = "Type `allow`, `deny` or `later` (`all` shows every value that would be signed): ";
+            let question =
+                "Type `allow`, `always`, `deny` or `later` (`all` shows every value that would be signed): ";
             let Typed::Line(word) = self.terminal.ask(question, Echo::Shown)? else { return Ok(Said::Later) };
             match word.trim() {
-                "allow" => return self.confirm(approval),
+                "allow" => return self.confirm(approval, Said::Allow),
+                "always" => {
+                    let (out, id) = (&self.context.out, &approval.row.approval_id);
+                    if let Some(grant) = choose(out, self.terminal, session, id)? {
+                        return self.confirm(approval, Said::Always(Box::new(grant)));
+                    }
+                }
                 "deny" => {
                     let question = "Words for the model, or Enter for none: ";
                     let words = match self.terminal.ask(question, Echo::Shown)? {
@@ -103,14 +151,14 @@ impl<'c> Seat<'c> {
     }
 
     /// At high and critical risk a second word, which says how grave it is.
-    fn confirm(&self, approval: &Approval) -> Result<Said, Error> {
+    fn confirm(&self, approval: &Approval, said: Said) -> Result<Said, Error> {
         let risk = approval.row.risk.as_str();
         if !matches!(risk, "high" | "critical") {
-            return Ok(Said::Allow);
+            return Ok(said);
         }
         let question = format!("This is of {risk} risk. Type `{risk}` to allow it all the same: ");
         match self.terminal.ask(&question, Echo::Shown)? {
-            Typed::Line(word) if word.trim() == risk => Ok(Said::Allow),
+            Typed::Line(word) if word.trim() == risk => Ok(said),
             _ => {
                 self.terminal.print("Not allowed; nothing was decided.\r\n");
                 Ok(Said::Later)
@@ -123,6 +171,11 @@ impl<'c> Seat<'c> {
         if !self.key.needs_passphrase(packet).map_err(host::Error::to_wire)? {
             return Ok(true);
         }
+        self.unlock()
+    }
+
+    /// Asks for the passphrase; false when the person left.
+    fn unlock(&mut self) -> Result<bool, Error> {
         for _ in 0..TRIES {
             let Typed::Line(words) = self.terminal.ask("Approval passphrase: ", Echo::Hidden)? else {
                 return Ok(false);

@@ -2,6 +2,7 @@
 
 mod policy;
 mod rest;
+mod standing;
 mod work;
 
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
@@ -11,6 +12,7 @@ pub use rest::{
     ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe,
     WitnessVerb,
 };
+pub use standing::GrantsAllow;
 pub use work::{
     ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
 };

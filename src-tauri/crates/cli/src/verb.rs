@@ -3,6 +3,7 @@
 mod approvals;
 mod checkpoint;
 mod erase;
+mod grants;
 mod keyring;
 mod keys;
 mod knowledge;
@@ -57,7 +58,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Search(args) => knowledge::search(context, &args),
         Verb::Memory(verb) => knowledge::memory(context, verb),
         Verb::Policy(verb) => policy::policy(context, verb),
-        Verb::Grants(verb) => approvals::grants(context, verb),
+        Verb::Grants(verb) => grants::grants(context, verb),
         Verb::Doctor(_) => store::doctor(context),
         Verb::Completions(args) => Ok(completions(&args)),
     }

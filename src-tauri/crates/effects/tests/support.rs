@@ -201,6 +201,7 @@ impl World {
             filesystem_scope,
             network_scope: if network { vec!["*:0".to_owned()] } else { vec![] },
             secret_scope: vec![],
+            standing: None,
         }
     }
 
@@ -313,6 +314,7 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
             capability_grant_sha256: Slot::NOT_REQUIRED,
             witness_sha256: Slot::NOT_REQUIRED,
             audit_entry_sha256: Slot::NOT_REQUIRED,
+            standing: None,
         },
         ran: Slot::Value(outcome.ran.clone()),
         changes,

@@ -23,7 +23,9 @@
 //! 6. A grant is minted only after a direct allow, or after a yes and, where demanded, an unchanged witness; and
 //!    for the classes of HK-6.2-3 only with a decision record.
 //! 7. A grant covers exactly the request's resources; a child grant covers no more than its parent.
-//! 8. An [`Authorization`] comes from [`authorize`] and from nowhere else, and is used up by being used.
+//! 8. A standing grant answers only a question that a person would have been asked: it is a person's, signed, in
+//!    force and not used up, it covers every simple command, path and host of the request, and no critical risk.
+//! 9. An [`Authorization`] comes from [`authorize`] and from nowhere else, and is used up by being used.
 //!
 //! # Where to start reading
 //!
@@ -37,6 +39,7 @@ mod paths;
 mod policy;
 mod refusal;
 pub mod risk;
+pub mod standing;
 pub mod witness;
 
 pub use authorization::{Authorization, authorize};

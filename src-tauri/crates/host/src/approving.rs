@@ -1,13 +1,14 @@
 //! Where a person's yes is signed. The key is opened for a decision and let go; for low and moderate risk it may stay
 //! open in this process for as long as governance allows.
 
-use crate::chance::SystemClock;
+use crate::chance::{OsEntropy, SystemClock};
 use crate::keys::APPROVAL_FILE;
 use crate::{Error, Home};
 use keychain::ApprovalKey;
 use model::approval::{ApprovalPacket, Choice, Surface};
 use model::policy::RiskBand;
-use model::{Clock as _, PrincipalId};
+use model::standing::StandingGrant;
+use model::{Clock as _, GrantId, PrincipalId};
 use seal::SeedSigner;
 use std::time::{Duration, Instant};
 
@@ -80,6 +81,28 @@ impl ApprovalSeat {
             self.open = None;
         }
         Ok(envelope)
+    }
+
+    /// The signed envelope of a standing grant: what it covers, where and for how long is the draft's; who, when and
+    /// on which surface is this seat's. Its sentence is [`governance::standing::in_words`] of exactly what is signed.
+    ///
+    /// # Errors
+    /// [`Error::Signing`] when the key is not open, or such a grant cannot be given.
+    pub fn sign_standing(&mut self, draft: &StandingGrant) -> Result<Vec<u8>, Error> {
+        self.forget_old();
+        let signing = |why: String| Error::Signing(why);
+        let now = SystemClock.now();
+        let grant = StandingGrant {
+            grant_id: GrantId::fresh(&SystemClock, &OsEntropy),
+            issued_at: now,
+            expires_at: now.plus_ms(draft.expires_at.0.saturating_sub(draft.issued_at.0)),
+            surface: self.surface,
+            ..draft.clone()
+        };
+        governance::standing::sound(&grant).map_err(|refusal| signing(refusal.reason))?;
+        let (signer, _) =
+            self.open.as_ref().ok_or_else(|| signing("the approval key is not open".to_owned()))?;
+        governance::standing::sign(&grant, signer).map_err(|e| signing(e.to_string()))
     }
 
     /// Lets go of the key.

@@ -68,6 +68,7 @@ pub use chance::{OsEntropy, SystemClock};
 pub use config::Config;
 pub use egress::Outbound;
 pub use error::Error;
+pub use governance::standing::in_words as standing_in_words;
 pub use home::Home;
 pub use interrupt::Interrupts;
 pub use kernel::command::erase::Erasure;

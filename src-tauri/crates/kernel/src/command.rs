@@ -18,4 +18,5 @@ pub mod resolve;
 pub mod revoke;
 pub mod rollback;
 pub mod rotate;
+pub mod standing;
 pub mod submit;

@@ -1,9 +1,10 @@
 //! What the store's own stream (the system task's events) says: principals, keys, workspaces, conversations, halt.
 
 use crate::Error;
+use crate::command::standing::StandingRecord;
 use model::body::{Body, KeyPurpose};
 use model::principal::{Principal, PrincipalType};
-use model::{ConversationId, PrincipalId, TaskId, WorkspaceId};
+use model::{ConversationId, GrantId, PrincipalId, TaskId, WorkspaceId};
 use seal::{Digest, PublicKey};
 use std::collections::BTreeMap;
 
@@ -33,6 +34,8 @@ pub struct StoreState {
     pub workspaces: BTreeMap<WorkspaceId, Option<String>>,
     /// Conversations, in order of opening.
     pub conversations: Vec<Conversation>,
+    /// Standing grants that were ever given.
+    pub standing: BTreeMap<GrantId, StandingRecord>,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -65,6 +68,14 @@ impl StoreState {
                 self.halted = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
             }
             Body::GateBooted(_) => self.halted = None,
+            Body::StandingAllowed(b) => {
+                self.standing.insert(b.grant_id, StandingRecord::of(b));
+            }
+            Body::StandingRevoked(b) => {
+                if let Some(record) = self.standing.get_mut(&b.grant_id) {
+                    record.revoked = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
+                }
+            }
             _ => {}
         }
     }

@@ -10,5 +10,6 @@ mod observing;
 mod receipts;
 mod records;
 mod recovery;
+mod standing;
 mod steps;
 mod story;

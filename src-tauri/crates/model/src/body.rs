@@ -17,6 +17,7 @@ use crate::knowledge::{Belief, MemoryRecord};
 use crate::policy::{RiskBand, Verdict};
 use crate::principal::Principal;
 use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
+use crate::standing::StandingScope;
 use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
 use crate::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
@@ -446,5 +447,19 @@ bodies! {
     /// The store goes on although it is not consistent with the head that was kept outside it.
     PinAccepted ("pin.accepted", 1, Store, |b| b.pin_sha256) {
         standing: String, pinned: u64, found: u64, pin_sha256: Digest,
+    }
+
+    // A person's lasting yes. What it covers is in the signed envelope; the words are for people.
+
+    /// A person allowed the like of an act from now on; the signed envelope is the artifact.
+    StandingAllowed ("grant.standing_allowed", 1, Grant, |b| b.grant_id) {
+        grant_id: GrantId, envelope: ArtifactRef, keyid: Digest, surface: Surface, decided_by: PrincipalId,
+        scope: StandingScope, expires_at: UnixMs, max_uses: u32, words: Text,
+    }
+    /// A standing grant was taken back.
+    StandingRevoked ("grant.standing_revoked", 1, Grant, |b| b.grant_id) { grant_id: GrantId, reason: Text }
+    /// A standing grant stood in for a person's yes, once; committed with the grant it made possible.
+    StandingUsed ("grant.standing_used", 1, Grant, |b| b.grant_id) {
+        grant_id: GrantId, action_request_id: ActionRequestId, envelope: ArtifactRef, use_no: u32, max_uses: u32,
     }
 }

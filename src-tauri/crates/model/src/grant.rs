@@ -1,6 +1,7 @@
 //! Scoped authority (HK-8.12, governance.md 4).
 
 use crate::action::ActionClass;
+use crate::standing::StandingRef;
 use crate::{ApprovalId, AttemptId, DecisionId, GrantId, PrincipalId, Slot, StepId, TaskId, UnixMs};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
@@ -64,4 +65,7 @@ pub struct CapabilityGrant {
     pub network_scope: Vec<String>,
     /// Secret handles it may resolve.
     pub secret_scope: Vec<String>,
+    /// The standing grant it was minted under, when nobody was asked because of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<StandingRef>,
 }

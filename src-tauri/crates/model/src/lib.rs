@@ -36,6 +36,7 @@ pub mod proposal;
 pub mod receipt;
 pub mod resource;
 pub mod slot;
+pub mod standing;
 pub mod task;
 pub mod transition;
 pub mod witness;

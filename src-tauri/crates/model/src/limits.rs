@@ -66,6 +66,12 @@ pub const NOTE_SIGNATURES_MAX: usize = 16;
 pub const PLAYBOOK_BYTES_MAX: usize = 256 * 1024;
 /// Open approvals of one task: duplicates are bounded (governance.md 2).
 pub const OPEN_APPROVALS_MAX: usize = 16;
+/// How long a standing grant lives at most: a quarter, so that nobody lives with a yes they have forgotten.
+pub const STANDING_MS_MAX: i64 = 92 * 24 * 3600 * 1000;
+/// Uses of a standing grant at most.
+pub const STANDING_USES_MAX: u32 = 10_000;
+/// Words, globs and acts that one standing grant names at most: it stays readable on a card.
+pub const STANDING_PARTS_MAX: usize = 64;
 /// How long the approval key may stay open for low and moderate risk (proof.md 3).
 pub const APPROVAL_KEY_OPEN_MS_MAX: i64 = 15 * 60 * 1000;
 /// Attempts at a busy database before an error, in milliseconds.

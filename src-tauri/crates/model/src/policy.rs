@@ -1,6 +1,7 @@
 //! What policy says (HK-16).
 
 use crate::action::ActionClass;
+use crate::standing::StandingRef;
 use crate::{ActionRequestId, PolicyResultId, UnixMs};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
@@ -90,4 +91,7 @@ pub struct PolicyResult {
     pub downgrade: Option<String>,
     /// When it was evaluated.
     pub evaluated_at: UnixMs,
+    /// The standing grant that stands in for a person's yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<StandingRef>,
 }

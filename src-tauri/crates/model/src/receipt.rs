@@ -2,6 +2,7 @@
 
 use crate::action::{ActionClass, Reversibility};
 use crate::artifact::ArtifactRef;
+use crate::standing::StandingRef;
 use crate::witness::Found;
 use crate::{ApprovalId, AttemptId, DecisionId, GrantId, ReceiptId, Slot, StepId, TaskId, UnixMs};
 use seal::Digest;
@@ -175,6 +176,9 @@ pub struct Authorized {
     pub witness_sha256: Slot<Digest>,
     /// The gate entry that let it pass.
     pub audit_entry_sha256: Slot<Digest>,
+    /// The standing grant that stood in for a person's yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<StandingRef>,
 }
 
 /// The predicate: HK-8.10-2 and HK-18.2, field by field.

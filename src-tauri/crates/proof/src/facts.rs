@@ -5,7 +5,7 @@ use model::approval::{ApprovalScope, Surface};
 use model::artifact::ArtifactKind;
 use model::body::Body;
 use model::receipt::{ReceiptClass, ResultCode, Verifiability};
-use model::{ApprovalId, ArtifactId, Event, GrantId, PrincipalId, ReceiptId};
+use model::{ApprovalId, ArtifactId, Event, GrantId, PrincipalId, ReceiptId, UnixMs};
 use seal::Digest;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,8 @@ pub(crate) struct Facts {
     pub receipts: BTreeMap<ReceiptId, ReceiptFact>,
     /// Answers of a person that carry a signed envelope.
     pub decisions: BTreeMap<Digest, DecisionFact>,
+    /// Standing grants that answered for a person, by the digest of the signed envelope.
+    pub standing: BTreeMap<Digest, Vec<StandingFact>>,
     /// Digest of the packet by approval.
     pub packets: BTreeMap<ApprovalId, Digest>,
     /// Digests of policy results.
@@ -60,8 +62,18 @@ pub(crate) struct DecisionFact {
     pub granted: Option<(ApprovalScope, Digest)>,
 }
 
+/// What `grant.standing_used` says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StandingFact {
+    pub seq: u64,
+    pub grant_id: GrantId,
+    pub at: UnixMs,
+    pub use_no: u32,
+    pub max_uses: u32,
+}
+
 /// Types whose bodies matter here; the others are only chained and counted.
-const TYPES: [&str; 12] = [
+const TYPES: [&str; 13] = [
     "artifact.created",
     "receipt.issued",
     "approval.requested",
@@ -70,6 +82,7 @@ const TYPES: [&str; 12] = [
     "policy.evaluated",
     "action.requested",
     "grant.issued",
+    "grant.standing_used",
     "witness.captured",
     "witness.validated",
     "effect.dispatched",
@@ -94,11 +107,11 @@ impl Facts {
             }
             other => other.map_err(|e| e.to_string())?,
         };
-        self.fold(event.task_seq, body);
+        self.fold(event.task_seq, event.occurred_at, body);
         Ok(())
     }
 
-    fn fold(&mut self, seq: u64, body: Body) {
+    fn fold(&mut self, seq: u64, at: UnixMs, body: Body) {
         match body {
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.content_hash, b.artifact.kind);
@@ -144,6 +157,11 @@ impl Facts {
             }
             Body::GrantIssued(b) => {
                 self.grants.insert(b.grant_id, b.grant.sha256);
+            }
+            Body::StandingUsed(b) => {
+                let (grant_id, use_no, max_uses) = (b.grant_id, b.use_no, b.max_uses);
+                let fact = StandingFact { seq, grant_id, at, use_no, max_uses };
+                self.standing.entry(b.envelope.sha256).or_default().push(fact);
             }
             Body::WitnessCaptured(b) => {
                 self.witnesses.insert(b.witness.sha256);

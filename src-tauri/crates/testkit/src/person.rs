@@ -4,7 +4,8 @@ use kernel::Kernel;
 use kernel::command::approve::Answered;
 use model::approval::{Choice, Surface};
 use model::principal::PrincipalType;
-use model::{ApprovalId, TaskId};
+use model::standing::{Cover, GivenAt, STANDING_FORMAT, StandingGrant, StandingScope};
+use model::{ApprovalId, GrantId, TaskId};
 use seal::{PublicKey, SeedSigner, Signer};
 
 /// Signs decisions.
@@ -54,6 +55,41 @@ impl Person {
     ) -> Result<Answered, kernel::Error> {
         let envelope = self.sign(kernel, task_id, approval_id, Choice::Once, None);
         kernel.decide_approval(task_id, approval_id, &envelope)
+    }
+
+    /// A standing grant for fifty uses within a week, given at a question or by itself; not signed yet.
+    pub fn standing(
+        &self,
+        kernel: &Kernel,
+        cover: Cover,
+        scope: StandingScope,
+        at: Option<(TaskId, ApprovalId)>,
+    ) -> StandingGrant {
+        let now = kernel.ports().clock.now();
+        let given_at = at.map(|(task_id, approval_id)| {
+            let state = kernel.task(task_id).expect("the task exists");
+            let approval = &state.approvals.get(&approval_id).expect("the approval exists").approval;
+            GivenAt { approval_id, packet_sha256: approval.approval_packet_sha256 }
+        });
+        StandingGrant {
+            format: STANDING_FORMAT.to_owned(),
+            log_id: kernel.reader().log_id().to_owned(),
+            grant_id: GrantId::fresh(&*kernel.ports().clock, &*kernel.ports().entropy),
+            cover,
+            scope,
+            after_untrusted: true,
+            issued_at: now,
+            expires_at: now.plus_ms(7 * 24 * 3600 * 1000),
+            max_uses: 50,
+            given_at,
+            surface: Surface::Test,
+            decided_by: kernel.store_state().principal(PrincipalType::User).expect("a person is registered"),
+        }
+    }
+
+    /// Its signed envelope.
+    pub fn sign_standing(&self, grant: &StandingGrant) -> Vec<u8> {
+        governance::standing::sign(grant, &self.0).expect("signed")
     }
 
     /// Says no.

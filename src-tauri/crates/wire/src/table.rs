@@ -84,7 +84,11 @@ macro_rules! with_commands {
         "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
         "lists grants" grants.list(List) -> Grants, read [grants];
-        "takes an unused grant back" grants.revoke(Revoke) -> Revoked, write [];
+        "takes an unused grant or a standing grant back" grants.revoke(Revoke) -> Revoked, write [];
+        "lists standing grants" grants.standing(Standing) -> StandingList, read [grants];
+        "tells the narrowest standing grants that would have answered a question" grants.propose(Propose) -> Proposals, read [approvals];
+        "drafts a standing grant and tells which questions of the past it would have answered" grants.draft(Draft) -> Proposal, read [approvals];
+        "hands in a standing grant that a person signed" grants.allow(Allow) -> Allowed, write [];
         "lists decisions" knowledge.decisions(Decisions) -> DecisionList, read [knowledge];
         "lists beliefs" knowledge.beliefs(Beliefs) -> BeliefList, read [knowledge];
         "lists durable memory" knowledge.memories(Memories) -> MemoryList, read [knowledge];

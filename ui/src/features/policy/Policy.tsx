@@ -14,6 +14,7 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { Rules } from "./Rules";
+import { Standing } from "./Standing";
 import styles from "./Policy.module.css";
 
 type Tab = "profiles" | "grants" | "history";
@@ -31,7 +32,7 @@ export function Policy() {
       }
     >
       {tab === "profiles" && <Rules />}
-      {tab === "grants" && <Grants />}
+      {tab === "grants" && <><Standing /><Grants /></>}
       {tab === "history" && <History />}
     </Screen>
   );

@@ -20,6 +20,8 @@ export interface Decide {
   approval: string;
   /** Base64 of the DSSE envelope, exact bytes. */
   envelope: string;
+  /** With a yes: base64 of the envelope of a standing grant for the like of it, signed at the same question. */
+  standing?: string | null;
 }
 
 /** A no. */

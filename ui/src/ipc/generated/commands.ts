@@ -82,8 +82,16 @@ export interface Commands {
   "context.show": { params: context.Show; answer: context.Context };
   /** lists grants */
   "grants.list": { params: grants.List; answer: grants.Grants };
-  /** takes an unused grant back */
+  /** takes an unused grant or a standing grant back */
   "grants.revoke": { params: grants.Revoke; answer: grants.Revoked };
+  /** lists standing grants */
+  "grants.standing": { params: grants.Standing; answer: grants.StandingList };
+  /** tells the narrowest standing grants that would have answered a question */
+  "grants.propose": { params: grants.Propose; answer: grants.Proposals };
+  /** drafts a standing grant and tells which questions of the past it would have answered */
+  "grants.draft": { params: grants.Draft; answer: grants.Proposal };
+  /** hands in a standing grant that a person signed */
+  "grants.allow": { params: grants.Allow; answer: grants.Allowed };
   /** lists decisions */
   "knowledge.decisions": { params: knowledge.Decisions; answer: knowledge.DecisionList };
   /** lists beliefs */
@@ -195,6 +203,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "context.show": { access: "read", topics: ["tasks"] },
   "grants.list": { access: "read", topics: ["grants"] },
   "grants.revoke": { access: "write", topics: [] },
+  "grants.standing": { access: "read", topics: ["grants"] },
+  "grants.propose": { access: "read", topics: ["approvals"] },
+  "grants.draft": { access: "read", topics: ["approvals"] },
+  "grants.allow": { access: "write", topics: [] },
   "knowledge.decisions": { access: "read", topics: ["knowledge"] },
   "knowledge.beliefs": { access: "read", topics: ["knowledge"] },
   "knowledge.memories": { access: "read", topics: ["knowledge"] },

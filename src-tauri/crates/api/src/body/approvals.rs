@@ -85,7 +85,10 @@ pub(crate) fn decide(host: &dyn Host, p: Decide) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
     let found = found(host, &p.approval)?;
     let envelope = from_base64("envelope", &p.envelope)?;
-    let answered = kernel.decide_approval(found.task_id, found.approval_id, &envelope).wire()?;
+    let standing = p.standing.as_deref().map(|text| from_base64("standing", text)).transpose()?;
+    let answered = kernel
+        .decide_approval_for_good(found.task_id, found.approval_id, &envelope, standing.as_deref())
+        .wire()?;
     told(host, found.approval_id, &answered)
 }
 

@@ -79,6 +79,7 @@ pub(crate) fn test(host: &dyn Host, p: Test) -> Result<Judged, Error> {
         packet: None,
         untrusted_in_context: p.untrusted,
         steps_allowed: &[],
+        standing: &[],
         policy_result_id: model::PolicyResultId::new(request.action_request_id.uuid()),
         now: host.now(),
     });

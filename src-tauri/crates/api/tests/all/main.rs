@@ -11,6 +11,7 @@
 mod acts;
 mod drawings;
 mod home;
+mod lasting;
 mod policies;
 mod proofs;
 mod reads;

@@ -469,7 +469,7 @@ pub enum MemoryVerb {
 pub enum GrantsVerb {
     /// Lists grants; without a task those that can still be used.
     List(super::ListArgs),
-    /// Takes an unused grant back.
+    /// Takes an unused grant or a standing grant back.
     Revoke {
         /// The grant.
         grant: String,
@@ -477,6 +477,8 @@ pub enum GrantsVerb {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
+    /// Allows the like of an act from now on, within bounds: shows what it would have answered, and asks you.
+    Allow(Box<super::GrantsAllow>),
 }
 
 /// `hermit doctor`.

@@ -1,9 +1,9 @@
-//! What waits for a yes or no, and the authority that came of it.
+//! What waits for a yes or no.
 
 use super::Came;
 use super::run::stay_with;
 use crate::approve::{Seat, card, no_terminal, not_waiting};
-use crate::args::{ApprovalsVerb, GrantsVerb, ListArgs};
+use crate::args::{ApprovalsVerb, ListArgs};
 use crate::context::{Context, Signs};
 use crate::output::{Tone, table};
 use crate::text::{plain, time};
@@ -104,39 +104,4 @@ fn deny(context: &Context, approval: String, feedback: Option<String>) -> Came {
     });
     session.close();
     came
-}
-
-/// `hermit grants`.
-pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
-    match verb {
-        GrantsVerb::List(args) => {
-            let list = wire::grants::List { task: args.task, after: args.after, limit: args.limit };
-            let found = context.reading()?.call(&list)?;
-            context.out.answer(&found, |out, found| {
-                if found.rows.is_empty() {
-                    return out.line("no grant can be used now; `--task TASK` lists those of a task");
-                }
-                let rows = found.rows.iter().map(|g| {
-                    vec![
-                        g.grant_id.clone(),
-                        g.state.clone(),
-                        g.action_class.clone(),
-                        format!("{}/{}", g.uses, g.max_uses),
-                        time(g.expires_at),
-                    ]
-                });
-                table(out, &["grant", "state", "class", "used", "expires"], &rows.collect::<Vec<_>>());
-                more(out, found.next.as_deref());
-            })?;
-        }
-        GrantsVerb::Revoke { grant, reason } => {
-            let session = context.writing(Signs::No)?;
-            let revoked = session.call(&wire::grants::Revoke { grant, reason });
-            session.close();
-            context
-                .out
-                .answer(&revoked?, |out, revoked| out.line(format!("{} is taken back", revoked.grant_id)))?;
-        }
-    }
-    Ok(exit::DONE)
 }

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
+mod always;
 mod bench;
 mod erasing;
 mod exits;

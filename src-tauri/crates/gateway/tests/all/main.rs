@@ -13,6 +13,7 @@ mod commands;
 #[allow(dead_code, reason = "the reading half of it is for api's own tests")]
 #[path = "../../../api/tests/all/home.rs"]
 mod home;
+mod human_only;
 
 use gateway::{Client, Options, Server, Token, serve};
 use home::Home;

@@ -3,6 +3,7 @@
 use crate::approval::packet_bytes;
 use crate::policy::{may_lead_to_a_grant, targets_are_its_own};
 use crate::refusal::demand;
+use crate::standing::{self, InForce};
 use crate::{Refusal, classify, witness};
 use model::action::{Action, ActionRequest};
 use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus, Choice};
@@ -38,6 +39,8 @@ pub struct MintInput<'a> {
     pub policy: &'a PolicyResult,
     /// The yes, when a person was asked.
     pub approved: Option<Approved<'a>>,
+    /// The standing grant that policy says answers for a person, with its uses so far.
+    pub standing: Option<InForce<'a>>,
     /// What was observed just now, when a class of the request demands a witness.
     pub observed: Option<&'a StateWitness>,
     /// The decision record, when HK-6.2-3 demands one.
@@ -54,7 +57,7 @@ pub struct MintInput<'a> {
 /// policy, packet and witness.
 ///
 /// # Errors
-/// A [`Refusal`]: `request_changed`, `policy_*`, `approval_*`, `packet_changed`, `witness_*`, `decision_missing`.
+/// A [`Refusal`]: `request_changed`, `policy_*`, `approval_*`, `packet_changed`, `standing_*`, `witness_*`, `decision_missing`.
 /// After `witness_drift`, `packet_changed` and `policy_drift` the request goes before policy again (HK-16.8-4).
 pub fn mint(input: &MintInput<'_>) -> Result<CapabilityGrant, Refusal> {
     check_request(input)?;
@@ -71,6 +74,9 @@ pub fn mint(input: &MintInput<'_>) -> Result<CapabilityGrant, Refusal> {
         None => demand(input.policy.verdict == Verdict::Allow, "approval_missing", || {
             "a person must agree first".to_owned()
         })?,
+    }
+    if let Some(until) = check_standing(input)? {
+        expires_at = expires_at.min(until);
     }
     let classes = &input.policy.action_classes;
     if classes.iter().any(|class| class.needs_witness()) {
@@ -131,6 +137,7 @@ fn build(input: &MintInput<'_>, expires_at: UnixMs) -> Result<CapabilityGrant, R
             ResourceId::Secret(handle) => Some(handle.clone()),
             _ => None,
         }),
+        standing: input.policy.standing,
     })
 }
 
@@ -160,6 +167,23 @@ fn check_request(input: &MintInput<'_>) -> Result<(), Refusal> {
     demand(honest, "policy_mismatch", || {
         "what policy judged is not what the request does; policy is asked again".to_owned()
     })
+}
+
+/// The standing grant is the one that policy named, covers the request and is in force; answers until when.
+fn check_standing(input: &MintInput<'_>) -> Result<Option<UnixMs>, Refusal> {
+    let MintInput { standing, policy, request, now, approved, .. } = input;
+    demand(standing.as_ref().map(InForce::named) == policy.standing, "standing_other", || {
+        "the standing grant is not the one that policy named; policy is asked again".to_owned()
+    })?;
+    let Some(standing) = standing else { return Ok(None) };
+    demand(policy.verdict == Verdict::Allow && approved.is_none(), "standing_other", || {
+        "a standing grant answers only where nobody was asked".to_owned()
+    })?;
+    standing::holds(standing, policy.risk_band, false, *now)?;
+    standing::covers(standing.grant, request).map_err(|why| {
+        Refusal::new("standing_outside", format!("the standing grant does not cover this: {why}"))
+    })?;
+    Ok(Some(standing.grant.expires_at))
 }
 
 /// The yes is about this request, this judgement, this packet, and still holds.

@@ -6,13 +6,14 @@ mod judge;
 mod trial;
 mod words;
 
+use crate::standing::{self, InForce};
 use crate::{Error, classify, resources_of, risk};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
 use judge::{Asked, Judge, Judgement, Kinds};
 use model::action::{Action, ActionClass, ActionRequest};
-use model::policy::{PolicyResult, Profile, Verdict};
+use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::receipt::SandboxLevel;
 use model::{PolicyResultId, ResourceId, UnixMs};
 use seal::{Digest, canon};
@@ -45,6 +46,9 @@ pub struct Question<'a> {
     pub untrusted_in_context: bool,
     /// Classes that the step's contract allows; empty allows what the profile allows.
     pub steps_allowed: &'a [ActionClass],
+    /// Standing grants of a person, verified, that may answer where a person would be asked; the first that covers
+    /// the request does.
+    pub standing: &'a [InForce<'a>],
     /// Identifier of the result.
     pub policy_result_id: PolicyResultId,
     /// The time of the result; no rule sees it.
@@ -129,6 +133,11 @@ impl PolicyEngine {
             Ok(()) => self.judge(question, &classes, &facts, risk.band),
             Err(why) => judge::dishonest(why),
         };
+        let standing = answered_by(question, &judgement, risk.band);
+        let judgement = match standing {
+            Some(standing) => allowed_by(judgement, standing),
+            None => judgement,
+        };
         let Judgement { verdict, rules, downgrade, reasons } = judgement;
         let mut affected: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
         affected.sort();
@@ -152,6 +161,7 @@ impl PolicyEngine {
             action_classes: classes,
             downgrade,
             evaluated_at: question.now,
+            standing: standing.map(InForce::named),
         }
     }
 
@@ -160,7 +170,7 @@ impl PolicyEngine {
         question: &Question<'_>,
         classes: &[ActionClass],
         facts: &Facts,
-        risk: model::policy::RiskBand,
+        risk: RiskBand,
     ) -> Judgement {
         let Some(bundle) = self.bundles.get(&question.profile) else {
             return judge::failed(BTreeSet::from([format!("no rules for `{}`", question.profile)]));
@@ -180,6 +190,35 @@ impl PolicyEngine {
         Judge { schema: &self.schema, entities: &self.entities, kinds: &self.kinds, bundle }
             .judge(facts, &asked)
     }
+}
+
+/// Questions that only a person answers each time: what is looked at seems to be a secret.
+const ASKED_EACH_TIME: [&str; 1] = ["base.secret_paths"];
+
+/// The standing grant that answers for the person who would be asked.
+fn answered_by<'q>(
+    question: &Question<'q>,
+    judgement: &Judgement,
+    risk: RiskBand,
+) -> Option<&'q InForce<'q>> {
+    let each_time = |rule: &String| ASKED_EACH_TIME.contains(&rule.as_str());
+    if judgement.verdict != Verdict::RequireApproval || judgement.rules.iter().any(each_time) {
+        return None;
+    }
+    let Question { standing, request, untrusted_in_context, now, .. } = question;
+    standing::find(standing, request, risk, *untrusted_in_context, *now)
+}
+
+/// Allowed, by the rules that would have asked and the grant that answers them.
+fn allowed_by(mut judgement: Judgement, standing: &InForce<'_>) -> Judgement {
+    let grant = standing.grant;
+    judgement.verdict = Verdict::Allow;
+    judgement.rules.insert(format!("standing:{}", grant.grant_id));
+    judgement.reasons = BTreeSet::from([format!(
+        "a standing grant of a person answers for them: {}",
+        standing::in_words(grant)
+    )]);
+    judgement
 }
 
 /// Whether a request says of itself what its action says.

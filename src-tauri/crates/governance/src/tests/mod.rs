@@ -8,4 +8,6 @@ mod engine;
 mod grants;
 mod profiles;
 mod risks;
+mod shells;
+mod standing;
 mod world;

@@ -185,6 +185,7 @@ pub(crate) fn question(request: &ActionRequest, profile: Profile) -> Question<'_
         packet: None,
         untrusted_in_context: false,
         steps_allowed: &[],
+        standing: &[],
         policy_result_id: id!(PolicyResultId, 6),
         now: T0,
     }
@@ -283,6 +284,7 @@ impl Case {
             request_sha256: digest(&self.request),
             policy: &self.policy,
             approved: None,
+            standing: None,
             observed: Some(&self.observed),
             decision_ref: Some(id!(DecisionId, 10)),
             issued_to: HANDS,

@@ -45,6 +45,21 @@ impl Kernel {
         approval_id: ApprovalId,
         envelope: &[u8],
     ) -> Result<Answered, Error> {
+        self.decide_approval_for_good(task_id, approval_id, envelope, None)
+    }
+
+    /// A signed answer, and with a yes perhaps a signed standing grant for the like of it: both or neither.
+    ///
+    /// # Errors
+    /// As [`Kernel::decide_approval`]; [`Error::Refused`] when the standing grant does not hold, was given at another
+    /// question, or does not cover what was asked.
+    pub fn decide_approval_for_good(
+        &self,
+        task_id: TaskId,
+        approval_id: ApprovalId,
+        envelope: &[u8],
+        standing: Option<&[u8]>,
+    ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
@@ -57,6 +72,13 @@ impl Kernel {
             lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
         let decision = verify(envelope, &approval, &packet, &key, self.ports.clock.now())?;
         self.person(decision.decided_by)?;
+        let standing = match standing {
+            Some(_) if decision.choice == Choice::Deny => {
+                return Err(Error::Input("a no allows nothing from now on either".to_owned()));
+            }
+            Some(signed) => Some((self.standing_with(signed, &approval, &packet)?, signed)),
+            None => None,
+        };
         let actor = Actor { actor_type: PrincipalType::User, actor_id: decision.decided_by };
         let point = if decision.choice == Choice::Deny { Point::ApprovalDeny } else { Point::ApprovalGrant };
         let mut w = self.writeup(point, state, actor);
@@ -90,6 +112,9 @@ impl Kernel {
             )),
         }
         self.resolution_receipt(state, &mut w, &approval, &decision, Some(at))?;
+        if let Some((grant, signed)) = &standing {
+            self.push_standing(&mut w, grant, signed)?;
+        }
         self.commit(w, Some(state))?;
         let status =
             if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
@@ -168,7 +193,7 @@ impl Kernel {
     }
 
     /// Only a known person decides.
-    fn person(&self, id: PrincipalId) -> Result<(), Error> {
+    pub(crate) fn person(&self, id: PrincipalId) -> Result<(), Error> {
         let store = lock(&self.store);
         match store.principals.get(&id) {
             Some(p) if p.principal_type == PrincipalType::User => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::judge::Judged;
 use crate::Error;
+use crate::command::standing::{Held, is_overtaken};
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::{Hands, Notice};
@@ -190,7 +191,10 @@ impl Kernel {
         w.batch.point = Point::EffectDispatch;
         // A lease that ran out while a person was waited for is lost in so many words before anything runs (HK-20.3-2).
         self.renew_lease(state, &mut w)?;
-        let authorization = self.authorise(state, &mut w, &judged, yes.as_ref())?;
+        let authorization = match self.authorise(state, &mut w, &judged, yes.as_ref()) {
+            Err(error) if self.overtaken(&judged, &error) => return Ok(()),
+            authorised => authorised?,
+        };
         track.unblock(&mut w, "allowed")?;
         track.attempt(&mut w, AttemptStatus::Authorized, "granted")?;
         self.keep_before_images(&mut w, hands, &judged.request)?;
@@ -200,7 +204,10 @@ impl Kernel {
         }
         let seat = self.dispatched(&mut w, &judged, yes.as_ref(), &authorization)?;
         track.attempt(&mut w, AttemptStatus::Executing, "dispatched")?;
-        self.commit(w, Some(state))?;
+        match self.commit(w, Some(state)) {
+            Err(error) if self.overtaken(&judged, &error) => return Ok(()),
+            committed => drop(committed?),
+        }
         seat.moved();
         let task_id = state.task.task_id;
         drop(guard);
@@ -218,6 +225,13 @@ impl Kernel {
             &mut progress,
         );
         self.conclude(cell, &judged.request, outcome, false)
+    }
+
+    /// Whether the standing grant that was to answer does not answer any more: nothing was written, and the next step
+    /// of the driver asks policy again.
+    fn overtaken(&self, judged: &Judged, error: &Error) -> bool {
+        let system = lock(&self.store).system_task_id;
+        judged.policy.standing.is_some() && is_overtaken(error, system)
     }
 
     /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
@@ -239,6 +253,7 @@ impl Kernel {
         }
         let decision_ref =
             if policy.decision_required { Some(self.decide(state, w, judged, yes)?) } else { None };
+        let held = policy.standing.as_ref().map(|named| self.standing_named(named)).transpose()?;
         let grant = mint(&MintInput {
             grant_id: GrantId::fresh(&*self.ports.clock, &*self.ports.entropy),
             request,
@@ -249,6 +264,7 @@ impl Kernel {
                 decision: &y.decision,
                 packet: &y.packet,
             }),
+            standing: held.as_ref().map(Held::in_force),
             observed: witness.as_ref().map(|(witness, _)| witness),
             decision_ref,
             issued_to: self.actor(PrincipalType::Executor)?.actor_id,
@@ -271,6 +287,9 @@ impl Kernel {
                 decision_ref: grant.decision_ref.clone(),
             },
         );
+        if let Some(held) = &held {
+            self.use_standing(w, held, request.action_request_id)?;
+        }
         Ok(governance::authorize(&grant, request, 0, w.now)?)
     }
 

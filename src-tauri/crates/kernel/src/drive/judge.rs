@@ -3,6 +3,7 @@
 use super::answer::empty_answer;
 use super::normalise::{self, Normalised};
 use crate::Error;
+use crate::command::standing::Held;
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Hands;
@@ -113,6 +114,8 @@ impl Kernel {
             }
             None => Vec::new(),
         };
+        let held = self.standing_for(state)?;
+        let standing: Vec<_> = held.iter().map(Held::in_force).collect();
         Ok(self.ports.policy.evaluate(&Question {
             request,
             request_sha256,
@@ -123,6 +126,7 @@ impl Kernel {
             packet: None,
             untrusted_in_context: self.saw_untrusted(state)?,
             steps_allowed: &steps_allowed,
+            standing: &standing,
             policy_result_id,
             now,
         }))

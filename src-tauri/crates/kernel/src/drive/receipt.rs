@@ -186,6 +186,7 @@ impl Kernel {
                 capability_grant_sha256: Slot::or(grant.map(|(_, g)| g.artifact.sha256), none),
                 witness_sha256: Slot::or(witness, none),
                 audit_entry_sha256: Slot::or(act.and_then(|a| a.audit_entry), none),
+                standing: act.and_then(|a| a.standing),
             },
             ran: Slot::Absent(Absence::NotApplicable),
             changes: Vec::new(),

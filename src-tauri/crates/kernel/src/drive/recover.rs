@@ -67,6 +67,7 @@ impl Kernel {
 
     fn is_revoked(&self, state: &TaskState, grant: &CapabilityGrant) -> bool {
         state.grants.get(&grant.grant_id).is_some_and(|record| record.revoked)
+            || self.is_standing_revoked(grant.standing.as_ref())
     }
 
     pub(super) fn grant_in_hand(&self, state: &TaskState) -> Result<CapabilityGrant, Error> {

@@ -8,6 +8,7 @@ use model::attempt::{AttemptStatus, StepAttempt, TerminationReason, WorkspaceLea
 use model::body::{ActionRequested, Body};
 use model::policy::{RiskBand, Verdict};
 use model::receipt::{ResultCode, SandboxLevel};
+use model::standing::StandingRef;
 use model::{
     ActionRequestId, ApprovalId, ClarificationId, DecisionId, Event, GrantId, PolicyResultId, ReceiptId,
     Slot, UnixMs, WitnessId, transition,
@@ -65,6 +66,8 @@ pub struct ActState {
     pub decision: Option<DecisionId>,
     /// The grant minted for it.
     pub grant: Option<GrantId>,
+    /// The standing grant that answered for a person.
+    pub standing: Option<StandingRef>,
     /// When it was dispatched.
     pub dispatched_at: Option<UnixMs>,
     /// The gate entry that let it pass.
@@ -94,6 +97,7 @@ impl ActState {
             approval: None,
             decision: None,
             grant: None,
+            standing: None,
             dispatched_at: None,
             audit_entry: None,
             outcome: None,
@@ -316,6 +320,9 @@ impl AttemptState {
             Body::ApprovalInvalidated(_) => act.approval = None,
             Body::ApprovalDenied(_) => self.last_refused = true,
             Body::GrantIssued(b) => act.grant = Some(b.grant_id),
+            Body::StandingUsed(b) => {
+                act.standing = Some(StandingRef { grant_id: b.grant_id, envelope_sha256: b.envelope.sha256 });
+            }
             Body::EffectDispatched(b) => {
                 act.dispatched_at = Some(event.occurred_at);
                 act.audit_entry = Some(b.audit_entry_sha256);

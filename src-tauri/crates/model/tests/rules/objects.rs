@@ -313,6 +313,7 @@ fn a_grant_has_its_fields() {
         filesystem_scope: FilesystemScope::Named,
         network_scope: Vec::new(),
         secret_scope: Vec::new(),
+        standing: None,
     };
     let value = serde_json::to_value(&grant).expect("it serialises");
     has(

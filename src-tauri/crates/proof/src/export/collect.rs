@@ -440,6 +440,7 @@ fn digests_of(receipt: &Receipt) -> BTreeSet<Digest> {
     let single = [&receipt.action_request_ref, &receipt.environment_ref, &receipt.policy_result_ref];
     let lists = [&receipt.input_refs, &receipt.output_refs, &receipt.rollback.artifact_refs];
     let mut digests: BTreeSet<Digest> = slots.iter().filter_map(|slot| slot.value().copied()).collect();
+    digests.extend(authorized.standing.map(|standing| standing.envelope_sha256));
     digests.extend(single.iter().filter_map(|slot| slot.value()).map(|artifact| artifact.sha256));
     digests.extend(lists.iter().flat_map(|list| list.iter()).map(|artifact| artifact.sha256));
     digests

@@ -3,12 +3,13 @@
 use super::Check;
 use super::manifest::envelope_of;
 use crate::container::Stop;
-use crate::facts::DecisionFact;
+use crate::facts::{DecisionFact, StandingFact};
 use crate::layout::Named;
 use model::approval::{ApprovalDecision, ApprovalPacket, Choice, DECISION_PAYLOAD_TYPE};
 use model::grant::CapabilityGrant;
 use model::policy::PolicyResult;
 use model::receipt::Receipt;
+use model::standing::{STANDING_PAYLOAD_TYPE, StandingGrant, StandingRef};
 use model::{ApprovalId, AttemptId, GrantId, TaskId, UnixMs};
 use seal::{Digest, PublicKey};
 use serde::de::DeserializeOwned;
@@ -46,7 +47,8 @@ impl Check<'_> {
                 && receipt.capability_grant_ref.value().is_none_or(|id| *id == grant.grant_id)
                 && (grant.task_id, grant.attempt_id) == (receipt.task_id, receipt.attempt_id)
                 && authorized.policy_result_sha256.value() == Some(&grant.policy)
-                && authorized.approval_packet_sha256.value() == grant.packet.as_ref();
+                && authorized.approval_packet_sha256.value() == grant.packet.as_ref()
+                && authorized.standing == grant.standing;
             if !same {
                 return differs("its grant");
             }
@@ -112,6 +114,16 @@ impl Check<'_> {
                 missing.push(format!("the event that records {what} of receipt {}", receipt.receipt_id));
             }
         }
+        if let Some(standing) = &authorized.standing {
+            self.named.insert(standing.envelope_sha256);
+            let uses = facts.standing.get(&standing.envelope_sha256);
+            if uses.is_none_or(|uses| uses.iter().all(|fact| fact.grant_id != standing.grant_id)) {
+                missing.push(format!(
+                    "the event that records the standing grant of receipt {}",
+                    receipt.receipt_id
+                ));
+            }
+        }
         if let Some(entry) = authorized.audit_entry_sha256.value()
             && !self.entries.contains_key(entry)
         {
@@ -132,7 +144,7 @@ impl Check<'_> {
             self.named.insert(digest);
             self.decision(&digest, &fact, &bytes)?;
         }
-        Ok(())
+        self.standing()
     }
 
     fn decision(&mut self, digest: &Digest, fact: &DecisionFact, bytes: &[u8]) -> Result<(), Stop> {
@@ -176,6 +188,49 @@ impl Check<'_> {
         }
         self.answers_the_packet(&place, &decision)?;
         self.counts.decisions += 1;
+        Ok(())
+    }
+
+    /// The keys that a person's signature may be of.
+    fn persons_key(&self, bytes: &[u8]) -> Option<PublicKey> {
+        let signers = seal::dsse::Envelope::parse(bytes).map(|e| e.signatures).unwrap_or_default();
+        let mut ever = self.ever("approval");
+        if ever.is_empty() {
+            ever.extend(self.keys.approval);
+        }
+        ever.into_iter().find(|key| signers.iter().any(|s| s.keyid == key.keyid()))
+    }
+
+    /// Standing grants that answered for a person: signed by the approval key, in force when they were used.
+    fn standing(&mut self) -> Result<(), Stop> {
+        for (digest, uses) in self.facts.standing.clone() {
+            let Some(bytes) = self.artifact(&digest)? else {
+                self.not_shown("a standing grant, only its digest".to_owned());
+                continue;
+            };
+            self.named.insert(digest);
+            let place = Named::Artifact(digest).path();
+            let Some(key) = self.persons_key(&bytes) else {
+                self.lacks("the key that signed a standing grant is not in this bundle".to_owned());
+                continue;
+            };
+            let payload = envelope_of(&place, &bytes, STANDING_PAYLOAD_TYPE, &key)?;
+            let grant: StandingGrant =
+                seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+            if !grant.surface.may_grant() {
+                return Err(Stop::at(place, format!("a yes cannot come from `{}`", grant.surface)));
+            }
+            let holds = |fact: &StandingFact| {
+                (fact.grant_id, fact.max_uses) == (grant.grant_id, grant.max_uses)
+                    && (1..=grant.max_uses).contains(&fact.use_no)
+                    && grant.issued_at <= fact.at
+                    && fact.at < grant.expires_at
+            };
+            if let Some(fact) = uses.iter().find(|fact| !holds(fact)) {
+                let why = format!("event {} used it beyond what it says", fact.seq);
+                return Err(Stop::at(place, why));
+            }
+        }
         Ok(())
     }
 
@@ -225,6 +280,7 @@ impl Check<'_> {
                 request: grant.action_request_sha256,
                 policy: grant.policy_result_sha256,
                 packet: grant.approval_packet_sha256.value().copied(),
+                standing: grant.standing,
             };
             self.objects.grants.insert(*digest, grant);
         }
@@ -266,4 +322,5 @@ struct Grant {
     request: Digest,
     policy: Digest,
     packet: Option<Digest>,
+    standing: Option<StandingRef>,
 }

@@ -153,6 +153,7 @@ impl World {
             decision_required: false,
             downgrade: None,
             evaluated_at: self.clock.now(),
+            standing: None,
         };
         let result_ref = self.object(ArtifactKind::PolicyResult, &result);
         self.push(PolicyEvaluated {
@@ -311,6 +312,7 @@ impl World {
             filesystem_scope: FilesystemScope::Named,
             network_scope: Vec::new(),
             secret_scope: Vec::new(),
+            standing: None,
         }
     }
 
@@ -338,6 +340,7 @@ impl World {
                 capability_grant_sha256: Slot::Value(trail.grant),
                 witness_sha256: Slot::Value(trail.witness),
                 audit_entry_sha256: Slot::Value(trail.entry),
+                standing: None,
             },
             ran: Slot::Value(Ran {
                 executor: "hermit.change".to_owned(),

@@ -21,6 +21,8 @@ params! {
         approval: String,
         /// Base64 of the DSSE envelope, exact bytes.
         envelope: String,
+        /// With a yes: base64 of the envelope of a standing grant for the like of it, signed at the same question.
+        standing: Option<String>,
     }
 
     /// A no.

@@ -1,4 +1,4 @@
-//! Authority: minted, used, taken back.
+//! Authority: minted, used, taken back; and a person's lasting yes.
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::Page;
@@ -7,8 +7,55 @@ use crate::table::{answers, params};
 params! {
     /// Which grants; without a task those that can still be used.
     List { task: Option<String>, after: Option<String>, limit: Option<u32> }
-    /// One grant by identifier, or by its beginning or end.
+    /// One grant or standing grant by identifier, or by its beginning or end.
     Revoke { grant: String, reason: Option<String> }
+    /// Every standing grant; without those that hold no more unless asked for.
+    Standing {
+        #[serde(default)]
+        all: bool,
+    }
+    /// The narrowest standing grants that would have answered a question.
+    Propose { approval: String }
+    /// A standing grant in the making: a command, a place or a host, and where it is to hold.
+    Draft {
+        /// Program and arguments.
+        command: Option<Vec<String>>,
+        /// Whether these are all the words.
+        #[serde(default)]
+        whole: bool,
+        /// The folder it runs in, below the project; the project itself when absent.
+        cwd: Option<String>,
+        /// Whether it may ask for the network.
+        #[serde(default)]
+        network: bool,
+        /// Globs of the places it may change; none is no place.
+        #[serde(default)]
+        changes: Vec<String>,
+        /// A glob of places below the project.
+        paths: Option<String>,
+        /// `create`, `overwrite`, `delete`.
+        #[serde(default)]
+        acts: Vec<String>,
+        /// A host, or `*.` and its ending.
+        host: Option<String>,
+        port: Option<u16>,
+        /// Whether something may be sent there.
+        #[serde(default)]
+        write: bool,
+        /// The project's folder; with no task either, everywhere.
+        workspace: Option<String>,
+        task: Option<String>,
+        days: Option<u32>,
+        uses: Option<u32>,
+        /// Whether it holds also for a proposer that has read what nobody vouches for.
+        #[serde(default)]
+        after_untrusted: bool,
+    }
+    /// A standing grant that a person signed by itself.
+    Allow {
+        /// The DSSE envelope, base64.
+        envelope: String,
+    }
 }
 
 answers! {
@@ -28,7 +75,62 @@ answers! {
         reason: String,
     }
     /// It is taken back.
-    Revoked { grant_id: String, task_id: String }
+    Revoked {
+        grant_id: String,
+        /// None for a standing grant, which belongs to no task.
+        task_id: Option<String>,
+    }
+    /// Standing grants.
+    StandingList { rows: Vec<StandingGrant> }
+    /// One standing grant.
+    StandingGrant {
+        grant_id: String,
+        /// What it allows, in a sentence.
+        words: Option<String>,
+        /// `user`, `project`, `task`.
+        scope: String,
+        /// The project or the task.
+        place: Option<String>,
+        /// `active`, `used up`, `revoked`, `expired`, `void` (signed by a key that is not in force any more).
+        state: String,
+        expires_at: i64,
+        max_uses: u32,
+        uses: u32,
+        reason: Option<String>,
+    }
+    /// Standing grants that could be given, the narrowest first.
+    Proposals { rows: Vec<Proposal> }
+    /// One of them, with what it would have meant.
+    Proposal {
+        /// What it would allow, in a sentence.
+        words: String,
+        /// What a person would sign, but for its identifier, its time, the surface and who signs.
+        draft: serde_json::Value,
+        /// What it would have meant so far.
+        rehearsed: Rehearsed,
+    }
+    /// What a standing grant would have meant.
+    Rehearsed {
+        /// Questions of the past that it would have answered.
+        answered: u64,
+        /// Of these, those that a person had refused. It should be none.
+        refused: u64,
+        /// Questions that were put in all.
+        questions: u64,
+        /// The newest of those it would have answered.
+        rows: Vec<Past>,
+    }
+    /// A question of the past.
+    Past {
+        action_request_id: String,
+        task_id: String,
+        at: i64,
+        summary: crate::Text,
+        /// `granted` or `denied`, when a person answered.
+        answered: Option<String>,
+    }
+    /// It holds from now on.
+    Allowed { grant_id: String }
 }
 
 /// A part of the list.

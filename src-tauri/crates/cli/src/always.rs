@@ -1,0 +1,93 @@
+//! "Always allow this": the narrowest standing grants that would have answered, what each would have meant so far, and
+//! a person's choice among them.
+//!
+//! What is shown last before the passphrase is made in this process from exactly what is signed.
+
+use crate::output::{Output, Tone};
+use crate::terminal::{Echo, Terminal, Typed};
+use crate::text::{plain, time};
+use host::Session;
+use model::standing::StandingGrant;
+use wire::grants::{Proposal, Propose, Rehearsed};
+use wire::{Code, Error};
+
+const TRIES: u32 = 3;
+const DAY_MS: i64 = 24 * 3600 * 1000;
+/// Questions of the past that are shown under each.
+const PAST_SHOWN: usize = 3;
+
+/// Lets a person choose; `None` when they left, or there is nothing to choose.
+///
+/// # Errors
+/// When the store cannot be asked.
+pub fn choose(
+    out: &Output,
+    terminal: &Terminal,
+    session: &Session,
+    approval: &str,
+) -> Result<Option<StandingGrant>, Error> {
+    let found = session.call(&Propose { approval: approval.to_owned() })?.rows;
+    let drafts = found.iter().map(draft).collect::<Result<Vec<_>, Error>>()?;
+    if drafts.is_empty() {
+        terminal.print("The like of this is asked about each time; it can be allowed once.\r\n");
+        return Ok(None);
+    }
+    out.line("You could always allow, the narrowest first:");
+    for (number, (one, grant)) in found.iter().zip(&drafts).enumerate() {
+        out.say(Tone::Bold, format!("  {}  {}", number + 1, plain(&host::standing_in_words(grant))));
+        past(out, &one.rehearsed);
+    }
+    out.say(Tone::Faint, "critical risk is asked about all the same; `hermit grants revoke` takes it back");
+    for _ in 0..TRIES {
+        let question = "Its number, and if you like days and uses (`1`, or `1 30 200`); Enter leaves: ";
+        let Typed::Line(line) = terminal.ask(question, Echo::Shown)? else { return Ok(None) };
+        if line.trim().is_empty() {
+            return Ok(None);
+        }
+        match picked(&line, &drafts) {
+            Some(grant) => {
+                out.say(Tone::Warn, format!("You allow: {}", plain(&host::standing_in_words(&grant))));
+                return Ok(Some(grant));
+            }
+            None => terminal.print("That is none of them.\r\n"),
+        }
+    }
+    Ok(None)
+}
+
+/// A draft as it would be signed.
+///
+/// # Errors
+/// When the host's answer is none.
+pub fn draft(proposal: &Proposal) -> Result<StandingGrant, Error> {
+    serde_json::from_value(proposal.draft.clone()).map_err(|e| Error::new(Code::Failed, e.to_string()))
+}
+
+/// A number of the list, days, uses.
+fn picked(line: &str, drafts: &[StandingGrant]) -> Option<StandingGrant> {
+    let mut words = line.split_whitespace();
+    let number: usize = words.next()?.parse().ok()?;
+    let mut grant = drafts.get(number.checked_sub(1)?)?.clone();
+    if let Some(days) = words.next() {
+        let days: u16 = days.parse().ok().filter(|days| *days > 0)?;
+        grant.expires_at = grant.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
+    }
+    if let Some(uses) = words.next() {
+        grant.max_uses = uses.parse().ok().filter(|uses| *uses > 0)?;
+    }
+    words.next().is_none().then_some(grant)
+}
+
+/// What it would have meant so far.
+pub fn past(out: &Output, found: &Rehearsed) {
+    let Rehearsed { answered, refused, questions, rows } = found;
+    out.line(format!("       it would have answered {answered} of {questions} questions so far"));
+    if *refused > 0 {
+        out.say(Tone::Bad, format!("       {refused} of them you had REFUSED"));
+    }
+    for row in rows.iter().take(PAST_SHOWN) {
+        let answer = row.answered.as_deref().map(|a| format!(", you {a} it")).unwrap_or_default();
+        let summary = plain(&row.summary.to_string());
+        out.say(Tone::Faint, format!("         {}  {summary}{answer}", time(row.at)));
+    }
+}

@@ -1,0 +1,124 @@
+//! Authority that was given: single grants, and what a person always allows.
+
+use super::Came;
+use super::approvals::more;
+use crate::always::{draft, past};
+use crate::approve::{Seat, no_terminal};
+use crate::args::{GrantsAllow, GrantsVerb, ListArgs};
+use crate::context::{Context, Signs};
+use crate::output::{Output, Tone, table};
+use crate::text::{plain, time};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::json;
+use std::path::Path;
+use wire::exit;
+use wire::grants::{Allow, Draft, List, Revoke, Standing, StandingList};
+
+/// `hermit grants`.
+pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
+    match verb {
+        GrantsVerb::List(args) => list(context, args),
+        GrantsVerb::Revoke { grant, reason } => {
+            let session = context.writing(Signs::No)?;
+            let revoked = session.call(&Revoke { grant, reason });
+            session.close();
+            context
+                .out
+                .answer(&revoked?, |out, revoked| out.line(format!("{} is taken back", revoked.grant_id)))?;
+            Ok(exit::DONE)
+        }
+        GrantsVerb::Allow(args) => allow(context, *args),
+    }
+}
+
+fn list(context: &Context, args: ListArgs) -> Came {
+    let session = context.reading()?;
+    let of_a_task = args.task.is_some();
+    let found = session.call(&List { task: args.task, after: args.after, limit: args.limit })?;
+    let standing = match of_a_task {
+        true => StandingList { rows: Vec::new() },
+        false => session.call(&Standing { all: false })?,
+    };
+    let both = json!({ "rows": found.rows, "next": found.next, "standing": standing.rows });
+    context.out.answer(&both, |out, _| {
+        lasting(out, &standing);
+        if found.rows.is_empty() {
+            if standing.rows.is_empty() {
+                out.line("no grant can be used now; `--task TASK` lists those of a task");
+            }
+            return;
+        }
+        let rows = found.rows.iter().map(|g| {
+            vec![
+                g.grant_id.clone(),
+                g.state.clone(),
+                g.action_class.clone(),
+                format!("{}/{}", g.uses, g.max_uses),
+                time(g.expires_at),
+            ]
+        });
+        table(out, &["grant", "state", "class", "used", "expires"], &rows.collect::<Vec<_>>());
+        more(out, found.next.as_deref());
+    })?;
+    Ok(exit::DONE)
+}
+
+fn lasting(out: &Output, standing: &StandingList) {
+    if standing.rows.is_empty() {
+        return;
+    }
+    out.say(Tone::Bold, "always allowed");
+    for row in &standing.rows {
+        let words = row.words.as_deref().unwrap_or("(erased)");
+        out.line(format!(
+            "  {}  used {} of {}, until {}",
+            row.grant_id,
+            row.uses,
+            row.max_uses,
+            time(row.expires_at)
+        ));
+        out.line(format!("    {}", plain(words)));
+        if let Some(place) = &row.place {
+            out.say(Tone::Faint, format!("    {} {}", row.scope, plain(place)));
+        }
+    }
+}
+
+/// Drafts it, shows what it means, and lets the person sign: the same gate as an approval.
+fn allow(context: &Context, args: GrantsAllow) -> Came {
+    let mut seat = Seat::take(context).ok_or_else(no_terminal)?;
+    let workspace = args.project.as_deref().map(|at| crate::context::absolute(Path::new(at))).transpose()?;
+    let asked = Draft {
+        command: args.command,
+        whole: args.exact,
+        cwd: args.cwd,
+        network: args.network,
+        changes: args.changes,
+        paths: args.paths,
+        acts: args.act,
+        host: args.host,
+        port: args.port,
+        write: args.send,
+        workspace,
+        task: args.task,
+        days: Some(args.days),
+        uses: Some(args.uses),
+        after_untrusted: args.after_untrusted,
+    };
+    let proposal = context.reading()?.call(&asked)?;
+    let grant = draft(&proposal)?;
+    context.out.say(Tone::Bold, plain(&host::standing_in_words(&grant)));
+    past(&context.out, &proposal.rehearsed);
+    let Some(signed) = seat.allow_standing(&grant)? else {
+        context.out.line("nothing was allowed");
+        return Ok(exit::WAITING);
+    };
+    let session = context.writing(Signs::No)?;
+    let allowed = session.call(&Allow { envelope: STANDARD.encode(signed) });
+    session.close();
+    context.out.answer(&allowed?, |out, allowed| {
+        out.say(Tone::Good, format!("{} holds from now on", allowed.grant_id));
+        out.line(format!("take it back: hermit grants revoke {}", allowed.grant_id));
+    })?;
+    Ok(exit::DONE)
+}

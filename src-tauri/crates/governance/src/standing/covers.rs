@@ -1,0 +1,292 @@
+//! Whether a standing grant answers for a request.
+
+use super::glob::{self, matches};
+use super::shell::{Simple, simple_commands};
+use crate::classify::changed_paths;
+use crate::paths::{PathKind, path_kind};
+use crate::refusal::demand;
+use crate::{Refusal, classify};
+use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior};
+use model::limits::{STANDING_MS_MAX, STANDING_PARTS_MAX, STANDING_USES_MAX};
+use model::policy::RiskBand;
+use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingGrant, StandingRef, StandingScope};
+use model::{Digest, RelPath, ResourceId, UnixMs, WorkspaceId};
+
+/// Programs that run what their arguments say: a prefix of them says nothing.
+const LAUNCHERS: [&str; 41] = [
+    ".", "ash", "awk", "bash", "builtin", "busybox", "chroot", "command", "csh", "dash", "doas", "env",
+    "eval", "exec", "expect", "find", "fish", "flock", "gawk", "gdb", "ionice", "ksh", "ld.so", "mawk",
+    "nice", "nohup", "parallel", "script", "sed", "setsid", "sh", "source", "ssh", "stdbuf", "strace",
+    "sudo", "time", "timeout", "trap", "xargs", "zsh",
+];
+/// Programs that run the code named by their second word.
+const INTERPRETERS: [&str; 14] = [
+    "bun", "deno", "java", "lua", "node", "nodejs", "npx", "perl", "php", "pwsh", "python", "python3",
+    "ruby", "tclsh",
+];
+
+/// A standing grant that was verified, with the uses it has had.
+#[derive(Debug, Clone, Copy)]
+pub struct InForce<'a> {
+    /// What was signed.
+    pub grant: &'a StandingGrant,
+    /// SHA-256 of the signed envelope.
+    pub envelope_sha256: Digest,
+    /// How often it was used.
+    pub uses: u32,
+}
+
+impl InForce<'_> {
+    /// It by name.
+    pub const fn named(&self) -> StandingRef {
+        StandingRef { grant_id: self.grant.grant_id, envelope_sha256: self.envelope_sha256 }
+    }
+}
+
+/// Whether a standing grant can be given at all.
+///
+/// # Errors
+/// `standing_*`: why not, and what to say instead.
+pub fn sound(grant: &StandingGrant) -> Result<(), Refusal> {
+    let no = |why: &str| Refusal::new("standing_unsound", why);
+    demand(grant.format == STANDING_FORMAT, "standing_format", || {
+        format!("this standing grant is of another version: `{}`", grant.format)
+    })?;
+    let lives = grant.expires_at.0.saturating_sub(grant.issued_at.0);
+    demand((1..=STANDING_MS_MAX).contains(&lives), "standing_time", || {
+        "a standing grant lives for at most 92 days; name fewer".to_owned()
+    })?;
+    demand((1..=STANDING_USES_MAX).contains(&grant.max_uses), "standing_uses", || {
+        format!("a standing grant is good for 1 to {STANDING_USES_MAX} uses")
+    })?;
+    match &grant.cover {
+        Cover::Command { words, whole, changes, .. } => {
+            if words.is_empty() || words.len() > STANDING_PARTS_MAX || changes.len() > STANDING_PARTS_MAX {
+                return Err(no("name a program, and at most 64 words and places"));
+            }
+            if !changes.iter().all(|glob| glob::is_sound(glob)) {
+                return Err(no("a place is a path below the project, with `*`, `**` and `?`"));
+            }
+            if !*whole {
+                open_ended(words).map_err(|why| no(&why))?;
+            }
+            Ok(())
+        }
+        Cover::Paths { glob, acts } => {
+            let listed = !acts.is_empty() && acts.windows(2).all(|pair| matches!(pair, [a, b] if a < b));
+            if glob::is_sound(glob) && listed {
+                return Ok(());
+            }
+            Err(no("a place is a path below the project with `*`, `**` and `?`, and something is done there"))
+        }
+        Cover::Host { name, port, .. } => {
+            let host = name.strip_prefix("*.").unwrap_or(name);
+            let known = host.contains('.')
+                && host
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+                && host.split('.').all(|label| !label.is_empty())
+                && host.bytes().any(|b| b.is_ascii_lowercase());
+            if known && *port != 0 {
+                return Ok(());
+            }
+            Err(no("name a host such as `example.com` or `*.example.com`, in lower case, and its port"))
+        }
+    }
+}
+
+/// Words to which anything may be added.
+fn open_ended(words: &[String]) -> Result<(), String> {
+    let program = words.first().map_or("", String::as_str);
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let named = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let among = |list: &[&str]| list.contains(&name) || list.contains(&named);
+    if among(&LAUNCHERS) {
+        return Err(format!("`{name}` runs whatever stands behind it; allow exactly these words, or none"));
+    }
+    let script = words.get(1).is_some_and(|word| !word.starts_with('-'));
+    let module = words.get(1).is_some_and(|word| word == "-m") && words.len() > 2;
+    if among(&INTERPRETERS) && !script && !module {
+        return Err(format!(
+            "`{name}` runs whatever stands behind it; name the script, or exactly all words"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a standing grant covers a request, by its words, places and scope alone.
+///
+/// # Errors
+/// Why it does not, in words.
+pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), String> {
+    let workspace = workspace_of(request);
+    let here = match grant.scope {
+        StandingScope::User => true,
+        StandingScope::Project { workspace_id } => workspace == Some(workspace_id),
+        StandingScope::Task { task_id } => request.task_id == task_id,
+    };
+    if !here {
+        return Err("it is for another place".to_owned());
+    }
+    // An act whose undoing its own proposer calls impossible is asked about.
+    if request.reversibility_hint == model::action::Reversibility::Irreversible {
+        return Err("the proposer says that it cannot be undone".to_owned());
+    }
+    match (&grant.cover, &request.action) {
+        (Cover::Command { .. }, Action::Command { .. }) => command(&grant.cover, request),
+        (Cover::Paths { glob, acts }, Action::Change { items }) => {
+            items.iter().try_for_each(|item| paths(item, acts, &|path| matches(glob, path)))?;
+            delicate(items, std::slice::from_ref(glob))
+        }
+        (Cover::Host { name, port, write }, _) => host(name, *port, *write, request),
+        _ => Err("it is for another kind of act".to_owned()),
+    }
+}
+
+fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
+    request.target_resources.iter().find_map(|resource| match resource {
+        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
+        _ => None,
+    })
+}
+
+fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
+    let (
+        Cover::Command { words, whole, cwd, network, changes },
+        Action::Command { argv, cwd: at, network: wants, .. },
+    ) = (cover, &request.action)
+    else {
+        return Err("it is for another kind of act".to_owned());
+    };
+    if at != cwd {
+        return Err("it is for another folder".to_owned());
+    }
+    if *wants && !network {
+        return Err("it does not cover the network".to_owned());
+    }
+    // Exactly these words are exactly these words, whatever a shell makes of them.
+    if !(*whole && argv == words) {
+        for simple in simple_commands(argv)? {
+            simple_covered(&simple, words, *whole)?;
+        }
+    }
+    match &request.staged {
+        Some(staged) => {
+            let places = |path: &[u8]| changes.iter().any(|glob| matches(glob, path));
+            let all = PathAct::ALL;
+            staged.items.iter().try_for_each(|item| paths(item, all, &places))?;
+            delicate(&staged.items, changes)
+        }
+        None if changes.iter().any(|glob| glob == "**") => Ok(()),
+        None => Err("what it would change is not known beforehand".to_owned()),
+    }
+}
+
+fn simple_covered(simple: &Simple, words: &[String], whole: bool) -> Result<(), String> {
+    let fits = |(at, word): (usize, &String)| simple.words.get(at).and_then(Option::as_ref) == Some(word);
+    let same = words.iter().enumerate().all(fits);
+    let length = if whole { simple.words.len() == words.len() } else { simple.words.len() >= words.len() };
+    // A program of the project can be rewritten by whoever may write there.
+    let program = simple.words.first().and_then(Option::as_ref).map_or("", String::as_str);
+    if program.contains('/') && !program.starts_with('/') {
+        return Err(format!("`{program}` lies in the project, so it may be another program each time"));
+    }
+    if same && length { Ok(()) } else { Err(format!("`{program}` with these words is not covered")) }
+}
+
+fn paths(item: &ChangeItem, acts: &[PathAct], fits: &dyn Fn(&[u8]) -> bool) -> Result<(), String> {
+    let may = |act: PathAct| {
+        if acts.contains(&act) { Ok(()) } else { Err(format!("it does not cover `{act}`")) }
+    };
+    match item {
+        ChangeItem::Write { prior: Prior::Absent, .. } => may(PathAct::Create)?,
+        ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder, .. } => may(PathAct::Overwrite)?,
+        ChangeItem::Delete { .. } => may(PathAct::Delete)?,
+        ChangeItem::Move { .. } => {
+            may(PathAct::Delete)?;
+            may(PathAct::Create)?;
+        }
+    }
+    match changed_paths(item).find(|path| !fits(path.as_bytes())) {
+        Some(outside) => Err(format!("`{outside}` lies outside of it")),
+        None => Ok(()),
+    }
+}
+
+/// Secrets and what acts later as code are covered only where they are named outright, and a file that may be run
+/// or runs as somebody else nowhere.
+fn delicate(items: &[ChangeItem], globs: &[String]) -> Result<(), String> {
+    let named = |path: &RelPath| {
+        globs.iter().any(|glob| glob::is_literal(glob) && glob.as_bytes() == path.as_bytes())
+    };
+    for item in items {
+        let grave = |path: &&RelPath| {
+            matches!(path_kind(path), PathKind::ActsLater | PathKind::Secret) && !named(path)
+        };
+        if let Some(path) = changed_paths(item).find(grave) {
+            return Err(format!("`{path}` is delicate, and it does not name it outright"));
+        }
+        if matches!(item, ChangeItem::Write { mode: Some(mode), .. } if mode & 0o6000 != 0) {
+            return Err("a file would run as somebody else".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn host(name: &str, port: u16, write: bool, request: &ActionRequest) -> Result<(), String> {
+    let fits = |resource: &ResourceId| match resource {
+        ResourceId::Host(host, at) => {
+            *at == port
+                && match name.strip_prefix('*') {
+                    Some(ending) => host.len() > ending.len() && host.ends_with(ending),
+                    None => host == name,
+                }
+        }
+        _ => false,
+    };
+    let network = |class: &ActionClass| {
+        *class == ActionClass::NetworkRead || (write && *class == ActionClass::NetworkWrite)
+    };
+    let targets = &request.target_resources;
+    let reached = !targets.is_empty() && targets.iter().all(fits);
+    if reached && classify(&request.action).iter().all(network) {
+        Ok(())
+    } else {
+        Err("it reaches elsewhere".to_owned())
+    }
+}
+
+/// Whether a standing grant is in force at a time, for a band and what the proposer has read.
+///
+/// # Errors
+/// `standing_*`: why it is not.
+pub(crate) fn holds(
+    standing: &InForce<'_>,
+    risk: RiskBand,
+    untrusted: bool,
+    now: UnixMs,
+) -> Result<(), Refusal> {
+    let InForce { grant, uses, .. } = standing;
+    demand(risk != RiskBand::Critical, "standing_critical", || {
+        "critical risk is always asked about".to_owned()
+    })?;
+    demand(grant.issued_at <= now && now < grant.expires_at, "standing_expired", || {
+        "the standing grant has expired".to_owned()
+    })?;
+    demand(*uses < grant.max_uses, "standing_spent", || "the standing grant is used up".to_owned())?;
+    demand(grant.after_untrusted || !untrusted, "standing_untrusted", || {
+        "the proposer has read what nobody vouches for".to_owned()
+    })?;
+    sound(grant)
+}
+
+/// The first that answers for a request, in the order given.
+pub(crate) fn find<'s, 'g>(
+    standing: &'s [InForce<'g>],
+    request: &ActionRequest,
+    risk: RiskBand,
+    untrusted: bool,
+    now: UnixMs,
+) -> Option<&'s InForce<'g>> {
+    standing.iter().find(|one| holds(one, risk, untrusted, now).is_ok() && covers(one.grant, request).is_ok())
+}

@@ -1,0 +1,64 @@
+//! A standing grant in one sentence, made from exactly what is signed.
+
+use crate::approval::{visible, visible_path};
+use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
+
+const DAY_MS: i64 = 24 * 3600 * 1000;
+
+/// What it allows, in one line; nothing in it can hide.
+pub fn in_words(grant: &StandingGrant) -> String {
+    let place = match grant.scope {
+        StandingScope::User => "in every project",
+        StandingScope::Project { .. } => "in this project",
+        StandingScope::Task { .. } => "in this task",
+    };
+    let lives = grant.expires_at.0.saturating_sub(grant.issued_at.0);
+    let time = match (lives / DAY_MS, lives % DAY_MS) {
+        (1, 0) => "1 day".to_owned(),
+        (days, 0) => format!("{days} days"),
+        _ => format!("{} hours", (lives / (3600 * 1000)).max(1)),
+    };
+    let uses = if grant.max_uses == 1 { "once".to_owned() } else { format!("{} times", grant.max_uses) };
+    let taint = if grant.after_untrusted { ", also after it read what nobody vouches for" } else { "" };
+    format!("{} {place}, {time}, {uses}{taint}", cover(&grant.cover))
+}
+
+fn cover(cover: &Cover) -> String {
+    match cover {
+        Cover::Command { words, whole, cwd, network, changes } => {
+            let said: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            let more = if *whole { "" } else { " and whatever follows" };
+            let folder = if cwd.is_root() { String::new() } else { format!(" in {}", visible_path(cwd)) };
+            let network = if *network { "WITH the network" } else { "no network" };
+            let changes = match changes.as_slice() {
+                [] => "changing nothing".to_owned(),
+                [all] if all == "**" => "changing ANYTHING here".to_owned(),
+                some => format!("changing only {}", list(some)),
+            };
+            format!("run `{}`{more}{folder}, {network}, {changes},", said.join(" "))
+        }
+        Cover::Paths { glob, acts } => {
+            let acts: Vec<&str> = acts.iter().copied().map(PathAct::as_str).collect();
+            format!("{} `{}`", acts.join(" or "), visible(glob))
+        }
+        Cover::Host { name, port, write } => {
+            let how = if *write { "fetch from and SEND TO" } else { "fetch from" };
+            format!("{how} `{}:{port}`", visible(name))
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',' | '+');
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("\"{}\"", visible(word))
+    }
+}
+
+fn list(globs: &[String]) -> String {
+    let shown: Vec<String> = globs.iter().map(|glob| format!("`{}`", visible(glob))).collect();
+    shown.join(", ")
+}

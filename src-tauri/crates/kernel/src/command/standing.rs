@@ -1,0 +1,294 @@
+//! A person's lasting yes: given, taken back, and looked up when a request is judged (governance.md 2).
+//!
+//! What counts is the signed envelope. It is read and verified each time it answers for a person, so a new approval
+//! key, a revocation or an erasure ends it without anything else being told.
+
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::state::TaskState;
+use crate::writeup::{NewArtifact, Scope, Writeup};
+use governance::Refusal;
+use governance::standing::{InForce, covers, in_words, verify};
+use model::approval::{Approval, ApprovalPacket};
+use model::artifact::{ArtifactKind, ArtifactRef};
+use model::body::{KeyPurpose, StandingAllowed, StandingRevoked, StandingUsed};
+use model::event::Actor;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::standing::{Cover, StandingGrant, StandingRef, StandingScope};
+use model::{ActionRequestId, GrantId, Sensitive, TaskId, UnixMs};
+use seal::Digest;
+
+/// A signature older than this when it comes in is not believed to be about the store as it is.
+const AGE_MS_MAX: i64 = 15 * 60 * 1000;
+
+/// A standing grant as the store's own stream tells it.
+#[derive(Debug, Clone)]
+pub struct StandingRecord {
+    /// The signed envelope.
+    pub envelope: ArtifactRef,
+    /// The key that signed it.
+    pub keyid: Digest,
+    /// Where it holds.
+    pub scope: StandingScope,
+    /// Until when.
+    pub expires_at: UnixMs,
+    /// How often.
+    pub max_uses: u32,
+    /// In words; `None` when they were erased.
+    pub words: Option<String>,
+    /// Why it was taken back, when it was.
+    pub revoked: Option<String>,
+}
+
+impl StandingRecord {
+    /// As its event says.
+    pub(crate) fn of(b: &StandingAllowed) -> Self {
+        Self {
+            envelope: b.envelope.clone(),
+            keyid: b.keyid,
+            scope: b.scope,
+            expires_at: b.expires_at,
+            max_uses: b.max_uses,
+            words: b.words.shown().cloned(),
+            revoked: None,
+        }
+    }
+}
+
+/// A standing grant that was read and verified just now.
+pub(crate) struct Held {
+    grant: StandingGrant,
+    envelope_sha256: Digest,
+    uses: u32,
+}
+
+impl Held {
+    pub(crate) const fn in_force(&self) -> InForce<'_> {
+        InForce { grant: &self.grant, envelope_sha256: self.envelope_sha256, uses: self.uses }
+    }
+}
+
+impl Kernel {
+    /// A standing grant that a person signed by itself, outside any question.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when anything about the envelope does not hold; nothing is allowed then.
+    pub fn allow_standing(&self, envelope: &[u8]) -> Result<GrantId, Error> {
+        let grant = self.signed_standing(envelope)?;
+        if grant.given_at.is_some() {
+            return Err(Error::Refused(Refusal::new(
+                "standing_given_at",
+                "this standing grant belongs to the answer of a question; hand both in together",
+            )));
+        }
+        let actor = Actor { actor_type: PrincipalType::User, actor_id: grant.decided_by };
+        let mut w = self.store_writeup(Point::ApprovalGrant, actor, grant.grant_id.to_string(), None)?;
+        self.push_standing(&mut w, &grant, envelope)?;
+        self.commit(w, None)?;
+        Ok(grant.grant_id)
+    }
+
+    /// The standing grant that a person signed together with the answer to a question.
+    pub(crate) fn standing_with(
+        &self,
+        envelope: &[u8],
+        approval: &Approval,
+        packet: &[u8],
+    ) -> Result<StandingGrant, Error> {
+        let no = |why: &str| Error::Refused(Refusal::new("standing_other", why));
+        let grant = self.signed_standing(envelope)?;
+        let here = grant.given_at.as_ref().is_some_and(|at| {
+            at.approval_id == approval.approval_id && at.packet_sha256 == approval.approval_packet_sha256
+        });
+        if !here {
+            return Err(no("this standing grant was given at another question"));
+        }
+        let packet: ApprovalPacket = seal::canon::from_canonical(packet)?;
+        covers(&grant, &packet.action_request)
+            .map_err(|why| no(&format!("this standing grant does not cover what was asked: {why}")))?;
+        Ok(grant)
+    }
+
+    /// Checks a signed standing grant that comes in: a person's, for this store, new, signed now.
+    fn signed_standing(&self, envelope: &[u8]) -> Result<StandingGrant, Error> {
+        let no = |code, why: String| Error::Refused(Refusal::new(code, why));
+        let (_, key) =
+            lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
+        let grant = verify(envelope, self.reader.log_id(), &key)?;
+        self.person(grant.decided_by)?;
+        let age = self.ports.clock.now().0.saturating_sub(grant.issued_at.0);
+        if !(-AGE_MS_MAX..=AGE_MS_MAX).contains(&age) {
+            return Err(no("standing_time", "it was signed at another time; sign it again".to_owned()));
+        }
+        let known = lock(&self.store).standing.contains_key(&grant.grant_id);
+        if known || self.reader.grant_uses(grant.grant_id)? > 0 {
+            return Err(no("standing_known", format!("`{}` was given already", grant.grant_id)));
+        }
+        Ok(grant)
+    }
+
+    /// Adds the events that say so, in the store's own stream, to whatever commit this is.
+    pub(crate) fn push_standing(
+        &self,
+        w: &mut Writeup<'_>,
+        grant: &StandingGrant,
+        envelope: &[u8],
+    ) -> Result<(), Error> {
+        let before = w.scope;
+        let task_id = lock(&self.store).system_task()?;
+        w.scope = Scope { task_id, step_id: None, attempt_id: None, workspace_id: None };
+        let at = w.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision));
+        let keyid = lock(&self.store).keys.get(&KeyPurpose::Approval).map(|(keyid, _)| *keyid);
+        let pushed = at.map(|envelope| {
+            w.push_keyed(
+                Some(format!("standing:{}", grant.grant_id)),
+                StandingAllowed {
+                    grant_id: grant.grant_id,
+                    envelope,
+                    keyid: keyid.unwrap_or(Digest::ZERO),
+                    surface: grant.surface,
+                    decided_by: grant.decided_by,
+                    scope: grant.scope,
+                    expires_at: grant.expires_at,
+                    max_uses: grant.max_uses,
+                    words: Sensitive::from(in_words(grant)),
+                },
+            );
+        });
+        w.scope = before;
+        pushed
+    }
+
+    /// Takes a standing grant back. Any surface may: it only narrows.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and [`Error::Conflict`] when it was taken back already.
+    pub fn revoke_standing(&self, grant_id: GrantId, reason: &str) -> Result<(), Error> {
+        let record = lock(&self.store).standing.get(&grant_id).cloned();
+        let record =
+            record.ok_or_else(|| Error::NotFound { kind: "standing grant", id: grant_id.to_string() })?;
+        if record.revoked.is_some() {
+            return Err(Error::Conflict(format!("standing grant `{grant_id}` is revoked already")));
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.store_writeup(Point::DecisionRecord, actor, grant_id.to_string(), None)?;
+        w.push_keyed(
+            Some(format!("standing.revoke:{grant_id}")),
+            StandingRevoked { grant_id, reason: Sensitive::from(reason.to_owned()) },
+        );
+        self.commit(w, None)?;
+        Ok(())
+    }
+
+    /// Standing grants that may answer for a person in this task, the narrowest scope first.
+    pub(crate) fn standing_for(&self, state: &TaskState) -> Result<Vec<Held>, Error> {
+        let here = |scope: StandingScope| match scope {
+            StandingScope::User => true,
+            StandingScope::Project { workspace_id } => state.task.workspace_hint == Some(workspace_id),
+            StandingScope::Task { task_id } => state.task.task_id == task_id,
+        };
+        let now = self.ports.clock.now();
+        let records: Vec<(GrantId, StandingRecord)> = {
+            let store = lock(&self.store);
+            let open = |r: &StandingRecord| r.revoked.is_none() && now < r.expires_at && here(r.scope);
+            store.standing.iter().filter(|(_, r)| open(r)).map(|(id, r)| (*id, r.clone())).collect()
+        };
+        let mut held = Vec::new();
+        for (grant_id, record) in records {
+            held.extend(self.held(grant_id, &record)?);
+        }
+        held.sort_by_key(|one| (reach(&one.grant), one.grant.grant_id));
+        Ok(held)
+    }
+
+    /// Reads one anew; nothing when it does not hold any more, whatever the reason.
+    fn held(&self, grant_id: GrantId, record: &StandingRecord) -> Result<Option<Held>, Error> {
+        let Ok(envelope) = self.artifacts.read(&record.envelope.sha256) else { return Ok(None) };
+        let Some((_, key)) = lock(&self.store).keys.get(&KeyPurpose::Approval).cloned() else {
+            return Ok(None);
+        };
+        let Ok(grant) = verify(&envelope, self.reader.log_id(), &key) else { return Ok(None) };
+        if grant.grant_id != grant_id {
+            return Ok(None);
+        }
+        let uses = self.reader.grant_uses(grant_id)?;
+        Ok(Some(Held { grant, envelope_sha256: record.envelope.sha256, uses }))
+    }
+
+    /// The standing grant that policy named, as it is now.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it was taken back meanwhile.
+    pub(crate) fn standing_named(&self, named: &StandingRef) -> Result<Held, Error> {
+        let record = lock(&self.store).standing.get(&named.grant_id).cloned();
+        let held = match record.filter(|r| r.revoked.is_none()) {
+            Some(record) => self.held(named.grant_id, &record)?,
+            None => None,
+        };
+        held.ok_or_else(|| {
+            let why = format!("standing grant `{}` does not hold any more", named.grant_id);
+            Error::Refused(Refusal::new("standing_gone", why))
+        })
+    }
+
+    /// Counts one use of it with the dispatch, in the task's own stream, the envelope beside it: whoever has the task
+    /// has what a person signed. The commit fails when the store's stream has moved since, so a revocation is never
+    /// overtaken.
+    pub(crate) fn use_standing(
+        &self,
+        w: &mut Writeup<'_>,
+        held: &Held,
+        action_request_id: ActionRequestId,
+    ) -> Result<(), Error> {
+        let bytes = self.artifacts.read(&held.envelope_sha256)?;
+        let new = NewArtifact::audit(ArtifactKind::ApprovalDecision);
+        let envelope = w.artifact_of(held.envelope_sha256, bytes.len() as u64, new)?;
+        let StandingGrant { grant_id, max_uses, .. } = held.grant;
+        w.push(StandingUsed {
+            grant_id,
+            action_request_id,
+            envelope,
+            use_no: held.uses.saturating_add(1),
+            max_uses,
+        });
+        w.batch.consume.push((grant_id, max_uses));
+        let (system, seq) = {
+            let store = lock(&self.store);
+            (store.system_task()?, store.seq)
+        };
+        w.batch.expect.push((system, seq));
+        Ok(())
+    }
+
+    /// Whether the standing grant behind a grant was taken back.
+    pub(crate) fn is_standing_revoked(&self, named: Option<&StandingRef>) -> bool {
+        let store = lock(&self.store);
+        let gone = |at: &StandingRef| store.standing.get(&at.grant_id).is_none_or(|r| r.revoked.is_some());
+        named.is_some_and(gone)
+    }
+}
+
+/// How far one reaches: the narrower answers first.
+const fn reach(grant: &StandingGrant) -> (u8, u8) {
+    let scope = match grant.scope {
+        StandingScope::Task { .. } => 0,
+        StandingScope::Project { .. } => 1,
+        StandingScope::User => 2,
+    };
+    let cover = match grant.cover {
+        Cover::Command { whole: true, .. } => 0,
+        Cover::Command { whole: false, .. } | Cover::Paths { .. } | Cover::Host { .. } => 1,
+    };
+    (scope, cover)
+}
+
+/// Whether a failed commit means that a standing grant does not answer any more, so that the request is judged anew.
+pub(crate) fn is_overtaken(error: &Error, system: Option<TaskId>) -> bool {
+    match error {
+        Error::Ledger(ledger::Error::GrantSpent { .. }) => true,
+        Error::Ledger(ledger::Error::Moved { task, .. }) => Some(*task) == system,
+        Error::Refused(refusal) => refusal.code.starts_with("standing_"),
+        _ => false,
+    }
+}
