@@ -66,6 +66,7 @@ pub fn of_kernel(error: kernel::Error) -> Error {
         E::Refused(refusal) => Error::new(Code::Refused, message).details(json!({ "code": refusal.code })),
         E::NotFound { kind, id } => not_found(kind, &id),
         E::Input(_) | E::Model(_) => Error::new(Code::Usage, message),
+        E::Secret(_) => Error::new(Code::Refused, message).details(json!({ "code": "holds_secret" })),
         E::Conflict(_) => Error::new(Code::Conflict, message),
         E::Halted => Error::new(Code::Halted, "Hermit is halted and executes nothing")
             .hint("run `hermit boot` to let it work again"),

@@ -3,6 +3,7 @@
 mod policy;
 mod rest;
 mod standing;
+mod secret;
 mod work;
 
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
@@ -13,6 +14,7 @@ pub use rest::{
     WitnessVerb,
 };
 pub use standing::GrantsAllow;
+pub use secret::{SecretSet, SecretVerb};
 pub use work::{
     ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
 };
@@ -92,6 +94,9 @@ pub enum Verb {
     /// Keys: make them, list and rotate them, and say whose you trust.
     #[command(subcommand)]
     Keys(KeysVerb),
+    /// Secrets by handle: what agents may use and never see.
+    #[command(subcommand)]
+    Secret(SecretVerb),
     /// A second machine that cosigns heads of logs, so that nothing can be rewritten unseen.
     #[command(subcommand)]
     Witness(WitnessVerb),

@@ -10,6 +10,7 @@ mod knowledge;
 mod policy;
 mod proof;
 mod run;
+mod secret;
 mod serve;
 mod start;
 mod store;
@@ -44,6 +45,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Checkpoint(verb) => checkpoint::checkpoint(context, verb),
         Verb::Gate(verb) => proof::gate(context, verb),
         Verb::Keys(verb) => keys::keys(context, verb),
+        Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

@@ -23,6 +23,7 @@ pub struct Hands {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spool: Spool,
     pub(crate) sandbox: Sandbox,
+    pub(crate) redactor: redact::Shared,
 }
 
 impl std::fmt::Debug for Hands {
@@ -41,7 +42,15 @@ impl Hands {
         spool: Spool,
         sandbox: Sandbox,
     ) -> Self {
-        Self { workspace, contents, faults, clock, spool, sandbox }
+        let redactor = redact::Shared::default();
+        Self { workspace, contents, faults, clock, spool, sandbox, redactor }
+    }
+
+    /// The same hands, which write no value that `redactor` knows into a transcript.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: redact::Shared) -> Self {
+        self.redactor = redactor;
+        self
     }
 
     /// The workspace beneath these hands.

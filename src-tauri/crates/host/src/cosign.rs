@@ -141,7 +141,7 @@ impl Local {
     }
 
     fn post(&self, url: &str, body: &[u8]) -> Result<(u16, String), String> {
-        let outbound = Outbound::new(self.config(), self.keys().secrets());
+        let outbound = Outbound::new(self.config(), self.keys().secrets(), self.secrets().clone());
         let mut answer = Vec::new();
         let reply = outbound.post(url, None, body, PATIENCE_MS, &mut |piece| {
             answer.extend_from_slice(piece);

@@ -1,6 +1,7 @@
 //! The way out to the network: one POST at a time, streamed, with the proxy and the authorities that the owner set.
 
 use crate::Config;
+use crate::secrets::SecretBook;
 use reasoning::{Egress, EgressError, HttpReply};
 use seal::SecretSource;
 use std::io::Read as _;
@@ -25,12 +26,14 @@ pub type SecretSlot = Arc<RwLock<Option<Arc<dyn SecretSource>>>>;
 pub struct Outbound {
     authorities: Option<PathBuf>,
     secrets: SecretSlot,
+    book: SecretBook,
 }
 
 impl Outbound {
     /// A way out with these settings; secrets come out of the slot at the moment of sending.
-    pub fn new(config: &Config, secrets: SecretSlot) -> Self {
-        Self { authorities: config.authorities(), secrets }
+    /// The book says where each may go.
+    pub fn new(config: &Config, secrets: SecretSlot, book: SecretBook) -> Self {
+        Self { authorities: config.authorities(), secrets, book }
     }
 
     fn agent(&self, url: &str, timeout_ms: u64) -> Result<ureq::Agent, EgressError> {
@@ -52,8 +55,14 @@ impl Outbound {
     }
 
     /// The value of `Authorization`, wiped when dropped.
-    fn bearer(&self, handle: &str) -> Result<Zeroizing<String>, EgressError> {
+    fn bearer(&self, handle: &str, url: &str) -> Result<Zeroizing<String>, EgressError> {
         let denied = |why: String| EgressError::Denied(why);
+        let host = server_of(url).ok_or_else(|| denied(format!("`{url}` names no server")))?;
+        if !self.book.may_go(handle, &host) {
+            return Err(denied(format!(
+                "`secret:{handle}` may not go to `{host}`; see `hermit secret list`"
+            )));
+        }
         let source = self.secrets.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let source = source.ok_or_else(|| denied(format!("the vault with secret `{handle}` is locked")))?;
         let value = source.secret(handle).map_err(|e| denied(e.to_string()))?;
@@ -61,6 +70,13 @@ impl Outbound {
             std::str::from_utf8(&value).map_err(|_| denied(format!("secret `{handle}` is not text")))?;
         Ok(Zeroizing::new(format!("Bearer {}", text.trim())))
     }
+}
+
+/// `name:port` of an address.
+fn server_of(url: &str) -> Option<String> {
+    let uri: ureq::http::Uri = url.parse().ok()?;
+    let standard = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    Some(format!("{}:{}", uri.host()?, uri.port_u16().unwrap_or(standard)))
 }
 
 fn is_loopback(url: &str) -> bool {
@@ -98,7 +114,7 @@ impl Egress for Outbound {
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, EgressError> {
         let agent = self.agent(url, timeout_ms)?;
-        let bearer = secret.map(|handle| self.bearer(handle)).transpose()?;
+        let bearer = secret.map(|handle| self.bearer(handle, url)).transpose()?;
         let (send, receive) = sync_channel::<Piece>(16);
         let (url, body) = (url.to_owned(), body.to_vec());
         // ureq waits without a word; a thread of its own lets the caller be asked meanwhile. When the caller stops,

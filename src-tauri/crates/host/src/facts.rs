@@ -1,18 +1,26 @@
 //! What the doctor tells of machine, walls, keys and settings.
 
 use crate::hands::{LocalHands, kernel_release};
+use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys};
-use keychain::Marker;
+use keychain::{Marker, VaultKind};
 use model::receipt::SandboxLevel;
 use wire::host::{Fact, Level};
 
 /// Facts in the order a person reads them.
-pub fn gather(home: &Home, config: &Config, keys: &HostKeys, hands: &LocalHands) -> Vec<Fact> {
+pub fn gather(
+    home: &Home,
+    config: &Config,
+    keys: &HostKeys,
+    hands: &LocalHands,
+    book: &SecretBook,
+) -> Vec<Fact> {
     vec![
         machine(),
         folder(home),
         walls(hands),
         vault(home, keys),
+        secrets(home, keys, book),
         approval(home),
         model(config),
         authorities(config),
@@ -92,6 +100,27 @@ fn vault(home: &Home, keys: &HostKeys) -> Fact {
             "keep the files as they are; a backup has the right ones",
         ),
     }
+}
+
+/// Where the values of secrets sleep: beside the keys, never in the store.
+fn secrets(home: &Home, keys: &HostKeys, book: &SecretBook) -> Fact {
+    let place = match Marker::read(home.dir()) {
+        Ok(Some(marker)) => match marker.vault {
+            VaultKind::Keychain => "in the system's keychain".to_owned(),
+            VaultKind::File => {
+                format!("in `{}`, under the vault's passphrase", home.path("vault.key").display())
+            }
+            VaultKind::Memory => "nowhere; this is a test's store".to_owned(),
+        },
+        _ => return fact("secrets", Level::Note, "no vault yet", "make one with `hermit keys init`"),
+    };
+    let known = book.redactor().now().handles().len();
+    let text = match (keys.keys().is_some(), known) {
+        (true, 0) => format!("none set; they would sleep {place}"),
+        (true, n) => format!("{n} known, asleep {place}; taken out of everything that is kept"),
+        (false, _) => format!("asleep {place}; `hermit secret list` names them"),
+    };
+    fact("secrets", Level::Fine, text, "")
 }
 
 fn approval(home: &Home) -> Fact {

@@ -17,13 +17,20 @@ pub struct LocalHands {
     faults: Arc<dyn Faults>,
     clock: Arc<dyn Clock>,
     readable: Vec<PathBuf>,
+    redactor: redact::Shared,
     sandbox: OnceLock<Sandbox>,
 }
 
 impl LocalHands {
     /// Hands of the store in `dir`. The walls are tried when they are first asked for, and only once.
-    pub fn new(dir: PathBuf, faults: Arc<dyn Faults>, clock: Arc<dyn Clock>, readable: Vec<PathBuf>) -> Self {
-        Self { dir, faults, clock, readable, sandbox: OnceLock::new() }
+    pub fn new(
+        dir: PathBuf,
+        faults: Arc<dyn Faults>,
+        clock: Arc<dyn Clock>,
+        readable: Vec<PathBuf>,
+        redactor: redact::Shared,
+    ) -> Self {
+        Self { dir, faults, clock, readable, redactor, sandbox: OnceLock::new() }
     }
 
     /// The walls of this machine.
@@ -54,7 +61,8 @@ impl HandsSource for LocalHands {
         let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?.without(&self.dir);
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.dir.join("spool"));
-        Ok(Arc::new(Real::new(workspace, contents, faults, clock, spool, self.walls().clone())))
+        let hands = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
+        Ok(Arc::new(hands.with_redactor(self.redactor.clone())))
     }
 
     fn sandbox(&self) -> SandboxLevel {

@@ -58,6 +58,7 @@ mod pin;
 mod reasoners;
 mod rotate;
 mod scribe;
+pub mod secrets;
 mod session;
 pub mod trust;
 pub mod witness;

@@ -8,6 +8,7 @@ use crate::hands::LocalHands;
 use crate::mirroring::Mirroring;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
+use crate::secrets::SecretBook;
 use crate::session::built_pages;
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs,
@@ -44,6 +45,7 @@ pub struct Local {
     config: Config,
     keys: Arc<HostKeys>,
     hands: Arc<LocalHands>,
+    secrets: SecretBook,
     notices: Arc<Notices>,
     owned: Option<Owned>,
     reader: OnceLock<Reader>,
@@ -68,8 +70,12 @@ impl Local {
 
     fn bare(home: Home, config: Config, faults: Arc<dyn model::fault::Faults>) -> Self {
         let clock = Arc::new(SystemClock);
-        let hands = Arc::new(LocalHands::new(home.dir().to_owned(), faults, clock, config.readable.clone()));
+        let secrets = SecretBook::default();
+        let dir = home.dir().to_owned();
+        let hands = LocalHands::new(dir, faults, clock, config.readable.clone(), secrets.redactor());
+        let hands = Arc::new(hands);
         Self {
+            secrets,
             home,
             config,
             keys: Arc::default(),
@@ -118,11 +124,11 @@ impl Local {
     fn take_it(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
         home.make()?;
         let config = Config::load(&home)?;
-        logs::begin(&home, &config);
         let faults = faults::from_environment()?;
         let mut local = Self::bare(home, config, Arc::clone(&faults));
+        logs::begin(&local.home, &local.config, local.secrets.redactor());
         let policy = PolicyEngine::shipped().map_err(|e| Error::Policy(e.to_string()))?;
-        let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets()));
+        let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone()));
         let ports = Ports {
             hands: Arc::clone(&local.hands) as _,
             reasoners: Arc::new(LocalReasoners::new(local.config.clone(), egress)),
@@ -132,6 +138,7 @@ impl Local {
             entropy: Arc::new(OsEntropy),
             faults,
             policy: Arc::new(policy),
+            redactor: local.secrets.redactor(),
             projector: Arc::new(move || {
                 let fold = projections::Fold::new();
                 Box::new(if rebuild { fold.rebuilding() } else { fold })
@@ -146,9 +153,11 @@ impl Local {
         crate::rotate::settle_approval(&local.home, in_force(KeyPurpose::Approval))?;
         let (log_id, log) = (kernel.reader().log_id(), in_force(KeyPurpose::Log));
         local.keys.unlock(&local.home, log_id, log, unlock)?;
+        let drives = Drives::new(Arc::clone(&kernel));
+        local.owned = Some(Owned { drives, kernel: Arc::clone(&kernel) });
+        local.know_secrets()?;
         kernel.bind_unbound()?;
         tracing::info!(dir = %local.home.dir().display(), "this process owns the store");
-        local.owned = Some(Owned { drives: Drives::new(Arc::clone(&kernel)), kernel });
         Ok(local)
     }
 
@@ -167,9 +176,14 @@ impl Local {
         &self.keys
     }
 
+    /// What is known of secrets in this process.
+    pub const fn secrets(&self) -> &SecretBook {
+        &self.secrets
+    }
+
     /// Facts for the doctor, also where there is no store yet.
     pub fn facts(&self) -> Vec<wire::host::Fact> {
-        facts::gather(&self.home, &self.config, &self.keys, &self.hands)
+        facts::gather(&self.home, &self.config, &self.keys, &self.hands, &self.secrets)
     }
 
     /// Tells whoever watches of long work; the first one stays.

@@ -3,6 +3,7 @@
 //! Rooms log identifiers, codes and errors, never goals, contents, keys or passphrases.
 
 use crate::{Config, Home};
+use std::io::Write;
 use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 
@@ -10,7 +11,8 @@ use tracing_subscriber::EnvFilter;
 const BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Begins to log into `logs/hermit.log`. A process without a log works as well, so failures are let go.
-pub fn begin(home: &Home, config: &Config) {
+/// Every line passes the redactor.
+pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
     let level = std::env::var("HERMIT_LOG")
         .ok()
         .or_else(|| config.log_level.clone())
@@ -33,6 +35,23 @@ pub fn begin(home: &Home, config: &Config) {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
-        .with_writer(Mutex::new(file))
+        .with_writer(Mutex::new(Clean { file, redactor }))
         .try_init();
+}
+
+/// A line at a time, without the values of secrets: nobody logs them, and a room that slips does not leak.
+struct Clean {
+    file: std::fs::File,
+    redactor: redact::Shared,
+}
+
+impl Write for Clean {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        self.file.write_all(&self.redactor.now().bytes(line).rest)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
 }

@@ -19,4 +19,5 @@ pub mod revoke;
 pub mod rollback;
 pub mod rotate;
 pub mod standing;
+pub mod secret;
 pub mod submit;

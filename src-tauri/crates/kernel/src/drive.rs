@@ -77,6 +77,10 @@ impl Kernel {
             if lock(&self.gate).is_none() {
                 return Ok(Standing::Halted);
             }
+            if self.is_blind() {
+                // A value that nobody here knows could not be taken out of what comes in.
+                return Ok(Standing::KeyLocked);
+            }
             if self.winding.load(Ordering::SeqCst) {
                 self.checkpoint_after(task_id);
                 return Ok(Standing::LeftOff);

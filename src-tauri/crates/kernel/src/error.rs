@@ -28,6 +28,11 @@ pub enum Error {
     /// A key is needed and not open.
     #[error("the {0} key is locked or missing; open it, or run `hermit keys init`")]
     KeyLocked(&'static str),
+    /// Bytes that must stay as they are hold the value of a secret.
+    #[error(
+        "what would be kept holds the value of {0}; Hermit keeps no secret, so nothing was done: name it by its handle"
+    )]
+    Secret(String),
     /// The ledger refused or failed.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),

@@ -36,6 +36,8 @@ pub struct Ports {
     pub faults: Arc<dyn Faults>,
     /// Judges.
     pub policy: Arc<PolicyEngine>,
+    /// Knows the values of secrets; everything observed or said passes it before it is kept.
+    pub redactor: redact::Shared,
     /// Gives back the folder, projections and content searched by them.
     pub projector: Arc<dyn Fn() -> Box<dyn ledger::Projector> + Send + Sync>,
 }
@@ -128,7 +130,12 @@ impl Kernel {
     }
 
     pub(crate) fn sources(&self) -> Sources<'_> {
-        Sources { clock: &*self.ports.clock, entropy: &*self.ports.entropy, artifacts: &self.artifacts }
+        Sources {
+            clock: &*self.ports.clock,
+            entropy: &*self.ports.entropy,
+            artifacts: &self.artifacts,
+            redactor: &self.ports.redactor,
+        }
     }
 
     pub(crate) fn actor(&self, kind: PrincipalType) -> Result<Actor, Error> {
@@ -215,6 +222,9 @@ impl Kernel {
         writeup: Writeup<'_>,
         state: Option<&mut TaskState>,
     ) -> Result<Vec<Placed>, Error> {
+        if !writeup.withheld.is_empty() {
+            return Err(Error::Secret(crate::redaction::named(writeup.withheld)));
+        }
         self.commit_batch(writeup.batch, state)
     }
 

@@ -31,6 +31,7 @@ pub mod next;
 mod open;
 pub mod ports;
 mod query;
+mod redaction;
 pub mod state;
 mod store;
 mod track;

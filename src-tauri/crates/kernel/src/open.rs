@@ -29,7 +29,7 @@ impl InlineBlobs for LedgerBlobs {
 }
 
 /// The kernel's content store, as hands see it.
-pub(crate) struct Shelf(pub(crate) Arc<artifacts::Store>);
+pub(crate) struct Shelf(pub(crate) Arc<artifacts::Store>, pub(crate) redact::Shared);
 
 impl effects::Contents for Shelf {
     fn read(&self, digest: &Digest) -> Result<Vec<u8>, String> {
@@ -37,6 +37,7 @@ impl effects::Contents for Shelf {
     }
 
     fn keep(&self, bytes: &[u8]) -> Result<Digest, String> {
+        crate::redaction::exact(&self.1.now(), bytes).map_err(|e| e.to_string())?;
         self.0.put_file(bytes).map_err(|e| e.to_string())
     }
 }

@@ -36,6 +36,8 @@ pub struct StoreState {
     pub conversations: Vec<Conversation>,
     /// Standing grants that were ever given.
     pub standing: BTreeMap<GrantId, StandingRecord>,
+    /// Secrets by handle, with the hosts each may go to.
+    pub secrets: BTreeMap<String, Vec<String>>,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -64,6 +66,12 @@ impl StoreState {
             Body::ConversationOpened(b) => self
                 .conversations
                 .push(Conversation { conversation_id: b.conversation_id, inbox_task_id: b.inbox_task_id }),
+            Body::SecretRegistered(b) => {
+                self.secrets.insert(b.handle.clone(), b.hosts.clone());
+            }
+            Body::SecretRemoved(b) => {
+                self.secrets.remove(&b.handle);
+            }
             Body::GateHalted(b) => {
                 self.halted = Some(b.reason.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()));
             }

@@ -1,16 +1,19 @@
 //! One durable boundary in the making: drafts that are causally linked, artifacts, and what they need.
 
-use crate::Error;
+use crate::{Error, redaction};
 use artifacts::Put;
 use ledger::Batch;
 use model::artifact::{
     Artifact, ArtifactClass, ArtifactKind, ArtifactRef, RetentionClass, Sensitivity, TrustTier,
 };
-use model::body::{ArtifactCreated, Body};
+use model::body::{ArtifactCreated, Body, ContentRedacted};
 use model::event::{Actor, Draft};
 use model::fault::Point;
 use model::{ArtifactId, AttemptId, Clock, Entropy, EventId, Sensitive, StepId, TaskId, UnixMs, WorkspaceId};
+use redact::{Found, Redactor};
 use seal::Digest;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What is said of new content.
 pub(crate) struct NewArtifact {
@@ -77,6 +80,7 @@ pub(crate) struct Sources<'k> {
     pub clock: &'k dyn Clock,
     pub entropy: &'k dyn Entropy,
     pub artifacts: &'k artifacts::Store,
+    pub redactor: &'k redact::Shared,
 }
 
 /// A batch in the making.
@@ -88,6 +92,9 @@ pub(crate) struct Writeup<'k> {
     correlation_id: String,
     cause: Option<EventId>,
     pub(crate) now: UnixMs,
+    redactor: Arc<Redactor>,
+    /// Secrets that stand where nothing may be taken out; such a batch is never committed.
+    pub(crate) withheld: BTreeSet<String>,
 }
 
 impl<'k> Writeup<'k> {
@@ -100,7 +107,19 @@ impl<'k> Writeup<'k> {
         cause: Option<EventId>,
     ) -> Self {
         let now = sources.clock.now();
-        Self { sources, batch: Batch::new(point), scope, actor, correlation_id, cause, now }
+        let redactor = sources.redactor.now();
+        let withheld = BTreeSet::new();
+        Self {
+            sources,
+            batch: Batch::new(point),
+            scope,
+            actor,
+            correlation_id,
+            cause,
+            now,
+            redactor,
+            withheld,
+        }
     }
 
     /// Adds an event, caused by the one before it.
@@ -110,6 +129,7 @@ impl<'k> Writeup<'k> {
 
     /// Adds an event whose repetition is harmless.
     pub(crate) fn push_keyed(&mut self, idempotency_key: Option<String>, body: impl Into<Body>) -> EventId {
+        let body = self.clean_body(body.into());
         let event_id = EventId::fresh(self.sources.clock, self.sources.entropy);
         self.batch.drafts.push(Draft {
             event_id,
@@ -118,7 +138,7 @@ impl<'k> Writeup<'k> {
             attempt_id: self.scope.attempt_id,
             occurred_at: self.now,
             actor: self.actor,
-            body: body.into(),
+            body,
             causation_id: self.cause,
             correlation_id: self.correlation_id.clone(),
             idempotency_key,
@@ -133,8 +153,8 @@ impl<'k> Writeup<'k> {
     /// # Errors
     /// When the content cannot be stored.
     pub(crate) fn artifact(&mut self, bytes: &[u8], new: NewArtifact) -> Result<ArtifactRef, Error> {
-        let sha256 = self.keep(bytes)?;
-        self.artifact_of(sha256, bytes.len() as u64, new)
+        let artifact_id = ArtifactId::fresh(self.sources.clock, self.sources.entropy);
+        self.artifact_named(artifact_id, bytes, new)
     }
 
     /// Adds `artifact.created` for content that is already stored.
@@ -189,15 +209,50 @@ impl<'k> Writeup<'k> {
         bytes: &[u8],
         new: NewArtifact,
     ) -> Result<ArtifactRef, Error> {
-        let sha256 = self.keep(bytes)?;
-        self.describe(artifact_id, sha256, bytes.len() as u64, new)
+        let clean = redaction::of(&self.redactor, bytes, &new)?;
+        let sha256 = self.keep(&clean.rest)?;
+        let at = self.describe(artifact_id, sha256, clean.rest.len() as u64, new)?;
+        self.note_redacted(artifact_id, clean.found);
+        Ok(at)
     }
 
-    /// Stores content: small inside the commit, large as a synced file.
+    /// Says what was taken out of an artifact.
+    pub(crate) fn note_redacted(&mut self, artifact_id: ArtifactId, found: Found) {
+        if !found.is_empty() {
+            self.push(ContentRedacted { artifact_id, found });
+        }
+    }
+
+    /// An event's texts without values. What is left must still be an event: names and codes are never secrets.
+    fn clean_body(&mut self, body: Body) -> Body {
+        if self.redactor.is_empty() || matches!(body, Body::ContentRedacted(_)) {
+            return body;
+        }
+        let Ok(plain) = body.to_value() else { return body };
+        let clean = self.redactor.json(plain, false);
+        if clean.found.is_empty() {
+            return body;
+        }
+        match Body::from_value(body.event_type(), body.version(), clean.rest) {
+            Ok(body) => body,
+            Err(_) => {
+                self.withheld.extend(clean.found.into_keys());
+                body
+            }
+        }
+    }
+
+    /// The redactor as it was when this was begun.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Stores content byte for byte: small inside the commit, large as a synced file.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// [`Error::Secret`] when it holds the value of a secret; when a file cannot be written.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Result<Digest, Error> {
+        redaction::exact(&self.redactor, bytes)?;
         match self.sources.artifacts.put(bytes)? {
             Put::Inline { digest, bytes } => {
                 self.batch.blobs.push((digest, bytes));

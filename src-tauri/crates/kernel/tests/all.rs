@@ -11,5 +11,6 @@ mod receipts;
 mod records;
 mod recovery;
 mod standing;
+mod secrets;
 mod steps;
 mod story;

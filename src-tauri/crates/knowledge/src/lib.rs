@@ -26,7 +26,6 @@ pub mod belief;
 pub mod layer;
 pub mod memory;
 pub mod pack;
-pub mod redact;
 mod refusal;
 mod scope;
 pub mod tokens;

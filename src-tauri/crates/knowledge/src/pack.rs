@@ -13,23 +13,23 @@ mod share;
 pub use input::{Delta, Material, PackInput, Pinned, Turn};
 
 use crate::Error;
-use crate::redact::{Common, Redactor};
 use gather::{Candidate, Gathered};
 use model::context::{ContextItem, ContextOmission, ContextPack, Section};
+use redact::Redactor;
 
 /// Compiles a pack with the common shapes of secrets taken out.
 ///
 /// # Errors
 /// [`Error::Unsealable`] when a part of the input has no canonical form.
 pub fn compile(input: &PackInput) -> Result<ContextPack, Error> {
-    compile_with(input, &Common)
+    compile_with(input, &Redactor::default())
 }
 
 /// Compiles a pack; `redactor` sees every text first.
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_with(input: &PackInput, redactor: &dyn Redactor) -> Result<ContextPack, Error> {
+pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPack, Error> {
     let input_sha256 = input.digest()?;
     let Gathered { pinned, mut sections, mut omissions, mut inputs } = gather::gather(input, redactor);
     let pinned_tokens: u32 = pinned.iter().fold(0, |sum, c| sum.saturating_add(c.cost()));

@@ -28,6 +28,7 @@ use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 type Text = Sensitive<String>;
 
@@ -461,5 +462,18 @@ bodies! {
     /// A standing grant stood in for a person's yes, once; committed with the grant it made possible.
     StandingUsed ("grant.standing_used", 1, Grant, |b| b.grant_id) {
         grant_id: GrantId, action_request_id: ActionRequestId, envelope: ArtifactRef, use_no: u32, max_uses: u32,
+    }
+
+    // Secrets, by handle; values never come here (governance.md 5).
+
+    /// A secret is known by a handle, with the hosts it may go to.
+    SecretRegistered ("secret.registered", 1, Secret, |b| b.handle) {
+        handle: String, hosts: Vec<String>, kept_in: String,
+    }
+    /// A secret was forgotten.
+    SecretRemoved ("secret.removed", 1, Secret, |b| b.handle) { handle: String }
+    /// Secrets were taken out of content before it was kept: how often each, by handle or shape.
+    ContentRedacted ("content.redacted", 1, Artifact, |b| b.artifact_id) {
+        artifact_id: ArtifactId, found: BTreeMap<String, u32>,
     }
 }

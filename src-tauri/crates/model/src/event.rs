@@ -61,6 +61,8 @@ crate::names! {
         Grant = "grant",
         /// A receipt.
         Receipt = "receipt",
+        /// A secret, by its handle.
+        Secret = "secret",
     }
 }
 

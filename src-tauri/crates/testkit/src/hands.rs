@@ -52,6 +52,8 @@ pub struct RealHands {
     pub clock: Arc<dyn Clock>,
     /// The walls.
     pub sandbox: Sandbox,
+    /// Knows secrets.
+    pub redactor: redact::Shared,
     /// Counts.
     pub oracle: Arc<Oracle>,
 }
@@ -69,7 +71,8 @@ impl HandsSource for RealHands {
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.spool.clone());
         Ok(Arc::new(Adapter(
-            Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone()),
+            Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone())
+                .with_redactor(self.redactor.clone()),
             Arc::clone(&self.oracle),
         )))
     }

@@ -51,6 +51,8 @@ pub struct World {
     pub person: Person,
     /// The walls commands get.
     pub sandbox: Sandbox,
+    /// Knows secrets.
+    pub redactor: redact::Shared,
     /// Counts what hands did.
     pub oracle: Arc<Oracle>,
     kernel: Option<Kernel>,
@@ -89,6 +91,7 @@ impl World {
             listener: Arc::new(Listener::default()),
             person: Person::new(0x77),
             sandbox: Sandbox::none("a test without commands".to_owned()),
+            redactor: redact::Shared::default(),
             oracle: Arc::new(Oracle::default()),
             kernel: None,
         }
@@ -102,6 +105,7 @@ impl World {
                 faults: Arc::clone(&self.faults) as _,
                 clock: Arc::clone(&self.clock) as _,
                 sandbox: self.sandbox.clone(),
+                redactor: self.redactor.clone(),
                 oracle: Arc::clone(&self.oracle),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
@@ -111,6 +115,7 @@ impl World {
             entropy: Arc::clone(&self.entropy) as _,
             faults: Arc::clone(&self.faults) as _,
             policy: policy(),
+            redactor: self.redactor.clone(),
             projector: Arc::new(|| Box::new(projections::Fold::new())),
         }
     }

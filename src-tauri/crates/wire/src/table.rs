@@ -110,6 +110,7 @@ macro_rules! with_commands {
         "checks a proof" proof.verify(Verify) -> Report, free [];
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
+        "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];

@@ -16,6 +16,7 @@ pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;
 pub(crate) mod receipts;
+pub(crate) mod secrets;
 pub(crate) mod store;
 pub(crate) mod task;
 mod task_control;

@@ -16,4 +16,5 @@ mod policies;
 mod proofs;
 mod reads;
 mod refusals;
+mod secrets;
 mod traces;

@@ -48,6 +48,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("gate.state", json!({})),
         ("proof.preview", json!({ "task": task, "redact": ["paths"] })),
         ("keys.list", json!({})),
+        ("secrets.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),
     ]

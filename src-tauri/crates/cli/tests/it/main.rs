@@ -10,6 +10,7 @@ mod hosts;
 mod keyring;
 mod pins;
 mod proofs;
+mod secrets;
 mod terminal;
 mod troubles;
 mod witnesses;

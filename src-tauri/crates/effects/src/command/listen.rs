@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use crate::{Error, Progress};
+use redact::Stream;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -54,10 +55,12 @@ pub(crate) struct Listener {
     stderr: Capture,
     stdout_file: File,
     stderr_file: File,
+    /// One for each of the two: what a value needs may lie in two pieces.
+    streams: [Stream; 2],
 }
 
 impl Listener {
-    pub(crate) fn new(folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(folder: &Path, redactor: &redact::Shared) -> Result<Self, Error> {
         let create = |name: &str| {
             File::create_new(folder.join(name))
                 .map_err(|source| Error::Spool { doing: "creating a transcript", source })
@@ -67,6 +70,7 @@ impl Listener {
             stderr: Capture::default(),
             stdout_file: create("stdout")?,
             stderr_file: create("stderr")?,
+            streams: [Stream::new(redactor.now()), Stream::new(redactor.now())],
         })
     }
 
@@ -107,6 +111,7 @@ impl Listener {
         loop {
             match heard.recv_timeout(LOOK) {
                 Ok(piece) => {
+                    let piece = self.clean(piece);
                     self.take(&piece)
                         .map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
                     progress(match &piece {
@@ -142,6 +147,15 @@ impl Listener {
         }
     }
 
+    /// What may be kept and shown of a piece: what could be the beginning of a secret waits for the next one.
+    fn clean(&mut self, piece: Heard) -> Heard {
+        let [stdout, stderr] = &mut self.streams;
+        match piece {
+            Heard::Stdout(bytes) => Heard::Stdout(stdout.push(&bytes)),
+            Heard::Stderr(bytes) => Heard::Stderr(stderr.push(&bytes)),
+        }
+    }
+
     fn take(&mut self, piece: &Heard) -> std::io::Result<()> {
         match piece {
             Heard::Stdout(bytes) => self.stdout_file.write_all(self.stdout.take(bytes)),
@@ -150,6 +164,9 @@ impl Listener {
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
+        let [stdout, stderr] = self.streams.each_mut().map(Stream::end);
+        self.take(&Heard::Stdout(stdout))?;
+        self.take(&Heard::Stderr(stderr))?;
         self.stdout_file.write_all(&self.stdout.rest())?;
         self.stderr_file.write_all(&self.stderr.rest())?;
         for (file, capture) in [(&self.stdout_file, &self.stdout), (&self.stderr_file, &self.stderr)] {

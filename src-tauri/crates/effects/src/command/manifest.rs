@@ -38,9 +38,19 @@ pub(crate) struct Difference {
     pub(crate) notes: Vec<String>,
 }
 
+/// Whether a secret stands in a file; one that cannot be read is not kept aside either.
+fn holds_secret(workspace: &Workspace, path: &RelPath, redactor: &redact::Redactor) -> bool {
+    let bytes = workspace.read_whole(path, COMMAND_KEEP_FILE_BYTES_MAX);
+    bytes.map_or(true, |bytes| !redactor.holds(&bytes).is_empty())
+}
+
 impl Manifest {
     /// Before the command: entries, link targets, and copies, all kept in `folder` for whoever comes after a crash.
-    pub(crate) fn before(workspace: &Workspace, folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn before(
+        workspace: &Workspace,
+        folder: &Path,
+        redactor: &redact::Redactor,
+    ) -> Result<Self, Error> {
         let mut manifest = Self::now(workspace)?;
         for (path, stat) in &manifest.entries {
             if stat.kind == Kind::Symlink
@@ -50,7 +60,7 @@ impl Manifest {
             }
         }
         manifest.folder = folder.to_path_buf();
-        manifest.keep_aside(workspace)?;
+        manifest.keep_aside(workspace, redactor)?;
         let fail = |source| Error::Spool { doing: "writing a manifest", source };
         let bytes = serde_json::to_vec(&manifest).map_err(|e| fail(e.into()))?;
         fs::write(folder.join("manifest.json"), bytes).map_err(fail)?;
@@ -77,7 +87,7 @@ impl Manifest {
         Ok(Self { entries, links: BTreeMap::new(), aside: BTreeMap::new(), folder: PathBuf::new(), notes })
     }
 
-    fn keep_aside(&mut self, workspace: &Workspace) -> Result<(), Error> {
+    fn keep_aside(&mut self, workspace: &Workspace, redactor: &redact::Redactor) -> Result<(), Error> {
         fs::create_dir(&self.folder)
             .map_err(|source| Error::Spool { doing: "keeping earlier bytes aside", source })?;
         let mut bytes = 0u64;
@@ -90,7 +100,11 @@ impl Manifest {
             }
             let number = self.aside.len() as u64;
             let place = self.folder.join(number.to_string());
-            // What cannot be copied is treated like what is too large: its change is reported as not undoable.
+            // What cannot be copied, or holds a secret, is treated like what is too large: its change is reported as
+            // not undoable.
+            if !redactor.is_empty() && holds_secret(workspace, path, redactor) {
+                continue;
+            }
             if copy(workspace, path, &place).is_ok() {
                 bytes = bytes.saturating_add(stat.byte_size);
                 self.aside.insert(path.clone(), number);

@@ -143,7 +143,7 @@ impl Stage<'_> {
         let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
         self.begun = Some(folder.clone());
         let view = view(hands, asked.cwd, &folder)?;
-        let before = Manifest::before(&hands.workspace, &folder.join("before"))?;
+        let before = Manifest::before(&hands.workspace, &folder.join("before"), &hands.redactor.now())?;
         let mut ran = spawn(hands, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress)?;
         self.difference = before.difference(hands)?;
         self.compared = true;
@@ -247,7 +247,9 @@ pub(crate) fn spawn(
         .faults
         .after(Point::CommandSpawn)
         .map_err(|e| Error::io("completing a command in", asked.cwd, e))
-        .and_then(|()| Listener::new(folder)?.listen(&mut child, asked.timeout, cancelled, progress));
+        .and_then(|()| {
+            Listener::new(folder, &hands.redactor)?.listen(&mut child, asked.timeout, cancelled, progress)
+        });
     if result.is_err() {
         end_all(&mut child);
     }

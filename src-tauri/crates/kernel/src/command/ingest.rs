@@ -9,6 +9,7 @@ use model::body::{IngressBound, IngressReceived};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::{IngressId, Sensitive};
+use redact::Found;
 use std::io::Read;
 
 /// A file on its way in.
@@ -31,7 +32,7 @@ impl Kernel {
     /// # Errors
     /// When it cannot be read or stored; nothing is recorded then.
     pub fn ingest(&self, incoming: Incoming<'_>, channel: Channel) -> Result<(ArtifactRef, u64), Error> {
-        let put = self.artifacts.put_reader(incoming.bytes)?;
+        let (put, found) = self.keep_incoming(incoming.bytes)?;
         let (conversation_id, inbox) = self.inbox(None)?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let mut w = self.inbox_writeup(Point::ArtifactIngest, inbox, ingress_id.to_string())?;
@@ -55,6 +56,7 @@ impl Kernel {
             inputs: Vec::new(),
         };
         let at = w.artifact_of(sha256, byte_size, new)?;
+        w.note_redacted(at.artifact_id, found);
         let record = IngressRecord {
             ingress_id,
             conversation_id,
@@ -82,5 +84,19 @@ impl Kernel {
         });
         self.commit(w, None)?;
         Ok((at, byte_size))
+    }
+
+    /// Keeps what came in, without the values of secrets; what only looks like one stays, because the person gave it.
+    fn keep_incoming(&self, bytes: &mut dyn Read) -> Result<(Put, Found), Error> {
+        let redactor = self.ports.redactor.now();
+        if redactor.is_empty() {
+            return Ok((self.artifacts.put_reader(bytes)?, Found::new()));
+        }
+        let most = model::limits::ARTIFACT_BYTES_MAX;
+        let mut whole = Vec::new();
+        let read = bytes.take(most.saturating_add(1)).read_to_end(&mut whole);
+        read.map_err(|e| Error::Input(format!("the file cannot be read: {e}")))?;
+        let clean = crate::redaction::clean(&redactor, &whole, false)?;
+        Ok((self.artifacts.put(&clean.rest)?, clean.found))
     }
 }

@@ -47,7 +47,7 @@ impl Kernel {
     pub(crate) fn hands(&self, state: &TaskState) -> Result<Arc<dyn Hands>, Error> {
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let contents = Arc::new(crate::open::Shelf(Arc::clone(&self.artifacts)));
+        let contents = Arc::new(crate::open::Shelf(Arc::clone(&self.artifacts), self.ports.redactor.clone()));
         self.ports.hands.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
     }
 

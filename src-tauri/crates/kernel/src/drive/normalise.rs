@@ -47,6 +47,9 @@ fn seen_digests(kernel: &Kernel, observed: &[ObservedRef]) -> Result<BTreeMap<Re
     Ok(seen)
 }
 
+/// How every placeholder begins that stands for something nobody has named.
+const PLACEHOLDER: &str = "[redacted: ";
+
 impl Kernel {
     /// Makes the request of a proposal, or says why there can be none.
     pub(super) fn normalise(
@@ -98,7 +101,10 @@ impl Kernel {
                 return Ok(Err(Unfit(format!("nothing was done: {}; propose it again", stale.join("; ")))));
             }
         }
-        Ok(Ok(normalised))
+        match in_the_way(w.redactor(), hands, normalised.request.items()) {
+            Some(unfit) => Ok(Err(unfit)),
+            None => Ok(Ok(normalised)),
+        }
     }
 
     /// The request around an action: classes and resources computed here, never taken from the proposer.
@@ -146,6 +152,24 @@ impl Kernel {
     }
 }
 
+/// What is overwritten is kept for an undo, and no secret is ever kept: such an act cannot be done.
+fn in_the_way(redactor: &redact::Redactor, hands: &dyn Hands, items: &[ChangeItem]) -> Option<Unfit> {
+    if redactor.is_empty() || items.is_empty() {
+        return None;
+    }
+    let images = hands.before_images(items).ok()?;
+    images.iter().find_map(|(path, _, bytes)| {
+        let held = redactor.holds(bytes);
+        (!held.is_empty()).then(|| {
+            Unfit(format!(
+                "`{path}` holds the value of {}; what is overwritten is kept for an undo, and Hermit keeps no secret: \
+                 leave this file to the person",
+                crate::redaction::named(held)
+            ))
+        })
+    })
+}
+
 /// Priors: a write may replace only what this attempt has seen; a move or delete names what is there now (pain 8).
 fn change_items(
     w: &mut Writeup<'_>,
@@ -178,6 +202,9 @@ fn change_items(
                     Ok(prior) => prior,
                     Err(unfit) => return Ok(Err(unfit)),
                 };
+                if let Some(why) = would_lose(hands, path, content, &prior) {
+                    return Ok(Err(why));
+                }
                 let content_sha256 = w.keep(content.as_bytes())?;
                 let byte_size = content.len() as u64;
                 there.insert(path.clone(), Found::File { sha256: content_sha256, byte_size, mode: None });
@@ -216,6 +243,21 @@ fn change_items(
         }
     }
     Ok(Ok(items))
+}
+
+/// A proposer that was shown a placeholder where a key stands would write the placeholder over the key.
+fn would_lose(hands: &dyn Hands, path: &RelPath, content: &str, prior: &Prior) -> Option<Unfit> {
+    if !matches!(prior, Prior::Sha256(_)) || !content.contains(PLACEHOLDER) {
+        return None;
+    }
+    let there = hands.texts(std::slice::from_ref(path));
+    let is_there = there.values().any(|bytes| String::from_utf8_lossy(bytes).contains(PLACEHOLDER));
+    (!is_there).then(|| {
+        Unfit(format!(
+            "`{path}` holds what looks like a key, which you were shown as `{PLACEHOLDER}…]`; writing that would destroy \
+             it. Leave the file as it is, or change it with a command that does not touch the key"
+        ))
+    })
 }
 
 /// What a write may find: nothing, or exactly the file that this attempt has seen.

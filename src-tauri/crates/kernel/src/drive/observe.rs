@@ -1,10 +1,10 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
-use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use crate::{Error, redaction};
 use effects::Outcome;
 use model::action::{Action, ActionRequest, ChangeItem, ReadItem};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
@@ -26,6 +26,7 @@ impl Kernel {
         outcome: Outcome,
         recovered: bool,
     ) -> Result<(), Error> {
+        let outcome = redaction::outcome(&self.ports.redactor.now(), outcome);
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
         let actor = self.actor(PrincipalType::Executor)?;
@@ -147,11 +148,9 @@ impl Kernel {
             .map(|(op, path, outcome)| json!({ "op": op, "path": path.to_string(), "outcome": outcome.as_str() }))
             .collect();
         let text = |kind: ArtifactKind| {
-            outcome
-                .outputs
-                .iter()
-                .find(|o| o.kind == kind)
-                .map(|o| String::from_utf8_lossy(&o.bytes).into_owned())
+            let output = outcome.outputs.iter().find(|o| o.kind == kind)?;
+            let clean = redaction::clean(w.redactor(), &output.bytes, true).ok()?;
+            Some(String::from_utf8_lossy(&clean.rest).into_owned())
         };
         let told = json!({
             "result_code": outcome.result_code.as_str(),

@@ -111,7 +111,13 @@ impl Kernel {
     ) -> Result<(), Error> {
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         let known = match hands.stage(attempt, action, &stop, &mut |_| {}) {
-            Ok(staging) => Known::Staged(staging),
+            Ok(staging) => match self.fit_to_keep(hands, attempt, staging) {
+                Ok(staging) => Known::Staged(staging),
+                Err(why) => {
+                    hands.unstage(attempt).map_err(Error::Effects)?;
+                    Known::Failed(why)
+                }
+            },
             Err(Unstaged::Cannot(why)) => Known::NotStaged(why),
             // Whoever stopped it has said why in the log; it is tried again when the task goes on.
             Err(Unstaged::Failed(_)) if self.winding.load(Ordering::SeqCst) => return Ok(()),
@@ -119,6 +125,46 @@ impl Kernel {
         };
         *lock(&cell.tried) = Some(Tried { key, known });
         Ok(())
+    }
+
+    /// A staged run without secrets in its words; none when one stands in what it would leave behind, because those
+    /// bytes are what a person allows and cannot be changed.
+    fn fit_to_keep(
+        &self,
+        hands: &dyn Hands,
+        attempt: AttemptId,
+        mut staging: Staging,
+    ) -> Result<Staging, String> {
+        let redactor = self.ports.redactor.now();
+        for item in &staging.staged.items {
+            if let ChangeItem::Write { path, content_sha256, .. } = item
+                && !redactor.is_empty()
+            {
+                let held = redactor.holds(&hands.staged_bytes(attempt, path, content_sha256)?);
+                if !held.is_empty() {
+                    let named = crate::redaction::named(held);
+                    return Err(format!(
+                        "nothing was done: `{path}` would hold the value of {named}, which Hermit does not keep"
+                    ));
+                }
+            }
+        }
+        let clean = |bytes: &mut Vec<u8>, shapes: bool| -> Result<Digest, String> {
+            let clean = crate::redaction::clean(&redactor, bytes, shapes).map_err(|e| e.to_string())?;
+            *bytes = clean.rest.into_owned();
+            Ok(Digest::of(bytes))
+        };
+        staging.staged.transcript_sha256 = clean(&mut staging.transcript.bytes, true)?;
+        staging.staged.diff_sha256 = clean(&mut staging.diff.bytes, false)?;
+        staging.printed = redactor.text(&staging.printed).rest.into_owned();
+        for change in &mut staging.changes {
+            if let Some(text) = &mut change.text {
+                *text = redactor.values(text).rest.into_owned();
+            }
+        }
+        let words = staging.staged.notes.iter_mut().chain(&mut staging.staged.error);
+        words.for_each(|text| *text = redactor.values(text).rest.into_owned());
+        Ok(staging)
     }
 
     /// Puts what a staged run did, or why there was none, into the request.

@@ -26,6 +26,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Kept in the place of an answer's exact bytes when the value of a secret lies in them.
+const WITHHELD: &[u8] =
+    b"the exact bytes of this answer held the value of a secret and are not kept; see model.answer";
+
 impl Kernel {
     /// The folder the task works in.
     pub(crate) fn workspace_root(&self, state: &TaskState) -> Result<PathBuf, Error> {
@@ -92,7 +96,8 @@ impl Kernel {
         let reasoner = self.reasoner(state, &contract)?;
         let descriptor = reasoner.descriptor();
         let input = self.pack_input(state, &contract, descriptor.context_tokens)?;
-        let pack = knowledge::compile(&input).map_err(|e| Error::Broken(e.to_string()))?;
+        let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
+            .map_err(|e| Error::Broken(e.to_string()))?;
         if !knowledge::pack::fits(&pack) {
             return Err(Error::Input(format!(
                 "goal and rules alone need {} tokens and the model takes {}; shorten the goal, or ingest it as a file",
@@ -344,11 +349,17 @@ impl Kernel {
         };
         let observed = self.observations(&attempt.observed)?;
         let input = Input { request: &request, pack: &pack, observed: &observed, iteration: pack.iteration };
-        let mut on_delta =
-            |text: &str| self.ports.observer.notice(Notice::Delta { task_id, text: text.to_owned() });
+        let mut stream = redact::Stream::new(self.ports.redactor.now());
+        let tell = |text: String| {
+            if !text.is_empty() {
+                self.ports.observer.notice(Notice::Delta { task_id, text });
+            }
+        };
+        let mut on_delta = |text: &str| tell(stream.push_text(text));
         let started = self.ports.clock.now();
         let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         let reply = reasoner.propose(&input, &mut on_delta, &stopped);
+        tell(stream.end_text());
         let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
         let mut guard = lock(&cell.state);
         match reply {
@@ -370,8 +381,11 @@ impl Kernel {
         let about_attempt_id = attempt.attempt.attempt_id;
         let request = attempt.model_request.iter().map(|r| r.artifact_id);
         let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
-        let response = w.artifact(&reply.raw, new(ArtifactKind::ModelResponse).from(request))?;
         let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
+        // A streamed answer is cut into pieces that no value is whole in; its pieces are not kept then.
+        let held = !w.redactor().holds(&answer).is_empty();
+        let raw: &[u8] = if held { WITHHELD } else { &reply.raw };
+        let response = w.artifact(raw, new(ArtifactKind::ModelResponse).from(request))?;
         let answer = w.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
         let usage = reply.answer.usage;
         w.push(ModelResponded {

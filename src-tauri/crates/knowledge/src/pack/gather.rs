@@ -2,12 +2,12 @@
 
 use super::input::PackInput;
 use super::{claims, fence};
-use crate::redact::Redactor;
 use crate::tokens::{count_tokens, head_within, tail_within};
 use crate::working_state::lists;
 use model::ArtifactId;
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{ContextItem, ContextOmission, Section};
+use redact::Redactor;
 use std::collections::BTreeSet;
 
 /// Something that may become an item.
@@ -91,19 +91,19 @@ pub(super) struct Gathered {
 
 /// Everything the gathering of one section needs.
 pub(super) struct Basket<'a> {
-    redactor: &'a dyn Redactor,
+    redactor: &'a Redactor,
     pub(super) omissions: Vec<ContextOmission>,
 }
 
 impl Basket<'_> {
     /// A candidate of plain text, redacted.
     pub(super) fn plain(&mut self, section: Section, source: &str, title: &str, text: &str) -> Candidate {
-        let clean = self.redactor.redact(text);
+        let clean = self.redactor.text(text);
         if let Some(reason) = clean.summary() {
             self.omit(section, source, &reason);
         }
-        let title = self.redactor.redact(title).text.into_owned();
-        let text = clean.text.into_owned();
+        let title = self.redactor.text(title).rest.into_owned();
+        let text = clean.rest.into_owned();
         let tokens = count_tokens(&text);
         Candidate {
             section,
@@ -128,7 +128,7 @@ impl Basket<'_> {
     }
 }
 
-pub(super) fn gather(input: &PackInput, redactor: &dyn Redactor) -> Gathered {
+pub(super) fn gather(input: &PackInput, redactor: &Redactor) -> Gathered {
     let input = input.sorted();
     let mut basket = Basket { redactor, omissions: Vec::new() };
     let mut inputs = BTreeSet::from([input.contract_ref]);

@@ -424,6 +424,7 @@ fn the_rest_of_the_closed_lists() {
             "action_request",
             "grant",
             "receipt",
+            "secret",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

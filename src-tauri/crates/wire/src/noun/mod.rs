@@ -16,6 +16,7 @@ pub mod playbooks;
 pub mod policy;
 pub mod proof;
 pub mod receipts;
+pub mod secrets;
 pub mod store;
 pub mod task;
 pub mod task_events;

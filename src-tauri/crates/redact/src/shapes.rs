@@ -1,42 +1,8 @@
-//! Values that look like secrets, taken out before anything counts, hashes or sends them (HK-17.3, C31).
-//!
-//! [`Common`] knows the shapes that are common in the wild. The full rules, with the store's own handles, come
-//! from outside through [`Redactor`].
+//! What keys look like in the wild, for those that nobody has named (rules as gitleaks publishes them).
 
+use crate::redactor::Found;
 use regex::Regex;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// Takes secrets out of text.
-pub trait Redactor {
-    /// The text without them, and what was found.
-    fn redact<'a>(&self, text: &'a str) -> Redacted<'a>;
-}
-
-/// A text without its secrets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted<'a> {
-    /// What is left; each secret replaced by `[redacted: kind]`.
-    pub text: Cow<'a, str>,
-    /// How often each kind was found, by its name.
-    pub found: BTreeMap<&'static str, u32>,
-}
-
-impl Redacted<'_> {
-    /// One line for an omission, or none when nothing was found.
-    pub fn summary(&self) -> Option<String> {
-        if self.found.is_empty() {
-            return None;
-        }
-        let kinds: Vec<String> = self.found.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-        Some(format!("taken out because they look like secrets: {}", kinds.join(", ")))
-    }
-}
-
-/// The shapes that are common in the wild.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Common;
 
 /// Kind and pattern; group `s` is the secret, the rest stays.
 const SHAPES: &[(&str, &str)] = &[
@@ -70,32 +36,33 @@ const SHAPES: &[(&str, &str)] = &[
 static COMPILED: LazyLock<Result<Vec<(&'static str, Regex)>, regex::Error>> =
     LazyLock::new(|| SHAPES.iter().map(|(kind, p)| Regex::new(p).map(|r| (*kind, r))).collect());
 
-impl Redactor for Common {
-    fn redact<'a>(&self, text: &'a str) -> Redacted<'a> {
-        let Ok(shapes) = COMPILED.as_ref() else {
-            // Fail closed: what cannot be searched for secrets is not shown.
-            let found = BTreeMap::from([("unsearchable text", 1)]);
-            return Redacted { text: Cow::Borrowed("[redacted: unsearchable text]"), found };
-        };
-        let mut text = Cow::Borrowed(text);
-        let mut found = BTreeMap::new();
-        for (kind, shape) in shapes {
-            if let Some((clean, times)) = take_out(&text, kind, shape) {
-                found.insert(*kind, times);
-                text = Cow::Owned(clean);
-            }
+/// The text without what looks like a key, and how often each kind was found; none when there is nothing.
+pub(crate) fn take_out(text: &str) -> Option<(String, Found)> {
+    let Ok(shapes) = COMPILED.as_ref() else {
+        // Fail closed: what cannot be searched for secrets is not shown.
+        return Some((
+            "[redacted: unsearchable text]".to_owned(),
+            Found::from([("unsearchable text".to_owned(), 1)]),
+        ));
+    };
+    let mut clean: Option<String> = None;
+    let mut found = Found::new();
+    for (kind, shape) in shapes {
+        if let Some((rest, times)) = without(clean.as_deref().unwrap_or(text), kind, shape) {
+            found.insert((*kind).to_owned(), times);
+            clean = Some(rest);
         }
-        Redacted { text, found }
     }
+    clean.map(|clean| (clean, found))
 }
 
-fn take_out(text: &str, kind: &str, shape: &Regex) -> Option<(String, u32)> {
+fn without(text: &str, kind: &str, shape: &Regex) -> Option<(String, u32)> {
     let mut clean = String::new();
     let mut from = 0;
     let mut times = 0;
     for secret in shape.captures_iter(text).filter_map(|c| c.name("s")) {
-        // A value an earlier shape has taken out already is no second find.
-        if secret.as_str().starts_with("[redacted:") {
+        // What was taken out already is no second find.
+        if secret.as_str().starts_with("[redacted:") || secret.as_str().starts_with("[secret:") {
             continue;
         }
         clean.push_str(text.get(from..secret.start())?);
@@ -112,12 +79,13 @@ fn take_out(text: &str, kind: &str, shape: &Regex) -> Option<(String, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Redactor;
 
     fn check(text: &str, secret: &str) {
-        let done = Common.redact(text);
-        assert!(!done.text.contains(secret), "`{secret}` is still in `{}`", done.text);
+        let done = Redactor::default().text(text);
+        assert!(!done.rest.contains(secret), "`{secret}` is still in `{}`", done.rest);
         assert!(done.summary().is_some());
-        assert_eq!(Common.redact(&done.text).text, done.text, "redacting twice changes nothing");
+        assert_eq!(Redactor::default().text(&done.rest).rest, done.rest, "redacting twice changes nothing");
     }
 
     #[test]
@@ -157,8 +125,8 @@ mod tests {
             "https://example.org/a:b@c",
             "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         ] {
-            let done = Common.redact(text);
-            assert_eq!(done.text, text);
+            let done = Redactor::default().text(text);
+            assert_eq!(done.rest, text);
             assert_eq!(done.summary(), None);
         }
     }

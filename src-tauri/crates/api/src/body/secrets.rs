@@ -1,0 +1,31 @@
+//! Secrets by handle, as the log knows them. Values are in a vault and never come here.
+
+use crate::{Host, Wire as _, fold};
+use model::Body;
+use std::collections::BTreeMap;
+use wire::Error;
+use wire::secrets::{List, Secret, Secrets};
+
+pub(crate) fn list(host: &dyn Host, _: List) -> Result<Secrets, Error> {
+    let reader = host.reader()?;
+    let mut found = BTreeMap::new();
+    if let Some(first) = reader.log(0, 1).wire()?.into_iter().next() {
+        fold::walk(&reader, first.task_id, &mut |_, event, body| {
+            match body {
+                Body::SecretRegistered(b) => {
+                    let (handle, hosts, kept_in) = (b.handle.clone(), b.hosts.clone(), b.kept_in.clone());
+                    found.insert(
+                        handle.clone(),
+                        Secret { handle, hosts, kept_in, since: event.occurred_at.0 },
+                    );
+                }
+                Body::SecretRemoved(b) => {
+                    found.remove(&b.handle);
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+    }
+    Ok(Secrets { secrets: found.into_values().collect() })
+}

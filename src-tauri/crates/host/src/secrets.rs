@@ -1,0 +1,132 @@
+//! Secrets of a store while its host lives: which there are, where each may go, and the redactor that knows them all.
+
+use crate::{Error, Local};
+use keychain::{Secrets, Vault};
+use redact::{Redactor, Shared};
+use seal::SecretSource as _;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use zeroize::Zeroizing;
+
+/// What is known of secrets in this process. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct SecretBook {
+    redactor: Shared,
+    hosts: Arc<RwLock<BTreeMap<String, Vec<String>>>>,
+}
+
+impl SecretBook {
+    /// The redactor that knows the values.
+    pub fn redactor(&self) -> Shared {
+        self.redactor.clone()
+    }
+
+    /// Whether a secret may go to a host, `name:port`. One that was given no hosts is its owner's alone to send.
+    pub fn may_go(&self, handle: &str, host: &str) -> bool {
+        let hosts = self.hosts.read().unwrap_or_else(PoisonError::into_inner);
+        hosts.get(handle).is_none_or(|hosts| hosts.is_empty() || hosts.iter().any(|known| known == host))
+    }
+
+    /// The handles of which it knows value and hosts.
+    pub fn handles(&self) -> Vec<String> {
+        self.hosts.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// Reads every value out of the vault anew. What cannot be read is left out: whoever needs it waits.
+    fn learn(
+        &self,
+        hosts: BTreeMap<String, Vec<String>>,
+        vault: Option<Arc<dyn Vault>>,
+    ) -> Result<(), Error> {
+        let mut values = Vec::new();
+        if let Some(vault) = vault {
+            let source = Secrets::new(vault);
+            for handle in hosts.keys() {
+                match source.secret(handle) {
+                    Ok(value) => values.push((handle.clone(), value)),
+                    Err(error) => tracing::warn!(%handle, %error, "a secret cannot be read"),
+                }
+            }
+        }
+        let redactor = Redactor::new(values).map_err(unfit)?;
+        self.redactor.put(redactor);
+        *self.hosts.write().unwrap_or_else(PoisonError::into_inner) = hosts;
+        Ok(())
+    }
+}
+
+fn unfit(error: redact::Error) -> Error {
+    let hint = "choose a longer one; a value that could stand in ordinary text cannot be kept out of it";
+    Error::Said(wire::Error::new(wire::Code::Usage, error.to_string()).hint(hint))
+}
+
+impl Local {
+    /// Keeps a value under a handle in the vault that was chosen for the keys, and records the handle and the hosts it
+    /// may go to. What was there before is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when the vault is locked or the value is too short; [`Error::Keys`], [`Error::Kernel`].
+    pub fn set_secret(&self, handle: &str, value: &[u8], hosts: &[String]) -> Result<(), Error> {
+        let kernel = self.owned_kernel()?;
+        let vault = self.open_vault()?;
+        Redactor::check(handle, value).map_err(unfit)?;
+        let kept_in = vault.kind().to_string();
+        let before = Secrets::new(Arc::clone(&vault)).secret(handle).ok();
+        Secrets::new(Arc::clone(&vault)).put(handle, value)?;
+        // From here on the value is taken out of everything, whether or not the log comes to know its handle.
+        let mut known = kernel.secrets();
+        known.insert(handle.to_owned(), hosts.to_vec());
+        let recorded = self
+            .secrets()
+            .learn(known, Some(Arc::clone(&vault)))
+            .and_then(|()| Ok(kernel.register_secret(handle, hosts, &kept_in)?));
+        if recorded.is_err() {
+            let secrets = Secrets::new(vault);
+            match before {
+                Some(value) => secrets.put(handle, &value)?,
+                None => drop(secrets.delete(handle)?),
+            }
+            self.know_secrets()?;
+        }
+        recorded
+    }
+
+    /// Forgets a secret: its handle is struck from the log's list, its value from the vault.
+    ///
+    /// # Errors
+    /// As [`Self::set_secret`].
+    pub fn remove_secret(&self, handle: &str) -> Result<(), Error> {
+        let kernel = self.owned_kernel()?;
+        let vault = self.open_vault()?;
+        kernel.remove_secret(handle)?;
+        Secrets::new(vault).delete(handle)?;
+        self.know_secrets()
+    }
+
+    /// Learns the values of all secrets that the log names, as far as the vault is open.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when one of them cannot be searched for.
+    pub(crate) fn know_secrets(&self) -> Result<(), Error> {
+        let known = self.owned_kernel()?.secrets();
+        self.secrets().learn(known, self.keys().vault())
+    }
+
+    fn open_vault(&self) -> Result<Arc<dyn Vault>, Error> {
+        self.keys().vault().ok_or_else(|| {
+            let why = self.keys().why_locked();
+            Error::Said(
+                wire::Error::new(wire::Code::KeyLocked, format!("the vault for secrets is not open: {why}"))
+                    .hint(
+                        "a secret sleeps beside the keys: in the keychain, or in the file under a passphrase",
+                    ),
+            )
+        })
+    }
+}
+
+/// A value as it came from a file or pipe: without the line break that ends it.
+pub fn value_of(bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    Zeroizing::new(line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+}

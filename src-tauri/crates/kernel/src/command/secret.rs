@@ -1,0 +1,88 @@
+//! Secrets by handle. Their values are in a vault and never come here (governance.md 5, HK-17.3-1).
+
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use model::ResourceId;
+use model::body::{SecretRegistered, SecretRemoved};
+use model::fault::Point;
+use model::principal::PrincipalType;
+use std::collections::BTreeMap;
+
+/// Hosts that one secret may go to.
+const HOSTS_MAX: usize = 64;
+
+impl Kernel {
+    /// Records that a handle has a value, and the hosts it may go to as `name:port`; both replace what was said before.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a handle or host that cannot be written; [`Error::Conflict`] when the redactor does not
+    /// know the value, so that nothing could be kept from it.
+    pub fn register_secret(&self, handle: &str, hosts: &[String], kept_in: &str) -> Result<(), Error> {
+        check(handle, hosts)?;
+        if !self.ports.redactor.now().handles().iter().any(|known| known == handle) {
+            return Err(Error::Conflict(format!("nobody here knows the value of `secret:{handle}`")));
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.store_writeup(Point::KeyRegister, actor, self.session.clone(), None)?;
+        let (handle, mut hosts) = (handle.to_owned(), hosts.to_vec());
+        hosts.sort();
+        hosts.dedup();
+        w.push(SecretRegistered { handle, hosts, kept_in: kept_in.to_owned() });
+        self.commit(w, None)?;
+        Ok(())
+    }
+
+    /// Records that a handle has no value any more.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when it had none.
+    pub fn remove_secret(&self, handle: &str) -> Result<(), Error> {
+        if !lock(&self.store).secrets.contains_key(handle) {
+            return Err(Error::NotFound { kind: "secret", id: handle.to_owned() });
+        }
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.store_writeup(Point::KeyRegister, actor, self.session.clone(), None)?;
+        w.push(SecretRemoved { handle: handle.to_owned() });
+        self.commit(w, None)?;
+        Ok(())
+    }
+
+    /// Secrets by handle, with the hosts each may go to.
+    pub fn secrets(&self) -> BTreeMap<String, Vec<String>> {
+        lock(&self.store).secrets.clone()
+    }
+
+    /// Whether a secret of this store has a value that the redactor does not know: its vault is locked.
+    pub(crate) fn is_blind(&self) -> bool {
+        let store = lock(&self.store);
+        if store.secrets.is_empty() {
+            return false;
+        }
+        let redactor = self.ports.redactor.now();
+        store.secrets.keys().any(|handle| !redactor.handles().contains(handle))
+    }
+}
+
+fn check(handle: &str, hosts: &[String]) -> Result<(), Error> {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-' | '.');
+    if handle.is_empty() || handle.len() > 64 || !handle.chars().all(letter) || handle.starts_with('.') {
+        return Err(Error::Input(format!(
+            "`{handle}` cannot name a secret; use up to 64 of a-z, 0-9, `_`, `-` and `.`"
+        )));
+    }
+    if hosts.len() > HOSTS_MAX {
+        return Err(Error::Input(format!("a secret goes to {HOSTS_MAX} hosts at most")));
+    }
+    for host in hosts {
+        let is_host = |name: &str| {
+            let letter =
+                |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
+            !name.is_empty() && name.chars().all(letter)
+        };
+        let parsed = format!("host:{host}").parse();
+        if !matches!(parsed, Ok(ResourceId::Host(name, port)) if port > 0 && is_host(&name)) {
+            return Err(Error::Input(format!("`{host}` is no host; write it as `api.example.org:443`")));
+        }
+    }
+    Ok(())
+}

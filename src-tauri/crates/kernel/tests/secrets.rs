@@ -1,0 +1,179 @@
+//! Secrets: by handle everywhere, and nothing that holds a value is kept.
+
+use conforms::conforms;
+use kernel::command::submit::Reasoning;
+use kernel::ports::Notice;
+use kernel::{Error, Standing};
+use model::Body;
+use model::TaskId;
+use model::attempt::TerminationReason;
+use model::body::ContentRedacted;
+use model::task::TaskStatus;
+use redact::Redactor;
+use serde_json::json;
+use testkit::{World, change, done, look, say, write};
+use zeroize::Zeroizing;
+
+const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
+
+fn knowing(seed: u64) -> World {
+    let world = World::new(seed);
+    know(&world);
+    world.kernel().register_secret("db", &["db.example.org:5432".to_owned()], "test").unwrap();
+    world
+}
+
+fn know(world: &World) {
+    let value = Zeroizing::new(VALUE.as_bytes().to_vec());
+    world.redactor.put(Redactor::new([("db".to_owned(), value)]).unwrap());
+}
+
+/// Everything the ledger and the artifacts hold of a task, as text.
+fn told(world: &World, task: TaskId) -> String {
+    let kernel = world.kernel();
+    let mut all = String::new();
+    for stored in kernel.reader().events(task, 0, 10_000).unwrap() {
+        all += &format!("{:?}\n", body(world, &stored));
+    }
+    for artifact in kernel.task(task).unwrap().artifacts.values() {
+        all += &String::from_utf8_lossy(&kernel.artifacts().read(&artifact.content_hash).unwrap());
+    }
+    all
+}
+
+fn body(world: &World, stored: &ledger::Stored) -> Body {
+    stored.event().unwrap().body(&|digest| world.kernel().reader().disclosure(digest).ok().flatten()).unwrap()
+}
+
+fn redacted(world: &World, task: TaskId) -> Vec<ContentRedacted> {
+    let events = world.kernel().reader().events(task, 0, 10_000).unwrap();
+    let found = events.iter().filter_map(|stored| match body(world, stored) {
+        Body::ContentRedacted(body) => Some(body),
+        _ => None,
+    });
+    found.collect()
+}
+
+#[conforms("HK-17.3-1", "HK-17.3-2", "HK-17.3-4", "HK-6.3-3")]
+#[test]
+fn a_value_that_is_read_said_or_written_leaves_its_handle_and_a_count() {
+    let world = knowing(900);
+    world.file("notes.txt", &format!("first\npassword {VALUE}\n"));
+    let answers = vec![
+        look("notes.txt"),
+        write("copy.txt", &format!("the password is {VALUE}\n")),
+        done(&format!("copied {VALUE}")),
+    ];
+    world.reasoners.script("copy", answers);
+    let reasoning = Reasoning::Scripted { name: "copy".to_owned() };
+    let asked = world.kernel().submit(&world.submission(&format!("copy {VALUE}"), reasoning)).unwrap();
+    let task = asked.task_id;
+    let (standing, _) = world.drive_allowing(task);
+    assert_eq!(
+        standing,
+        Standing::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+    );
+    let all = told(&world, task);
+    assert!(!all.contains(VALUE), "{all}");
+    assert!(all.contains("[secret:db]"));
+    // What was approved is what was written, byte for byte: the value was gone before anybody was asked.
+    assert_eq!(world.files()["copy.txt"], b"the password is [secret:db]\n");
+    let found = redacted(&world, task);
+    assert!(found.iter().any(|body| body.found.get("secret:db") == Some(&1)), "{found:?}");
+}
+
+#[test]
+fn what_holds_a_value_is_neither_overwritten_nor_deleted_because_its_bytes_would_be_kept() {
+    let world = knowing(902);
+    world.file("settings.old", &format!("DB={VALUE}\n"));
+    let before = world.files();
+    let answers = vec![
+        look("settings.old"),
+        write("settings.old", "DB=other\n"),
+        say("delete", json!({ "path": "settings.old" })),
+        done("left it"),
+    ];
+    let task = world.script("clean up", answers);
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!(asked, 0, "{standing:?}");
+    assert_eq!(world.files(), before);
+    let all = told(&world, task);
+    assert!(all.contains("leave this file to the person"), "{all}");
+    assert!(!all.contains(VALUE));
+}
+
+#[test]
+fn a_file_that_holds_a_value_can_be_moved_because_nothing_of_it_is_kept() {
+    let world = knowing(903);
+    world.file("a.env", &format!("DB={VALUE}\n"));
+    let items = json!([{ "op": "move", "from": "a.env", "to": "b.env" }]);
+    let task = world.script("move", vec![change(items), done("moved")]);
+    assert_eq!(world.drive_allowing(task).1, 1);
+    assert_eq!(world.files()["b.env"], format!("DB={VALUE}\n").into_bytes());
+    assert!(!told(&world, task).contains(VALUE));
+}
+
+#[test]
+fn a_placeholder_is_not_written_over_the_key_it_stands_for() {
+    let world = World::new(904);
+    let key = "AKIAIOSFODNN7EXAMPLE";
+    world.file("config.ini", &format!("id = {key}\ncolour = red\n"));
+    let answers = vec![
+        look("config.ini"),
+        write("config.ini", "id = [redacted: aws key]\ncolour = blue\n"),
+        done("left it"),
+    ];
+    let task = world.script("paint it blue", answers);
+    assert_eq!(world.drive_allowing(task).1, 0);
+    assert_eq!(world.files()["config.ini"], format!("id = {key}\ncolour = red\n").into_bytes());
+    assert!(told(&world, task).contains("would destroy"));
+}
+
+#[test]
+fn pieces_of_an_answer_are_told_without_a_value_that_lies_across_them() {
+    let world = knowing(905);
+    let mut answer = done("done");
+    answer.text = format!("I found {VALUE} there");
+    let task = world.script("tell", vec![answer]);
+    world.drive_allowing(task);
+    let notices = world.listener.0.lock().unwrap();
+    let told: String = notices
+        .iter()
+        .filter_map(|notice| match notice {
+            Notice::Delta { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(!told.contains(VALUE), "{told}");
+}
+
+#[test]
+fn without_the_value_of_a_secret_it_names_a_store_does_no_work_and_then_goes_on() {
+    let mut world = knowing(906);
+    world.file("notes.txt", VALUE);
+    let task = world.script("look", vec![look("notes.txt"), done("seen")]);
+    world.redactor.put(Redactor::default());
+    assert_eq!(world.drive(task), Standing::KeyLocked);
+    world.reopen();
+    assert_eq!(world.drive(task), Standing::KeyLocked, "the next host knows from the log that it is blind");
+    know(&world);
+    assert!(matches!(world.drive(task), Standing::Ended { status: TaskStatus::Completed, .. }));
+    assert!(!told(&world, task).contains(VALUE));
+}
+
+#[test]
+fn a_handle_is_registered_with_hosts_only_when_its_value_is_known_and_is_forgotten_once() {
+    let world = knowing(907);
+    let kernel = world.kernel();
+    let refused = kernel.register_secret("other", &[], "test");
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+    for host in ["example.org", "example.org:0", ":443", "a b:443:"] {
+        let refused = kernel.register_secret("db", &[host.to_owned()], "test");
+        assert!(matches!(refused, Err(Error::Input(_))), "{host}: {refused:?}");
+    }
+    assert!(matches!(kernel.register_secret("Db", &[], "test"), Err(Error::Input(_))));
+    assert_eq!(kernel.secrets()["db"], ["db.example.org:5432"]);
+    kernel.remove_secret("db").unwrap();
+    assert!(kernel.secrets().is_empty());
+    assert!(matches!(kernel.remove_secret("db"), Err(Error::NotFound { .. })));
+}

@@ -1,0 +1,71 @@
+//! JSON stays JSON: its strings are redacted one by one.
+
+use crate::redactor::{Clean, Found, Redactor};
+use serde_json::Value;
+
+/// Members that name things, whose values look like keys at times and are none.
+const NAMES: [&str; 14] = [
+    "path", "from", "to", "op", "name", "sha256", "target", "base64", "argv", "cwd", "method", "pattern",
+    "glob", "resource",
+];
+
+impl Redactor {
+    /// A JSON value without values. With `shapes`, contents lose what looks like a key, too; names keep it.
+    pub fn json(&self, mut value: Value, shapes: bool) -> Clean<Value> {
+        let mut found = Found::new();
+        self.walk(&mut value, shapes, &mut found);
+        Clean { rest: value, found }
+    }
+
+    /// As [`Redactor::json`] for bytes that are JSON; none when they are not, or when nothing was taken out.
+    pub fn json_bytes(&self, bytes: &[u8], shapes: bool) -> Option<Clean<Value>> {
+        if self.is_empty() && !shapes {
+            return None;
+        }
+        let clean = self.json(serde_json::from_slice(bytes).ok()?, shapes);
+        (!clean.found.is_empty()).then_some(clean)
+    }
+
+    fn walk(&self, value: &mut Value, shapes: bool, found: &mut Found) {
+        match value {
+            Value::String(text) => {
+                let clean = if shapes { self.text(text) } else { self.values(text) };
+                if !clean.found.is_empty() {
+                    let rest = clean.rest.into_owned();
+                    add(found, clean.found);
+                    *text = rest;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item, shapes, found)),
+            Value::Object(members) => {
+                if members.keys().any(|name| !self.is_empty() && !self.holds(name.as_bytes()).is_empty()) {
+                    let named = std::mem::take(members).into_iter().map(|(name, value)| {
+                        let clean = self.values(&name);
+                        add(found, clean.found.clone());
+                        (clean.rest.into_owned(), value)
+                    });
+                    *members = named.collect();
+                }
+                for (name, value) in members {
+                    self.walk(value, shapes && !NAMES.contains(&name.as_str()), found);
+                }
+            }
+            Value::Number(number) if !self.is_empty() => {
+                let digits = number.to_string();
+                let clean = self.values(&digits);
+                if !clean.found.is_empty() {
+                    let rest = clean.rest.into_owned();
+                    add(found, clean.found);
+                    *value = Value::String(rest);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn add(all: &mut Found, more: Found) {
+    for (kind, times) in more {
+        *all.entry(kind).or_default() += times;
+    }
+}

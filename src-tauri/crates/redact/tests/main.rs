@@ -1,0 +1,12 @@
+//! The redactor's invariants.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking, as tests do"
+)]
+
+mod finding;
+mod streaming;
+mod support;

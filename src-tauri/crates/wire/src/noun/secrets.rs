@@ -1,0 +1,24 @@
+//! Secrets by handle. Values never come here, in neither direction.
+#![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
+
+use crate::table::{answers, params};
+
+params! {
+    /// All of them.
+    List {}
+}
+
+answers! {
+    /// All of them.
+    Secrets { secrets: Vec<Secret> }
+    /// One secret.
+    Secret {
+        handle: String,
+        /// Where it may go, as `name:port`; nowhere when there is none.
+        hosts: Vec<String>,
+        /// Which vault its value sleeps in: `keychain`, `file`.
+        kept_in: String,
+        /// When it was set last.
+        since: i64,
+    }
+}
