@@ -68,6 +68,7 @@ impl Local {
     /// [`Error::Said`] when the vault is locked or the value is too short; [`Error::Keys`], [`Error::Kernel`].
     pub fn set_secret(&self, handle: &str, value: &[u8], hosts: &[String]) -> Result<(), Error> {
         let kernel = self.owned_kernel()?;
+        kernel::command::secret::check(handle, hosts)?;
         let vault = self.open_vault()?;
         Redactor::check(handle, value).map_err(unfit)?;
         let kept_in = vault.kind().to_string();

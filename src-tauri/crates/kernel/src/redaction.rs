@@ -110,6 +110,14 @@ pub(crate) fn exact(redactor: &Redactor, bytes: &[u8]) -> Result<(), Error> {
     if held.is_empty() { Ok(()) } else { Err(Error::Secret(named(held))) }
 }
 
+/// A caller's key of an act as it may be kept: one that holds a value stands as its digest, the same each time.
+pub(crate) fn key(redactor: &Redactor, key: &str) -> String {
+    if redactor.holds(key.as_bytes()).is_empty() {
+        return key.to_owned();
+    }
+    format!("sha256:{}", seal::Digest::of(key.as_bytes()))
+}
+
 /// Handles as a sentence names them.
 pub(crate) fn named(handles: impl IntoIterator<Item = String>) -> String {
     let all: BTreeSet<String> = handles.into_iter().collect();

@@ -130,6 +130,7 @@ impl<'k> Writeup<'k> {
     /// Adds an event whose repetition is harmless.
     pub(crate) fn push_keyed(&mut self, idempotency_key: Option<String>, body: impl Into<Body>) -> EventId {
         let body = self.clean_body(body.into());
+        let idempotency_key = idempotency_key.map(|key| redaction::key(&self.redactor, &key));
         let event_id = EventId::fresh(self.sources.clock, self.sources.entropy);
         self.batch.drafts.push(Draft {
             event_id,

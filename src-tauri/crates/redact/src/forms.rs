@@ -10,6 +10,10 @@ use zeroize::Zeroizing;
 /// A part of a value is told from ordinary text by this many bytes.
 const PART_BYTES_MIN: usize = 12;
 
+/// What encoders of addresses leave as it is beside letters and digits: RFC 3986 for a part, for a segment of a path, and
+/// what scripts in browsers do to a part and to a whole address.
+const KEPT: [&[u8]; 4] = [b"-._~", b"-._~!$&'()*+,;=:@", b"-._~!*'()", b"-._~!*'();,/?:@&=+$#"];
+
 /// Every form of a value that is searched for; none is shorter than [`crate::VALUE_BYTES_MIN`] unless the value is.
 pub(crate) fn forms(value: &[u8]) -> BTreeSet<Vec<u8>> {
     let plain = squeezed(value);
@@ -23,8 +27,10 @@ pub(crate) fn forms(value: &[u8]) -> BTreeSet<Vec<u8>> {
     for whole in BTreeSet::from([value, value.trim_ascii()]) {
         for upper in [false, true] {
             add(hex(whole, upper));
-            add(percent(whole, upper, false));
-            add(percent(whole, upper, true));
+            for kept in KEPT {
+                add(percent(whole, upper, Some(kept)));
+            }
+            add(percent(whole, upper, None));
         }
         for shift in 0..3 {
             add(base64(whole, shift, false));
@@ -57,12 +63,12 @@ fn hex(value: &[u8], upper: bool) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// `all` escapes every byte, as some programs do; else only what RFC 3986 does not leave as it is.
-fn percent(value: &[u8], upper: bool, all: bool) -> Vec<u8> {
+/// Escapes what is not among `kept`, or every byte, as some programs do.
+fn percent(value: &[u8], upper: bool, kept: Option<&[u8]>) -> Vec<u8> {
     let mut text = String::with_capacity(value.len() * 3);
     for byte in value {
-        let stays = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
-        let _ = match (stays && !all, upper) {
+        let stays = kept.is_some_and(|kept| byte.is_ascii_alphanumeric() || kept.contains(byte));
+        let _ = match (stays, upper) {
             (true, _) => write!(text, "{}", char::from(*byte)),
             (false, true) => write!(text, "%{byte:02X}"),
             (false, false) => write!(text, "%{byte:02x}"),
@@ -73,7 +79,7 @@ fn percent(value: &[u8], upper: bool, all: bool) -> Vec<u8> {
 
 /// As forms send it: a space is a plus.
 fn plus(value: &[u8]) -> Vec<u8> {
-    let words = value.split(|b| *b == b' ').map(|word| percent(word, true, false));
+    let words = value.split(|b| *b == b' ').map(|word| percent(word, true, Some(b"-._~")));
     words.collect::<Vec<_>>().join(&b'+')
 }
 

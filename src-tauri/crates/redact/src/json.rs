@@ -1,7 +1,9 @@
 //! JSON stays JSON: its strings are redacted one by one.
 
 use crate::redactor::{Clean, Found, Redactor};
-use serde_json::Value;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
 
 /// Members that name things, whose values look like keys at times and are none.
 const NAMES: [&str; 14] = [
@@ -26,6 +28,26 @@ impl Redactor {
         (!clean.found.is_empty()).then_some(clean)
     }
 
+    /// Bytes that stand here in base64 are looked at as the bytes they are: they may hold any form of a value.
+    fn unwrapped(&self, members: &mut Map<String, Value>, found: &mut Found) {
+        if self.is_empty() {
+            return;
+        }
+        let said =
+            |name: &str| members.get(&format!("{name}_encoding")).and_then(Value::as_str) == Some("base64");
+        let names: Vec<String> =
+            members.keys().filter(|name| *name == "base64" || said(name)).cloned().collect();
+        for name in names {
+            let Some(Value::String(text)) = members.get_mut(&name) else { continue };
+            let Ok(bytes) = STANDARD.decode(&*text) else { continue };
+            let clean = self.bytes(&bytes);
+            if !clean.found.is_empty() {
+                *text = STANDARD.encode(&clean.rest);
+                add(found, clean.found);
+            }
+        }
+    }
+
     fn walk(&self, value: &mut Value, shapes: bool, found: &mut Found) {
         match value {
             Value::String(text) => {
@@ -46,6 +68,7 @@ impl Redactor {
                     });
                     *members = named.collect();
                 }
+                self.unwrapped(members, found);
                 for (name, value) in members {
                     self.walk(value, shapes && !NAMES.contains(&name.as_str()), found);
                 }

@@ -1,6 +1,8 @@
 //! What is found, and what is not.
 
 use crate::support::{disguises, knowing};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use conforms::conforms;
 use proptest::prelude::*;
 use redact::{Error, Redactor, VALUE_BYTES_MIN, placeholder};
@@ -46,6 +48,22 @@ fn json_stays_json_whatever_stands_in_it() {
     assert_eq!(clean.rest, wanted);
     assert_eq!(clean.found.values().sum::<u32>(), 3);
     assert!(redactor.json_bytes(b"{\"a\":1}", true).is_none(), "nothing was taken out");
+}
+
+#[test]
+fn bytes_in_base64_are_looked_at_as_bytes_whatever_form_a_value_has_in_them() {
+    let redactor = knowing(&[("db", TOKEN)]);
+    for (name, bytes) in disguises(TOKEN, b"\0before ", b" after") {
+        let text = STANDARD.encode(&bytes);
+        let value =
+            serde_json::json!({ "base64": text, "stdout": text, "stdout_encoding": "base64", "x": 1 });
+        let clean = redactor.json(value, true);
+        for member in ["base64", "stdout"] {
+            let left = STANDARD.decode(clean.rest[member].as_str().unwrap()).unwrap();
+            assert!(redactor.holds(&left).is_empty() && left.len() < bytes.len() + 40, "{name}");
+            assert_ne!(left, bytes, "{name}");
+        }
+    }
 }
 
 #[test]

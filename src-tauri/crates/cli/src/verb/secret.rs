@@ -69,7 +69,7 @@ fn list(context: &Context) -> Came {
     Ok(exit::DONE)
 }
 
-fn local(session: &Session) -> Result<&host::Local, Error> {
+fn local(session: &Session) -> Result<std::sync::Arc<host::Local>, Error> {
     session.local().ok_or_else(|| {
         Error::new(Code::Held, "secrets are set by the process that owns the store, and another one does")
             .hint("end it first; a value is never handed from process to process")

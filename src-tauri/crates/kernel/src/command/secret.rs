@@ -63,7 +63,11 @@ impl Kernel {
     }
 }
 
-fn check(handle: &str, hosts: &[String]) -> Result<(), Error> {
+/// Whether a secret can be known by this handle and go to these hosts.
+///
+/// # Errors
+/// [`Error::Input`] with what is wrong.
+pub fn check(handle: &str, hosts: &[String]) -> Result<(), Error> {
     let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-' | '.');
     if handle.is_empty() || handle.len() > 64 || !handle.chars().all(letter) || handle.starts_with('.') {
         return Err(Error::Input(format!(
