@@ -15,6 +15,7 @@ import type * as playbooks from "./playbooks";
 import type * as policy from "./policy";
 import type * as proof from "./proof";
 import type * as receipts from "./receipts";
+import type * as secrets from "./secrets";
 import type * as store from "./store";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
@@ -134,6 +135,8 @@ export interface Commands {
   "keys.list": { params: keys.List; answer: keys.Keys };
   /** makes public keys known to the store */
   "keys.register": { params: keys.Register; answer: keys.Keys };
+  /** lists secrets by handle, without their values */
+  "secrets.list": { params: secrets.List; answer: secrets.Secrets };
   /** lists the playbooks at hand */
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
   /** lists the policy profiles */
@@ -228,6 +231,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "proof.verify": { access: "free", topics: [] },
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },
+  "secrets.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },

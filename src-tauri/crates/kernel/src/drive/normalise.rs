@@ -170,14 +170,12 @@ fn in_the_way(redactor: &redact::Redactor, hands: &dyn Hands, items: &[ChangeIte
     })
 }
 
-/// Priors: a write may replace only what this attempt has seen; a move or delete names what is there now (pain 8).
-fn change_items(
-    w: &mut Writeup<'_>,
+/// What is at every place that the proposal names.
+fn found_at(
     hands: &dyn Hands,
     workspace: WorkspaceId,
     proposed: &[ProposedChange],
-    seen: &BTreeMap<RelPath, Digest>,
-) -> Result<Result<Vec<ChangeItem>, Unfit>, Error> {
+) -> BTreeMap<RelPath, Found> {
     let paths: Vec<ResourceId> = proposed
         .iter()
         .flat_map(|item| match item {
@@ -186,14 +184,25 @@ fn change_items(
         })
         .map(|path| ResourceId::File(workspace, path))
         .collect();
-    let mut there: BTreeMap<RelPath, Found> = hands
+    hands
         .observe(&paths)
         .into_iter()
         .filter_map(|print| match print.resource {
             ResourceId::File(_, path) => Some((path, print.state)),
             _ => None,
         })
-        .collect();
+        .collect()
+}
+
+/// Priors: a write may replace only what this attempt has seen; a move or delete names what is there now (pain 8).
+fn change_items(
+    w: &mut Writeup<'_>,
+    hands: &dyn Hands,
+    workspace: WorkspaceId,
+    proposed: &[ProposedChange],
+    seen: &BTreeMap<RelPath, Digest>,
+) -> Result<Result<Vec<ChangeItem>, Unfit>, Error> {
+    let mut there = found_at(hands, workspace, proposed);
     let mut items = Vec::with_capacity(proposed.len());
     for item in proposed {
         match item {

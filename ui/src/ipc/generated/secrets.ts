@@ -1,0 +1,20 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+
+/** All of them. */
+export type List = Record<string, never>;
+
+/** All of them. */
+export interface Secrets {
+  secrets: Secret[];
+}
+
+/** One secret. */
+export interface Secret {
+  handle: string;
+  /** Where it may go, as `name:port`; nowhere when there is none. */
+  hosts: string[];
+  /** Which vault its value sleeps in: `keychain`, `file`. */
+  kept_in: string;
+  /** When it was set last. */
+  since: number;
+}
