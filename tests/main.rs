@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "proofs look at the machine they run on")]
 
 mod conformance;
+#[cfg(target_os = "linux")]
+mod desktop;
 mod house;
 mod journeys;
 mod simulation;

@@ -14,10 +14,20 @@ const handed = {
     proxy.on("proxyReq", (request) => request.removeHeader("sec-fetch-site")),
 };
 
+// The app freezes the prototypes that everything inherits from. What would then be refused, naming a constructor by
+// assignment, is said another way.
+const frozen = {
+  name: "frozen-prototypes",
+  transform: (code: string, id: string) =>
+    id.includes("/node_modules/d3-color/")
+      ? code.replace("prototype.constructor = constructor", 'Object.defineProperty(prototype, "constructor", { value: constructor })')
+      : null,
+};
+
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [react()],
+  plugins: [react(), frozen],
   resolve: { alias: { "~": here("src") } },
   build: {
     outDir: "dist",
@@ -27,6 +37,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
+    // A page for each window of the app: the one a yes is given in shares no page with any other.
+    rollupOptions: { input: { index: here("index.html"), approval: here("approval.html"), tray: here("tray.html") } },
   },
   server: {
     host: "127.0.0.1",

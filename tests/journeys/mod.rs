@@ -15,3 +15,5 @@ mod summary;
 mod tidy;
 mod tree;
 mod upgrade;
+
+pub use programs::{desktop_program, hermit, verifier};

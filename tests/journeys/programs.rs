@@ -20,6 +20,18 @@ pub fn verifier() -> &'static Path {
     VERIFIER.get_or_init(|| built("hermit-proof", "hermit-verify"))
 }
 
+/// The app, when somebody has built it: its first build takes minutes, and no test begins one.
+pub fn desktop_program() -> Option<&'static Path> {
+    static DESKTOP: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = DESKTOP.get_or_init(|| {
+        let test = std::env::current_exe().expect("this program");
+        let there = test.ancestors().nth(2).expect("the folder of the profile").join("hermit-desktop");
+        hermit();
+        there.is_file().then(|| built("hermit-desktop", "hermit-desktop"))
+    });
+    found.as_deref()
+}
+
 /// The checkout.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the checkout").to_owned()

@@ -1,7 +1,7 @@
 // Rail, tray, and the screen in the middle.
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { useAct, useAsk, useLink, useNotices } from "~/ipc/client";
+import { useAct, useAsk, useLink } from "~/ipc/client";
 import { said } from "~/features/words";
 import { Button } from "~/primitives/Button";
 import { Icon, Mark } from "~/primitives/Icon";
@@ -13,7 +13,6 @@ import { useKeyboard } from "./keyboard";
 import styles from "./Frame.module.css";
 
 export function Frame() {
-  useNotices();
   const navigate = useNavigate();
   const [help, setHelp] = useState(false);
   const go = useCallback((path: string) => void navigate({ to: path }), [navigate]);

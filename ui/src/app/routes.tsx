@@ -12,8 +12,9 @@ import { Settings } from "~/features/settings/Settings";
 import { FirstRun } from "~/features/first/FirstRun";
 import { Frame } from "./Frame";
 import { Broken, Missing } from "./Missing";
+import { Root } from "./Root";
 
-const root = createRootRoute({ notFoundComponent: Missing });
+const root = createRootRoute({ component: Root, notFoundComponent: Missing });
 const frame = createRoute({ getParentRoute: () => root, id: "frame", component: Frame, notFoundComponent: Missing });
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);

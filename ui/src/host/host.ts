@@ -30,6 +30,15 @@ export type Deciding =
   /** Only at a terminal. */
   | "terminal";
 
+/** What an app says to its page: to go somewhere, or what is held above it and let fall. */
+export type Heard =
+  | { kind: "go"; to: string }
+  | { kind: "over"; things: number }
+  | { kind: "dropped"; folders: string[]; files: string[]; left_out: number };
+
+/** Why this desktop has no tray, no notifications, no buttons on them; null where it has. */
+export interface Lacks { tray: string | null; notifications: string | null; actions: string | null }
+
 export interface Host {
   readonly kind: "tauri" | "http" | "fake";
   readonly deciding: Deciding;
@@ -46,6 +55,16 @@ export interface Host {
   grant?(approval: string, packetSha256: string, passphrase: string): Promise<void>;
   /** Asks the system for a folder or file; absent where there is no such dialog. */
   pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
+  /** Opens the window in which keys are made, or opened; only in the app. */
+  openKeys?(): Promise<void>;
+  /** Hears what the app says until the function that comes back is called. */
+  heed?(heard: (one: Heard) => void): () => void;
+  /** Shows the folder of a task in the system's file manager. */
+  reveal?(task: string): Promise<void>;
+  /** What this desktop lacks. */
+  lacks?(): Promise<Lacks>;
+  /** Whether Hermit starts when the person logs in; sets it when told to. */
+  autostart?(on?: boolean): Promise<boolean>;
 }
 
 /** Anything thrown, as a refusal: a bug of ours is `failed` and says so. */

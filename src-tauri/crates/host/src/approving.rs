@@ -25,6 +25,11 @@ impl ApprovalSeat {
         Self::new(home, Surface::Terminal)
     }
 
+    /// A seat for whoever sits before the app's approval window.
+    pub fn at_window(home: Home) -> Self {
+        Self::new(home, Surface::ApprovalWindow)
+    }
+
     /// A seat over the store's approval key; nothing is opened yet.
     pub fn new(home: Home, surface: Surface) -> Self {
         Self { home, surface, open: None }

@@ -42,8 +42,19 @@ impl LocalHands {
     }
 }
 
-/// `hermit-exec` beside the running program; beside its folder for the programs that cargo puts into `deps`.
+/// Where a package of an app has put `hermit-exec`.
+static EXECUTOR: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the executor for every store of this process, before the first one is opened. The first word stays.
+pub fn executor_is_at(path: PathBuf) {
+    let _ = EXECUTOR.set(path);
+}
+
+/// `hermit-exec` as it was named, or beside the running program; beside its folder for the programs that cargo puts into `deps`.
 fn executor() -> Result<PathBuf, String> {
+    if let Some(named) = EXECUTOR.get().filter(|named| named.is_file()) {
+        return Ok(named.clone());
+    }
     let program = std::env::current_exe().map_err(|e| format!("the running program is not known: {e}"))?;
     let name = if cfg!(windows) { "hermit-exec.exe" } else { "hermit-exec" };
     let folders = program.ancestors().skip(1).take(2);

@@ -70,6 +70,7 @@ pub use config::Config;
 pub use egress::Outbound;
 pub use error::Error;
 pub use governance::standing::in_words as standing_in_words;
+pub use hands::executor_is_at;
 pub use home::Home;
 pub use interrupt::Interrupts;
 pub use kernel::command::erase::Erasure;

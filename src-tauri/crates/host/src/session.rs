@@ -3,6 +3,7 @@
 use crate::local::Watch;
 use crate::{Home, Local, Unlock};
 use api::{Host as _, Stands};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -128,31 +129,38 @@ impl Session {
     /// What the command says. [`Code::Unavailable`] when the owner went away while it was at a command that changes
     /// something: then only the store says how far it came.
     pub fn call<C: Command>(&self, command: &C) -> Result<C::Answer, Error> {
-        match self.way() {
-            Way::Local(local) => here(&local, command),
-            Way::Attached(attached) => match C::ACCESS {
-                Access::read | Access::free => here(&attached.reading, command),
-                Access::owner => Err(Error::new(
-                    Code::Forbidden,
-                    format!("`{}` runs only in the process that owns the store", C::NAME),
-                )
-                .hint("end that process first")),
-                Access::write => match attached.client.call(command) {
-                    // Nobody has heard it, so it can be said again to whoever owns the store now.
-                    Err(error) if is_unheard(&error) => {
-                        self.again(&attached)?;
-                        self.call_now(command)
-                    }
-                    other => other,
-                },
-            },
-        }
+        let params = serde_json::to_value(command).map_err(api::failed)?;
+        serde_json::from_value(self.ask(C::NAME, params)?).map_err(api::failed)
     }
 
-    fn call_now<C: Command>(&self, command: &C) -> Result<C::Answer, Error> {
-        match self.way() {
-            Way::Local(local) => here(&local, command),
-            Way::Attached(attached) => attached.client.call(command),
+    /// Runs a command by its name.
+    ///
+    /// # Errors
+    /// As [`Session::call`], and [`Code::UnknownCommand`].
+    pub fn ask(&self, name: &str, params: Value) -> Result<Value, Error> {
+        let attached = match self.way() {
+            Way::Local(local) => return api::call(&*local, name, params),
+            Way::Attached(attached) => attached,
+        };
+        match wire::find(name).map(|info| info.access) {
+            // What is in no table is refused by its name.
+            Some(Access::read | Access::free) | None => api::call(&attached.reading, name, params),
+            Some(Access::owner) => Err(Error::new(
+                Code::Forbidden,
+                format!("`{name}` runs only in the process that owns the store"),
+            )
+            .hint("end that process first")),
+            Some(Access::write) => match attached.client.ask(name, &params) {
+                // Nobody has heard it, so it can be said again to whoever owns the store now.
+                Err(error) if is_unheard(&error) => {
+                    self.again(&attached)?;
+                    match self.way() {
+                        Way::Local(local) => api::call(&*local, name, params),
+                        Way::Attached(attached) => attached.client.ask(name, &params),
+                    }
+                }
+                other => other,
+            },
         }
     }
 
@@ -216,11 +224,6 @@ impl Session {
             local.close();
         }
     }
-}
-
-fn here<C: Command>(local: &Local, command: &C) -> Result<C::Answer, Error> {
-    let params = serde_json::to_value(command).map_err(api::failed)?;
-    serde_json::from_value(api::call(local, C::NAME, params)?).map_err(api::failed)
 }
 
 fn of_stood(stood: wire::host::Stood) -> Stands {

@@ -55,6 +55,10 @@ crate::names! {
         Mcp = "mcp",
         /// The command line without a terminal: may deny only.
         Script = "script",
+        /// The app's main window: may deny only.
+        MainWindow = "main_window",
+        /// A native notification: may deny only.
+        Notification = "notification",
     }
 }
 
@@ -63,7 +67,7 @@ impl Surface {
     pub const fn may_grant(self) -> bool {
         match self {
             Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
-            Self::RunApi | Self::Mcp | Self::Script => false,
+            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification => false,
         }
     }
 }

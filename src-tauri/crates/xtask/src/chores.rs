@@ -3,19 +3,37 @@
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{run, say};
-use crate::{Problem, pages, shell};
+use crate::{Problem, app, pages, shell};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// The packages whose programs a person runs.
 const PROGRAMS: [&str; 3] = ["hermit-cli", "hermit-exec", "hermit-proof"];
 
-/// Sets up, builds, and leads through a first task.
+/// Sets up, builds, and opens the app. Where nobody would see it the host is begun without a window, and says where a
+/// browser finds it. With words the first task is led through in the terminal.
 pub fn start(place: &Place, args: &[String]) -> Result<ExitCode, Problem> {
     setup(Purpose::Start)?;
     say("building; the first time takes some minutes ...");
+    if !args.is_empty() {
+        let hermit = programs(place, false)?;
+        return become_hermit(Command::new(hermit).arg("start").args(args));
+    }
+    if pages::at_hand() {
+        pages::interface(place)?;
+    }
+    if app::has_display() && app::can_build() {
+        let app = app::build(place)?;
+        say("opening Hermit; its window closed, it goes on in the tray, and `Quit` there ends it");
+        return become_hermit(&mut Command::new(app));
+    }
+    say(if app::has_display() {
+        "the app cannot be built here, so its pages are served to a browser instead"
+    } else {
+        "there is no display here, so the pages are served to a browser instead"
+    });
     let hermit = programs(place, false)?;
-    become_hermit(Command::new(hermit).arg("start").args(args))
+    become_hermit(Command::new(hermit).arg("serve"))
 }
 
 /// Builds and runs `hermit` with these words.
@@ -36,7 +54,7 @@ pub fn build(place: &Place) -> Result<(), Problem> {
 }
 
 /// Builds the programs and answers where `hermit` is.
-fn programs(place: &Place, release: bool) -> Result<PathBuf, Problem> {
+pub fn programs(place: &Place, release: bool) -> Result<PathBuf, Problem> {
     let mut cargo = place.cargo();
     cargo.args(["build", "--bins"]).args(PROGRAMS.iter().flat_map(|p| ["-p", p]));
     cargo.args(release.then_some("--release"));
@@ -66,9 +84,17 @@ pub fn check(place: &Place) -> Result<(), Problem> {
     say("formatting ...");
     run(place.cargo().args(["fmt", "--all", "--check"]))?;
     say("clippy ...");
-    run(place.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    run(place
+        .cargo()
+        .args(["clippy", "--workspace", "--all-targets"])
+        .args(app::left_out())
+        .args(["--", "-D", "warnings"]))?;
     say("documentation ...");
-    run(place.cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    run(place
+        .cargo()
+        .args(["doc", "--workspace", "--no-deps"])
+        .args(app::left_out())
+        .env("RUSTDOCFLAGS", "-D warnings"))?;
     if pages::at_hand() {
         say("types ...");
         pages::check(place)?;

@@ -26,6 +26,7 @@
     reason = "the workshop runs programs, asks its machine and keeps no record"
 )]
 
+mod app;
 mod chores;
 mod conformance;
 mod model_server;
@@ -46,11 +47,12 @@ const HELP: &str = "\
 cargo xtask WORD
 
   setup          look for what building and testing need; as root on Debian or Ubuntu install it
-  start [ARGS]   set up, build, and lead through a first task (`hermit start ARGS`)
+  start [ARGS]   set up, build, and open the app; without a display `hermit serve`; with ARGS `hermit start ARGS`
   dev [ARGS]     build, and run `hermit ARGS`
   test [ARGS]    set up, run every test, write the conformance report; with ARGS only `cargo test ARGS`
   check          formatting, clippy, documentation and types, as strict as review
   build          release build of hermit, hermit-exec and hermit-verify, and the page that verifies
+  bundle [ARGS]  packages of the app for this system (.deb and .rpm on Linux); ARGS go to `tauri build`
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
@@ -77,7 +79,7 @@ fn main() -> ExitCode {
 }
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
-    let builds = ["start", "dev", "test", "check", "build", "bench", "conformance"].contains(&word);
+    let builds = ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance"].contains(&word);
     let _claim = if builds { place.claim()? } else { None };
     match word {
         "setup" => setup::setup(setup::Purpose::Test).map(|()| ExitCode::SUCCESS),
@@ -86,6 +88,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "test" => tests_run::test(place, rest),
         "check" => chores::check(place).map(|()| ExitCode::SUCCESS),
         "build" => chores::build(place).map(|()| ExitCode::SUCCESS),
+        "bundle" => app::bundle(place, rest).map(|()| ExitCode::SUCCESS),
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
         "conformance" => tests_run::test(place, &[]),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),

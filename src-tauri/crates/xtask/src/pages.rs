@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 /// Folders with a `vite.config.ts` and tests that Vitest runs.
 const SUITES: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];
@@ -42,17 +43,44 @@ fn packages(place: &Place) -> Result<(), Problem> {
 }
 
 /// A program of the fetched packages, in the root.
-fn tool(place: &Place, path: &str) -> Command {
+pub fn tool(place: &Place, path: &str) -> Command {
     let mut command = Command::new("node");
     command.current_dir(&place.root).arg(place.root.join("node_modules").join(path));
     command
 }
 
+/// Builds the interface into `ui/dist`, unless nothing of it is younger than what lies there.
+pub fn interface(place: &Place) -> Result<(), Problem> {
+    packages(place)?;
+    let dist = place.root.join("ui/dist/index.html");
+    let built = fs::metadata(&dist).and_then(|found| found.modified());
+    let sources = [
+        "ui/src",
+        "ui/index.html",
+        "ui/approval.html",
+        "ui/tray.html",
+        "ui/vite.config.ts",
+        "package-lock.json",
+    ];
+    let is_younger = |built| sources.iter().any(|path| newest(&place.root.join(path)) > Some(built));
+    if built.is_ok_and(|built| !is_younger(built)) {
+        return Ok(());
+    }
+    run(tool(place, "vite/bin/vite.js").args(["build", "ui", "--logLevel", "warn"]))
+}
+
+/// When the youngest file there was made.
+fn newest(path: &Path) -> Option<SystemTime> {
+    if path.is_dir() {
+        return fs::read_dir(path).ok()?.flatten().filter_map(|entry| newest(&entry.path())).max();
+    }
+    fs::metadata(path).and_then(|found| found.modified()).ok()
+}
+
 /// Builds the interface into `ui/dist`, and the verifier, `verify.html` for a person and `verify.mjs` for Node, into
 /// `ui` of the build folder.
 pub fn build(place: &Place) -> Result<PathBuf, Problem> {
-    packages(place)?;
-    run(tool(place, "vite/bin/vite.js").args(["build", "ui", "--logLevel", "warn"]))?;
+    interface(place)?;
     let folder = place.target.join("ui");
     for mode in ["production", "node"] {
         let mut vite = tool(place, "vite/bin/vite.js");

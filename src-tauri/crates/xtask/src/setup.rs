@@ -36,7 +36,7 @@ const MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Everything Hermit may need of a machine.
-const NEEDS: [Need; 9] = [
+const NEEDS: [Need; 11] = [
     Need {
         name: "a C compiler",
         why: "builds SQLite and links every program",
@@ -68,6 +68,21 @@ const NEEDS: [Need; 9] = [
         from: Purpose::Start,
         must: false,
         packages: ["bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", "bubblewrap", ""],
+    },
+    Need {
+        name: "webkit and dbus",
+        why: "the window of the desktop app",
+        found: crate::app::can_build,
+        from: Purpose::Start,
+        must: false,
+        packages: [
+            "libwebkit2gtk-4.1-dev libdbus-1-dev",
+            "webkit2gtk4.1-devel dbus-devel",
+            "webkit2gtk-4.1 dbus",
+            "webkit2gtk3-devel dbus-1-devel",
+            "webkit2gtk-4.1-dev dbus-dev",
+            "",
+        ],
     },
     Need {
         name: "openssl",
@@ -116,6 +131,21 @@ const NEEDS: [Need; 9] = [
         must: false,
         packages: ["chromium", "chromium", "chromium", "chromium", "chromium", "chromium"],
     },
+    Need {
+        name: "a desktop without a screen",
+        why: "shows the app to its tests: display, windows, keychain, notifications, WebKit's driver",
+        found: has_desktop,
+        from: Purpose::Test,
+        must: false,
+        packages: [
+            "xvfb openbox dbus gnome-keyring dunst xdotool imagemagick webkit2gtk-driver",
+            "xorg-x11-server-Xvfb openbox dbus-daemon gnome-keyring dunst xdotool ImageMagick webkit2gtk-driver",
+            "xorg-server-xvfb openbox dbus gnome-keyring dunst xdotool imagemagick",
+            "xorg-x11-server-Xvfb openbox dbus-1-daemon gnome-keyring dunst xdotool ImageMagick",
+            "xvfb openbox dbus gnome-keyring dunst xdotool imagemagick",
+            "",
+        ],
+    },
 ];
 
 fn has_compiler() -> bool {
@@ -129,6 +159,23 @@ fn has_pkg_config() -> bool {
 /// Only Linux builds its walls with it.
 fn has_bubblewrap() -> bool {
     !cfg!(target_os = "linux") || answers("bwrap", &["--version"])
+}
+
+/// Only Linux shows the app to its tests.
+fn has_desktop() -> bool {
+    let programs = [
+        "Xvfb",
+        "openbox",
+        "dbus-daemon",
+        "gnome-keyring-daemon",
+        "dunst",
+        "xdotool",
+        "import",
+        "WebKitWebDriver",
+    ];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_here = |name: &&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
+    !cfg!(target_os = "linux") || programs.iter().all(|name| is_here(name))
 }
 
 fn has_ssh_keygen() -> bool {

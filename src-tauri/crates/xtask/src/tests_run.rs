@@ -1,6 +1,7 @@
 //! Every test in one run, counted, with the conformance lines they left.
 
 use crate::Problem;
+use crate::app;
 use crate::conformance;
 use crate::pages;
 use crate::parts;
@@ -82,9 +83,10 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
         cargo.env(SEED, "2026");
     }
     if words.is_empty() {
-        cargo.args(["--workspace", "--no-fail-fast"]);
-        build_programs(place)?;
+        cargo.args(["--workspace", "--no-fail-fast"]).args(app::left_out());
+        // The app has the pages inside, so they come first.
         lend_second_verifier(place, &mut cargo);
+        build_programs(place)?;
     }
     lend_stock_tools(&mut cargo);
     cargo.args(words);
@@ -123,7 +125,7 @@ fn lend_second_verifier(place: &Place, cargo: &mut Command) {
 /// The programs that tests start by path, such as `hermit-exec`.
 fn build_programs(place: &Place) -> Result<(), Problem> {
     say("building everything; the first time takes a while ...");
-    crate::shell::run(place.cargo().args(["build", "--workspace"]))
+    crate::shell::run(place.cargo().args(["build", "--workspace"]).args(app::left_out()))
 }
 
 fn count_lines(cargo: &mut Command) -> Result<(Count, bool), Problem> {

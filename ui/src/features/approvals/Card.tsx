@@ -58,7 +58,7 @@ function Whole({ approval }: { approval: Approval }) {
 }
 
 /** The canonical action, whole, wrapping. */
-function Command({ packet }: { packet: Packet }) {
+export function Command({ packet }: { packet: Packet }) {
   const command = commandOf(packet);
   if (command === null) return null;
   return (
@@ -70,7 +70,7 @@ function Command({ packet }: { packet: Packet }) {
   );
 }
 
-function Evidence({ approval, packet }: { approval: Approval; packet: Packet | null }) {
+export function Evidence({ approval, packet }: { approval: Approval; packet: Packet | null }) {
   const asked = useAsk("changes.show", { of: approval.row.approval_id });
   const lines = approval.lines.filter((line) => line.kind === "destructive" || line.kind === "unrecoverable" || line.kind === "effect");
   return (
@@ -136,7 +136,7 @@ function Signed({ approval, packet }: { approval: Approval; packet: Packet | nul
   );
 }
 
-function Side({ approval, packet }: { approval: Approval; packet: Packet | null }) {
+export function Side({ approval, packet }: { approval: Approval; packet: Packet | null }) {
   const { row } = approval;
   const task = useAsk("task.show", { task: row.task_id });
   const command = packet === null ? null : commandOf(packet);

@@ -64,8 +64,10 @@ export function FirstRun() {
             <p>{count(keys.data?.keys.length ?? 0, "key")} in force. Yours opens with the passphrase that only you know.</p>
           ) : (
             <>
-              <p>The passphrase opens the key that signs your decisions. No agent, web page or plugin can reach it. It is kept nowhere, so it cannot be recovered, only replaced. Make it where nothing listens: at your terminal.</p>
-              <Copyable text="hermit keys init --store keychain" />
+              <p>The passphrase opens the key that signs your decisions. No agent, web page or plugin can reach it. It is kept nowhere, so it cannot be recovered, only replaced. Make it where nothing listens: {host.openKeys === undefined ? "at your terminal" : "in a window of its own"}.</p>
+              {host.openKeys === undefined
+                ? <Copyable text="hermit keys init --store keychain" />
+                : <div><Button icon="key" look={step === 2 ? "person" : "plain"} onClick={() => void host.openKeys?.()}>Make your keys</Button></div>}
             </>
           )}
         </Section>
@@ -92,7 +94,7 @@ export function FirstRun() {
         <footer>
           <span>{chosen === undefined ? "" : `${capital(chosen.name)} proposes, you are asked before anything changes.`}</span>
           <Button loose onClick={() => void navigate({ to: "/tasks/new" })}>A goal of your own</Button>
-          <Button look="person" loose because={because} onClick={begin}>Begin</Button>
+          <Button look={host.openKeys !== undefined && step === 2 ? "plain" : "person"} loose because={because} onClick={begin}>Begin</Button>
         </footer>
       </main>
     </div>

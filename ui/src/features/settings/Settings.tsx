@@ -1,5 +1,6 @@
 // The machine, the store, copies of it, and how this window looks.
 import { useState, useSyncExternalStore } from "react";
+import { Desktop } from "./Desktop";
 import { Screen } from "~/app/Screen";
 import { contrast, setContrast, setTheme, theme } from "~/app/theme";
 import { Copyable } from "~/features/approvals/Card";
@@ -24,6 +25,7 @@ export function Settings() {
         </div>
         <div>
           <Look />
+          <Desktop />
           <Models />
           <Store />
           <Copies />

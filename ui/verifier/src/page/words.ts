@@ -71,6 +71,8 @@ export const SURFACES: Record<string, string> = {
   run_api: "through the run API",
   mcp: "through MCP",
   script: "from a script",
+  main_window: "in the app's main window",
+  notification: "from a notification",
 };
 
 export const WALLS: Record<string, string> = {

@@ -1,8 +1,11 @@
-//! What a host is to others: where it is reached, and the run stream that it keeps for them.
+//! What a host is to others: where it is reached, the run stream that it keeps for them, and the words that open its
+//! keys when it was begun without them.
 
 use super::Local;
 use crate::mirroring::Mirroring;
+use crate::{Error, Unlock};
 use kernel::Kernel;
+use model::body::KeyPurpose;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 
@@ -30,6 +33,16 @@ impl Local {
     /// A link for a browser, which works once; none when nobody is served.
     pub fn link(&self) -> Option<String> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|server| server.link().url)
+    }
+
+    /// Opens the keys of a store whose vault was locked when it was taken; whether they are open now.
+    ///
+    /// # Errors
+    /// [`Error::Keys`] for a wrong passphrase or a damaged vault; [`Error::Kernel`] when this process only reads.
+    pub fn unlock(&self, words: zeroize::Zeroizing<Vec<u8>>) -> Result<bool, Error> {
+        let kernel = self.owned_kernel()?;
+        let log = kernel.store_state().keys.get(&KeyPurpose::Log).map(|(_, key)| *key);
+        self.keys.unlock(&self.home, kernel.reader().log_id(), log, &Unlock::Words(words))
     }
 
     /// Writes what the run stream still lacks, and closes it.

@@ -140,7 +140,20 @@ fn names_of_approvals_principals_and_decisions() {
     );
     list!(Choice, ["once", "standing", "deny"]);
     list!(Shape, ["exact", "argv_prefix", "path_glob", "host"]);
-    list!(Surface, ["terminal", "approval_window", "browser", "test", "run_api", "mcp", "script"]);
+    list!(
+        Surface,
+        [
+            "terminal",
+            "approval_window",
+            "browser",
+            "test",
+            "run_api",
+            "mcp",
+            "script",
+            "main_window",
+            "notification"
+        ]
+    );
 }
 
 #[conforms::conforms("HK-16.2-1", "HK-16.3-2", "HK-16.4-1")]

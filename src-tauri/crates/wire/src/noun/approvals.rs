@@ -30,7 +30,8 @@ params! {
         approval: String,
         /// Words for the model.
         feedback: Option<String>,
-        /// Where it was given: `terminal`, `approval_window`, `browser`, `run_api`, `mcp`, `script`.
+        /// Where it was given: `terminal`, `approval_window`, `browser`, `run_api`, `mcp`, `script`,
+        /// `main_window`, `notification`.
         surface: Option<String>,
     }
 }

@@ -1,0 +1,94 @@
+//! The desktop app: whether it can be built and shown here, and how it becomes a package.
+
+use crate::Problem;
+use crate::chores::programs;
+use crate::pages;
+use crate::place::Place;
+use crate::setup::{Purpose, setup};
+use crate::shell::{answers, run, say};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The package of the app.
+const PACKAGE: &str = "hermit-desktop";
+
+/// Programs that lie beside the app in a package: the walls, the command line, the verifier.
+const BESIDE: [&str; 3] = ["hermit-exec", "hermit", "hermit-verify"];
+
+/// Libraries of the system that the app is linked with.
+const LIBRARIES: [&str; 2] = ["webkit2gtk-4.1", "dbus-1"];
+
+/// Whether the app can be built here.
+pub fn can_build() -> bool {
+    !cfg!(target_os = "linux") || LIBRARIES.iter().all(|name| answers("pkg-config", &["--exists", name]))
+}
+
+/// What a run over the whole workspace leaves out where the app cannot be built.
+pub fn left_out() -> &'static [&'static str] {
+    if can_build() { &[] } else { &["--exclude", PACKAGE] }
+}
+
+/// Whether somebody would see a window.
+pub fn has_display() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(target_os = "linux") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+/// Builds the app with its pages inside, and the programs it needs beside it; where it is.
+pub fn build(place: &Place) -> Result<PathBuf, Problem> {
+    programs(place, false)?;
+    run(place.cargo().args(["build", "-p", PACKAGE]))?;
+    let app = place.target.join("debug").join(format!("{PACKAGE}{}", std::env::consts::EXE_SUFFIX));
+    if app.exists() { Ok(app) } else { Err(format!("the build left no `{}`", app.display())) }
+}
+
+/// Makes packages of the app for this system.
+pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
+    setup(Purpose::Start)?;
+    if !can_build() {
+        return Err("the app cannot be built here; what is missing is said above".to_owned());
+    }
+    pages::interface(place)?;
+    let debug = words.iter().any(|word| word == "--debug");
+    let built = programs(place, !debug)?;
+    let folder = built.parent().ok_or("a program lies in a folder")?;
+    let beside = place.root.join("src-tauri/binaries");
+    fs::create_dir_all(&beside).map_err(|e| format!("cannot make `{}`: {e}", beside.display()))?;
+    let triple = triple()?;
+    for name in BESIDE {
+        let (from, suffix) =
+            (folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)), std::env::consts::EXE_SUFFIX);
+        let to = beside.join(format!("{name}-{triple}{suffix}"));
+        fs::copy(&from, &to).map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
+    }
+    let mut tauri = pages::tool(place, "@tauri-apps/cli/tauri.js");
+    tauri
+        .args(["build", "--config", "src-tauri/bundle.json"])
+        .args(words)
+        .env("CARGO_TARGET_DIR", &place.target);
+    run(&mut tauri)?;
+    let made = place.target.join(if debug { "debug" } else { "release" }).join("bundle");
+    tell_sizes(&made);
+    Ok(())
+}
+
+fn tell_sizes(folder: &std::path::Path) {
+    for entry in
+        fs::read_dir(folder).into_iter().flatten().flatten().flat_map(|kind| fs::read_dir(kind.path()))
+    {
+        for file in entry.flatten().filter(|file| file.path().is_file()) {
+            let size = file.metadata().map_or(0, |found| found.len());
+            say(&format!("{} ({:.1} MB)", file.path().display(), size as f64 / 1e6));
+        }
+    }
+}
+
+/// The name of this system as the compiler says it.
+fn triple() -> Result<String, Problem> {
+    let said =
+        Command::new("rustc").arg("-vV").output().map_err(|e| format!("rustc could not be started: {e}"))?;
+    let text = String::from_utf8_lossy(&said.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc does not say which system this is".to_owned())
+}

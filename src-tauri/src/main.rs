@@ -1,0 +1,8 @@
+//! `hermit-desktop`.
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    desktop::main()
+}

@@ -1,0 +1,191 @@
+//! Native notifications. Their buttons open the exact card or refuse; a yes never comes from one, because nothing
+//! shows that a person pressed it. Where the server is missing, or has no buttons, a small window takes its place.
+
+use crate::store::Store;
+use crate::surfaces::Surfaces;
+use crate::waiting::{Asked, Waiting, plain};
+use crate::window;
+use notify_rust::{Hint, Notification, Timeout, Urgency};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tauri::{AppHandle, Manager as _};
+use wire::approvals::Deny;
+
+/// Characters of the words in a notification; the card has all of them.
+const CHARS_MAX: usize = 160;
+/// Notifications that come at once; what is more, the tray counts.
+const AT_ONCE_MAX: usize = 4;
+
+/// Numbers under which notifications stand, by approval.
+static SHOWN: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+/// Why there are no notifications here, and why they have no buttons.
+pub fn lacks() -> (Option<String>, Option<String>) {
+    match capabilities() {
+        Ok(found) if found.iter().any(|one| one == "actions") => (None, None),
+        Ok(_) => (None, Some("the notification server of this desktop shows no buttons".to_owned())),
+        Err(why) => (Some(why.clone()), Some(why)),
+    }
+}
+
+#[cfg(all(unix, not(target_os = "macos")))]
+fn capabilities() -> Result<Vec<String>, String> {
+    notify_rust::get_capabilities().map_err(|e| format!("no notification server answers here ({e})"))
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn capabilities() -> Result<Vec<String>, String> {
+    // Notifications are shown; their buttons are not heard.
+    Ok(Vec::new())
+}
+
+/// Tells what waits now and did not wait before; takes back what waits no longer.
+pub fn changed(app: &AppHandle, before: &Waiting, now: &Waiting) {
+    let was = |asked: &&Asked| !before.approvals.iter().any(|old| old.id == asked.id);
+    let fresh: Vec<&Asked> = now.approvals.iter().filter(was).take(AT_ONCE_MAX).collect();
+    for gone in before.approvals.iter().filter(|old| !now.approvals.iter().any(|one| one.id == old.id)) {
+        take_back(&gone.id);
+    }
+    if now.approvals.is_empty() {
+        window::notice_away(app);
+    }
+    if fresh.is_empty() {
+        return;
+    }
+    let lacks = app.state::<Surfaces>().lacks();
+    if lacks.notifications.is_none() {
+        fresh.iter().for_each(|asked| tell(app, asked));
+    }
+    if lacks.actions.is_some() {
+        window::notice(app);
+    }
+}
+
+fn tell(app: &AppHandle, asked: &Asked) {
+    let (app, asked) = (app.clone(), asked.clone());
+    // The thread stays until the notification is answered or gone.
+    let _ = std::thread::Builder::new().name("notification".to_owned()).spawn(move || {
+        let notification = notification(&asked);
+        let handle = match notification.show() {
+            Ok(handle) => handle,
+            Err(error) => return tracing::warn!(%error, "a notification could not be shown"),
+        };
+        #[cfg(all(unix, not(target_os = "macos")))]
+        {
+            shown().insert(asked.id.clone(), handle.id());
+            handle.wait_for_action(|action| chosen(&app, &asked.id, action));
+        }
+        #[cfg(not(all(unix, not(target_os = "macos"))))]
+        drop((handle, app));
+    });
+}
+
+fn notification(asked: &Asked) -> Notification {
+    let mut notification = Notification::new();
+    notification
+        .appname("Hermit")
+        .summary("Hermit waits for you")
+        .body(&format!("{}\n{} risk", escaped(&plain(&asked.words, CHARS_MAX)), asked.risk))
+        .icon("hermit-desktop")
+        .timeout(Timeout::Never)
+        .action("default", "Review")
+        .action("review", "Review")
+        .action("deny", "Deny");
+    #[cfg(all(unix, not(target_os = "macos")))]
+    notification
+        .hint(Hint::Category("im.received".to_owned()))
+        .hint(Hint::DesktopEntry("Hermit".to_owned()))
+        .urgency(if matches!(asked.risk.as_str(), "high" | "critical") {
+            Urgency::Critical
+        } else {
+            Urgency::Normal
+        });
+    notification
+}
+
+/// Servers may read a body as markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn chosen(app: &AppHandle, approval: &str, action: &str) {
+    shown().remove(approval);
+    match action {
+        "default" | "review" => window::card(app, approval),
+        "deny" => deny(app, approval),
+        // Closed, or lapsed: nothing was said.
+        _ => {}
+    }
+}
+
+fn deny(app: &AppHandle, approval: &str) {
+    let said =
+        Deny { approval: approval.to_owned(), feedback: None, surface: Some("notification".to_owned()) };
+    let store = Arc::clone(&app.state::<Arc<Store>>());
+    if let Err(error) = store.session().and_then(|session| session.call(&said)) {
+        tracing::warn!(%error, "a no from a notification was not taken");
+    }
+}
+
+/// The last window was closed where no tray is: says that the work goes on, and how to have Hermit back.
+pub fn without_window(app: &AppHandle, waiting: &Waiting) {
+    let (app, words) = (app.clone(), waiting.words());
+    let _ = std::thread::Builder::new().name("notification".to_owned()).spawn(move || {
+        let shown = Notification::new()
+            .appname("Hermit")
+            .summary("Hermit goes on without a window")
+            .body(&format!("{words}. This desktop has no tray; start Hermit again to have its window back."))
+            .icon("hermit-desktop")
+            .action("default", "Open")
+            .action("open", "Open")
+            .action("quit", "Quit")
+            .show();
+        #[cfg(all(unix, not(target_os = "macos")))]
+        match shown {
+            Ok(handle) => handle.wait_for_action(|action| match action {
+                "default" | "open" => window::main(&app, None),
+                "quit" => app.exit(0),
+                _ => {}
+            }),
+            Err(error) => tracing::warn!(%error, "a notification could not be shown"),
+        }
+        #[cfg(not(all(unix, not(target_os = "macos"))))]
+        drop((shown, app));
+    });
+}
+
+/// What was answered elsewhere is asked no longer.
+fn take_back(approval: &str) {
+    let Some(id) = shown().remove(approval) else { return };
+    let closed = Notification::new()
+        .appname("Hermit")
+        .summary("Answered")
+        .body("This was answered elsewhere, or it lapsed.")
+        .id(id)
+        .timeout(Timeout::Milliseconds(1_500))
+        .show();
+    if let Err(error) = closed {
+        tracing::debug!(%error, "a notification could not be taken back");
+    }
+}
+
+fn shown() -> std::sync::MutexGuard<'static, BTreeMap<String, u32>> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_a_notification_are_no_markup() {
+        assert_eq!(escaped("<b>a & b</b>"), "&lt;b&gt;a &amp; b&lt;/b&gt;");
+    }
+
+    #[test]
+    fn no_button_of_a_notification_says_yes() {
+        let asked = Asked { id: "apr_1".to_owned(), words: "mv".to_owned(), risk: "low".to_owned() };
+        let actions = notification(&asked).actions;
+        assert_eq!(actions, ["default", "Review", "review", "Review", "deny", "Deny"]);
+    }
+}

@@ -1,0 +1,188 @@
+//! A first task in the app, from keys to a proof, as a person does it: with the pointer, and with the keyboard.
+
+use super::driver::Driver;
+use super::room::{APPROVAL, DESK, MAIN, Room, room, until};
+use crate::journeys::verifier;
+use serde_json::{Value, json};
+use std::process::Command;
+use std::time::Instant;
+
+/// Files to tidy.
+const FILES: [&str; 5] = ["letter.txt", "photo.jpg", "song.mp3", "table.csv", "old.zip"];
+
+fn fill(room: &Room) {
+    for name in FILES {
+        std::fs::write(room.work().join(name), format!("this is {name}\n")).expect("a file");
+    }
+}
+
+fn names(room: &Room) -> Vec<String> {
+    let entries = std::fs::read_dir(room.work()).expect("a folder").flatten();
+    let mut names: Vec<String> = entries
+        .filter(|e| e.path().is_file())
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Makes keys in their own window: the passphrase is never typed into the app's own.
+pub fn make_keys(room: &Room, app: &Driver) {
+    until("the first steps are there", || {
+        app.turn_to(MAIN) && app.has("//button[contains(., 'Make your keys')]")
+    });
+    app.click("//button[contains(., 'Make your keys')]").expect("it is pressed");
+    until("the window for keys is there", || app.turn_to(DESK) && app.has("//input[@type='password']"));
+    app.write("(//input[@type='password'])[1]", APPROVAL).expect("it is typed");
+    app.write("(//input[@type='password'])[2]", APPROVAL).expect("it is typed");
+    room.picture("keys");
+    app.click("//button[contains(., 'Make keys')]").expect("it is pressed");
+    until("the keys are made", || {
+        let listed = room.hermit(&["keys", "list"]);
+        listed["keys"].as_array().is_some_and(|keys| keys.iter().any(|key| key["purpose"] == "approval"))
+    });
+    until("the window for keys is gone", || room.window("your keys").is_none());
+}
+
+/// The only approval that waits.
+pub fn waiting(room: &Room) -> Option<String> {
+    let rows = room.hermit(&["approvals", "list"]);
+    Some(rows["rows"].as_array()?.first()?["approval_id"].as_str()?.to_owned())
+}
+
+/// How an approval stands.
+pub fn standing(room: &Room, approval: &str) -> Value {
+    room.hermit(&["approvals", "show", approval])["row"].clone()
+}
+
+/// Keys that a person was typing elsewhere while the card appeared decide nothing.
+fn stray_keys(room: &Room, approval: &str) {
+    room.forward("Hermit waits for your answer");
+    room.xdo(&["key", "--delay", "5", "Return", "y", "Return", "space", "Return"]);
+    assert_eq!(standing(room, approval)["status"], "pending", "no key approves");
+}
+
+/// Says yes with the pointer, holding the button until it is over. The key is open from a moment ago.
+fn allow_with_pointer(room: &Room, app: &Driver, approval: &str) {
+    press_and_hold(room, app, false);
+    until("it is allowed", || standing(room, approval)["status"] == "granted");
+    room.xdo(&["mouseup", "1"]);
+}
+
+/// Types the passphrase and begins to hold the button.
+pub fn hold_with_pointer(room: &Room, app: &Driver) {
+    press_and_hold(room, app, true);
+}
+
+fn press_and_hold(room: &Room, app: &Driver, passphrase: bool) {
+    let window = room.forward("Hermit waits for your answer");
+    until("the card is whole", || app.turn_to(DESK) && app.words().contains("Exactly what would change"));
+    let press = |selector: &str, button: &[&str]| room.point(&window, app.middle(selector), button);
+    if passphrase {
+        until("the passphrase is asked for", || app.has("//input[@type='password']"));
+        press("//input[@type='password']", &["click", "1"]);
+        room.xdo(&["type", "--delay", "8", APPROVAL]);
+    }
+    until("it may be held", || !app.has("//button[contains(., 'Hold to allow') and @aria-disabled]"));
+    press("//button[contains(., 'Hold to allow')]", &["mousedown", "1"]);
+}
+
+/// Says yes with the keyboard alone.
+fn allow_with_keyboard(room: &Room, app: &Driver, approval: &str) {
+    room.forward("Hermit waits for your answer");
+    until("the card is there", || app.turn_to(DESK) && app.has("//input[@type='password']"));
+    until("the card is whole", || app.words().contains("Exactly what would change"));
+    let on = |script: &str| {
+        app.run(&format!("const a = document.activeElement; return {script};")).is_ok_and(|is| is == true)
+    };
+    let tab_to = |what: &str, script: &str| {
+        until(what, || {
+            on(script) || {
+                room.xdo(&["key", "Tab"]);
+                false
+            }
+        });
+    };
+    tab_to("the passphrase has the focus", "a.type === 'password'");
+    room.xdo(&["type", "--delay", "8", APPROVAL]);
+    room.xdo(&["key", "Return"]);
+    until("it may be held", || !app.has("//button[contains(., 'Hold to allow') and @aria-disabled]"));
+    tab_to("the button has the focus", "a.tagName === 'BUTTON' && a.textContent.includes('Hold')");
+    room.xdo(&["key", "Return"]);
+    assert_eq!(standing(room, approval)["status"], "pending", "Enter decides nothing");
+    // The space bar let go at once decides nothing either.
+    room.xdo(&["key", "space"]);
+    assert_eq!(standing(room, approval)["status"], "pending", "a tap decides nothing");
+    room.picture("approval");
+    room.xdo(&["keydown", "space"]);
+    until("it is allowed", || standing(room, approval)["status"] == "granted");
+    room.xdo(&["keyup", "space"]);
+}
+
+#[test]
+fn a_first_task_is_asked_about_allowed_done_undone_and_proven_in_the_real_windows() {
+    let Some(mut room) = room("a first task in the real windows") else { return };
+    fill(&room);
+    let begun = Instant::now();
+    let app = room.app();
+    println!("from start to an interactive window, driver and all: {} ms", begun.elapsed().as_millis());
+    until("the page is drawn", || app.words().contains("The next two minutes"));
+    room.picture("first");
+    make_keys(&room, &app);
+
+    // A folder, a playbook, begin.
+    assert!(app.turn_to(MAIN));
+    app.write("//input[@placeholder='/home/you/Downloads']", room.work().to_str().expect("UTF-8"))
+        .expect("typed");
+    app.click("//button[normalize-space()='Begin']").expect("it is pressed");
+    until("something waits", || waiting(&room).is_some());
+    let approval = waiting(&room).expect("it waits");
+    assert_eq!(names(&room), sorted(&FILES), "nothing happens before a yes");
+    until("the tray counts it", || room.panel.title() == "Hermit, 1 waiting");
+    assert!(room.window("Hermit waits for your answer").is_none(), "nothing opens by itself");
+    room.picture("task");
+
+    // The notification opens exactly this card.
+    until("the notification opens the card", || {
+        room.command("dunstctl").arg("action").status().is_ok() && app.turn_to(DESK)
+    });
+    stray_keys(&room, &approval);
+    allow_with_keyboard(&room, &app, &approval);
+    assert_eq!(standing(&room, &approval)["surface"], "approval_window");
+    until("the work is done", || names(&room).is_empty());
+    until("the tray rests", || room.panel.title() == "Hermit");
+    until("the card is put away", || room.window("Hermit waits for your answer").is_none());
+    undone_and_proven(&room, &app);
+}
+
+fn undone_and_proven(room: &Room, app: &Driver) {
+    until("the main window is there", || app.turn_to(MAIN));
+    let receipts = room.hermit(&["receipts", "list"]);
+    let rows = receipts["rows"].as_array().expect("rows");
+    let receipt = rows.iter().find(|row| row["class"] == "tool_execution").expect("a receipt");
+    let params = json!({ "params": { "receipt": receipt["receipt_id"] } });
+    app.invoke("receipts_rollback", &params).expect("an undo is asked for");
+    until("the undo waits", || waiting(room).is_some());
+    let undo = waiting(room).expect("it waits");
+    app.invoke("open_card", &json!({ "approval": undo })).expect("its card opens");
+    allow_with_pointer(room, app, &undo);
+    until("everything is as before", || names(room) == sorted(&FILES));
+    until("the main window is there", || app.turn_to(MAIN));
+    room.picture("undone");
+
+    let task = receipt["task_id"].as_str().expect("a task");
+    let proof = room.at("proof.zip");
+    room.hermit(&["proof", "export", task, "-o", proof.to_str().expect("UTF-8")]);
+    let keys = room.hermit(&["keys", "list"]);
+    let keys = keys["keys"].as_array().expect("keys");
+    let key =
+        keys.iter().find(|key| key["purpose"] == "log").and_then(|key| key["keyid"].as_str()).expect("a key");
+    let verified = Command::new(verifier()).arg(&proof).args(["--trust", key]).output().expect("it runs");
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+}
+
+fn sorted(names: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,185 @@
+// The card where it can be answered. Text nodes only; Enter decides nothing; what is typed while the card appears
+// decides nothing; closing the window decides nothing.
+import { useCallback, useEffect, useState } from "react";
+import { Command, Evidence, Side } from "~/features/approvals/Card";
+import card from "~/features/approvals/Card.module.css";
+import { readPacket } from "~/features/approvals/packet";
+import { capital, plain } from "~/features/words";
+import type { Armed, Desk } from "~/host/desk";
+import { type Refused, refusal } from "~/host/host";
+import { useAct, useAsk, useNotices } from "~/ipc/client";
+import type { Approval } from "~/ipc/generated/approvals";
+import { Button } from "~/primitives/Button";
+import { TextArea, TextField } from "~/primitives/Field";
+import { Hold } from "~/primitives/Hold";
+import { Mark } from "~/primitives/Icon";
+import { Answer, Failed, Said } from "~/primitives/States";
+import { RiskTag, asRisk } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import styles from "./Desk.module.css";
+
+const AWAY_MS = 1600;
+
+export function Answering({ id, desk }: { id: string; desk: Desk }) {
+  useNotices();
+  const asked = useAsk("approvals.show", { approval: id });
+  return (
+    <main className={styles.window}>
+      <article className={card.card} aria-label="Approval">
+        <Answer asked={asked} what="the card" lines={9}>
+          {(approval) => <Whole approval={approval} desk={desk} />}
+        </Answer>
+      </article>
+    </main>
+  );
+}
+
+function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
+  const packet = readPacket(approval.packet);
+  const { row } = approval;
+  // What was decided here stays on the screen for a moment, in words.
+  const [said, setSaid] = useState<"allowed" | "denied" | null>(null);
+  const decided = useCallback((word: "allowed" | "denied") => {
+    setSaid(word);
+    setTimeout(() => void desk.leave(), AWAY_MS);
+  }, [desk]);
+  return (
+    <>
+      <header className={card.head}>
+        <div className={card.first}>
+          <RiskTag risk={row.risk} />
+          <span className={card.of}><Words of={packet?.goal ?? "its task"} /></span>
+          <span className={card.when}>
+            Asked <Time at={row.requested_at} ago />{row.status === "pending" && <>, lapses <Time at={row.expires_at} /></>}
+          </span>
+        </div>
+        <h2><Words of={capital(approval.title)} /></h2>
+        {packet !== null && <Command packet={packet} />}
+      </header>
+      <div className={card.body}>
+        <Evidence approval={approval} packet={packet} />
+        <Side approval={approval} packet={packet} />
+      </div>
+      {said !== null ? (
+        <footer className={card.decided} role="status"><Mark name={said === "allowed" ? "done" : "deny"} size={14} /><span>{said === "allowed" ? "Allowed, and signed with your key. The work goes on." : "Denied. The proposer is told."}</span></footer>
+      ) : row.status === "pending" ? (
+        <Decide approval={approval} desk={desk} decided={decided} />
+      ) : (
+        <footer className={card.decided} role="status">
+          <Mark name={row.status === "granted" ? "done" : "deny"} size={14} />
+          <span>{capital(plain(row.status))}{row.surface !== null && <> on {plain(row.surface)}</>}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}. Nothing is left to decide.</span>
+          <Button onClick={() => void desk.leave()}>Close</Button>
+        </footer>
+      )}
+    </>
+  );
+}
+
+/** The card was shown: what it takes now. Coming back to the window arms it anew. */
+function useArmed(approval: Approval, desk: Desk): { armed: Armed | null; ready: boolean; error: Refused | null } {
+  const [armed, setArmed] = useState<Armed | null>(null);
+  const [ready, setReady] = useState(false);
+  const [error, setError] = useState<Refused | null>(null);
+  const { approval_id: id } = approval.row;
+  const { packet_sha256: sha } = approval;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let turn = 0;
+    const arm = () => {
+      const mine = ++turn;
+      clearTimeout(timer);
+      setReady(false);
+      desk.shown(id, sha).then(
+        (found) => {
+          if (mine !== turn) return;
+          setArmed(found);
+          setError(null);
+          timer = setTimeout(() => setReady(true), found.arm_ms);
+        },
+        (thrown) => mine === turn && setError(refusal(thrown)),
+      );
+    };
+    arm();
+    window.addEventListener("focus", arm);
+    return () => {
+      turn += 1;
+      clearTimeout(timer);
+      window.removeEventListener("focus", arm);
+    };
+  }, [id, sha, desk]);
+  return { armed, ready, error };
+}
+
+function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; decided: (word: "allowed" | "denied") => void }) {
+  const deny = useAct("approvals.deny");
+  const { armed, ready, error: unready } = useArmed(approval, desk);
+  const [feedback, setFeedback] = useState("");
+  const [passphrase, setPassphrase] = useState("");
+  const [signing, setSigning] = useState(false);
+  const [error, setError] = useState<Refused | null>(null);
+  const { approval_id: id } = approval.row;
+  const risk = asRisk(approval.row.risk);
+  const needs = armed?.needs_passphrase ?? false;
+  const because = unready !== null ? unready.message
+    : armed !== null && !armed.has_key ? "There is no approval key yet"
+    : signing ? "Being signed"
+    : !ready ? "The card was only just shown"
+    : needs && passphrase === "" ? "Type your approval passphrase first" : null;
+  const sign = async () => {
+    setSigning(true);
+    setError(null);
+    try {
+      const done = await desk.grant(id, approval.packet_sha256, needs ? passphrase : null);
+      if (done.accepted) decided("allowed");
+      else setError(refusal(new Error(`it is ${done.status} already`)));
+    } catch (thrown) {
+      setError(refusal(thrown));
+    } finally {
+      setPassphrase("");
+      setSigning(false);
+    }
+  };
+  return (
+    <footer className={card.decide}>
+      <section>
+        <h3>How far this goes</h3>
+        <p className={card.far}><span className={card.dot} aria-hidden="true" />Once, exactly these bytes</p>
+        <p className={card.note}>If a file changes before it runs, your yes is void and you are asked again.</p>
+      </section>
+      <section>
+        <TextArea label="Tell the proposer why not" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
+        <div className={card.row}>
+          <Button
+            because={deny.isPending ? "It is being recorded" : null}
+            onClick={() => deny.mutate({ approval: id, feedback: feedback.trim() === "" ? null : feedback.trim() }, { onSuccess: () => decided("denied") })}
+          >
+            {feedback.trim() === "" ? "Deny" : "Deny with feedback"}
+          </Button>
+        </div>
+        {deny.error !== null && <Failed error={deny.error} />}
+      </section>
+      <section className={styles.yes}>
+        {armed?.needs_passphrase === false && <p className={card.note}>Your key is still open from a yes a moment ago. At high and critical risk it is asked for each time.</p>}
+        {needs && (
+          <TextField
+            label="Approval passphrase" type="password" autoComplete="off" spellCheck={false} value={passphrase}
+            onChange={(event) => setPassphrase(event.target.value)} onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+          />
+        )}
+        <Hold
+          ms={armed?.hold_ms ?? 2500} because={because} held={() => void sign()}
+          begin={() => desk.press(true)} end={() => void desk.press(false).catch(() => undefined)}
+        >
+          {signing ? "Signing" : "Hold to allow"}
+        </Hold>
+        <p className={card.note} role="status">
+          {error !== null || unready !== null ? null
+            : because ?? `Hold ${((armed?.hold_ms ?? 2500) / 1000).toLocaleString("en")} s${risk === "critical" || risk === "high" ? `, because it is of ${risk} risk` : ""}, with the pointer or the space bar. Enter decides nothing.`}
+        </p>
+        {error !== null && <Failed error={error} />}
+        {error === null && unready !== null && <Said tone="failed">{capital(unready.message)}. {capital(unready.hint)}</Said>}
+      </section>
+    </footer>
+  );
+}

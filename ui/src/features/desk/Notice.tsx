@@ -1,0 +1,28 @@
+// Stands in for notifications where a desktop has none: says what waits, and opens the card.
+import { capital, said } from "~/features/words";
+import { useAsk, useHost, useNotices } from "~/ipc/client";
+import { Button } from "~/primitives/Button";
+import { Shell } from "~/primitives/Shell";
+import { Words } from "~/primitives/Words";
+import styles from "./Desk.module.css";
+
+export function Notice({ leave }: { leave: () => void }) {
+  useNotices();
+  const host = useHost();
+  const asked = useAsk("approvals.list", { limit: 20 });
+  const rows = asked.data?.rows ?? [];
+  const [first] = rows;
+  return (
+    <main className={styles.notice}>
+      <Shell state="waiting" size={28} />
+      <div>
+        <h1>{rows.length <= 1 ? "Hermit waits for you" : `${rows.length} things wait for you`}</h1>
+        <p>{first === undefined ? "Looking what it is" : <><Words of={capital(said(first.summary))} /> ({first.risk} risk)</>}</p>
+        <footer>
+          <Button look="person" because={first === undefined ? "Looking what it is" : null} onClick={() => first !== undefined && void host.openCard?.(first.approval_id)}>Review</Button>
+          <Button onClick={leave}>Later</Button>
+        </footer>
+      </div>
+    </main>
+  );
+}
