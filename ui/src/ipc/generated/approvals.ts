@@ -29,7 +29,7 @@ export interface Deny {
   approval: string;
   /** Words for the model. */
   feedback?: string | null;
-  /** Where it was given: `terminal`, `approval_window`, `browser`, `run_api`, `mcp`, `script`. */
+  /** Where it was given: `terminal`, `approval_window`, `browser`, `run_api`, `mcp`, `script`, `main_window`, `notification`. */
   surface?: string | null;
 }
 
