@@ -1,6 +1,10 @@
 //! Who may ask for what: the names of the wire's table and of the shell's own commands become the access list, so
 //! that what stands nowhere is refused. Which window has which of them stands in `capabilities/`.
 
+#[path = "src/never.rs"]
+mod never;
+
+use never::NEVER;
 use std::path::Path;
 use std::{env, fs, io};
 use wire::Access;
@@ -24,9 +28,6 @@ const OWN: [&str; 16] = [
     "unlock",
     "leave",
 ];
-
-/// Takes a decision that was signed elsewhere; no window of this app has anything to hand in here.
-const NEVER: [&str; 1] = ["approvals.decide"];
 
 fn main() {
     let built = pages().and_then(|()| permissions());

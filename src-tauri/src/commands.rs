@@ -4,6 +4,7 @@
 use crate::approval;
 use crate::approval::Subject;
 use crate::events::{Heard, Listeners};
+use crate::never::NEVER;
 use crate::pick;
 use crate::store::Store;
 use crate::surfaces::{Lacks, Surfaces};
@@ -16,9 +17,6 @@ use tauri::ipc::{Channel, Invoke, InvokeBody, InvokeError};
 use tauri::{AppHandle, Manager as _, State, Webview, Wry};
 use tauri_plugin_autostart::ManagerExt as _;
 use wire::{Access, Code, Error};
-
-/// Takes decisions that were signed elsewhere. An app signs its own, in [`approval`], and hands nothing else in.
-const NEVER: &str = "approvals.decide";
 
 /// Answers everything that pages ask.
 pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
@@ -72,7 +70,7 @@ fn from_table(info: &'static wire::Info, invoke: Invoke<Wry>) {
 
 /// What the access list has said already, said again; and a no carries the window it was given in.
 fn admitted(info: &wire::Info, label: &str, mut params: Value) -> Result<Value, Error> {
-    if info.name == NEVER || (info.access == Access::write && label == window::NOTICE) {
+    if NEVER.contains(&info.name) || (info.access == Access::write && label == window::NOTICE) {
         return Err(Error::new(Code::Forbidden, format!("`{}` is not for this window", info.name))
             .hint("a yes is given in the approval window, by a person"));
     }
@@ -193,8 +191,10 @@ mod tests {
     #[test]
     fn no_window_hands_a_decision_in() {
         for label in [window::MAIN, window::APPROVAL, window::NOTICE, "other"] {
-            let refused = admitted(info("approvals.decide"), label, json!({}));
-            assert_eq!(refused.map_err(|e| e.code), Err(Code::Forbidden), "{label}");
+            for name in NEVER {
+                let refused = admitted(info(name), label, json!({}));
+                assert_eq!(refused.map_err(|e| e.code), Err(Code::Forbidden), "{name} in {label}");
+            }
         }
     }
 
