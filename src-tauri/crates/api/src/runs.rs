@@ -43,7 +43,10 @@ pub fn model_name(model: &ModelChoice) -> String {
         ModelChoice::Playbook { name, .. } => format!("playbook:{name}"),
         ModelChoice::Openai { base_url, model, .. } => format!("openai:{base_url}#{model}"),
         ModelChoice::Recorded { artifact_id } => format!("recorded:{artifact_id}"),
-        ModelChoice::Rollback { receipt_id } => format!("the undo of {receipt_id}"),
+        ModelChoice::Rollback { receipt_id, also } if also.is_empty() => format!("the undo of {receipt_id}"),
+        ModelChoice::Rollback { also, .. } => {
+            format!("the undo of {} receipts", also.len().saturating_add(1))
+        }
         ModelChoice::Scripted { name } => format!("scripted:{name}"),
     }
 }

@@ -39,7 +39,7 @@ The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
     hermit run --playbook tidy --workspace ~/Downloads  sort a folder; you see every move and allow it or not\n  \
     hermit run --goal \"name these notes by date\" --workspace notes --model openai:http://127.0.0.1:8080/v1#qwen\n  \
     hermit approvals list                               what waits for your yes or no\n  \
-    hermit rollback rcp_…                              undo what a receipt says was done\n  \
+    hermit rollback rcp_…                              undo a receipt, a task_…, or everything `--since tuesday`\n  \
     hermit proof export task_… -o proof.zip             a file that anybody can check without Hermit")]
 pub struct Args {
     /// Folder of the store.
@@ -74,7 +74,7 @@ pub enum Verb {
     /// What was done, as proven.
     #[command(subcommand)]
     Receipts(ReceiptsVerb),
-    /// Undoes what a receipt says was done, as a task of its own that asks you first.
+    /// Undoes a receipt, a task, or everything since a time, as a task of its own that asks you first.
     Rollback(RollbackArgs),
     /// Files that came in, were made, or were left behind.
     #[command(subcommand)]

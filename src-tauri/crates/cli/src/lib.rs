@@ -32,6 +32,7 @@ mod approve;
 mod args;
 mod context;
 mod follow;
+mod moment;
 mod output;
 mod terminal;
 mod text;

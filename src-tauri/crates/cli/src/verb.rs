@@ -9,6 +9,7 @@ mod keys;
 mod knowledge;
 mod policy;
 mod proof;
+mod rollback;
 mod run;
 mod secret;
 mod serve;
@@ -38,7 +39,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Task(verb) => task::task(context, verb),
         Verb::Approvals(verb) => approvals::approvals(context, verb),
         Verb::Receipts(verb) => task::receipts(context, verb),
-        Verb::Rollback(args) => run::rollback(context, args),
+        Verb::Rollback(args) => rollback::rollback(context, &args),
         Verb::Artifacts(verb) => knowledge::artifacts(context, verb),
         Verb::Proof(verb) => proof::proof(context, verb),
         Verb::Ledger(verb) => store::ledger(context, verb),

@@ -205,9 +205,19 @@ impl Hands {
         }
     }
 
-    fn changed(&self, request: &ActionRequest, started: UnixMs, done: change::Done) -> Outcome {
+    fn changed(&self, request: &ActionRequest, started: UnixMs, mut done: change::Done) -> Outcome {
+        let mut result_code = done.result_code();
+        if let Action::Rollback { left, .. } = &request.action
+            && !left.is_empty()
+        {
+            // What was left was never an item: it is named, place by place, as not done.
+            done.leave(self, left);
+            if result_code == ResultCode::Succeeded {
+                result_code = ResultCode::Partial;
+            }
+        }
         Outcome {
-            result_code: done.result_code(),
+            result_code,
             changes: done.changes,
             outputs: Vec::new(),
             ran: self.ran("hermit.change", request, started),

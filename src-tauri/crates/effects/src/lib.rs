@@ -51,7 +51,7 @@ pub use hands::Hands;
 pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use sandbox::Sandbox;
 pub use stage::{Staging, Unstaged};
-pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping};
+pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use workspace::Workspace;
 
 /// Bytes of one file given back by one `read`: a larger file is given in part and says so.

@@ -3,6 +3,7 @@
 mod bwrap;
 mod landlock;
 
+use crate::command::crowd::Bounds;
 use crate::command::view::View;
 use crate::workspace::names;
 use model::receipt::SandboxLevel;
@@ -67,6 +68,7 @@ pub struct Sandbox {
     exec: Option<PathBuf>,
     readable: Vec<PathBuf>,
     memory_bytes: u64,
+    processes: u64,
 }
 
 impl Sandbox {
@@ -118,6 +120,7 @@ impl Sandbox {
             exec: None,
             readable: Vec::new(),
             memory_bytes: MEMORY_BYTES,
+            processes: PROCESSES,
         }
     }
 
@@ -137,6 +140,18 @@ impl Sandbox {
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory_bytes = bytes;
         self
+    }
+
+    /// The same walls with another bound on the processes and threads that one command has at once.
+    #[must_use]
+    pub fn with_processes(mut self, processes: u64) -> Self {
+        self.processes = processes;
+        self
+    }
+
+    /// What one command may have running, counted from outside: the system's own limits do not hold for root.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { processes: self.processes, memory_bytes: self.memory_bytes }
     }
 
     /// The walls that stood.
@@ -234,7 +249,7 @@ impl Sandbox {
         flag("--file-size", Some(FILE_BYTES));
         flag("--cpu", Some(cpu_seconds));
         if self.bwrap.is_some() {
-            flag("--processes", Some(PROCESSES));
+            flag("--processes", Some(self.processes));
         } else {
             // Without a process namespace the group is all there is to end a command by: nobody may leave it.
             flag("--one-group", None);

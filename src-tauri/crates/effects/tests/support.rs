@@ -270,6 +270,29 @@ impl World {
     }
 }
 
+/// An undo as it was planned.
+pub fn undo_as_planned(plan: effects::Plan) -> Action {
+    let mut undone = plan.undone.into_iter();
+    let left = plan.left.into_iter().map(|item| model::action::LeftAsIs {
+        receipt_id: item.receipt_id,
+        resource: item.resource.parse().unwrap(),
+        why: item.why,
+        beside: item.beside,
+    });
+    Action::Rollback {
+        receipt_id: undone.next().or_else(|| plan.partly.first().copied()).unwrap(),
+        also: undone.collect(),
+        partly: plan.partly,
+        left: left.collect(),
+        items: plan.items,
+    }
+}
+
+/// An undo of one receipt.
+pub fn undo_of(receipt_id: ReceiptId, items: Vec<ChangeItem>) -> Action {
+    Action::Rollback { receipt_id, also: vec![], partly: vec![], left: vec![], items }
+}
+
 pub fn rel(path: &str) -> RelPath {
     RelPath::from_bytes(path.as_bytes()).unwrap()
 }
@@ -286,7 +309,7 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
     let entropy = &*world.entropy;
     let mut changes = outcome.changes.clone();
     for change in &mut changes {
-        if let Found::File { sha256, .. } = &change.before
+        if let Found::File { sha256, .. } | Found::Symlink { target_sha256: sha256 } = &change.before
             && world.shelf.0.lock().unwrap().contains_key(sha256)
         {
             change.before_image =

@@ -22,7 +22,7 @@ fn governed(world: &World, request: &ActionRequest) -> (Receipt, ResultCode) {
 
 fn undo(world: &World, receipt: &Receipt) -> (Receipt, ResultCode) {
     let items = plan_rollback(receipt, &current(world, receipt)).unwrap();
-    let request = world.request(Action::Rollback { receipt_id: receipt.receipt_id, items });
+    let request = world.request(crate::support::undo_of(receipt.receipt_id, items));
     governed(world, &request)
 }
 
@@ -99,6 +99,7 @@ fn worlds(
                 let moved = world.remove(from).unwrap();
                 world.insert(to.clone(), moved);
             }
+            ChangeItem::Folder { .. } | ChangeItem::Link { .. } => panic!("nobody proposes these"),
         }
         worlds.push(world.clone());
     }
@@ -116,6 +117,7 @@ fn touches(item: &ChangeItem, place: &model::RelPath) -> bool {
     match item {
         ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => path == place,
         ChangeItem::Move { from, to, .. } => from == place || to == place,
+        ChangeItem::Folder { path } | ChangeItem::Link { path, .. } => path == place,
     }
 }
 
@@ -219,7 +221,7 @@ proptest! {
             Ok(items) => {
                 // A person who comes after the plan is found by the items' priors.
                 world.put(PLACES[edited], "a person was here");
-                let request = world.request(Action::Rollback { receipt_id: done.receipt_id, items });
+                let request = world.request(crate::support::undo_of(done.receipt_id, items));
                 let _ = governed(&world, &request);
             }
             Err(conflict) => {

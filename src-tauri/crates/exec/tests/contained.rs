@@ -109,7 +109,13 @@ fn an_undone_command_leaves_the_tree_as_it_was() {
         assert_ne!(before, after);
         let receipt = support::receipt(&world, &request, &outcome);
         let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
-        let undo = world.request(Action::Rollback { receipt_id: receipt.receipt_id, items });
+        let undo = world.request(Action::Rollback {
+            receipt_id: receipt.receipt_id,
+            also: vec![],
+            partly: vec![],
+            left: vec![],
+            items,
+        });
         let undone = world.perform(&undo);
         assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
         assert_eq!(world.tree(), before);

@@ -10,6 +10,7 @@
 )]
 
 mod contained;
+mod destructive;
 mod killed;
 mod staged;
 #[allow(dead_code, reason = "the hands' own tests take the rest")]

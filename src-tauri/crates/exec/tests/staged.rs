@@ -202,9 +202,8 @@ fn what_a_change_set_cannot_carry_is_not_staged_and_says_why() {
         furnish(&world);
         let before = tree(&world.root);
         for (script, why) in [
-            ("ln -s d.txt link", "a symbolic link"),
-            ("mkfifo pipe", "a device, socket or pipe"),
-            ("mkdir empty", "an empty folder"),
+            ("mkfifo pipe", "a named pipe"),
+            ("python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('s')\"", "a socket"),
         ] {
             let (_, staging) = stage(&world, script);
             let Err(Unstaged::Cannot(said)) = staging else { panic!("`{script}`: {staging:?}") };
@@ -219,6 +218,55 @@ fn what_a_change_set_cannot_carry_is_not_staged_and_says_why() {
         assert!(world.hands.stageable(&network).unwrap_err().contains("network"));
         assert!(tree(&world.root) == before);
         assert_eq!(std::fs::read_dir(world.store.join("spool")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn links_and_empty_folders_are_shown_carried_over_and_undone() {
+    for world in worlds() {
+        furnish(&world);
+        std::os::unix::fs::symlink("b.txt", world.at("old-link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", world.at("other-link")).unwrap();
+        std::fs::create_dir_all(world.at("hollow/inner")).unwrap();
+        let before = world.tree();
+        let script = "ln -s ../d.txt sub/new-link; ln -sfn a.txt old-link; rm other-link; mkdir -p empty/er; \
+                      rm -r hollow; rm e.sh; ln -s /etc/passwd e.sh; rm b.txt; mkdir b.txt; mkdir new; mv a.txt new/";
+        let (request, staging) = stage(&world, script);
+        let staging = staging.unwrap();
+        assert!(world.tree() == before, "the folder is as it was");
+        let effects = effects_of(&staging);
+        for wanted in [
+            "delete other-link",
+            "link sub/new-link",
+            "link old-link",
+            "make_folder empty/er",
+            "link e.sh",
+            "delete_folder hollow",
+            "delete_folder hollow/inner",
+            "delete b.txt",
+            "make_folder b.txt",
+            "rename new/a.txt",
+        ] {
+            assert!(effects.iter().any(|effect| effect == wanted), "{wanted}: {effects:?}");
+        }
+        let told = |path: &str| staging.changes.iter().find(|c| c.path == rel(path)).unwrap().text.clone();
+        assert_eq!(told("e.sh").as_deref(), Some("+link to /etc/passwd\n"));
+        let request = requested(&world, request, &staging);
+        for (_, digest, bytes) in world.hands.before_images(request.items()).unwrap() {
+            assert_eq!(world.shelf.put(&bytes), digest);
+        }
+        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
+        assert_eq!(std::fs::read_link(world.at("old-link")).unwrap(), Path::new("a.txt"));
+        assert!(world.at("empty/er").is_dir() && !world.at("hollow").exists());
+        let receipt = support::receipt(&world, &request, &outcome);
+        let read = |digest: &model::Digest| world.shelf.0.lock().unwrap().get(digest).cloned();
+        let plan =
+            effects::plan_rollback_keeping(&receipt, &support::current(&world, &receipt), &read).unwrap();
+        let undo = world.request(support::undo_of(receipt.receipt_id, plan.items));
+        let undone = world.perform(&undo);
+        assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
+        assert!(world.tree() == before, "undone: {:?}", world.tree());
     }
 }
 

@@ -135,7 +135,9 @@ fn add_changes(items: &[ChangeItem], found: &mut BTreeSet<ActionClass>) {
     }
     for item in items {
         match item {
-            ChangeItem::Write { .. } => found.insert(ActionClass::WriteLocal),
+            ChangeItem::Write { .. } | ChangeItem::Folder { .. } | ChangeItem::Link { .. } => {
+                found.insert(ActionClass::WriteLocal)
+            }
             ChangeItem::Delete { .. } => found.insert(ActionClass::DeleteLocal),
             ChangeItem::Move { .. } => {
                 found.insert(ActionClass::WriteLocal);
@@ -151,7 +153,10 @@ fn add_changes(items: &[ChangeItem], found: &mut BTreeSet<ActionClass>) {
 /// Every place an item changes: one, or two for a move.
 pub(crate) fn changed_paths(item: &ChangeItem) -> impl Iterator<Item = &RelPath> {
     let (first, second) = match item {
-        ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => (path, None),
+        ChangeItem::Write { path, .. }
+        | ChangeItem::Delete { path, .. }
+        | ChangeItem::Folder { path }
+        | ChangeItem::Link { path, .. } => (path, None),
         ChangeItem::Move { from, to, .. } => (from, Some(to)),
     };
     std::iter::once(first).chain(second)
@@ -185,8 +190,8 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
             }
         }
         Action::Remember { .. } => {}
-        Action::Rollback { receipt_id, items } => {
-            found.insert(ResourceId::Receipt(*receipt_id));
+        Action::Rollback { items, .. } => {
+            found.extend(action.undoes().into_iter().map(ResourceId::Receipt));
             found.extend(items.iter().flat_map(changed_paths).map(file));
         }
     }

@@ -1,7 +1,7 @@
 //! How much is at stake (HK-16.2): from what an action is and touches, never from what its proposer calls it.
 
 use crate::policy::{Facts, count};
-use model::action::{Action, ActionClass, ActionRequest, Reversibility};
+use model::action::{Action, ActionClass, ActionRequest, Reversibility, Staged};
 use model::policy::RiskBand;
 
 /// Deletions and overwrites from which on a change set is wide.
@@ -45,7 +45,10 @@ pub const fn in_words(band: RiskBand) -> &'static str {
 pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &Facts) -> Risk {
     let mut risk = Risk { band: RiskBand::Low, reasons: Vec::new() };
     for class in classes {
-        let (band, reason) = by_class(*class);
+        let (band, reason) = match (class, &request.staged) {
+            (ActionClass::ExecuteCommand, Some(staged)) => ran_already(staged),
+            _ => by_class(*class),
+        };
         risk.at_least(band, reason);
     }
     add_places(&mut risk, facts);
@@ -61,6 +64,15 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
         risk.at_least(raised, "the proposer had read untrusted content");
     }
     risk
+}
+
+/// A command that has run in a copy does no more than its changes, which are judged by themselves.
+fn ran_already(staged: &Staged) -> (RiskBand, &'static str) {
+    if staged.items.is_empty() {
+        (RiskBand::Low, "ran in a copy without the network and changed nothing")
+    } else {
+        (RiskBand::Moderate, "ran in a copy without the network; what it changed there can be undone")
+    }
 }
 
 const fn by_class(class: ActionClass) -> (RiskBand, &'static str) {
@@ -108,6 +120,9 @@ fn add_places(risk: &mut Risk, facts: &Facts) {
     if facts.elevated > 0 {
         risk.at_least(RiskBand::Critical, "makes a file that runs as somebody else");
     }
+    if facts.links_out > 0 {
+        risk.at_least(RiskBand::High, "makes a link that leads out of the folder");
+    }
     if facts.executables > 0 {
         risk.at_least(RiskBand::Moderate, "makes a file that can be run");
     }
@@ -124,7 +139,10 @@ fn add_command(risk: &mut Risk, request: &ActionRequest, facts: &Facts) {
 
 /// What Hermit knows of the way back, and what the proposer admits; the worse one counts.
 fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
-    let known = reversibility(&request.action);
+    let known = match &request.staged {
+        Some(_) => Reversibility::Reversible,
+        None => reversibility(&request.action),
+    };
     match request.reversibility_hint {
         Reversibility::NoEffect | Reversibility::Reversible => {}
         Reversibility::Partial if known == Reversibility::Partial => {}

@@ -227,6 +227,6 @@ const fn part(body: &Body) -> Part {
         | ArtifactCreated(_) | ArtifactReferenced(_) | ArtifactSealed(_) | ArtifactPromoted(_)
         | ArtifactCompacted(_) | ArtifactExpired(_) | WorkingStateUpdated(_) | BeliefAsserted(_)
         | BeliefRevised(_) | BeliefSuperseded(_) | BeliefContradicted(_) | BeliefRevoked(_) | BeliefExpired(_)
-        | MemoryPromoted(_) | MemoryInvalidated(_) | MemoryRevoked(_) | MemoryExpired(_) => Part::Silent,
+        | ReceiptsUndone(_) | MemoryPromoted(_) | MemoryInvalidated(_) | MemoryRevoked(_) | MemoryExpired(_) => Part::Silent,
     }
 }

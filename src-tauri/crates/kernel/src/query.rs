@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::kernel::Kernel;
-use crate::state::TaskState;
 use ledger::Stored;
 use model::knowledge::{MemoryRecord, MemoryStatus};
 use model::task::TaskStatus;
@@ -23,12 +22,6 @@ impl Kernel {
     pub(crate) fn open_tasks(&self) -> Result<Vec<TaskId>, Error> {
         let open = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
         self.found(&TaskFilter { statuses: open, ..TaskFilter::default() })
-    }
-
-    /// Tasks derived from this one, folded from their events.
-    pub(crate) fn children(&self, parent: TaskId) -> Result<Vec<TaskState>, Error> {
-        let filter = TaskFilter { parent: Some(parent), ..TaskFilter::default() };
-        self.found(&filter)?.into_iter().map(|id| self.load(id)).collect()
     }
 
     fn found(&self, filter: &TaskFilter) -> Result<Vec<TaskId>, Error> {

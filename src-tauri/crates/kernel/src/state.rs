@@ -86,8 +86,10 @@ pub struct ReceiptRecord {
     pub envelope: ArtifactRef,
     /// How far it can be taken back.
     pub reversibility: Reversibility,
-    /// The receipt it undoes.
+    /// The receipt it undoes, or the newest of them.
     pub rolls_back: Option<ReceiptId>,
+    /// Every receipt of which it has left nothing.
+    pub undoes: Vec<ReceiptId>,
 }
 
 /// Everything the kernel needs to know of one task, and nothing that events do not say.
@@ -363,7 +365,13 @@ impl TaskState {
                 envelope: b.envelope.clone(),
                 reversibility: b.reversibility,
                 rolls_back: b.rolls_back,
+                undoes: b.rolls_back.filter(|_| b.result_code == ResultCode::Succeeded).into_iter().collect(),
             }),
+            Body::ReceiptsUndone(b) => {
+                if let Some(record) = self.receipts.iter_mut().find(|r| r.receipt_id == b.by) {
+                    record.undoes.clone_from(&b.undone);
+                }
+            }
             Body::DecisionRecorded(b) => self.decisions.push(b.decision.clone()),
             _ => {}
         }

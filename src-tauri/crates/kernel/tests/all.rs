@@ -14,3 +14,4 @@ mod standing;
 mod secrets;
 mod steps;
 mod story;
+mod undoing;

@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::node::{EdgeKind, Node, NodeId};
 use model::artifact::{Artifact, ArtifactRef, EvidenceRef};
-use model::body::{ApprovalRequested, Body, GrantIssued, ReceiptIssued};
+use model::body::{ApprovalRequested, Body, GrantIssued, ReceiptIssued, ReceiptsUndone};
 use model::knowledge::{Belief, MemoryRecord};
 use model::task::{Step, Task};
 use model::{ArtifactId, AttemptId, Event, Sensitive, TaskId, UnixMs};
@@ -220,6 +220,7 @@ impl At<'_> {
                 self.join(NodeId::Effect(b.action_request_id), EdgeKind::Left, b.result.artifact_id);
             }
             Body::ReceiptIssued(b) => self.proved(b),
+            Body::ReceiptsUndone(b) => self.undone(b),
             _ => {}
         }
     }
@@ -241,6 +242,12 @@ impl At<'_> {
             self.join(*decision, EdgeKind::Allowed, b.grant_id);
         }
         self.record(b.grant_id, &b.grant);
+    }
+
+    fn undone(&mut self, b: &ReceiptsUndone) {
+        for undone in b.undone.iter().chain(&b.partly) {
+            self.join(*undone, EdgeKind::Undone, b.by);
+        }
     }
 
     fn proved(&mut self, b: &ReceiptIssued) {

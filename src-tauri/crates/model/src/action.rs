@@ -114,6 +114,8 @@ pub enum Prior {
     Sha256(Digest),
     /// A folder with nothing in it: an undo takes away the folders an act has made.
     EmptyFolder,
+    /// A symbolic link whose target has this digest.
+    Link(Digest),
 }
 
 /// One item of a change set.
@@ -148,6 +150,20 @@ pub enum ChangeItem {
         /// To where; must be absent.
         to: RelPath,
         /// What must be at `from`.
+        prior: Prior,
+    },
+    /// Make a folder where nothing is. What a staged command or an undo comes to; no proposer names it.
+    Folder {
+        /// Where.
+        path: RelPath,
+    },
+    /// Put a symbolic link, as a name with a target and never through it. What a staged command or an undo comes to.
+    Link {
+        /// Where.
+        path: RelPath,
+        /// What it says, word for word.
+        target: String,
+        /// What must be there before.
         prior: Prior,
     },
 }
@@ -224,16 +240,46 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         belief_id: Option<BeliefId>,
     },
-    /// Undo the effects of a receipt.
+    /// Undo the effects of one receipt or of many: one request, one card, one grant, one receipt.
     Rollback {
-        /// Which.
+        /// Which; of many the newest that is undone wholly, or the newest of all.
         receipt_id: ReceiptId,
+        /// The others that are undone wholly, the newest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<ReceiptId>,
+        /// Those of which something is left.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        partly: Vec<ReceiptId>,
+        /// What is left as it is.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left: Vec<LeftAsIs>,
         /// The inverse change set, with what must be there now.
         items: Vec<ChangeItem>,
     },
 }
 
+/// A place that an undo leaves as it is, and says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftAsIs {
+    /// The receipt whose act is not taken back here.
+    pub receipt_id: ReceiptId,
+    /// The place; the receipt itself when none of it can be taken back.
+    pub resource: ResourceId,
+    /// Why, in words.
+    pub why: String,
+    /// Where the earlier version comes instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<RelPath>,
+}
+
 impl Action {
+    /// Every receipt that an undo is about: those undone wholly, then those of which something is left.
+    pub fn undoes(&self) -> Vec<ReceiptId> {
+        let Self::Rollback { receipt_id, also, partly, .. } = self else { return Vec::new() };
+        let rest = also.iter().chain(partly).copied().filter(|id| id != receipt_id);
+        std::iter::once(*receipt_id).chain(rest).collect()
+    }
+
     /// The tool's name, as in the stored tag.
     pub const fn tool(&self) -> &'static str {
         match self {

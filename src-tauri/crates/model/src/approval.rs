@@ -193,7 +193,7 @@ pub struct StagedChange {
     /// For a rename: where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<RelPath>,
-    /// `delete`, `rename`, `replace`, `mode`, `create`, `delete_folder`.
+    /// `delete`, `rename`, `replace`, `mode`, `create`, `delete_folder`, `make_folder`, `link`.
     pub effect: String,
     /// Digest before.
     pub before_sha256: Option<Digest>,

@@ -476,4 +476,8 @@ bodies! {
     ContentRedacted ("content.redacted", 1, Artifact, |b| b.artifact_id) {
         artifact_id: ArtifactId, found: BTreeMap<String, u32>,
     }
+    /// One undo took back what several receipts did, or a part of it; what is left stands in its own receipt.
+    ReceiptsUndone ("receipts.undone", 1, Receipt, |b| b.by) {
+        by: ReceiptId, undone: Vec<ReceiptId>, partly: Vec<ReceiptId>,
+    }
 }

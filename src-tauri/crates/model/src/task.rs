@@ -109,10 +109,13 @@ pub enum ModelChoice {
         /// The transcript.
         artifact_id: ArtifactId,
     },
-    /// The kernel itself proposes the inverse of a receipt.
+    /// The kernel itself proposes the inverse of receipts.
     Rollback {
-        /// Which.
+        /// Which, or the newest of them.
         receipt_id: crate::ReceiptId,
+        /// The others, the newest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<crate::ReceiptId>,
     },
     /// Proposals a test hands over.
     Scripted {

@@ -74,7 +74,8 @@ macro_rules! with_commands {
         "lists receipts" receipts.list(List) -> Receipts, read [receipts];
         "shows a receipt and whether its signature holds" receipts.show(Show) -> Receipt, read [receipts];
         "tells the chain behind a receipt, from goal to change" receipts.explain(Explain) -> Explanation, read [receipts];
-        "makes the task that undoes a receipt" receipts.rollback(Rollback) -> Submitted, write [];
+        "tells what undoing a receipt, a task, or everything since a time would do" receipts.plan(Plan) -> UndoPlans, write [];
+        "makes the task that undoes a receipt, a task, or everything since a time" receipts.rollback(Rollback) -> Submitted, write [];
         "takes a file in" artifacts.ingest(Ingest) -> Ingested, write [];
         "lists artifacts" artifacts.list(List) -> Artifacts, read [artifacts];
         "shows an artifact" artifacts.show(Show) -> Artifact, read [artifacts];

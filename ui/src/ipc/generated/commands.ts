@@ -63,7 +63,9 @@ export interface Commands {
   "receipts.show": { params: receipts.Show; answer: receipts.Receipt };
   /** tells the chain behind a receipt, from goal to change */
   "receipts.explain": { params: receipts.Explain; answer: receipts.Explanation };
-  /** makes the task that undoes a receipt */
+  /** tells what undoing a receipt, a task, or everything since a time would do */
+  "receipts.plan": { params: receipts.Plan; answer: receipts.UndoPlans };
+  /** makes the task that undoes a receipt, a task, or everything since a time */
   "receipts.rollback": { params: receipts.Rollback; answer: receipts.Submitted };
   /** takes a file in */
   "artifacts.ingest": { params: artifacts.Ingest; answer: artifacts.Ingested };
@@ -195,6 +197,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "receipts.list": { access: "read", topics: ["receipts"] },
   "receipts.show": { access: "read", topics: ["receipts"] },
   "receipts.explain": { access: "read", topics: ["receipts"] },
+  "receipts.plan": { access: "write", topics: [] },
   "receipts.rollback": { access: "write", topics: [] },
   "artifacts.ingest": { access: "write", topics: [] },
   "artifacts.list": { access: "read", topics: ["artifacts"] },

@@ -20,11 +20,21 @@ export interface Explain {
   receipt: string;
 }
 
-/** See the table. */
+/** What to undo: a receipt, a task, or everything since a time (milliseconds since 1970). With `since` in more than one folder, `workspace` names one by its identifier; `receipts.plan` lists them. */
 export interface Rollback {
-  receipt: string;
+  receipt?: string | null;
+  task?: string | null;
+  since?: number | null;
+  workspace?: string | null;
   idempotency_key?: string | null;
   channel?: string | null;
+}
+
+/** What an undo would do as things are now; as [`Rollback`], which does it. */
+export interface Plan {
+  receipt?: string | null;
+  task?: string | null;
+  since?: number | null;
 }
 
 /** One line of the list. */
@@ -56,6 +66,52 @@ export interface Receipt {
   signed_by: string[];
   /** Whether the receipt key in force verifies it. */
   signature: Signature;
+}
+
+/** One undo for each folder. */
+export interface UndoPlans {
+  plans: UndoPlan[];
+}
+
+/** What an undo would do in one folder. Nothing has been done. */
+export interface UndoPlan {
+  workspace_id: string;
+  workspace: Text | null;
+  /** The newest first, which is the order in which they are undone. */
+  receipts: Undone[];
+  items: UndoItem[];
+  left: Left[];
+  /** Where it goes around somebody's edit. */
+  notes: string[];
+}
+
+/** A receipt in a plan. */
+export interface Undone {
+  receipt_id: string;
+  task_id: string;
+  summary: Text;
+  issued_at: number;
+  /** Whether nothing of it would be left. */
+  whole: boolean;
+}
+
+/** One change. */
+export interface UndoItem {
+  /** `restore`, `replace`, `delete`, `delete_folder`, `move`, `make_folder`, `link`. */
+  what: string;
+  path: string;
+  /** Where a move goes. */
+  to: string | null;
+  bytes: number | null;
+}
+
+/** One place that would be left as it is. */
+export interface Left {
+  receipt_id: string;
+  place: string;
+  why: string;
+  /** Where the earlier version would come instead. */
+  beside: string | null;
 }
 
 /** What a receipt's chain is made of. Every list is ordered. */

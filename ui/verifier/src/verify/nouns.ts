@@ -235,6 +235,8 @@ const changeItem = tagged("op", {
   write: { path: relPath, content_sha256: digest, byte_size: u64, prior, mode: nullable(u32) },
   delete: { path: relPath, prior },
   move: { from: relPath, to: relPath, prior },
+  folder: { path: relPath },
+  link: { path: relPath, target: string, prior },
 });
 
 const readItem = tagged("op", {
@@ -256,12 +258,14 @@ const selector = tagged("by", {
 
 const evidenceRef = object({ artifact_id: artifactId, selector, excerpt_hash: digest, capture_method: string, confidence: u16, trust_tier: trustTier });
 
+const leftAsIs = object({ receipt_id: receiptId, resource: string, why: string, beside: nullable(relPath) });
+
 const action = tagged("tool", {
   observe: { items: array(readItem) },
   change: { items: array(changeItem) },
   command: { argv: array(string), cwd: relPath, network: boolean, timeout_ms: u64 },
   remember: { claim: string, scope: string, promotion_reason: string, evidence_refs: array(evidenceRef), belief_id: nullable(id("blf")) },
-  rollback: { receipt_id: receiptId, items: array(changeItem) },
+  rollback: { receipt_id: receiptId, also: list(receiptId), partly: list(receiptId), left: list(leftAsIs), items: array(changeItem) },
 });
 
 export const actionRequest = object({

@@ -118,6 +118,16 @@ impl Sides<'_> {
                 let after = self.kept(content_sha256, Some(*byte_size))?;
                 change("write", path, None, before, Some(after))
             }
+            ChangeItem::Folder { path } => change("folder", path, None, None, None),
+            ChangeItem::Link { path, target, prior } => {
+                let says = Side {
+                    sha256: seal::Digest::of(target.as_bytes()).to_string(),
+                    byte_size: Some(target.len() as u64),
+                    text: Some(format!("link to {target}\n")),
+                    missing: None,
+                };
+                change("link", path, None, self.prior(path, prior)?, Some(says))
+            }
             ChangeItem::Delete { path, prior } => {
                 change("delete", path, None, self.prior(path, prior)?, None)
             }
@@ -126,7 +136,7 @@ impl Sides<'_> {
                     Prior::Sha256(sha256) => {
                         Some(Side { sha256: sha256.to_string(), byte_size: None, text: None, missing: None })
                     }
-                    Prior::Absent | Prior::EmptyFolder => None,
+                    Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => None,
                 };
                 change("move", from, Some(to), before.clone(), before)
             }

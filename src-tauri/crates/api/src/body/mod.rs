@@ -23,3 +23,4 @@ mod task_control;
 pub(crate) mod task_events;
 mod task_show;
 pub(crate) mod trace;
+mod undo;

@@ -1,6 +1,6 @@
 //! What was done, as proven.
 
-use super::task::{channel, of_submitted};
+pub(crate) use super::undo::{plan, rollback};
 use crate::convert::{ask, opt, page, plain, text};
 use crate::ids::{find, find_opt};
 use crate::lineages::of_family;
@@ -10,8 +10,7 @@ use model::body::KeyPurpose;
 use projections::rows;
 use seal::dsse::{self, Envelope};
 use serde_json::Value;
-use wire::receipts::{Explain, Explanation, List, Receipt, ReceiptRow, Receipts, Rollback, Show, Signature};
-use wire::task::Submitted;
+use wire::receipts::{Explain, Explanation, List, Receipt, ReceiptRow, Receipts, Show, Signature};
 use wire::{Code, Error};
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Receipts, Error> {
@@ -86,12 +85,4 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explanation, Error>
     let query = host.query()?;
     let graph = of_family(&query, found.task_id)?;
     super::trace::chain(&graph, found.receipt_id)
-}
-pub(crate) fn rollback(host: &dyn Host, p: Rollback) -> Result<Submitted, Error> {
-    let kernel = host.kernel()?;
-    let receipt = found(host, &p.receipt)?.receipt_id;
-    let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
-    let submitted = kernel.rollback(receipt, channel(p.channel.as_deref())?, key).wire()?;
-    host.drive(submitted.task_id)?;
-    Ok(of_submitted(&submitted))
 }

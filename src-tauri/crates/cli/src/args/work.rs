@@ -206,11 +206,21 @@ pub enum ReceiptsVerb {
 /// `hermit rollback`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An undo is a task like any other: it asks you, it has a receipt, and it can itself be undone.
-Work of yours that came later is not overwritten: where a file has changed since, the undo stops and says so.")]
+An undo is a task like any other: it shows its plan, asks you once, has a receipt, and can itself be undone.
+Work of yours that came later is not overwritten: a text is merged where the edits do not touch, and what cannot be
+taken back is left and named; of a file that is no text, the earlier version comes beside yours.
+
+Times are UTC: `2026-11-22`, `2026-11-22 05:30`, `yesterday`, `tuesday`, or back from now: `90m`, `3h`, `2d`, `1w`.")]
 pub struct RollbackArgs {
-    /// The receipt, or the beginning or end of its identifier.
-    pub receipt: String,
+    /// The receipt or the task, or the beginning or end of the identifier.
+    #[arg(required_unless_present = "since", conflicts_with = "since")]
+    pub what: Option<String>,
+    /// Undo everything that was done since a time.
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only show what it would do.
+    #[arg(long)]
+    pub plan: bool,
 }
 
 /// `hermit resolve`.

@@ -2,7 +2,7 @@
 
 use super::Came;
 use crate::approve::Seat;
-use crate::args::{ResolveArgs, RollbackArgs, RunArgs};
+use crate::args::{ResolveArgs, RunArgs};
 use crate::context::{Context, Signs, absolute};
 use crate::follow;
 use host::Session;
@@ -152,25 +152,9 @@ fn parameters(given: &[String]) -> Result<BTreeMap<String, String>, Error> {
     Ok(parameters)
 }
 
-/// `hermit rollback`.
-pub fn rollback(context: &Context, args: RollbackArgs) -> Came {
-    let session = context.writing(Signs::Yes)?;
-    take_up(context, &session);
-    let done = undo(context, &session, args.receipt);
-    session.close();
-    done
-}
-
-fn undo(context: &Context, session: &Session, receipt: String) -> Came {
-    let heard = session.listen();
-    let channel = Some("cli".to_owned());
-    let submitted = session.call(&wire::receipts::Rollback { receipt, idempotency_key: None, channel })?;
-    stay_with(context, session, &submitted.task_id, heard).map(|(code, _)| code)
-}
-
 /// Whoever hosts the store goes on with what was interrupted, beside its own work (recovery.md 1). What cannot go on
 /// now is left as it is: this command is not about it.
-fn take_up(context: &Context, session: &Session) {
+pub fn take_up(context: &Context, session: &Session) {
     if session.is_owner()
         && let Err(error) = session.call(&wire::host::Resume {})
     {

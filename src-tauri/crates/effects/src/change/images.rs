@@ -26,6 +26,11 @@ pub(crate) fn before(hands: &Hands, items: &[ChangeItem]) -> Result<Vec<BeforeIm
                 images.extend(image(hands, path, prior, &moved)?);
                 moved.insert(path, Origin::Store(*content_sha256));
             }
+            ChangeItem::Link { path, prior, .. } => {
+                images.extend(image(hands, path, prior, &moved)?);
+                moved.remove(path);
+            }
+            ChangeItem::Folder { .. } => {}
             ChangeItem::Delete { path, prior } => {
                 images.extend(image(hands, path, prior, &moved)?);
                 moved.remove(path);
@@ -45,6 +50,14 @@ fn image(
     prior: &Prior,
     moved: &BTreeMap<&RelPath, Origin>,
 ) -> Result<Option<BeforeImage>, Error> {
+    if let Prior::Link(digest) = prior {
+        // What a link says is kept as bytes; one that an earlier item of the set makes says so itself.
+        let Ok(target) = hands.workspace.parent(path)?.link_target(path.file_name(), path) else {
+            return Ok(None);
+        };
+        prior::expect_bytes(path, digest, &target)?;
+        return Ok(Some((path.clone(), *digest, target)));
+    }
     let Prior::Sha256(digest) = prior else {
         return Ok(None);
     };

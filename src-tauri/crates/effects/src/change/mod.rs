@@ -1,6 +1,7 @@
 //! Change sets: item by item, in order, to the first failure.
 
 pub(crate) mod images;
+mod link;
 pub(crate) mod place;
 pub(crate) mod prior;
 mod relocate;
@@ -10,7 +11,7 @@ pub(crate) mod settle;
 mod write;
 
 use crate::{Error, Hands, Progress};
-use model::action::{ActionRequest, ChangeItem, Prior};
+use model::action::{ActionRequest, ChangeItem, LeftAsIs, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
@@ -35,6 +36,22 @@ impl Done {
             (_, 0, 0) => ResultCode::Succeeded,
             (0, 0, _) => ResultCode::Failed,
             _ => ResultCode::Partial,
+        }
+    }
+
+    /// Names what an undo has left as it is.
+    pub(crate) fn leave(&mut self, hands: &Hands, left: &[LeftAsIs]) {
+        for stays in left {
+            self.observed.push(format!("left as it is: `{}`: {}", stays.resource, stays.why));
+            let ResourceId::File(_, path) = &stays.resource else { continue };
+            let found = hands.workspace.look(path);
+            self.changes.push(Change {
+                resource: Sensitive::from(stays.resource.to_string()),
+                before: found.clone(),
+                after: found,
+                before_image: None,
+                outcome: ItemOutcome::NotDone,
+            });
         }
     }
 
@@ -73,7 +90,10 @@ pub(crate) fn temp_name(request: ActionRequestId, at: usize) -> Vec<u8> {
 /// The places an item touches, in the order in which changes name them.
 pub(crate) fn paths(item: &ChangeItem) -> Vec<&RelPath> {
     match item {
-        ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => vec![path],
+        ChangeItem::Write { path, .. }
+        | ChangeItem::Delete { path, .. }
+        | ChangeItem::Folder { path }
+        | ChangeItem::Link { path, .. } => vec![path],
         ChangeItem::Move { from, to, .. } => vec![from, to],
     }
 }
@@ -121,7 +141,13 @@ pub(crate) fn perform(
 fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], done: &mut Done) {
     let mut absent: BTreeSet<RelPath> = BTreeSet::new();
     for item in items {
-        let (ChangeItem::Write { path, .. } | ChangeItem::Move { to: path, .. }) = item else { continue };
+        let (ChangeItem::Write { path, .. }
+        | ChangeItem::Move { to: path, .. }
+        | ChangeItem::Folder { path }
+        | ChangeItem::Link { path, .. }) = item
+        else {
+            continue;
+        };
         let mut at = path.parent();
         while !at.is_root() && !absent.contains(&at) && hands.workspace.look(&at) == Found::Absent {
             let above = at.parent();
@@ -170,6 +196,8 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
         }
         ChangeItem::Delete { path, prior } => remove::remove(&mut job, path, prior),
         ChangeItem::Move { from, to, prior } => relocate::relocate(&mut job, from, to, prior),
+        ChangeItem::Folder { path } => link::folder(&mut job, path),
+        ChangeItem::Link { path, target, prior } => link::link(&mut job, path, target, prior),
     });
     let result = result.and_then(|()| still_there(&mut job, item));
     let outcome = match &result {

@@ -2,11 +2,12 @@
 
 use super::Job;
 use super::prior::{self, holds};
+use super::settle::State;
 use crate::Error;
 use crate::workspace::folder::Folder;
+use model::RelPath;
 use model::action::Prior;
 use model::witness::Found;
-use model::{Digest, RelPath};
 use std::io;
 
 /// What is at a name, absence included.
@@ -27,7 +28,7 @@ pub(crate) fn put(
     folder: &Folder,
     path: &RelPath,
     prior: &Prior,
-    new: &Digest,
+    new: &Found,
 ) -> Result<(), Error> {
     let temp = job.temp();
     let name = path.file_name();
@@ -61,7 +62,7 @@ fn after_exchange(
     folder: &Folder,
     path: &RelPath,
     prior: &Prior,
-    new: &Digest,
+    new: &Found,
 ) -> Result<(), Error> {
     let temp = job.temp();
     let came_out = look(folder, &temp, path);
@@ -70,7 +71,7 @@ fn after_exchange(
     }
     folder.exchange(&temp, path.file_name()).map_err(|e| Error::io("putting back", path, e))?;
     let left = look(folder, &temp, path);
-    if !matches!(&left, Found::File { sha256, .. } if sha256 == new) {
+    if State::of(&left) != State::of(new) {
         // Somebody wrote into the new file in the instant it stood there: theirs is kept under a name of its own.
         keep_beside(job, folder, &temp, path)?;
     }

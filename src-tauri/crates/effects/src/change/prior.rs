@@ -10,6 +10,7 @@ pub(crate) fn holds(prior: &Prior, found: &Found) -> bool {
     match (prior, found) {
         (Prior::Absent, Found::Absent) | (Prior::EmptyFolder, Found::Folder) => true,
         (Prior::Sha256(wanted), Found::File { sha256, .. }) => wanted == sha256,
+        (Prior::Link(wanted), Found::Symlink { target_sha256 }) => wanted == target_sha256,
         _ => false,
     }
 }
@@ -40,6 +41,7 @@ fn prior_words(prior: &Prior) -> String {
         Prior::Absent => "nothing".to_owned(),
         Prior::Sha256(digest) => format!("a file with sha256 {digest}"),
         Prior::EmptyFolder => "an empty folder".to_owned(),
+        Prior::Link(digest) => format!("a symbolic link whose target has sha256 {digest}"),
     }
 }
 

@@ -72,8 +72,9 @@ fn across(
 ) -> Result<(), Error> {
     let temp = job.temp();
     let copied = copy(source, target, &temp, from, to).and_then(|()| {
-        prior::expect(from, &Prior::Sha256(*digest), &place::look(target, &temp, to))?;
-        place::put(job, target, to, &Prior::Absent, digest)
+        let copied = place::look(target, &temp, to);
+        prior::expect(from, &Prior::Sha256(*digest), &copied)?;
+        place::put(job, target, to, &Prior::Absent, &copied)
     });
     if let Err(error) = copied {
         // A temporary file here was only ever written by this copy.

@@ -119,6 +119,8 @@ pub(crate) enum State {
     Bytes(Digest),
     /// A folder.
     Folder,
+    /// A link with a target of this digest.
+    Link(Digest),
     /// Something no item makes.
     Other,
 }
@@ -129,6 +131,7 @@ impl State {
             Found::Absent => Self::Absent,
             Found::File { sha256, .. } => Self::Bytes(*sha256),
             Found::Folder => Self::Folder,
+            Found::Symlink { target_sha256 } => Self::Link(*target_sha256),
             _ => Self::Other,
         }
     }
@@ -138,6 +141,7 @@ impl State {
             Prior::Absent => Self::Absent,
             Prior::Sha256(digest) => Self::Bytes(*digest),
             Prior::EmptyFolder => Self::Folder,
+            Prior::Link(digest) => Self::Link(*digest),
         }
     }
 }
@@ -152,6 +156,12 @@ fn apply(world: &mut World, item: &ChangeItem) {
         ChangeItem::Delete { path, .. } => {
             world.insert(path.clone(), State::Absent);
         }
+        ChangeItem::Folder { path } => {
+            world.insert(path.clone(), State::Folder);
+        }
+        ChangeItem::Link { path, target, .. } => {
+            world.insert(path.clone(), State::Link(Digest::of(target.as_bytes())));
+        }
         ChangeItem::Move { from, to, prior } => {
             let moved = world.get(from).copied().unwrap_or_else(|| State::of_prior(prior));
             world.insert(from.clone(), State::Absent);
@@ -165,7 +175,12 @@ fn start(items: &[ChangeItem], known: &[(RelPath, Found)]) -> World {
     let mut world: World = known.iter().map(|(path, found)| (path.clone(), State::of(found))).collect();
     for item in items {
         match item {
-            ChangeItem::Write { path, prior, .. } | ChangeItem::Delete { path, prior } => {
+            ChangeItem::Folder { path } => {
+                world.entry(path.clone()).or_insert(State::Absent);
+            }
+            ChangeItem::Write { path, prior, .. }
+            | ChangeItem::Link { path, prior, .. }
+            | ChangeItem::Delete { path, prior } => {
                 world.entry(path.clone()).or_insert(State::of_prior(prior));
             }
             ChangeItem::Move { from, to, prior } => {
@@ -270,7 +285,10 @@ fn by_itself(
 pub(crate) fn is_done(item: &ChangeItem, now: &[Found]) -> bool {
     match (item, now) {
         (ChangeItem::Write { content_sha256, .. }, [Found::File { sha256, .. }]) => sha256 == content_sha256,
-        (ChangeItem::Delete { .. }, [Found::Absent]) => true,
+        (ChangeItem::Delete { .. }, [Found::Absent]) | (ChangeItem::Folder { .. }, [Found::Folder]) => true,
+        (ChangeItem::Link { target, .. }, [Found::Symlink { target_sha256 }]) => {
+            Digest::of(target.as_bytes()) == *target_sha256
+        }
         (
             ChangeItem::Move { prior: Prior::Sha256(moved), .. },
             [Found::Absent, Found::File { sha256, .. }],
@@ -330,6 +348,17 @@ fn sweep_beside(
 
 /// Whether a temporary file holds nothing but what this item wrote there or was allowed to take away.
 fn is_ours(job: &Job<'_>, item: &ChangeItem, left: &Found) -> bool {
+    if let Found::Symlink { target_sha256 } = left {
+        return match item {
+            ChangeItem::Link { target, prior, .. } => {
+                Digest::of(target.as_bytes()) == *target_sha256 || super::prior::holds(prior, left)
+            }
+            ChangeItem::Write { prior, .. } | ChangeItem::Delete { prior, .. } => {
+                super::prior::holds(prior, left)
+            }
+            ChangeItem::Move { .. } | ChangeItem::Folder { .. } => false,
+        };
+    }
     let Found::File { sha256, byte_size, .. } = left else {
         return false;
     };
@@ -337,7 +366,8 @@ fn is_ours(job: &Job<'_>, item: &ChangeItem, left: &Found) -> bool {
         ChangeItem::Write { content_sha256, prior, .. } => {
             *prior == Prior::Sha256(*sha256) || begins(job, content_sha256, *byte_size, sha256)
         }
-        ChangeItem::Delete { prior, .. } => *prior == Prior::Sha256(*sha256),
+        ChangeItem::Delete { prior, .. } | ChangeItem::Link { prior, .. } => *prior == Prior::Sha256(*sha256),
+        ChangeItem::Folder { .. } => false,
         // Moving within a file system leaves no temporary file; across, it is a copy of what is still at `from`.
         ChangeItem::Move { from, to, prior } => {
             let at_source = super::prior::holds(prior, &job.hands.workspace.look(from));

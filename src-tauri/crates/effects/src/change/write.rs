@@ -6,6 +6,7 @@ use crate::workspace::folder::Folder;
 use cap_std::fs::File;
 use model::action::Prior;
 use model::fault::Point;
+use model::witness::Found;
 use model::{Digest, RelPath};
 use std::io::Write;
 
@@ -58,6 +59,7 @@ fn place_bytes(
 ) -> Result<(), Error> {
     let hands = job.hands;
     let temp = job.temp();
+    let new = Found::File { sha256: *content.sha256, byte_size: content.byte_size, mode: content.mode };
     let file = step(hands, Point::ItemWriteTemp, path, || {
         let mut file = folder.create_file(&temp, path)?;
         file.write_all(bytes).map_err(|e| Error::io("writing", path, e))?;
@@ -66,7 +68,7 @@ fn place_bytes(
     })?;
     step(hands, Point::ItemSync, path, || file.sync_all().map_err(|e| Error::io("syncing", path, e)))?;
     drop(file);
-    step(hands, Point::ItemRename, path, || place::put(job, folder, path, prior, content.sha256))?;
+    step(hands, Point::ItemRename, path, || place::put(job, folder, path, prior, &new))?;
     step(hands, Point::ItemSyncFolder, path, || folder.sync(path))
 }
 
@@ -101,7 +103,7 @@ fn dress(_: &File, _: &Folder, _: &RelPath, _: Option<u32>) -> Result<(), Error>
 fn sweep(job: &mut Job<'_>, folder: &Folder, path: &RelPath, new: &Digest, bytes: &[u8]) {
     let temp = job.temp();
     let ours = match place::look(folder, &temp, path) {
-        model::witness::Found::File { sha256, byte_size, .. } => {
+        Found::File { sha256, byte_size, .. } => {
             let part = usize::try_from(byte_size).ok().and_then(|n| bytes.get(..n));
             sha256 == *new || part.is_some_and(|part| Digest::of(part) == sha256)
         }

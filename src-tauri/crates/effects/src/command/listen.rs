@@ -1,6 +1,7 @@
 //! Listening to a command, and ending it for certain.
 
 use super::capture::Capture;
+use super::crowd::{Bounds, Crowd};
 use crate::{Error, Progress};
 use redact::Stream;
 use std::fs::File;
@@ -79,9 +80,11 @@ impl Listener {
         mut self,
         child: &mut Child,
         timeout: Duration,
+        bounds: Bounds,
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<End, Error> {
+        let mut crowd = Crowd::of(child.id(), bounds);
         let (send, heard) = sync_channel(64);
         if let Some(pipe) = child.stdout.take() {
             forward(pipe, send.clone(), Heard::Stdout);
@@ -90,7 +93,7 @@ impl Listener {
             forward(pipe, send.clone(), Heard::Stderr);
         }
         drop(send);
-        let ended_by = self.until_end(child, &heard, timeout, cancelled, progress)?;
+        let ended_by = self.until_end(child, &heard, timeout, &mut crowd, cancelled, progress)?;
         let status = child.wait().ok();
         self.finish().map_err(|source| Error::Spool { doing: "writing a transcript", source })?;
         Ok((status, ended_by, self.stdout, self.stderr))
@@ -102,6 +105,7 @@ impl Listener {
         child: &mut Child,
         heard: &Receiver<Heard>,
         timeout: Duration,
+        crowd: &mut Crowd,
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Option<String>, Error> {
@@ -140,6 +144,10 @@ impl Listener {
                 } else {
                     "it was cancelled and ended".to_owned()
                 };
+                ended_by = Some(by);
+                ended = Some(Instant::now());
+                end_all(child);
+            } else if let Some(by) = crowd.too_large() {
                 ended_by = Some(by);
                 ended = Some(Instant::now());
                 end_all(child);

@@ -1,6 +1,7 @@
 //! Commands in the folder itself: started behind walls, listened to within bounds, ended for certain, and their marks found afterwards.
 
 pub(crate) mod capture;
+pub(crate) mod crowd;
 mod listen;
 mod manifest;
 pub(crate) mod run;

@@ -248,7 +248,13 @@ pub(crate) fn spawn(
         .after(Point::CommandSpawn)
         .map_err(|e| Error::io("completing a command in", asked.cwd, e))
         .and_then(|()| {
-            Listener::new(folder, &hands.redactor)?.listen(&mut child, asked.timeout, cancelled, progress)
+            Listener::new(folder, &hands.redactor)?.listen(
+                &mut child,
+                asked.timeout,
+                hands.sandbox.bounds(),
+                cancelled,
+                progress,
+            )
         });
     if result.is_err() {
         end_all(&mut child);

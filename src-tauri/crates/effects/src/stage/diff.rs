@@ -42,9 +42,22 @@ struct New {
     mode: Option<u32>,
 }
 
+/// A link as the folder itself has it, or as the command left it.
+#[derive(Clone, PartialEq, Eq)]
+struct Link {
+    sha256: Digest,
+    target: String,
+}
+
 #[derive(Default)]
 struct Sorted {
     deletes: BTreeMap<RelPath, Old>,
+    /// Links that went away.
+    unlinked: BTreeMap<RelPath, Link>,
+    /// Links that came, with what was there before.
+    linked: BTreeMap<RelPath, (Prior, Link)>,
+    /// Files that came where a link was.
+    unlinked_by_file: BTreeMap<RelPath, (Link, New)>,
     folders: BTreeSet<RelPath>,
     creates: BTreeMap<RelPath, New>,
     replaces: BTreeMap<RelPath, (Old, New)>,
@@ -53,11 +66,11 @@ struct Sorted {
 
 /// The change set of what was touched. Bytes to be written are moved to `keep`, by digest.
 pub(crate) fn diff(hands: &Hands, touched: &Touched, keep: &Path) -> Result<Diff, Unstaged> {
+    check_length(touched)?;
     let mut sorted = Sorted::default();
     for (path, now) in touched {
         sorted.take(hands, path, now)?;
     }
-    sorted.no_empty_folder()?;
     let moves = sorted.moves();
     let mut diff = Diff::default();
     sorted.items(&moves, &mut diff);
@@ -65,6 +78,27 @@ pub(crate) fn diff(hands: &Hands, touched: &Touched, keep: &Path) -> Result<Diff
     sorted.show(hands, &moves, &mut diff);
     sorted.keep(keep)?;
     Ok(diff)
+}
+
+/// Looked at before anything is read, so that what is far too much is said at once, with the largest by name.
+fn check_length(touched: &Touched) -> Result<(), Unstaged> {
+    let files = touched.iter().filter_map(|(path, now)| match now {
+        Now::File(at, _) => Some((path, fs::symlink_metadata(at).ok()?.len())),
+        _ => None,
+    });
+    let (mut all, mut largest) = (0u64, None);
+    for (path, length) in files {
+        all = all.saturating_add(length);
+        if largest.is_none_or(|(_, most)| length > most) {
+            largest = Some((path, length));
+        }
+    }
+    match largest {
+        Some((path, length)) if all > STAGE_BYTES_MAX => Err(Unstaged::Failed(format!(
+            "it leaves {all} bytes, more than the {STAGE_BYTES_MAX} of one act; `{path}` alone has {length}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn check_size(sorted: &Sorted, diff: &Diff) -> Result<(), Unstaged> {
@@ -75,7 +109,10 @@ fn check_size(sorted: &Sorted, diff: &Diff) -> Result<(), Unstaged> {
         );
         return Err(Unstaged::Failed(say));
     }
-    let written = || sorted.creates.iter().chain(sorted.replaces.iter().map(|(path, (_, new))| (path, new)));
+    let written = || {
+        let files = sorted.creates.iter().chain(sorted.replaces.iter().map(|(path, (_, new))| (path, new)));
+        files.chain(sorted.unlinked_by_file.iter().map(|(path, (_, new))| (path, new)))
+    };
     if let Some((path, new)) = written().find(|(_, new)| new.byte_size > ARTIFACT_BYTES_MAX) {
         let say = format!(
             "it leaves `{path}` with {} bytes, more than the {ARTIFACT_BYTES_MAX} of one file",
@@ -102,11 +139,17 @@ impl Sorted {
             return Err(cannot(path, &format!("leaves {what}")));
         }
         match (&before, now) {
-            (Found::Symlink { .. } | Found::Special, _) => {
+            (Found::Special, _) => {
                 return Err(cannot(path, "takes away something that is no file"));
             }
             (Found::Unreadable { reason }, _) => return Err(Unstaged::Failed(reason.clone())),
             _ => {}
+        }
+        if let Found::Symlink { .. } = &before {
+            return self.was_link(hands, path, now);
+        }
+        if let Now::Link(at) = now {
+            return self.becomes_link(path, &before, at);
         }
         let old = match &before {
             Found::File { sha256, byte_size, mode } => {
@@ -129,7 +172,7 @@ impl Sorted {
                 }
                 self.creates.insert(path.clone(), read(path, at, *mode)?);
             }
-            (None, Now::Gone | Now::Folder | Now::Other(_)) | (Some(_), Now::Other(_)) => {}
+            (None, Now::Gone | Now::Folder) | (_, Now::Link(_) | Now::Other(_)) => {}
         }
         if *now == Now::Folder && before != Found::Folder {
             self.made.insert(path.clone());
@@ -137,14 +180,56 @@ impl Sorted {
         Ok(())
     }
 
-    /// A new folder comes with the files in it; one without any is nothing that a change set could make.
-    fn no_empty_folder(&self) -> Result<(), Unstaged> {
-        let empty = self.made.iter().find(|folder| {
-            let within =
-                self.creates.range((*folder).clone()..).take_while(|(path, _)| path.is_within(folder));
-            within.count() == 0
-        });
-        empty.map_or(Ok(()), |path| Err(cannot(path, "leaves an empty folder")))
+    /// A place where a link was.
+    fn was_link(&mut self, hands: &Hands, path: &RelPath, now: &Now) -> Result<(), Unstaged> {
+        let old = said(path, hands.workspace.parent(path)?.link_target(path.file_name(), path)?)?;
+        match now {
+            Now::Gone => drop(self.unlinked.insert(path.clone(), old)),
+            Now::Folder => {
+                self.unlinked.insert(path.clone(), old);
+                self.made.insert(path.clone());
+            }
+            Now::File(at, mode) => {
+                let new = read(path, at, *mode)?;
+                self.unlinked_by_file.insert(path.clone(), (old, new));
+            }
+            Now::Link(at) => {
+                let new = link_at(path, at)?;
+                if new != old {
+                    self.linked.insert(path.clone(), (Prior::Link(old.sha256), new));
+                }
+            }
+            Now::Other(_) => {}
+        }
+        Ok(())
+    }
+
+    /// A place where a link is now.
+    fn becomes_link(&mut self, path: &RelPath, before: &Found, at: &Path) -> Result<(), Unstaged> {
+        let new = link_at(path, at)?;
+        let prior = match before {
+            Found::File { sha256, .. } => Prior::Sha256(*sha256),
+            Found::Folder => {
+                self.folders.insert(path.clone());
+                Prior::Absent
+            }
+            _ => Prior::Absent,
+        };
+        self.linked.insert(path.clone(), (prior, new));
+        Ok(())
+    }
+
+    /// Folders that came with nothing in them: of the others the files tell.
+    fn empty_folders(&self) -> impl Iterator<Item = &RelPath> {
+        let comes_within = |folder: &RelPath| {
+            let within = |path: &RelPath| path != folder && path.is_within(folder);
+            let first =
+                |paths: &mut dyn Iterator<Item = &RelPath>| paths.next().is_some_and(|path| within(path));
+            first(&mut self.creates.keys().skip_while(|path| *path <= folder).take(1))
+                || self.linked.keys().any(within)
+                || self.made.iter().any(within)
+        };
+        self.made.iter().filter(move |folder| !comes_within(folder))
     }
 
     /// A file that went away and one of the same bytes and permissions that came: a rename. To, from.
@@ -185,6 +270,11 @@ impl Sorted {
             prior: Prior::Sha256(old.sha256),
         };
         diff.items.extend(self.deletes.iter().map(delete));
+        diff.items.extend(
+            self.unlinked
+                .iter()
+                .map(|(path, old)| ChangeItem::Delete { path: path.clone(), prior: Prior::Link(old.sha256) }),
+        );
         diff.items.extend(moves.iter().map(|(to, (from, old))| ChangeItem::Move {
             from: from.clone(),
             to: to.clone(),
@@ -202,7 +292,17 @@ impl Sorted {
         diff.items.extend(
             self.replaces.iter().map(|(path, (old, new))| write(path, new, Prior::Sha256(old.sha256))),
         );
+        diff.items.extend(
+            self.unlinked_by_file.iter().map(|(path, (old, new))| write(path, new, Prior::Link(old.sha256))),
+        );
+        let empty: Vec<&RelPath> = self.empty_folders().filter(|path| !moves_into(moves, path)).collect();
+        diff.items.extend(empty.into_iter().map(|path| ChangeItem::Folder { path: path.clone() }));
         diff.items.extend(self.creates.iter().map(|(path, new)| write(path, new, Prior::Absent)));
+        diff.items.extend(self.linked.iter().map(|(path, (prior, new))| ChangeItem::Link {
+            path: path.clone(),
+            target: new.target.clone(),
+            prior: *prior,
+        }));
     }
 
     fn show(&self, hands: &Hands, moves: &BTreeMap<RelPath, (RelPath, Old)>, diff: &mut Diff) {
@@ -220,7 +320,7 @@ impl Sorted {
                 text: None,
                 no_text: None,
             };
-            if effect != "mode" && effect != "delete_folder" {
+            if !matches!(effect, "mode" | "delete_folder" | "make_folder") {
                 let before = old.map(|o| (path, o.byte_size));
                 let after = new.map(|n| (n.at.as_path(), n.byte_size));
                 match text::lines(&hands.workspace, before, after) {
@@ -243,8 +343,25 @@ impl Sorted {
         for (path, new) in &self.creates {
             add(path, "create", None, Some(new));
         }
+        for (path, (_, new)) in &self.unlinked_by_file {
+            add(path, "replace", None, Some(new));
+        }
+        for path in self.empty_folders().filter(|path| !moves_into(moves, path)) {
+            add(path, "make_folder", None, None);
+        }
+        let links = self.unlinked.iter().map(|(path, old)| (path, "delete", Some(old), None));
+        let links = links.chain(self.linked.iter().map(|(path, (_, new))| (path, "link", None, Some(new))));
+        for (path, effect, old, new) in links.collect::<Vec<_>>() {
+            let mut change = bare(path, effect);
+            change.before_sha256 = old.map(|link| link.sha256);
+            change.after_sha256 = new.map(|link| link.sha256);
+            let says = |sign: char, link: &Link| format!("{sign}link to {}\n", link.target);
+            change.text = old.map(|link| says('-', link)).or_else(|| new.map(|link| says('+', link)));
+            let at = if effect == "delete" { 0 } else { diff.changes.len() };
+            diff.changes.insert(at, change);
+        }
         // A rename takes the name away, so it stands with what is lost.
-        let at = self.deletes.len();
+        let at = self.deletes.len().saturating_add(self.unlinked.len());
         let renamed = moves.iter().map(|(to, (from, old))| StagedChange {
             path: to.clone(),
             from: Some(from.clone()),
@@ -265,7 +382,8 @@ impl Sorted {
     fn keep(&self, folder: &Path) -> Result<(), Unstaged> {
         let fail = |source| Error::Spool { doing: "keeping what a staged run left", source };
         fs::create_dir(folder).map_err(fail)?;
-        for new in self.creates.values().chain(self.replaces.values().map(|(_, new)| new)) {
+        let files = self.creates.values().chain(self.replaces.values().map(|(_, new)| new));
+        for new in files.chain(self.unlinked_by_file.values().map(|(_, new)| new)) {
             let to = folder.join(new.sha256.to_string());
             if !to.exists() {
                 // Another name of the same file may still be looked for in the view.
@@ -278,6 +396,69 @@ impl Sorted {
 
 fn read(path: &RelPath, at: &Path, mode: Option<u32>) -> Result<New, Unstaged> {
     let fail = |e| Unstaged::Failed(format!("what it left at `{path}` cannot be read: {e}"));
-    let (sha256, byte_size) = File::open(at).and_then(|mut file| digest_reader(&mut file)).map_err(fail)?;
+    let mut file = open(at).map_err(fail)?;
+    // Looked at before it is read: what is far too long is named at once.
+    let length = file.metadata().map_err(fail)?.len();
+    if length > ARTIFACT_BYTES_MAX {
+        return Err(Unstaged::Failed(format!(
+            "it leaves `{path}` with {length} bytes, more than the {ARTIFACT_BYTES_MAX} of one file"
+        )));
+    }
+    let (sha256, byte_size) = digest_reader(&mut file).map_err(fail)?;
     Ok(New { at: at.to_path_buf(), sha256, byte_size, mode })
+}
+
+/// Opens a file of the view; one that the command has closed to everybody is opened all the same: its permission bits
+/// have been noted, and the view is ours.
+fn open(at: &Path) -> std::io::Result<File> {
+    match File::open(at) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            readable(at)?;
+            File::open(at)
+        }
+        other => other,
+    }
+}
+
+#[cfg(unix)]
+fn readable(at: &Path) -> std::io::Result<()> {
+    fs::set_permissions(at, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn readable(_: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::PermissionDenied.into())
+}
+
+fn link_at(path: &RelPath, at: &Path) -> Result<Link, Unstaged> {
+    let fail = |e| Unstaged::Failed(format!("what it left at `{path}` cannot be read: {e}"));
+    let target = fs::read_link(at).map_err(fail)?;
+    let bytes = crate::workspace::names::name_bytes(target.as_os_str());
+    said(path, bytes.ok_or_else(|| cannot(path, "leaves a link whose target is no text"))?)
+}
+
+fn said(path: &RelPath, bytes: Vec<u8>) -> Result<Link, Unstaged> {
+    let sha256 = Digest::of(&bytes);
+    let target = String::from_utf8(bytes).map_err(|_| cannot(path, "has a link whose target is no text"))?;
+    Ok(Link { sha256, target })
+}
+
+fn moves_into(moves: &BTreeMap<RelPath, (RelPath, Old)>, folder: &RelPath) -> bool {
+    moves.keys().any(|to| to != folder && to.is_within(folder))
+}
+
+fn bare(path: &RelPath, effect: &str) -> StagedChange {
+    StagedChange {
+        path: path.clone(),
+        from: None,
+        effect: effect.to_owned(),
+        before_sha256: None,
+        before_bytes: None,
+        before_mode: None,
+        after_sha256: None,
+        after_bytes: None,
+        after_mode: None,
+        text: None,
+        no_text: None,
+    }
 }

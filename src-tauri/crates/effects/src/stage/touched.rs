@@ -18,7 +18,9 @@ pub(crate) enum Now {
     File(PathBuf, Option<u32>),
     /// A folder that was not there before.
     Folder,
-    /// Neither: a link, a device, a socket, a pipe.
+    /// A symbolic link, which lies here.
+    Link(PathBuf),
+    /// None of these: a device, a socket, a pipe.
     Other(&'static str),
 }
 
@@ -54,9 +56,26 @@ fn now(stat: &Stat, place: PathBuf) -> Now {
     match stat.kind {
         Kind::File => Now::File(place, stat.mode),
         Kind::Folder => Now::Folder,
-        Kind::Symlink => Now::Other("a symbolic link"),
-        Kind::Special => Now::Other("a device, socket or pipe"),
+        Kind::Symlink => Now::Link(place),
+        Kind::Special => Now::Other(special(&place)),
     }
+}
+
+/// What something is that is no file, folder or link, by its own name.
+#[cfg(unix)]
+fn special(place: &Path) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match fs::symlink_metadata(place).map(|metadata| metadata.file_type()) {
+        Ok(kind) if kind.is_fifo() => "a named pipe",
+        Ok(kind) if kind.is_socket() => "a socket",
+        Ok(kind) if kind.is_block_device() || kind.is_char_device() => "a device",
+        _ => "a device, socket or pipe",
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: &Path) -> &'static str {
+    "a device, socket or pipe"
 }
 
 struct Finder<'a> {

@@ -122,6 +122,19 @@ impl Folder {
         }
     }
 
+    /// Makes a link that says `target`, whatever that is; it is never followed.
+    #[cfg(unix)]
+    pub(crate) fn make_link(&self, target: &str, name: &[u8], path: &RelPath) -> Result<(), Error> {
+        let os = os_name(name).map_err(|e| Error::io("linking", path, e))?;
+        self.dir.symlink_contents(target, &os).map_err(|e| Error::io("linking", path, e))
+    }
+
+    /// Makes no link: this system has links of other kinds.
+    #[cfg(not(unix))]
+    pub(crate) fn make_link(&self, _: &str, _: &[u8], path: &RelPath) -> Result<(), Error> {
+        Err(Error::io("linking", path, io::ErrorKind::Unsupported.into()))
+    }
+
     pub(crate) fn remove_file(&self, name: &[u8], path: &RelPath) -> Result<(), Error> {
         let os = os_name(name).map_err(|e| Error::io("removing", path, e))?;
         self.dir.remove_file(&os).map_err(|e| Error::io("removing", path, e))

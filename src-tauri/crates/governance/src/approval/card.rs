@@ -4,10 +4,11 @@ use super::packet;
 use super::staged;
 use super::visible::{visible, visible_path};
 use crate::{policy, risk, witness};
-use model::action::{Action, ChangeItem, Prior, ReadItem, Reversibility};
+use model::action::{Action, ChangeItem, LeftAsIs, Prior, ReadItem, Reversibility};
 use model::approval::ApprovalPacket;
 use model::artifact::{EvidenceRef, Selector};
 use model::policy::RiskBand;
+use model::{ReceiptId, ResourceId};
 use serde_json::Value;
 
 /// What a line is, so that a surface can colour it; the text says everything without colour.
@@ -82,10 +83,7 @@ fn effects(action: &Action) -> Vec<Line> {
     match action {
         Action::Observe { items } => items.iter().map(|item| effect(look(item))).collect(),
         Action::Change { items } => items.iter().map(change).collect(),
-        Action::Rollback { receipt_id, items } => {
-            let head = effect(format!("undo the effects of `{receipt_id}`"));
-            std::iter::once(head).chain(items.iter().map(change)).collect()
-        }
+        Action::Rollback { partly, left, items, .. } => undo(&action.undoes(), partly, left, items),
         Action::Command { argv, cwd, network, timeout_ms } => command(argv, cwd, *network, *timeout_ms),
         Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } => {
             let mut lines = vec![
@@ -98,6 +96,25 @@ fn effects(action: &Action) -> Vec<Line> {
             lines
         }
     }
+}
+
+fn undo(receipts: &[ReceiptId], partly: &[ReceiptId], left: &[LeftAsIs], items: &[ChangeItem]) -> Vec<Line> {
+    let mut lines: Vec<Line> = receipts
+        .iter()
+        .map(|receipt| {
+            let part = if partly.contains(receipt) { "a part of " } else { "" };
+            effect(format!("undo {part}the effects of `{receipt}`"))
+        })
+        .collect();
+    lines.extend(items.iter().map(change));
+    lines.extend(left.iter().map(|stays| {
+        let place = match &stays.resource {
+            ResourceId::File(_, path) => visible_path(path),
+            other => format!("`{other}`"),
+        };
+        effect(format!("LEFT AS IT IS: {place}: {}", visible(&stays.why)))
+    }));
+    lines
 }
 
 fn support(evidence: &EvidenceRef) -> String {
@@ -166,9 +183,20 @@ fn change(item: &ChangeItem) -> Line {
             let after = format!("{byte_size} bytes, sha256 {content_sha256}{mode}");
             match prior {
                 Prior::Absent => effect(format!("create {} with {after}", visible_path(path))),
-                Prior::Sha256(_) | Prior::EmptyFolder => Line {
+                Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_) => Line {
                     kind: LineKind::Destructive,
                     text: format!("OVERWRITE {} ({}) with {after}", visible_path(path), before(prior)),
+                },
+            }
+        }
+        ChangeItem::Folder { path } => effect(format!("make the folder {}", visible_path(path))),
+        ChangeItem::Link { path, target, prior } => {
+            let says = format!("a link to \"{}\"", visible(target));
+            match prior {
+                Prior::Absent => effect(format!("put {} as {says}", visible_path(path))),
+                Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_) => Line {
+                    kind: LineKind::Destructive,
+                    text: format!("OVERWRITE {} ({}) with {says}", visible_path(path), before(prior)),
                 },
             }
         }
@@ -184,6 +212,7 @@ fn before(prior: &Prior) -> String {
         Prior::Absent => "now absent".to_owned(),
         Prior::Sha256(digest) => format!("now sha256 {digest}"),
         Prior::EmptyFolder => "now an empty folder".to_owned(),
+        Prior::Link(digest) => format!("now a link whose target has sha256 {digest}"),
     }
 }
 

@@ -18,6 +18,25 @@ const EXECUTE_BITS: u32 = 0o111;
 /// Permission bits that let a file run as its owner or group.
 const ELEVATE_BITS: u32 = 0o6000;
 
+/// Whether a link at `path` leads out of the folder, by its words alone.
+fn leads_out(path: &RelPath, target: &str) -> bool {
+    if target.starts_with('/') {
+        return true;
+    }
+    let mut depth = path.as_bytes().iter().filter(|byte| **byte == b'/').count();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => match depth.checked_sub(1) {
+                Some(up) => depth = up,
+                None => return true,
+            },
+            _ => depth += 1,
+        }
+    }
+    false
+}
+
 /// Counts of what an action does; all other facts follow from them and from where it would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -32,6 +51,8 @@ pub(crate) struct Facts {
     /// Files that may be run, and files that would run as somebody else.
     pub(crate) executables: i64,
     pub(crate) elevated: i64,
+    /// Links that lead out of the folder.
+    pub(crate) links_out: i64,
     pub(crate) network: bool,
     pub(crate) untrusted_in_context: bool,
     pub(crate) sandbox: Option<SandboxLevel>,
@@ -80,8 +101,13 @@ impl Facts {
 
     fn add_change(&mut self, item: &ChangeItem) {
         match item {
-            ChangeItem::Write { prior: Prior::Absent, .. } => self.creates += 1,
-            ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder, .. } => self.overwrites += 1,
+            ChangeItem::Write { prior: Prior::Absent, .. }
+            | ChangeItem::Link { prior: Prior::Absent, .. }
+            | ChangeItem::Folder { .. } => self.creates += 1,
+            ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. }
+            | ChangeItem::Link { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. } => {
+                self.overwrites += 1;
+            }
             ChangeItem::Delete { .. } => self.deletes += 1,
             ChangeItem::Move { .. } => {
                 self.moves += 1;
@@ -91,6 +117,9 @@ impl Facts {
         if let ChangeItem::Write { mode: Some(mode), .. } = item {
             self.executables += i64::from(mode & EXECUTE_BITS != 0);
             self.elevated += i64::from(mode & ELEVATE_BITS != 0);
+        }
+        if let ChangeItem::Link { path, target, .. } = item {
+            self.links_out += i64::from(leads_out(path, target));
         }
         changed_paths(item).for_each(|path| self.add_path(path));
     }

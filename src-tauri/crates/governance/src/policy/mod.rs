@@ -259,8 +259,11 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         (None, Action::Remember { .. }) => request.target_resources.is_empty(),
         (None, Action::Observe { items }) => items.is_empty() && request.target_resources.is_empty(),
         (None, Action::Change { items }) => items.is_empty() && request.target_resources.is_empty(),
-        (None, Action::Rollback { receipt_id, items }) => {
-            items.is_empty() && request.target_resources == [ResourceId::Receipt(*receipt_id)]
+        (None, Action::Rollback { items, .. }) => {
+            let mut receipts: Vec<ResourceId> =
+                request.action.undoes().into_iter().map(ResourceId::Receipt).collect();
+            receipts.sort();
+            items.is_empty() && request.target_resources == receipts
         }
         (None, Action::Command { .. }) => false,
     }

@@ -26,17 +26,29 @@ pub(crate) fn summary(action: &Action) -> String {
             format!("run {}{network}", words.join(" "))
         }
         Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),
-        Action::Rollback { receipt_id, items } => format!("undo `{receipt_id}`: {}", changes(items)),
+        Action::Rollback { receipt_id, items, left, .. } => {
+            let (many, stays) = (action.undoes().len(), left.len());
+            let what =
+                if many > 1 { format!("undo {many} receipts") } else { format!("undo `{receipt_id}`") };
+            let rest = if stays > 0 { format!(", leave {}", count(stays, "place")) } else { String::new() };
+            format!("{what}: {}{rest}", changes(items))
+        }
     }
 }
 
 fn changes(items: &[ChangeItem]) -> String {
     let number = |kind: fn(&ChangeItem) -> bool| items.iter().filter(|item| kind(item)).count();
     let deletes = number(|item| matches!(item, ChangeItem::Delete { .. }));
-    let overwrites =
-        number(|item| matches!(item, ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder, .. }));
+    let overwrites = number(|item| match item {
+        ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. } => *prior != Prior::Absent,
+        ChangeItem::Delete { .. } | ChangeItem::Move { .. } | ChangeItem::Folder { .. } => false,
+    });
     let moves = number(|item| matches!(item, ChangeItem::Move { .. }));
-    let creates = number(|item| matches!(item, ChangeItem::Write { prior: Prior::Absent, .. }));
+    let creates = number(|item| match item {
+        ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. } => *prior == Prior::Absent,
+        ChangeItem::Folder { .. } => true,
+        ChangeItem::Delete { .. } | ChangeItem::Move { .. } => false,
+    });
     let parts: Vec<String> =
         [("delete", deletes), ("overwrite", overwrites), ("move", moves), ("create", creates)]
             .into_iter()

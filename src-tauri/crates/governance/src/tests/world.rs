@@ -75,7 +75,13 @@ pub(crate) fn change(items: &[ChangeItem]) -> Action {
 }
 
 pub(crate) fn rollback(items: &[ChangeItem]) -> Action {
-    Action::Rollback { receipt_id: id!(ReceiptId, 60), items: items.to_vec() }
+    Action::Rollback {
+        receipt_id: id!(ReceiptId, 60),
+        also: Vec::new(),
+        partly: Vec::new(),
+        left: Vec::new(),
+        items: items.to_vec(),
+    }
 }
 
 pub(crate) fn read(at: &str) -> Action {

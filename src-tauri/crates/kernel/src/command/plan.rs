@@ -146,7 +146,9 @@ impl Kernel {
                 ModelChoice::Recorded { artifact_id: at.artifact_id }
             }
             Reasoning::Scripted { name } => ModelChoice::Scripted { name: name.clone() },
-            Reasoning::Rollback { receipt_id } => ModelChoice::Rollback { receipt_id: *receipt_id },
+            Reasoning::Rollback { receipt_id, also } => {
+                ModelChoice::Rollback { receipt_id: *receipt_id, also: also.clone() }
+            }
         })
     }
 
@@ -188,7 +190,7 @@ impl Kernel {
             ModelChoice::Openai { base_url, model, secret } => Reasoning::Openai { base_url, model, secret },
             ModelChoice::Recorded { artifact_id } => Reasoning::Recorded { text: text(artifact_id)? },
             ModelChoice::Scripted { name } => Reasoning::Scripted { name },
-            ModelChoice::Rollback { receipt_id } => Reasoning::Rollback { receipt_id },
+            ModelChoice::Rollback { receipt_id, also } => Reasoning::Rollback { receipt_id, also },
         })
     }
 }

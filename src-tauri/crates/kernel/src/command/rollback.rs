@@ -3,20 +3,23 @@
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::kernel::{Cell, Kernel};
+use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::Writeup;
-use model::action::Action;
+pub use effects::{ConflictItem, Plan};
+use model::action::{Action, LeftAsIs, Reversibility};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::TaskStatusChanged;
 use model::fault::Point;
 use model::ingress::Channel;
+use model::limits::CHANGE_ITEMS_MAX;
 use model::policy::Profile;
 use model::principal::PrincipalType;
-use model::receipt::{Receipt, ResultCode, Statement};
+use model::receipt::{Change, Receipt, ReceiptClass, Statement};
 use model::task::{Budget, Priority, TaskStatus};
 use model::witness::Found;
-use model::{Body, Event, ReceiptId, ResourceId, TaskId};
+use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
 use std::sync::MutexGuard;
 
 impl Kernel {
@@ -31,46 +34,121 @@ impl Kernel {
         idempotency_key: String,
     ) -> Result<Submitted, Error> {
         let (task_id, receipt) = self.receipt(receipt_id)?;
-        if receipt.rollback.method == "none" {
-            return Err(Error::Conflict(format!("receipt `{receipt_id}` says it cannot be undone")));
-        }
-        if receipt.rollback.method == crate::drive::INVALIDATE_MEMORY {
-            let why = "is of a memory record; mark that record as wrong instead";
+        if let Some(why) = beyond(&receipt) {
             return Err(Error::Conflict(format!("receipt `{receipt_id}` {why}")));
         }
-        let original = self.task(task_id)?;
-        let undone = |r: &crate::state::ReceiptRecord| {
-            r.rolls_back == Some(receipt_id) && r.result_code == ResultCode::Succeeded
-        };
-        if self.children(task_id)?.iter().any(|child| child.receipts.iter().any(undone)) {
+        if self.is_undone(receipt_id)? {
             return Err(Error::Conflict(format!(
                 "receipt `{receipt_id}` is undone already; undo that undo instead"
             )));
         }
+        let goal = format!("Undo receipt {receipt_id}");
+        self.submit_rollback(&[receipt_id], Some(task_id), goal, channel, idempotency_key)
+    }
+
+    /// Makes the task that undoes many receipts of one folder, given the newest first, as one change set.
+    /// `parent` is the task they are of, if they are of one; `goal` says in words what is undone.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without one of the receipts, [`Error::Conflict`] when there are none, when they are of more
+    /// than one folder, or more than [`UNDO_RECEIPTS_MAX`].
+    pub fn rollback_many(
+        &self,
+        receipts: &[ReceiptId],
+        parent: Option<TaskId>,
+        goal: String,
+        channel: Channel,
+        idempotency_key: String,
+    ) -> Result<Submitted, Error> {
+        if receipts.is_empty() {
+            return Err(Error::Conflict("there is nothing to undo".to_owned()));
+        }
+        if receipts.len() > UNDO_RECEIPTS_MAX {
+            return Err(Error::Conflict(format!(
+                "{} receipts are more than the {UNDO_RECEIPTS_MAX} of one undo; undo a later part first",
+                receipts.len()
+            )));
+        }
+        self.submit_rollback(receipts, parent, goal, channel, idempotency_key)
+    }
+
+    fn submit_rollback(
+        &self,
+        receipts: &[ReceiptId],
+        parent: Option<TaskId>,
+        goal: String,
+        channel: Channel,
+        idempotency_key: String,
+    ) -> Result<Submitted, Error> {
+        let (first, also) =
+            receipts.split_first().ok_or_else(|| Error::Conflict("there is nothing to undo".to_owned()))?;
+        let original = self.task(self.receipt(*first)?.0)?;
+        let folder = original.task.workspace_hint;
+        for receipt in also {
+            if self.task(self.receipt(*receipt)?.0)?.task.workspace_hint != folder {
+                let say = format!("receipt `{receipt}` is of another folder; undo each folder by itself");
+                return Err(Error::Conflict(say));
+            }
+        }
         self.submit(&Submission {
-            goal: format!("Undo receipt {receipt_id}"),
+            goal,
             title: String::new(),
-            workspace_id: original
-                .task
-                .workspace_hint
-                .ok_or_else(|| Error::Input("the task had no workspace".to_owned()))?,
+            workspace_id: folder.ok_or_else(|| Error::Input("the task had no workspace".to_owned()))?,
             profile: match original.task.policy_profile_ref {
                 Profile::ReadonlyAnalysis => Profile::LocalEditAllowed,
                 other => other,
             },
-            reasoning: Reasoning::Rollback { receipt_id },
+            reasoning: Reasoning::Rollback { receipt_id: *first, also: also.to_vec() },
             budget: Budget::default(),
             priority: Priority::High,
             constraints: Vec::new(),
             deadline_at: None,
             channel,
             conversation_id: Some(original.task.conversation_id),
-            parent_task_id: Some(task_id),
+            parent_task_id: parent,
             continuation_anchor: None,
             attachments: Vec::new(),
             steps: Vec::new(),
             idempotency_key,
         })
+    }
+
+    /// What an undo of these receipts, the newest first, would do as things are now. Changes nothing.
+    ///
+    /// # Errors
+    /// As [`Kernel::rollback_many`].
+    pub fn preview_rollback(&self, receipts: &[ReceiptId]) -> Result<effects::Plan, Error> {
+        let first = receipts.first().ok_or_else(|| Error::Conflict("there is nothing to undo".to_owned()))?;
+        let state = self.task(self.receipt(*first)?.0)?;
+        let workspace = folder_of(&state)?;
+        self.undo_plan(workspace, &*self.hands(&state)?, receipts)
+    }
+
+    /// The one that has undone a receipt, unless that was undone again: found in views, believed from events.
+    fn undone_by(&self, receipt_id: ReceiptId) -> Result<Option<(TaskId, ReceiptId)>, Error> {
+        let row = |id| self.query()?.receipt(id).map_err(|e| Error::Broken(e.to_string()));
+        let Some(by) = row(receipt_id)?.and_then(|row| row.undone_by) else { return Ok(None) };
+        let Some(undo) = row(by)? else { return Ok(None) };
+        let known = self.load(undo.task_id)?.receipts;
+        let says_so = known.iter().any(|r| r.receipt_id == by && r.undoes.contains(&receipt_id));
+        Ok(says_so.then_some((undo.task_id, by)))
+    }
+
+    /// Whether what a receipt did is not there any more because it was undone, and that undo still stands.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_undone(&self, receipt_id: ReceiptId) -> Result<bool, Error> {
+        let (mut at, mut undone) = (receipt_id, false);
+        let mut seen = vec![receipt_id];
+        while let Some((_, by)) = self.undone_by(at)? {
+            if seen.contains(&by) {
+                break;
+            }
+            seen.push(by);
+            (at, undone) = (by, !undone);
+        }
+        Ok(undone)
     }
 
     /// A receipt with its sensitive leaves, and its task.
@@ -92,94 +170,162 @@ impl Kernel {
         Ok((event.task_id, statement.predicate))
     }
 
-    /// Plans the inverse of a receipt from what is there now, and puts it before policy: one commit.
+    /// The plan for what is there now, with receipts that cannot be undone at all named as left.
+    fn undo_plan(
+        &self,
+        workspace: WorkspaceId,
+        hands: &dyn Hands,
+        receipts: &[ReceiptId],
+    ) -> Result<effects::Plan, Error> {
+        let mut known = Vec::with_capacity(receipts.len());
+        let mut beyond_it = Vec::new();
+        for id in receipts {
+            let (_, receipt) = self.receipt(*id)?;
+            match beyond(&receipt) {
+                Some(why) if receipt.rollback.reversibility != Reversibility::NoEffect => {
+                    beyond_it.push((receipt, why));
+                }
+                Some(_) => {}
+                None => known.push(receipt),
+            }
+        }
+        let look = |path: &RelPath| {
+            let seen = hands.observe(&[ResourceId::File(workspace, path.clone())]);
+            let unseen = || Found::Unreadable { reason: "it could not be looked at".to_owned() };
+            seen.into_iter().next().map_or_else(unseen, |print| print.state)
+        };
+        // Only what is not as the act left it may have to be merged; its text is read when it is needed.
+        let named = |change: &Change| match change.resource.shown()?.parse() {
+            Ok(ResourceId::File(_, path)) => Some(path),
+            _ => None,
+        };
+        let mut paths: Vec<RelPath> =
+            known.iter().flat_map(|receipt| &receipt.changes).filter_map(named).collect();
+        paths.sort();
+        paths.dedup();
+        let now = hands.texts(&paths);
+        let read =
+            |sha256: &seal::Digest| now.get(sha256).cloned().or_else(|| self.artifacts.read(sha256).ok());
+        let mut plan = effects::plan_undo(&known.iter().collect::<Vec<_>>(), &look, &read);
+        for (receipt, why) in beyond_it {
+            plan.partly.push(receipt.receipt_id);
+            plan.left.push(effects::ConflictItem {
+                receipt_id: receipt.receipt_id,
+                resource: ResourceId::Receipt(receipt.receipt_id).to_string(),
+                left: Found::Absent,
+                found: Found::Absent,
+                why: format!("the receipt {why}"),
+                beside: None,
+            });
+        }
+        if plan.items.len() > CHANGE_ITEMS_MAX {
+            return Err(Error::Conflict(format!(
+                "it would change {} places, more than the {CHANGE_ITEMS_MAX} of one act; undo a later part first",
+                plan.items.len()
+            )));
+        }
+        Ok(plan)
+    }
+
+    /// Plans the inverse of receipts from what is there now, and puts it before policy: one commit.
     pub(crate) fn plan_rollback(
         &self,
         cell: &Cell,
         mut guard: MutexGuard<'_, TaskState>,
-        receipt_id: ReceiptId,
+        receipts: &[ReceiptId],
     ) -> Result<(), Error> {
-        let (_, receipt) = self.receipt(receipt_id)?;
         let state = &mut *guard;
         let hands = self.hands(state)?;
-        let resources: Vec<ResourceId> = receipt
-            .changes
-            .iter()
-            .filter_map(|change| change.resource.shown().and_then(|text| text.parse().ok()))
-            .collect();
-        let current = hands.observe(&resources);
+        let workspace = folder_of(state)?;
+        let planned = self.undo_plan(workspace, &*hands, receipts);
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::RollbackPlan, state, actor);
         let mut track = Track::of(state);
         track.unblock(&mut w, "planned")?;
         track.attempt(&mut w, AttemptStatus::CompilingContext, "planning the undo")?;
         track.attempt(&mut w, AttemptStatus::Reasoning, "planning the undo")?;
-        // Only what is not as the act left it may have to be merged.
-        let left: Vec<&Found> = receipt.changes.iter().map(|change| &change.after).collect();
-        let paths = current.iter().filter(|print| !left.contains(&&print.state)).filter_map(|print| {
-            if let ResourceId::File(_, path) = &print.resource { Some(path.clone()) } else { None }
-        });
-        let now = hands.texts(&paths.collect::<Vec<_>>());
-        let read =
-            |sha256: &seal::Digest| now.get(sha256).cloned().or_else(|| self.artifacts.read(sha256).ok());
-        match effects::plan_rollback_keeping(&receipt, &current, &read) {
-            Ok(plan) if plan.items.is_empty() => {
-                self.push_end(state, &mut w, TerminationReason::Done, "there is nothing left to undo")?;
-                self.commit(w, Some(state))?;
-                Ok(())
+        let over = |state: &mut TaskState, mut w: Writeup<'_>, reason, said: &str| {
+            self.push_end(state, &mut w, reason, said)?;
+            self.commit(w, Some(state)).map(drop)
+        };
+        let plan = match planned {
+            Ok(plan) => plan,
+            Err(Error::Conflict(why)) => {
+                let said = format!("not undone, nothing was changed: {why}");
+                return over(state, w, TerminationReason::FatalToolError, &said);
             }
-            Ok(plan) => {
-                for bytes in &plan.merged {
-                    w.keep(bytes)?;
-                }
-                let action = Action::Rollback { receipt_id, items: plan.items };
-                let around: String = plan.notes.iter().map(|note| format!("; {note}")).collect();
-                let reason = format!(
-                    "undo what receipt {receipt_id} did; later edits by others are left alone{around}"
-                );
-                let normalised = self.request_of(state, &w, &*hands, action, &reason)?;
-                let judged = self.judge(state, &mut w, normalised)?;
-                self.proceed(cell, guard, w, track, &*hands, judged)
-            }
-            Err(conflict) => {
-                let said =
-                    conflict.items.iter().map(|i| format!("`{}`: {}", i.resource, i.why)).collect::<Vec<_>>();
-                let said = format!("not undone, nothing was changed: {}", said.join("; "));
-                self.push_end(state, &mut w, TerminationReason::FatalToolError, &said)?;
-                self.commit(w, Some(state))?;
-                Ok(())
-            }
+            Err(other) => return Err(other),
+        };
+        if plan.items.is_empty() && plan.left.is_empty() {
+            return over(state, w, TerminationReason::Done, "there is nothing left to undo");
         }
+        if plan.items.is_empty() {
+            let said = plan.left.iter().map(|i| format!("`{}`: {}", i.resource, i.why)).collect::<Vec<_>>();
+            let said = format!("not undone, nothing was changed: {}", said.join("; "));
+            return over(state, w, TerminationReason::FatalToolError, &said);
+        }
+        for bytes in &plan.merged {
+            w.keep(bytes)?;
+        }
+        let around: String = plan.notes.iter().map(|note| format!("; {note}")).collect();
+        let what = match receipts {
+            [one] => format!("undo what receipt {one} did"),
+            many => format!("undo what {} receipts did, the newest first", many.len()),
+        };
+        let reason = format!("{what}; later edits by others are left alone{around}");
+        let normalised = self.request_of(state, &w, &*hands, action_of(plan)?, &reason)?;
+        let judged = self.judge(state, &mut w, normalised)?;
+        self.proceed(cell, guard, w, track, &*hands, judged)
     }
 
-    /// The parent whose every reversible receipt is undone by now.
-    pub(crate) fn rolled_back_parent(&self, state: &TaskState) -> Result<Option<TaskId>, Error> {
-        let Some(parent) = state.task.parent_task_id else { return Ok(None) };
-        if !state.receipts.iter().any(|r| r.rolls_back.is_some() && r.result_code == ResultCode::Succeeded) {
-            return Ok(None);
+    /// How an undo ended, in words.
+    pub(crate) fn undone_words(&self, state: &TaskState) -> Result<String, Error> {
+        let Action::Rollback { left, .. } = self.request_in_hand(state)?.action else {
+            return Ok("undone".to_owned());
+        };
+        let places: Vec<String> =
+            left.iter().take(NAMED).map(|stays| format!("`{}`: {}", stays.resource, stays.why)).collect();
+        let more = match left.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!("; and {more} more, which the receipt names"),
+        };
+        Ok(match left.len() {
+            0 => "undone".to_owned(),
+            1 => format!("undone, but for one place: {}", places.join("; ")),
+            many => format!("undone, but for {many} places: {}{more}", places.join("; ")),
+        })
+    }
+
+    /// Tasks whose every effect is undone now that this undo is over, in order.
+    pub(crate) fn rolled_back_tasks(&self, state: &TaskState) -> Result<Vec<TaskId>, Error> {
+        let mut tasks = Vec::new();
+        for receipt in state.receipts.iter().flat_map(|r| &r.undoes) {
+            tasks.push(self.receipt(*receipt)?.0);
         }
-        let mut undone: Vec<ReceiptId> = state.receipts.iter().filter_map(|r| r.rolls_back).collect();
-        for child in self.children(parent)? {
-            undone.extend(
-                child
-                    .receipts
-                    .iter()
-                    .filter(|r| r.result_code == ResultCode::Succeeded)
-                    .filter_map(|r| r.rolls_back),
-            );
+        tasks.sort_unstable();
+        tasks.dedup();
+        let mut over = Vec::new();
+        for task in tasks.into_iter().filter(|task| *task != state.task.task_id) {
+            let undone = self.load(task)?;
+            let ended = matches!(undone.task.status, TaskStatus::Completed | TaskStatus::Failed);
+            if ended && !self.has_open_effect(&undone)? {
+                over.push(task);
+            }
         }
-        let parent_state = self.load(parent)?;
-        let open = parent_state.receipts.iter().any(|r| {
-            let effect = matches!(
-                r.receipt_class,
-                model::receipt::ReceiptClass::ToolExecution | model::receipt::ReceiptClass::CommandExecution
-            );
-            effect
-                && r.reversibility != model::action::Reversibility::NoEffect
-                && !undone.contains(&r.receipt_id)
+        Ok(over)
+    }
+
+    fn has_open_effect(&self, state: &TaskState) -> Result<bool, Error> {
+        let effects = state.receipts.iter().filter(|r| {
+            matches!(r.receipt_class, ReceiptClass::ToolExecution | ReceiptClass::CommandExecution)
+                && r.reversibility != Reversibility::NoEffect
         });
-        let ended = matches!(parent_state.task.status, TaskStatus::Completed | TaskStatus::Failed);
-        Ok((!open && ended).then_some(parent))
+        for receipt in effects {
+            if !self.is_undone(receipt.receipt_id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Adds to the undo's own end that its parent is undone, in the parent's stream. `parent` is locked by the caller.
@@ -199,6 +345,42 @@ impl Kernel {
         });
         w.scope = scope;
     }
+}
+
+/// Places that are left which an answer names one by one.
+const NAMED: usize = 5;
+
+/// Receipts that one undo takes back: each is read whole, and its plan stands on one card.
+pub const UNDO_RECEIPTS_MAX: usize = 1_000;
+
+/// Why a receipt cannot be undone by changing files; none when it can.
+fn beyond(receipt: &Receipt) -> Option<&'static str> {
+    match receipt.rollback.method.as_str() {
+        "none" => Some("says it cannot be undone"),
+        crate::drive::INVALIDATE_MEMORY => Some("is of a memory record; mark that record as wrong instead"),
+        _ => None,
+    }
+}
+
+fn folder_of(state: &TaskState) -> Result<WorkspaceId, Error> {
+    state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))
+}
+
+/// A plan as what is asked for.
+fn action_of(plan: effects::Plan) -> Result<Action, Error> {
+    let mut undone = plan.undone.into_iter();
+    let first = undone.next().or_else(|| plan.partly.first().copied());
+    let left = plan.left.into_iter().map(|item| {
+        let resource = item.resource.parse().unwrap_or(ResourceId::Receipt(item.receipt_id));
+        LeftAsIs { receipt_id: item.receipt_id, resource, why: item.why, beside: item.beside }
+    });
+    Ok(Action::Rollback {
+        receipt_id: first.ok_or_else(|| Error::Broken("an undo of no receipt".to_owned()))?,
+        also: undone.collect(),
+        partly: plan.partly,
+        left: left.collect(),
+        items: plan.items,
+    })
 }
 
 /// The statement inside a receipt's artifact: an envelope's payload, or the bare statement of a store without keys.

@@ -53,10 +53,13 @@ pub enum Reasoning {
         /// Its name.
         name: String,
     },
-    /// The inverse of a receipt, planned by the kernel.
+    /// The inverse of receipts, planned by the kernel.
     Rollback {
-        /// Which.
+        /// Which, or the newest of them.
         receipt_id: ReceiptId,
+        /// The others, the newest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<ReceiptId>,
     },
 }
 

@@ -147,21 +147,22 @@ impl Kernel {
         }
         self.drop_steps(state, &mut w, step_id, word)?;
         track.task(&mut w, task, word, None)?;
-        // The task this one has undone is marked by the same commit: no crash can come between.
-        let parent = if done { self.rolled_back_parent(state)? } else { None };
-        let parent = parent.map(|id| self.cell(id)).transpose()?;
-        let mut parent = parent.as_ref().map(|cell| lock(&cell.state));
-        if let Some(parent) = parent.as_deref() {
-            self.mark_rolled_back(&mut w, parent);
+        // The tasks this one has undone are marked by the same commit: no crash can come between.
+        let undone = if done { self.rolled_back_tasks(state)? } else { Vec::new() };
+        let undone: Vec<_> = undone.into_iter().map(|id| self.cell(id)).collect::<Result<_, _>>()?;
+        // In the order of their identifiers, so that two undos never wait for each other.
+        let mut undone: Vec<_> = undone.iter().map(|cell| lock(&cell.state)).collect();
+        for task in &undone {
+            self.mark_rolled_back(&mut w, task);
         }
         let placed = self.commit(w, Some(state))?;
-        if let Some(parent) = parent.as_deref_mut() {
-            let parent_id = parent.task.task_id;
-            for placed in placed.iter().filter(|p| p.event.task_id == parent_id) {
-                parent.apply(&placed.event, &self.body_of(&placed.event)?)?;
+        for task in &mut undone {
+            let id = task.task.task_id;
+            for placed in placed.iter().filter(|p| p.event.task_id == id) {
+                task.apply(&placed.event, &self.body_of(&placed.event)?)?;
             }
         }
-        drop(parent);
+        drop(undone);
         let task_id = state.task.task_id;
         drop(guard);
         self.checkpoint_after(task_id);

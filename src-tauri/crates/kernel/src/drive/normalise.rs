@@ -371,10 +371,15 @@ pub(super) fn effects_of_items(
             vec![effect(path, what, Some(*content_sha256), Some(*byte_size))]
         }
         ChangeItem::Delete { path, .. } => vec![effect(path, "delete", None, None)],
+        ChangeItem::Folder { path } => vec![effect(path, "create", None, None)],
+        ChangeItem::Link { path, target, prior } => {
+            let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
+            vec![effect(path, what, Some(Digest::of(target.as_bytes())), Some(target.len() as u64))]
+        }
         ChangeItem::Move { from, to, prior } => {
             let after = match prior {
                 Prior::Sha256(digest) => Some(*digest),
-                Prior::Absent | Prior::EmptyFolder => None,
+                Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => None,
             };
             vec![effect(from, "move_from", None, None), effect(to, "move_to", after, None)]
         }
@@ -407,9 +412,10 @@ pub(super) fn in_one_line(action: &Action) -> String {
             items.iter().map(look).collect::<Vec<_>>().join(", ")
         }
         Action::Change { items } => changes_in_one_line(items),
-        Action::Rollback { receipt_id, items } => {
-            format!("undo {receipt_id}: {}", changes_in_one_line(items))
-        }
+        Action::Rollback { receipt_id, items, .. } => match action.undoes().len() {
+            0 | 1 => format!("undo {receipt_id}: {}", changes_in_one_line(items)),
+            many => format!("undo {many} receipts: {}", changes_in_one_line(items)),
+        },
         Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
         Action::Remember { claim, .. } => format!("remember: {claim}"),
     }
@@ -423,8 +429,10 @@ fn changes_in_one_line(items: &[ChangeItem]) -> String {
     let (mut created, mut replaced, mut deleted, mut moved) = (0, 0, 0, 0);
     for item in items {
         match item {
-            ChangeItem::Write { prior: Prior::Absent, .. } => created += 1,
-            ChangeItem::Write { .. } => replaced += 1,
+            ChangeItem::Write { prior: Prior::Absent, .. }
+            | ChangeItem::Link { prior: Prior::Absent, .. }
+            | ChangeItem::Folder { .. } => created += 1,
+            ChangeItem::Write { .. } | ChangeItem::Link { .. } => replaced += 1,
             ChangeItem::Delete { .. } => deleted += 1,
             ChangeItem::Move { .. } => moved += 1,
         }

@@ -56,7 +56,9 @@ impl Kernel {
         }
         track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
         let receipt = self.effect_receipt(state, &w, request, &outcome, &outputs, &result)?;
+        let by = receipt.receipt_id;
         if self.issue(&mut w, receipt, Some(request.action_request_id))? {
+            super::receipt::note_undone(&mut w, &request.action, by, &outcome);
             self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
         } else {
             // The key is locked: what the receipt needs is stored, and the attempt waits in receipt_pending.
@@ -179,7 +181,7 @@ impl Kernel {
     ) -> Result<(), Error> {
         if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
             let (reason, said) = match error {
-                None => (TerminationReason::Done, "undone".to_owned()),
+                None => (TerminationReason::Done, self.undone_words(state)?),
                 Some(error) => (TerminationReason::FatalToolError, error),
             };
             return self.push_end(state, w, reason, &said);
@@ -237,6 +239,8 @@ fn items_of<'r>(
         ChangeItem::Write { path, .. } => ("write", path, went(path)),
         ChangeItem::Delete { path, .. } => ("delete", path, went(path)),
         ChangeItem::Move { from, .. } => ("move", from, went(from)),
+        ChangeItem::Folder { path } => ("folder", path, went(path)),
+        ChangeItem::Link { path, .. } => ("link", path, went(path)),
     };
     request.items().iter().map(one).collect()
 }

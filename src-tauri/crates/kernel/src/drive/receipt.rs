@@ -9,7 +9,7 @@ use crate::writeup::{NewArtifact, Writeup};
 use effects::Outcome;
 use model::action::{Action, ActionClass, ActionRequest, Reversibility};
 use model::artifact::{ArtifactKind, ArtifactRef};
-use model::body::{KeyPurpose, ReceiptIssued};
+use model::body::{KeyPurpose, ReceiptIssued, ReceiptsUndone};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::receipt::{
@@ -256,13 +256,28 @@ impl Kernel {
         let mut track = Track::of(state);
         let outcome = parked.outcome(result_code, sandbox_level);
         let receipt = self.effect_receipt(state, &w, &request, &outcome, &parked.outputs, &result)?;
+        let by = receipt.receipt_id;
         if !self.issue(&mut w, receipt, Some(request.action_request_id))? {
             return Ok(Some(Standing::KeyLocked));
         }
+        note_undone(&mut w, &request.action, by, &outcome);
         self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
         self.commit(w, Some(state))?;
         Ok(None)
     }
+}
+
+/// Says which receipts an undo has left nothing of, where its own receipt cannot say all of it.
+pub(super) fn note_undone(w: &mut Writeup<'_>, action: &Action, by: ReceiptId, outcome: &Outcome) {
+    let Action::Rollback { receipt_id, also, partly, .. } = action else { return };
+    let went_through =
+        outcome.error.is_none() && matches!(outcome.result_code, ResultCode::Succeeded | ResultCode::Partial);
+    if !went_through || (also.is_empty() && partly.is_empty()) {
+        return;
+    }
+    let first = Some(*receipt_id).filter(|id| !partly.contains(id));
+    let undone = first.into_iter().chain(also.iter().copied()).collect();
+    w.push(ReceiptsUndone { by, undone, partly: partly.clone() });
 }
 
 const PARKED: &str = "what the receipt needs";
@@ -305,7 +320,7 @@ fn name_images(state: &TaskState, w: &Writeup<'_>, changes: &mut [Change]) -> Ve
     }
     let mut used = Vec::new();
     for change in changes {
-        if let Found::File { sha256, .. } = &change.before
+        if let Found::File { sha256, .. } | Found::Symlink { target_sha256: sha256 } = &change.before
             && let Some(image) = known.get(sha256)
         {
             change.before_image = Some(image.clone());

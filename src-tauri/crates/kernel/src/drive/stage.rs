@@ -271,7 +271,10 @@ impl Kernel {
         let mut made: Vec<&model::RelPath> = Vec::new();
         for item in request.items() {
             let (path, prior) = match item {
-                ChangeItem::Write { path, prior, .. } | ChangeItem::Delete { path, prior } => (path, prior),
+                ChangeItem::Write { path, prior, .. }
+                | ChangeItem::Link { path, prior, .. }
+                | ChangeItem::Delete { path, prior } => (path, prior),
+                ChangeItem::Folder { path } => (path, &Prior::Absent),
                 ChangeItem::Move { from, prior, .. } => (from, prior),
             };
             // What an item before this one has made or taken away is not there yet.
@@ -288,7 +291,10 @@ impl Kernel {
                 ChangeItem::Move { to, .. } if !made.contains(&to) && !holds(&Prior::Absent, found, to) => {
                     stale.push(format!("something is at `{to}` now"));
                 }
-                ChangeItem::Move { .. } | ChangeItem::Write { .. } => {}
+                ChangeItem::Move { .. }
+                | ChangeItem::Write { .. }
+                | ChangeItem::Folder { .. }
+                | ChangeItem::Link { .. } => {}
             }
         }
         stale
@@ -342,6 +348,7 @@ fn holds(prior: &Prior, found: &[Fingerprint], path: &model::RelPath) -> bool {
     match (prior, at.map(|f| &f.state)) {
         (Prior::Absent, Some(Found::Absent)) | (Prior::EmptyFolder, Some(Found::Folder)) => true,
         (Prior::Sha256(wanted), Some(Found::File { sha256, .. })) => wanted == sha256,
+        (Prior::Link(wanted), Some(Found::Symlink { target_sha256 })) => wanted == target_sha256,
         _ => false,
     }
 }

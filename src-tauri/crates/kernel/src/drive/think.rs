@@ -89,8 +89,9 @@ impl Kernel {
     pub(super) fn compile(&self, cell: &Cell) -> Result<(), Error> {
         let mut guard = lock(&cell.state);
         let contract = self.contract(&guard)?;
-        if let ModelChoice::Rollback { receipt_id } = contract.model {
-            return self.plan_rollback(cell, guard, receipt_id);
+        if let ModelChoice::Rollback { receipt_id, also } = contract.model {
+            let receipts: Vec<_> = std::iter::once(receipt_id).chain(also).collect();
+            return self.plan_rollback(cell, guard, &receipts);
         }
         let state = &mut *guard;
         let reasoner = self.reasoner(state, &contract)?;

@@ -61,6 +61,12 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             seen.run(statement, params![id, b.result_code.as_str()]).map(drop)
         }
         Body::ReceiptIssued(b) => receipt(seen, b),
+        Body::ReceiptsUndone(b) => {
+            let statement = "UPDATE view_receipts SET undone_by = ?2 WHERE receipt_id = ?1";
+            b.undone.iter().try_for_each(|undone| {
+                seen.run(statement, params![text(undone), text(b.by)]).map(drop)
+            })
+        }
         _ => approvals(seen, body),
     }
 }

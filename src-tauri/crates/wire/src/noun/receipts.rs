@@ -12,8 +12,18 @@ params! {
     Show { receipt: String }
     /// See the table.
     Explain { receipt: String }
-    /// See the table.
-    Rollback { receipt: String, idempotency_key: Option<String>, channel: Option<String> }
+    /// What to undo: a receipt, a task, or everything since a time (milliseconds since 1970). With `since` in more
+    /// than one folder, `workspace` names one by its identifier; `receipts.plan` lists them.
+    Rollback {
+        receipt: Option<String>,
+        task: Option<String>,
+        since: Option<i64>,
+        workspace: Option<String>,
+        idempotency_key: Option<String>,
+        channel: Option<String>,
+    }
+    /// What an undo would do as things are now; as [`Rollback`], which does it.
+    Plan { receipt: Option<String>, task: Option<String>, since: Option<i64> }
 }
 
 answers! {
@@ -46,6 +56,50 @@ answers! {
         signed_by: Vec<String>,
         /// Whether the receipt key in force verifies it.
         signature: Signature,
+    }
+
+    /// One undo for each folder.
+    UndoPlans { plans: Vec<UndoPlan> }
+
+    /// What an undo would do in one folder. Nothing has been done.
+    UndoPlan {
+        workspace_id: String,
+        workspace: Option<Text>,
+        /// The newest first, which is the order in which they are undone.
+        receipts: Vec<Undone>,
+        items: Vec<UndoItem>,
+        left: Vec<Left>,
+        /// Where it goes around somebody's edit.
+        notes: Vec<String>,
+    }
+
+    /// A receipt in a plan.
+    Undone {
+        receipt_id: String,
+        task_id: String,
+        summary: Text,
+        issued_at: i64,
+        /// Whether nothing of it would be left.
+        whole: bool,
+    }
+
+    /// One change.
+    UndoItem {
+        /// `restore`, `replace`, `delete`, `delete_folder`, `move`, `make_folder`, `link`.
+        what: String,
+        path: String,
+        /// Where a move goes.
+        to: Option<String>,
+        bytes: Option<u64>,
+    }
+
+    /// One place that would be left as it is.
+    Left {
+        receipt_id: String,
+        place: String,
+        why: String,
+        /// Where the earlier version would come instead.
+        beside: Option<String>,
     }
 
     /// What a receipt's chain is made of. Every list is ordered.

@@ -1,0 +1,50 @@
+//! Folders and symbolic links: names without bytes of their own.
+
+use super::{Job, place, prior, step};
+use crate::Error;
+use model::action::Prior;
+use model::fault::Point;
+use model::witness::Found;
+use model::{Digest, RelPath};
+
+/// Makes a folder where nothing is.
+pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath) -> Result<(), Error> {
+    let hands = job.hands;
+    prior::expect(path, &Prior::Absent, &hands.workspace.look(path))?;
+    let mut made = Vec::new();
+    let parent = hands.workspace.parent_made(path, &mut made);
+    job.made.append(&mut made);
+    let parent = parent?;
+    step(hands, Point::ItemRename, path, || {
+        if parent.make_folder(path.file_name(), path)? {
+            return Ok(());
+        }
+        prior::expect(path, &Prior::Absent, &place::look(&parent, path.file_name(), path))
+    })?;
+    step(hands, Point::ItemSyncFolder, path, || parent.sync(path))
+}
+
+/// Puts a link that says `target`, in place of exactly what `prior` says.
+pub(crate) fn link(job: &mut Job<'_>, path: &RelPath, target: &str, prior: &Prior) -> Result<(), Error> {
+    if matches!(prior, Prior::EmptyFolder) {
+        return Err(Error::Request(format!(
+            "`{path}` cannot be put where a folder is; delete the folder first"
+        )));
+    }
+    let hands = job.hands;
+    prior::expect(path, prior, &hands.workspace.look(path))?;
+    let mut made = Vec::new();
+    let parent = hands.workspace.parent_made(path, &mut made);
+    job.made.append(&mut made);
+    let parent = parent?;
+    let new = Found::Symlink { target_sha256: Digest::of(target.as_bytes()) };
+    let temp = job.temp();
+    let placed = step(hands, Point::ItemWriteTemp, path, || parent.make_link(target, &temp, path))
+        .and_then(|()| step(hands, Point::ItemRename, path, || place::put(job, &parent, path, prior, &new)));
+    if placed.is_err() && place::look(&parent, &temp, path) == new {
+        // Ours, and nobody else could have made one of this name and target.
+        parent.remove_file(&temp, path)?;
+    }
+    placed?;
+    step(hands, Point::ItemSyncFolder, path, || parent.sync(path))
+}

@@ -1,0 +1,163 @@
+//! How many processes a command has running at once, and how much memory they fill together.
+//!
+//! The system's own limit of processes does not hold for root, and counts all of a user's processes where there is no
+//! namespace of users. So the command's processes are counted from outside as well, and a crowd is ended as a whole.
+
+use std::time::{Duration, Instant};
+
+/// How often everything is counted, however quiet it looks.
+const COUNT: Duration = Duration::from_millis(500);
+/// Parts of the limit by which all processes of the machine may grow before it is worth counting.
+const PART: u64 = 4;
+
+/// What a command may have running.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Processes and threads at once.
+    pub(crate) processes: u64,
+    /// Bytes of memory of its own that all of them fill together.
+    pub(crate) memory_bytes: u64,
+}
+
+/// A command and all that came from it, counted from outside.
+pub(crate) struct Crowd {
+    first: u32,
+    bounds: Bounds,
+    quiet: Option<u64>,
+    counted: Instant,
+}
+
+impl Crowd {
+    /// The processes that come from `first`, which leads a group of its own.
+    pub(crate) fn of(first: u32, bounds: Bounds) -> Self {
+        Self { first, bounds, quiet: machine(), counted: Instant::now() }
+    }
+
+    /// Why it has to be ended, if it has.
+    pub(crate) fn too_large(&mut self) -> Option<String> {
+        let grown = machine().zip(self.quiet).map_or(0, |(now, quiet)| now.saturating_sub(quiet));
+        if grown <= self.bounds.processes / PART && self.counted.elapsed() < COUNT {
+            return None;
+        }
+        self.counted = Instant::now();
+        let found = family(self.first);
+        if found.threads > self.bounds.processes {
+            return Some(format!(
+                "it had more than the {} processes that one command may have at once, and was ended",
+                self.bounds.processes
+            ));
+        }
+        if found.bytes > self.bounds.memory_bytes {
+            return Some(format!(
+                "its processes filled more than the {} bytes of memory that one command may fill, and were ended",
+                self.bounds.memory_bytes
+            ));
+        }
+        None
+    }
+}
+
+/// What a family of processes uses.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Used {
+    threads: u64,
+    bytes: u64,
+}
+
+/// Threads on the whole machine; none where it does not say.
+#[cfg(target_os = "linux")]
+fn machine() -> Option<u64> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    load.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn machine() -> Option<u64> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn family(_: u32) -> Used {
+    Used::default()
+}
+
+/// Everything that descends from a process or is of its group.
+#[cfg(target_os = "linux")]
+fn family(first: u32) -> Used {
+    let mut known: Vec<Seen> = Vec::new();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Used::default() };
+    for entry in entries.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        known.extend(
+            std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|stat| seen(pid, &stat)),
+        );
+    }
+    let mut of_it: std::collections::BTreeSet<u32> =
+        known.iter().filter(|p| p.pid == first || p.group == first).map(|p| p.pid).collect();
+    let mut grown = true;
+    while grown {
+        let before = of_it.len();
+        of_it.extend(known.iter().filter(|p| of_it.contains(&p.parent)).map(|p| p.pid).collect::<Vec<_>>());
+        grown = of_it.len() > before;
+    }
+    known.iter().filter(|p| of_it.contains(&p.pid)).fold(Used::default(), |used, p| Used {
+        threads: used.threads.saturating_add(p.threads),
+        bytes: used.bytes.saturating_add(own_bytes(p.pid)),
+    })
+}
+
+/// One process as the system tells it.
+#[cfg(target_os = "linux")]
+struct Seen {
+    pid: u32,
+    parent: u32,
+    group: u32,
+    threads: u64,
+}
+
+/// Fields of `stat` behind the name, which may hold anything.
+#[cfg(target_os = "linux")]
+fn seen(pid: u32, stat: &str) -> Option<Seen> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let small = |at: usize| number(at).and_then(|n| u32::try_from(n).ok());
+    Some(Seen { pid, parent: small(1)?, group: small(2)?, threads: number(17)? })
+}
+
+/// Bytes of memory that are of no file.
+#[cfg(target_os = "linux")]
+fn own_bytes(pid: u32) -> u64 {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0).saturating_mul(1024)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_read_whatever_its_name_is() {
+        let stat = "42 (a) b (c) S 7 9 9 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 100 1000 10";
+        let process = seen(42, stat).unwrap();
+        assert_eq!((process.parent, process.group, process.threads), (7, 9, 3));
+        assert!(seen(1, "nothing").is_none());
+    }
+
+    #[test]
+    fn this_process_is_of_its_own_family_and_fills_memory() {
+        let used = family(std::process::id());
+        assert!(used.threads >= 1 && used.bytes > 0, "{used:?}");
+        assert_eq!(family(u32::MAX), Used::default());
+        let bounds = |processes| Bounds { processes, memory_bytes: u64::MAX };
+        let mut crowd = Crowd::of(std::process::id(), bounds(0));
+        crowd.quiet = Some(0);
+        assert!(crowd.too_large().unwrap().contains("processes"));
+        let mut crowd = Crowd::of(std::process::id(), bounds(1_000_000));
+        crowd.quiet = Some(0);
+        assert_eq!(crowd.too_large(), None);
+    }
+}
