@@ -115,6 +115,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("task.settle", json!({ "task": task, "result": "failed", "note": "looked" })),
         ("approvals.decide", json!({ "approval": approval, "envelope": "e30=" })),
         ("approvals.deny", json!({ "approval": approval })),
+        ("receipts.plan", json!({ "receipt": receipt })),
         ("receipts.rollback", json!({ "receipt": receipt })),
         ("artifacts.ingest", json!({ "bytes": "eA==", "name": "x" })),
         ("grants.revoke", json!({ "grant": "abcd" })),

@@ -163,7 +163,10 @@ proptest! {
         let touched = |place: &RelPath| found.contains(&ResourceId::File(SPACE, place.clone()));
         for item in &items {
             let both = match item {
-                ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => touched(path),
+                ChangeItem::Write { path, .. }
+                | ChangeItem::Delete { path, .. }
+                | ChangeItem::Folder { path }
+                | ChangeItem::Link { path, .. } => touched(path),
                 ChangeItem::Move { from, to, .. } => {
                     prop_assert!(classes.contains(&ActionClass::WriteLocal));
                     prop_assert!(classes.contains(&ActionClass::DeleteLocal));
