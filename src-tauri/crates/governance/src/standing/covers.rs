@@ -199,8 +199,12 @@ fn paths(item: &ChangeItem, acts: &[PathAct], fits: &dyn Fn(&[u8]) -> bool) -> R
         if acts.contains(&act) { Ok(()) } else { Err(format!("it does not cover `{act}`")) }
     };
     match item {
-        ChangeItem::Write { prior: Prior::Absent, .. } => may(PathAct::Create)?,
-        ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder, .. } => may(PathAct::Overwrite)?,
+        ChangeItem::Write { prior: Prior::Absent, .. } | ChangeItem::Folder { .. } => may(PathAct::Create)?,
+        ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. } => {
+            may(PathAct::Overwrite)?;
+        }
+        // Where a link leads is not said by its path: a person sees each.
+        ChangeItem::Link { path, .. } => return Err(format!("`{path}` is a link, which it does not cover")),
         ChangeItem::Delete { .. } => may(PathAct::Delete)?,
         ChangeItem::Move { .. } => {
             may(PathAct::Delete)?;

@@ -51,7 +51,10 @@ fn change(items: &[ChangeItem]) -> Vec<Cover> {
     let mut acts = BTreeSet::new();
     for item in items {
         match item {
-            ChangeItem::Write { prior: Prior::Absent, .. } => drop(acts.insert(PathAct::Create)),
+            ChangeItem::Write { prior: Prior::Absent, .. } | ChangeItem::Folder { .. } => {
+                acts.extend([PathAct::Create]);
+            }
+            ChangeItem::Link { .. } => return Vec::new(),
             ChangeItem::Write { .. } => drop(acts.insert(PathAct::Overwrite)),
             ChangeItem::Delete { .. } => drop(acts.insert(PathAct::Delete)),
             ChangeItem::Move { .. } => acts.extend([PathAct::Create, PathAct::Delete]),
