@@ -19,5 +19,6 @@ export const REGISTRY: readonly string[] = [
   "belief.contradicted", "belief.revoked", "belief.expired", "memory.promoted", "memory.invalidated",
   "memory.revoked", "memory.expired", "clarification.requested", "clarification.answered",
   "clarification.expired", "clarification.cancelled", "key.revoked", "checkpoint.cosigned", "person.decided",
-  "pin.accepted", "grant.standing_allowed", "grant.standing_revoked", "grant.standing_used", "receipts.undone",
+  "pin.accepted", "grant.standing_allowed", "grant.standing_revoked", "grant.standing_used", "secret.registered",
+  "secret.removed", "content.redacted", "receipts.undone",
 ];
