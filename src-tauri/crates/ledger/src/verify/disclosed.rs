@@ -14,7 +14,9 @@ const NEAR: i64 = 12;
 /// Every disclosure hashes to its digest, has the shape of one, and is named by the event it was recorded with.
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     let known = run.report.severed.clone();
-    let read = |conn: &Connection, start, end| read(conn, &known, start, end);
+    // Of a log without events, or with events that were severed, something is known to be missing.
+    let lost = run.report.events == 0 || !known.is_empty();
+    let read = |conn: &Connection, start, end| read(conn, (&known, lost), start, end);
     chunks::sparse(run.conn, run.reader, "disclosures", "disclosure_seq", read, |done, of| {
         run.report.disclosures += done;
         run.tell("disclosures", run.report.disclosures, count(of))
@@ -29,7 +31,7 @@ struct Claim {
 }
 
 /// Checks a range; returns how many were there.
-fn read(conn: &Connection, known: &[Severed], start: i64, end: i64) -> Result<u64, Stop> {
+fn read(conn: &Connection, known: (&[Severed], bool), start: i64, end: i64) -> Result<u64, Stop> {
     let text = "SELECT digest, bytes, log_seq, epoch FROM disclosures WHERE disclosure_seq BETWEEN ?1 AND ?2 \
                 ORDER BY disclosure_seq";
     let mut found = conn.prepare_cached(text)?;
@@ -58,7 +60,7 @@ fn read(conn: &Connection, known: &[Severed], start: i64, end: i64) -> Result<u6
 
 /// Whether each is named by its event. Disclosures are recorded in the order of the log, so their events stand near
 /// each other and are read in one go.
-fn named(conn: &Connection, known: &[Severed], claims: &[Claim]) -> Result<(), Stop> {
+fn named(conn: &Connection, (known, lost): (&[Severed], bool), claims: &[Claim]) -> Result<(), Stop> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|n| claims.get(*n).map(|claim| claim.log_seq));
     let mut sorted = order.iter().filter_map(|n| Some((*n, claims.get(*n)?))).peekable();
@@ -66,13 +68,19 @@ fn named(conn: &Connection, known: &[Severed], claims: &[Claim]) -> Result<(), S
         "SELECT log_seq, bytes, task_id, task_seq, epoch FROM events WHERE log_seq >= ?1 ORDER BY log_seq";
     let mut found = conn.prepare_cached(text)?;
     let mut first_odd = None::<usize>;
+    // An event that is not there names nothing, unless it was lost, which was told already.
+    let nowhere = |odd: Option<usize>, n: usize| match lost {
+        false => Some(odd.map_or(n, |odd| odd.min(n))),
+        true => odd,
+    };
     while let Some((_, claim)) = sorted.peek() {
         let from = claim.log_seq;
         let mut rows = found.query([from])?;
         while let Some(row) = rows.next()? {
             let log_seq: i64 = row.get(0)?;
-            // Of an event that is not there, verification of the log itself tells.
-            while sorted.next_if(|(_, claim)| claim.log_seq < log_seq).is_some() {}
+            while let Some((n, _)) = sorted.next_if(|(_, claim)| claim.log_seq < log_seq) {
+                first_odd = nowhere(first_odd, n);
+            }
             let mut leaves = None;
             while let Some((n, claim)) = sorted.next_if(|(_, claim)| claim.log_seq == log_seq) {
                 let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
@@ -92,7 +100,9 @@ fn named(conn: &Connection, known: &[Severed], claims: &[Claim]) -> Result<(), S
                 break;
             }
         }
-        while sorted.next_if(|(_, claim)| claim.log_seq <= from).is_some() {}
+        while let Some((n, _)) = sorted.next_if(|(_, claim)| claim.log_seq <= from) {
+            first_odd = nowhere(first_odd, n);
+        }
     }
     match first_odd.and_then(|n| claims.get(n)) {
         Some(claim) => {

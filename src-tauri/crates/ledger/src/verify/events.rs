@@ -64,7 +64,7 @@ pub(super) fn check(
         epochs,
         known: &known,
         log_seq: 0,
-        epoch: 0,
+        epoch: 1,
         missing: 0,
         tasks: HashMap::new(),
         trees: Trees::new(heads.of_tasks()),
@@ -137,7 +137,8 @@ fn say(row: &Row<'_>, task: TaskId, task_seq: u64, heads: &Heads) -> Result<Resu
     let said = fields(bytes).and_then(|fields| {
         compare(row, &fields, task, task_seq)?;
         let prev = &fields.prev_event_hash;
-        let prev = digest(prev).ok_or_else(|| format!("it points to `{prev}`, not to the event before it"))?;
+        let prev =
+            digest(prev).ok_or_else(|| format!("it points to `{prev}`, not to the event before it"))?;
         Ok((prev, about(&fields.event_type, bytes)))
     });
     let leaf = || (task_seq <= heads.signed(task)).then(|| leaf_hash(bytes));

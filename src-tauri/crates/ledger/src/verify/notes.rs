@@ -94,7 +94,14 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<BTreeSet<Digest>, Stop> {
         |notes| {
             for note in notes {
                 let note = note?;
-                notes_seen.extend(note.said.as_ref().ok().map(|said| said.sha256));
+                // After a severing the same tree may be signed once more; else no note is made twice.
+                if let Ok(said) = &note.said
+                    && !notes_seen.insert(said.sha256)
+                    && run.report.severed.is_empty()
+                {
+                    let place = Place::Checkpoint { number: note.number, kind: note.kind };
+                    return Err(Stop::At(place, "the same note stands before it".to_owned()));
+                }
                 run.report.trusted_checkpoints +=
                     u64::from(follow(&mut global, note, run.report.checkpoints)?);
                 run.report.checkpoints += 1;
