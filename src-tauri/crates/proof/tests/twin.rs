@@ -417,7 +417,17 @@ fn the_twin_misses_a_gate_entry_that_one_receipt_alone_names() {
     let mutant = zip(&files);
     let report = crate::world::tools::Bench::new().verify(&mutant, &[field.trust()]);
     assert_eq!(report.exit_code(), 7, "{report}");
-    agree(&[("without its gate entry".to_owned(), mutant)], &field.trust());
+    // Nor is it there twice (found by the harness at full size).
+    let mut files = field.files.clone();
+    let entries = files.get_mut("gate/entries.jsonl").unwrap();
+    let doubled = [entries.as_slice(), entries.as_slice()].concat();
+    *entries = doubled;
+    repair(&mut files, Power::Receipt, &field.world);
+    let twice = zip(&files);
+    let report = crate::world::tools::Bench::new().verify(&twice, &[field.trust()]);
+    assert_eq!(report.exit_code(), 5, "{report}");
+    let zips = [("without its gate entry".to_owned(), mutant), ("with it twice".to_owned(), twice)];
+    agree(&zips, &field.trust());
 }
 
 /// Bundles that the page's own tests read. They are committed, so that what was once exported stays checkable.
