@@ -44,6 +44,7 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
     }
     refused("approvals_decide", &json!({ "params": { "approval": "apr_1", "envelope": "e30=" } }));
     refused("grants_allow", &json!({ "params": { "envelope": "e30=" } }));
+    refused("policy_overrule", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
     refused("keys_register", &json!({ "params": {} }));
     refused("no_such_thing", &json!({}));
 

@@ -32,14 +32,14 @@ const NO_WALLS: &str = "walls.confined";
 /// A question that policy was asked, and what became of it.
 pub(crate) struct Asked {
     task_id: TaskId,
-    at: UnixMs,
+    pub(crate) at: UnixMs,
     request: ArtifactRef,
     result: ArtifactRef,
     summary: model::Sensitive<String>,
     pack: Option<Digest>,
     contract: Option<Digest>,
     /// Whether a person answered, and how.
-    answered: Option<&'static str>,
+    pub(crate) answered: Option<&'static str>,
 }
 
 /// Every question of the log, the oldest first; of one act the last one that policy was asked.
@@ -134,6 +134,18 @@ impl History {
         if let Some(asked) = asked {
             asked.answered = Some(how);
         }
+    }
+
+    /// Every question of the log with its request and what policy said, the oldest first; what is gone is left out.
+    pub(crate) fn all<'h>(
+        &'h self,
+        store: &'h artifacts::Store,
+    ) -> impl Iterator<Item = (&'h Asked, ActionRequest, PolicyResult)> + 'h {
+        let asked = self.order.iter().filter_map(|id| self.asked.get(id));
+        asked.filter_map(|asked| {
+            let request = object(store, asked.request.sha256).ok()?;
+            Some((asked, request, object(store, asked.result.sha256).ok()?))
+        })
     }
 
     /// One question of the log.

@@ -95,11 +95,11 @@ impl<'c> Seat<'c> {
     ///
     /// # Errors
     /// When there is no approval key, or such a grant cannot be given.
-    pub fn allow_standing(&mut self, grant: &StandingGrant) -> Result<Option<Vec<u8>>, Error> {
+    pub fn sign_lasting(&mut self, grant: &StandingGrant, word: &str) -> Result<Option<Vec<u8>>, Error> {
         self.must_have_key()?;
         self.terminal.arm();
-        match self.terminal.ask("Type `always` to allow it: ", Echo::Shown)? {
-            Typed::Line(word) if word.trim() == "always" => {}
+        match self.terminal.ask(&format!("Type `{word}` to sign it: "), Echo::Shown)? {
+            Typed::Line(typed) if typed.trim() == word => {}
             _ => return Ok(None),
         }
         if !self.unlock()? {

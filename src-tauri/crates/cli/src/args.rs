@@ -1,21 +1,20 @@
 //! The verbs, and the help that teaches them.
 
-mod ledger;
 mod policy;
 mod rest;
-mod standing;
 mod secret;
+mod standing;
 mod work;
 
-pub use ledger::{LedgerVerb, Reanchor};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     ArtifactsVerb, AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb,
-    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport,
-    ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe, WitnessVerb,
+    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, LedgerVerb, MemoryVerb,
+    ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe,
+    WitnessVerb,
 };
-pub use standing::GrantsAllow;
 pub use secret::{SecretSet, SecretVerb};
+pub use standing::GrantsAllow;
 pub use work::{
     ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
 };

@@ -13,7 +13,6 @@ mod rollback;
 mod run;
 mod secret;
 mod serve;
-mod severed;
 mod start;
 mod store;
 mod task;

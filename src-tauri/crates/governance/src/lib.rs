@@ -45,7 +45,10 @@ pub mod witness;
 pub use authorization::{Authorization, authorize};
 pub use classify::{classify, gravity, resources, resources_of};
 pub use paths::{PathKind, path_kind};
-pub use policy::{PolicyEngine, Question, RuleEffect, RuleText, Trial, hypothetical};
+pub use policy::{
+    CedarAsk, Permissions, PolicyEngine, Question, RuleEffect, RuleScope, RuleText, Trial, hypothetical,
+    summary,
+};
 pub use refusal::Refusal;
 
 #[cfg(test)]

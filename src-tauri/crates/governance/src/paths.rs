@@ -68,8 +68,8 @@ const SECRET_ENDINGS: [&str; 14] = [
 const SHARED_ENDINGS: [&str; 5] = [".example", ".sample", ".template", ".dist", ".pub"];
 
 /// Folders whose content acts later as code or configuration.
-const ACTING_FOLDERS: [&str; 9] =
-    [".git", ".hg", ".svn", ".jj", ".husky", ".vscode", ".idea", "autostart", "launchagents"];
+const ACTING_FOLDERS: [&str; 10] =
+    [".git", ".hg", ".svn", ".jj", ".husky", ".vscode", ".idea", "autostart", "launchagents", ".hermit"];
 
 /// Files that act later as code or configuration.
 const ACTING_NAMES: [&str; 22] = [

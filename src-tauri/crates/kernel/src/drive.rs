@@ -12,6 +12,7 @@ mod normalise;
 mod observe;
 mod receipt;
 mod recover;
+mod rules;
 mod stage;
 mod think;
 
@@ -20,6 +21,7 @@ pub(crate) use end::in_words;
 pub(crate) use judge::Judged;
 pub(crate) use observe::summary_of;
 pub(crate) use receipt::INVALIDATE_MEMORY;
+pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use stage::Tried;
 
 use crate::Error;

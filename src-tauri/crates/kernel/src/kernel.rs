@@ -12,7 +12,8 @@ use model::event::Actor;
 use model::fault::{Faults, Point};
 use model::principal::PrincipalType;
 use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId};
-use std::collections::HashMap;
+use seal::Digest;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,6 +65,8 @@ pub struct Kernel {
     pub(crate) gate: Mutex<Option<Gate>>,
     pub(crate) tasks: Mutex<HashMap<TaskId, Arc<Cell>>>,
     pub(crate) session: String,
+    /// Policy with the rules of a person, a project and a task, by the digests of their texts.
+    pub(crate) engines: Mutex<BTreeMap<Vec<Digest>, Arc<PolicyEngine>>>,
     /// The host ends: drivers leave off at the next boundary.
     pub(crate) winding: AtomicBool,
 }
@@ -159,10 +162,6 @@ impl Kernel {
 
     /// A task folded from the log, without a cell.
     pub(crate) fn load(&self, task_id: TaskId) -> Result<TaskState, Error> {
-        if let Some(one) = self.reader.severed()?.into_iter().find(|one| one.task == task_id) {
-            return Err(Error::Severed { task: task_id, from_seq: one.from_seq });
-        }
-        let mut chain = open::Chain::default();
         let mut state: Option<TaskState> = None;
         let mut after = 0;
         loop {
@@ -170,7 +169,7 @@ impl Kernel {
             let Some(last) = page.last() else { break };
             after = last.task_seq;
             for stored in &page {
-                let event = chain.next(stored)?;
+                let event = Event::from_bytes(&stored.bytes)?;
                 let body = self.body_of(&event)?;
                 match state.as_mut() {
                     None => {

@@ -70,6 +70,10 @@ pub const OPEN_APPROVALS_MAX: usize = 16;
 pub const STANDING_MS_MAX: i64 = 92 * 24 * 3600 * 1000;
 /// Uses of a standing grant at most.
 pub const STANDING_USES_MAX: u32 = 10_000;
+/// How long an override of policy holds at most, and how often: long enough to try again, too short to live with.
+pub const OVERRIDE_MS_MAX: i64 = 24 * 3600 * 1000;
+/// Uses of an override at most.
+pub const OVERRIDE_USES_MAX: u32 = 3;
 /// Words, globs and acts that one standing grant names at most: it stays readable on a card.
 pub const STANDING_PARTS_MAX: usize = 64;
 /// How long the approval key may stay open for low and moderate risk (proof.md 3).

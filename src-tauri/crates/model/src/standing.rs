@@ -58,13 +58,20 @@ pub enum Cover {
         /// Whether something may be sent there; else only fetched.
         write: bool,
     },
+    /// Exactly this act, byte for byte: what an override is about.
+    Act {
+        /// Digest of the canonical typed action.
+        action_sha256: Digest,
+        /// The act in one line.
+        summary: String,
+    },
 }
 
 impl Cover {
     /// The shape, as decisions name it.
     pub const fn shape(&self) -> Shape {
         match self {
-            Self::Command { whole: true, .. } => Shape::Exact,
+            Self::Command { whole: true, .. } | Self::Act { .. } => Shape::Exact,
             Self::Command { whole: false, .. } => Shape::ArgvPrefix,
             Self::Paths { .. } => Shape::PathGlob,
             Self::Host { .. } => Shape::Host,
@@ -125,6 +132,9 @@ pub struct StandingGrant {
     /// The question at which it was given, if at one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_at: Option<GivenAt>,
+    /// Why policy is overridden, when it is: then a denied act is asked about instead (HK-16.9).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub override_reason: Option<String>,
     /// Where it was given.
     pub surface: Surface,
     /// Who gave it.

@@ -82,6 +82,7 @@ impl Person {
             expires_at: now.plus_ms(7 * 24 * 3600 * 1000),
             max_uses: 50,
             given_at,
+            override_reason: None,
             surface: Surface::Test,
             decided_by: kernel.store_state().principal(PrincipalType::User).expect("a person is registered"),
         }

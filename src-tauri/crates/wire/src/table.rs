@@ -101,7 +101,6 @@ macro_rules! with_commands {
         "shows the newest signed head of the whole log" ledger.head(Head) -> Signed, read [store];
         "compares the store with a head that somebody kept" ledger.compare(Compare) -> Compared, read [store];
         "counts what is there" ledger.stats(Stats) -> Counts, read [store];
-        "shows what was severed from the log" ledger.severed(Severed) -> Cuts, read [store];
         "tells whether the gate works or is halted" gate.state(State) -> GateState, read [gate];
         "stops everything until a person boots" gate.halt(Halt) -> GateState, write [];
         "lets Hermit work again" gate.boot(Boot) -> GateState, write [];
@@ -119,6 +118,10 @@ macro_rules! with_commands {
         "tells what policy would say to an act" policy.test(Test) -> Judged, free [];
         "judges all of history again under other rules" policy.backtest(Backtest) -> Backtested, read [tasks, approvals];
         "tells why policy said what it said" policy.explain(Explain) -> Judged, read [tasks];
+        "finds the narrowest standing grants that would have given the answers a person gave" policy.suggest(Suggest) -> Suggestions, read [approvals];
+        "checks permission rules and shows what they compile to" policy.check(Check) -> Checked, free [];
+        "drafts the override of a denial" policy.dissent(Dissent) -> Dissented, read [tasks];
+        "hands in the override of a denial that a person signed" policy.overrule(Overrule) -> Overruled, write [];
         "tells the chain behind a receipt, an artifact, a file or a line of it" trace.explain(Explain) -> Explained, read [receipts];
         "lists what derives from a source and drafts the plan to take it back" trace.recall(Recall) -> Recalled, read [artifacts];
         "shows what erasing a value, an artifact or a task would take" erasure.plan(Plan) -> Planned, read [];

@@ -117,8 +117,6 @@ export interface Commands {
   "ledger.compare": { params: ledger.Compare; answer: ledger.Compared };
   /** counts what is there */
   "ledger.stats": { params: ledger.Stats; answer: ledger.Counts };
-  /** shows what was severed from the log */
-  "ledger.severed": { params: ledger.Severed; answer: ledger.Cuts };
   /** tells whether the gate works or is halted */
   "gate.state": { params: gate.State; answer: gate.GateState };
   /** stops everything until a person boots */
@@ -153,6 +151,14 @@ export interface Commands {
   "policy.backtest": { params: policy.Backtest; answer: policy.Backtested };
   /** tells why policy said what it said */
   "policy.explain": { params: policy.Explain; answer: policy.Judged };
+  /** finds the narrowest standing grants that would have given the answers a person gave */
+  "policy.suggest": { params: policy.Suggest; answer: policy.Suggestions };
+  /** checks permission rules and shows what they compile to */
+  "policy.check": { params: policy.Check; answer: policy.Checked };
+  /** drafts the override of a denial */
+  "policy.dissent": { params: policy.Dissent; answer: policy.Dissented };
+  /** hands in the override of a denial that a person signed */
+  "policy.overrule": { params: policy.Overrule; answer: policy.Overruled };
   /** tells the chain behind a receipt, an artifact, a file or a line of it */
   "trace.explain": { params: trace.Explain; answer: trace.Explained };
   /** lists what derives from a source and drafts the plan to take it back */
@@ -226,7 +232,6 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "ledger.head": { access: "read", topics: ["store"] },
   "ledger.compare": { access: "read", topics: ["store"] },
   "ledger.stats": { access: "read", topics: ["store"] },
-  "ledger.severed": { access: "read", topics: ["store"] },
   "gate.state": { access: "read", topics: ["gate"] },
   "gate.halt": { access: "write", topics: [] },
   "gate.boot": { access: "write", topics: [] },
@@ -244,6 +249,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "policy.test": { access: "free", topics: [] },
   "policy.backtest": { access: "read", topics: ["tasks", "approvals"] },
   "policy.explain": { access: "read", topics: ["tasks"] },
+  "policy.suggest": { access: "read", topics: ["approvals"] },
+  "policy.check": { access: "free", topics: [] },
+  "policy.dissent": { access: "read", topics: ["tasks"] },
+  "policy.overrule": { access: "write", topics: [] },
   "trace.explain": { access: "read", topics: ["receipts"] },
   "trace.recall": { access: "read", topics: ["artifacts"] },
   "erasure.plan": { access: "read", topics: [] },

@@ -54,6 +54,37 @@ export interface Backtest {
   limit?: number | null;
 }
 
+/** Which standing grants would have given the answers that a person gave? */
+export interface Suggest {
+  /** Only answers of so many days back. */
+  days?: number | null;
+}
+
+/** Are these permission rules? */
+export interface Check {
+  /** `user`, `project`, `task`. */
+  scope?: string | null;
+  text: string;
+}
+
+/** A denied act, and why it should be asked about after all. */
+export interface Dissent {
+  /** The action request, or an approval or receipt of it. */
+  act: string;
+  reason: string;
+  /** For so many hours; one, when absent. */
+  hours?: number | null;
+  /** So often; once, when absent. */
+  uses?: number | null;
+}
+
+/** An override as signed. */
+export interface Overrule {
+  act: string;
+  /** The DSSE envelope, base64. */
+  envelope: string;
+}
+
 /** Why did policy say what it said? */
 export interface Explain {
   /** An approval or a receipt, or the beginning or end of its identifier; or an action request. */
@@ -103,6 +134,51 @@ export interface Judged {
   reasons: string;
   /** The rules that decided. */
   rules: RuleRow[];
+}
+
+/** Standing grants that would have given a person's answers, those that spare most questions first. */
+export interface Suggestions {
+  /** Questions that a person answered with yes. */
+  allowed: number;
+  /** Of these, those that no narrow grant covers without covering what was refused or never answered. */
+  left: number;
+  rows: Suggestion[];
+}
+
+/** One of them. */
+export interface Suggestion {
+  /** What it would allow, in a sentence. */
+  words: string;
+  /** What a person would sign, but for its identifier, its time, the surface and who signs. */
+  draft: unknown;
+  /** Questions it would have answered as the person did. */
+  answers: number;
+}
+
+/** Rules that are accepted. */
+export interface Checked {
+  scope: string;
+  rules: number;
+  /** What they compile to. */
+  cedar: string;
+}
+
+/** An override in the making. */
+export interface Dissented {
+  task_id: string;
+  action_request_id: string;
+  /** What would be overridden, in a sentence. */
+  words: string;
+  /** What a person would sign, but for its identifier, its time, the surface and who signs. */
+  draft: unknown;
+  /** What policy said. */
+  denied: Judged;
+}
+
+/** From now on a person is asked instead. */
+export interface Overruled {
+  grant_id: string;
+  task_id: string;
 }
 
 /** What other rules would have said. */

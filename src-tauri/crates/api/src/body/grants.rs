@@ -181,7 +181,7 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
 }
 
 /// Everything of a draft but what it covers.
-fn frame(host: &dyn Host, scope: StandingScope) -> Result<StandingGrant, Error> {
+pub(crate) fn frame(host: &dyn Host, scope: StandingScope) -> Result<StandingGrant, Error> {
     let reader = host.reader()?;
     Ok(StandingGrant {
         format: STANDING_FORMAT.to_owned(),
@@ -195,6 +195,7 @@ fn frame(host: &dyn Host, scope: StandingScope) -> Result<StandingGrant, Error> 
         expires_at: UnixMs(7 * DAY_MS),
         max_uses: USES,
         given_at: None,
+        override_reason: None,
         surface: Surface::Terminal,
         decided_by: fold::store_state(&reader)?.principal(PrincipalType::User).wire()?,
     })

@@ -2,19 +2,21 @@
 
 use crate::convert::{opt_word, rows, word};
 use crate::ids::find;
-use crate::{Host, Wire as _, backtest, usage};
-use governance::{PolicyEngine, Question, RuleText, hypothetical};
-use model::action::{Action, ChangeItem, Prior, ReadItem};
-use model::policy::{PolicyResult, Profile};
+use crate::{Host, Wire as _, backtest, suggest, usage};
+use governance::{Permissions, PolicyEngine, Question, RuleScope, RuleText, hypothetical};
+use model::action::{Action, ActionRequest, ChangeItem, Prior, ReadItem};
+use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
+use model::standing::{Cover, StandingGrant, StandingScope};
 use model::{ActionRequestId, Digest, ReceiptId, RelPath};
 use wire::policy::{
-    Act, Backtest, Backtested, Explain, Judged, ProfileList, ProfileRow, Profiles, RuleList, RuleRow, Rules,
-    Test, Trial,
+    Act, Backtest, Backtested, Check, Checked, Dissent, Dissented, Explain, Judged, Overrule, Overruled,
+    ProfileList, ProfileRow, Profiles, RuleList, RuleRow, Rules, Suggest, Suggestions, Test, Trial,
 };
 use wire::{Code, Error};
 
-const DAY_MS: i64 = 24 * 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
 
 fn engine(trial: &Trial) -> Result<PolicyEngine, Error> {
     let trial = governance::Trial { rules: trial.rules.as_deref(), without: &trial.without };
@@ -145,6 +147,75 @@ pub(crate) fn backtest(host: &dyn Host, p: Backtest) -> Result<Backtested, Error
     let since = p.days.map(|days| host.now().0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
     let history = backtest::History::read(host, &host.reader()?)?;
     Ok(backtest::count(&history, host.artifacts()?, &engine, profile, since, rows_max))
+}
+
+pub(crate) fn suggest(host: &dyn Host, p: Suggest) -> Result<Suggestions, Error> {
+    let since = p.days.map(|days| host.now().0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
+    let history = backtest::History::read(host, &host.reader()?)?;
+    let frame = crate::body::grants::frame(host, StandingScope::User)?;
+    Ok(suggest::suggest(&history, host.artifacts()?, &frame, since))
+}
+
+pub(crate) fn check(_: &dyn Host, p: Check) -> Result<Checked, Error> {
+    let scope: RuleScope = opt_word(p.scope.as_deref())?.unwrap_or(RuleScope::User);
+    let refused = |e: governance::Error| {
+        Error::new(Code::Usage, e.to_string())
+            .hint("a rule is a line such as `ask Bash(git push:*)` or `deny FileDelete(**)`")
+    };
+    let read = Permissions::read(scope, &p.text).map_err(refused)?;
+    let (rules, cedar) = (u32::try_from(read.len()).unwrap_or(u32::MAX), read.cedar());
+    PolicyEngine::with_permissions(vec![read]).map_err(refused)?;
+    Ok(Checked { scope: scope.to_string(), rules, cedar })
+}
+
+pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
+    let about = asked(host, &p.act)?;
+    let row = host.query()?.action(about).wire()?;
+    let row = row.ok_or_else(|| crate::not_found("action request", &p.act))?;
+    let policy =
+        row.policy_ref.ok_or_else(|| Error::new(Code::Conflict, "policy has not judged this yet"))?;
+    let read = |id| -> Result<Digest, Error> {
+        let kept = host.query()?.artifact(id).wire()?;
+        Ok(kept.ok_or_else(|| crate::not_found("artifact", &id.to_string()))?.content_hash)
+    };
+    let result: PolicyResult = backtest::object(host.artifacts()?, read(policy)?)?;
+    let request: ActionRequest = backtest::object(host.artifacts()?, read(row.request_ref)?)?;
+    if result.verdict != Verdict::Deny {
+        return Err(Error::new(
+            Code::Conflict,
+            format!("policy has not denied this; it said {}", result.verdict),
+        ));
+    }
+    let frame = crate::body::grants::frame(host, StandingScope::Task { task_id: row.task_id })?;
+    let hours = i64::from(p.hours.unwrap_or(1));
+    let grant = StandingGrant {
+        cover: Cover::Act {
+            action_sha256: Digest::of(&seal::canon::to_canonical(&request.action).map_err(crate::failed)?),
+            summary: governance::summary(&request.action),
+        },
+        expires_at: frame.issued_at.plus_ms(hours.saturating_mul(HOUR_MS)),
+        max_uses: p.uses.unwrap_or(1),
+        override_reason: Some(p.reason),
+        ..frame
+    };
+    governance::standing::sound(&grant).map_err(|refusal| usage(refusal.reason))?;
+    Ok(Dissented {
+        task_id: row.task_id.to_string(),
+        action_request_id: about.to_string(),
+        words: governance::standing::in_words(&grant),
+        draft: serde_json::to_value(&grant).map_err(crate::failed)?,
+        denied: judged(&engine(&Trial::default())?, &result),
+    })
+}
+
+pub(crate) fn overrule(host: &dyn Host, p: Overrule) -> Result<Overruled, Error> {
+    let kernel = host.kernel()?;
+    let about = asked(host, &p.act)?;
+    let row = host.query()?.action(about).wire()?;
+    let row = row.ok_or_else(|| crate::not_found("action request", &p.act))?;
+    let envelope = crate::convert::from_base64("envelope", &p.envelope)?;
+    let grant_id = kernel.override_policy(row.task_id, about, &envelope).wire()?;
+    Ok(Overruled { grant_id: grant_id.to_string(), task_id: row.task_id.to_string() })
 }
 
 pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {

@@ -31,6 +31,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("context.show", json!({ "task": task, "iteration": 1 })),
         ("grants.list", json!({ "task": task })),
         ("grants.standing", json!({ "all": true })),
+        ("policy.suggest", json!({})),
         ("grants.propose", json!({ "approval": approval })),
         ("grants.draft", json!({ "paths": "*.txt", "acts": ["delete"] })),
         ("knowledge.decisions", json!({})),
@@ -39,8 +40,6 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("knowledge.search", json!({ "text": "wrote" })),
         ("ledger.verify", json!({})),
         ("ledger.stats", json!({})),
-        ("ledger.severed", json!({})),
-        ("ledger.severed", json!({ "task": task })),
         ("ledger.head", json!({})),
         ("ledger.compare", json!({ "note": "no head" })),
         ("erasure.plan", json!({ "task": task })),
@@ -79,7 +78,8 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let asked = questions(&task, &approval, &receipt, &artifact);
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            ["gate.export", "store.backup", "policy.backtest", "policy.explain"].contains(&info.name);
+            ["gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.dissent"]
+                .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
     let owner: Vec<Value> = asked.iter().map(|(name, params)| home.must(name, params.clone())).collect();
@@ -122,6 +122,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("artifacts.ingest", json!({ "bytes": "eA==", "name": "x" })),
         ("grants.revoke", json!({ "grant": "abcd" })),
         ("grants.allow", json!({ "envelope": "e30=" })),
+        ("policy.overrule", json!({ "act": approval, "envelope": "e30=" })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("ledger.rebuild", json!({})),
         ("ledger.checkpoint", json!({})),

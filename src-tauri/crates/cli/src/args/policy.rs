@@ -17,6 +17,44 @@ pub enum PolicyVerb {
     Test(TestArgs),
     /// Judges all of history again under other rules, and shows what they would have changed.
     Backtest(BacktestArgs),
+    /// Finds the narrowest "always allow" that would have given the answers you gave, and nothing else.
+    Suggest {
+        /// Only answers of so many days back.
+        #[arg(long, value_name = "N")]
+        days: Option<u32>,
+    },
+    /// Checks a file of permission rules, and shows what they compile to.
+    #[command(after_help = "\
+A rule is a line; below it, indented, examples and a reason:
+  ask Bash(git push:*)
+    match git push origin main
+    no match git status
+    because others see it
+  deny FileDelete(**)
+Kinds are Bash, FileRead, FileEdit, FileDelete, Net(host:NAME), Mcp(server__tool). Yours stand in `policy.rules` in the
+store's folder; a project's in `.hermit/policy.rules`, where they may ask and deny only; a task's are constraints that
+begin with `rule:`. Deny wins.")]
+    Check {
+        /// The file.
+        file: PathBuf,
+        /// `user`, `project` or `task`.
+        #[arg(long, value_name = "SCOPE")]
+        scope: Option<String>,
+    },
+    /// Overrides a denial of policy for one act, with a reason: then you are asked about it, at critical risk.
+    Override {
+        /// The action request, as `hermit task show` lists it.
+        act: String,
+        /// Why.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        /// For so many hours.
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        hours: u32,
+        /// So often.
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        uses: u32,
+    },
     /// Tells why policy said what it said to an act.
     Explain {
         /// An approval or a receipt, or the beginning or end of its identifier; or an action request.

@@ -109,7 +109,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
     let grant = draft(&proposal)?;
     context.out.say(Tone::Bold, plain(&host::standing_in_words(&grant)));
     past(&context.out, &proposal.rehearsed);
-    let Some(signed) = seat.allow_standing(&grant)? else {
+    let Some(signed) = seat.sign_lasting(&grant, "always")? else {
         context.out.line("nothing was allowed");
         return Ok(exit::WAITING);
     };

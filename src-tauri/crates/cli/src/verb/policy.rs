@@ -1,11 +1,17 @@
 //! Policy: what it says, why, and what other rules would have said.
 
 use super::Came;
+use crate::approve::{Seat, no_terminal};
 use crate::args::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
-use crate::context::Context;
+use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
-use wire::policy::{Act, Backtest, Backtested, Explain, Judged, Profiles, RuleRow, Rules, Test, Trial};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use std::path::Path;
+use wire::policy::{
+    Act, Backtest, Backtested, Check, Dissent, Explain, Judged, Overrule, Profiles, RuleRow, Rules, Suggest,
+    Suggestions, Test, Trial,
+};
 use wire::{Code, Error, exit};
 
 /// `hermit policy`.
@@ -30,6 +36,21 @@ pub fn policy(context: &Context, verb: PolicyVerb) -> Came {
         }
         PolicyVerb::Test(args) => test(context, args),
         PolicyVerb::Backtest(args) => backtest(context, args),
+        PolicyVerb::Suggest { days } => {
+            let found = context.reading()?.call(&Suggest { days })?;
+            context.out.answer(&found, suggested)?;
+            Ok(exit::DONE)
+        }
+        PolicyVerb::Check { file, scope } => {
+            let text = read_rules(&file)?;
+            let found = context.free()?.call(&Check { scope, text })?;
+            context.out.answer(&found, |out, found| {
+                out.say(Tone::Good, format!("{} rules of the {} are accepted", found.rules, found.scope));
+                found.cedar.lines().for_each(|line| out.say(Tone::Faint, line));
+            })?;
+            Ok(exit::DONE)
+        }
+        PolicyVerb::Override { act, reason, hours, uses } => overrule(context, act, reason, hours, uses),
         PolicyVerb::Explain { about } => {
             let found = context.reading()?.call(&Explain { about })?;
             context.out.answer(&found, judged)?;
@@ -45,13 +66,57 @@ fn whole(out: &Output, rule: &RuleRow) {
 }
 
 fn trial(args: &TrialArgs) -> Result<Trial, Error> {
-    let read = |path: &std::path::PathBuf| {
-        std::fs::read_to_string(path).map_err(|e| {
-            Error::new(Code::Usage, format!("cannot read the rules in `{}`: {e}", path.display()))
-                .hint("name a file of Cedar rules")
-        })
+    let rules = args.rules.as_deref().map(read_rules).transpose()?;
+    Ok(Trial { rules, without: args.without.clone() })
+}
+
+fn read_rules(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|e| {
+        Error::new(Code::Usage, format!("cannot read the rules in `{}`: {e}", path.display()))
+            .hint("name a file of rules")
+    })
+}
+
+fn suggested(out: &Output, found: &Suggestions) {
+    out.say(Tone::Bold, format!("you said yes {} times", found.allowed));
+    for row in &found.rows {
+        out.line(format!("  {:>4}  {}", row.answers, plain(&row.words)));
+    }
+    if found.rows.is_empty() {
+        return out.line("nothing narrow would have given those answers");
+    }
+    out.line(
+        "the number is how often it would have spared you the question; none of them would have answered",
+    );
+    out.line(
+        "one that you refused or left open. `hermit grants allow` gives one; so does `always` at a card",
+    );
+    if found.left > 0 {
+        out.say(Tone::Faint, format!("{} answers are of no narrow kind", found.left));
+    }
+}
+
+/// Shows what was denied and why, and lets the person sign that they are asked all the same.
+fn overrule(context: &Context, act: String, reason: String, hours: u32, uses: u32) -> Came {
+    let mut seat = Seat::take(context).ok_or_else(no_terminal)?;
+    let asked = Dissent { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
+    let found = context.reading()?.call(&asked)?;
+    judged(&context.out, &found.denied);
+    let grant: model::standing::StandingGrant =
+        serde_json::from_value(found.draft).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
+    context.out.say(Tone::Bad, plain(&host::standing_in_words(&grant)));
+    let Some(signed) = seat.sign_lasting(&grant, "override")? else {
+        context.out.line("nothing was overridden");
+        return Ok(exit::WAITING);
     };
-    Ok(Trial { rules: args.rules.as_ref().map(read).transpose()?, without: args.without.clone() })
+    let session = context.writing(Signs::Yes)?;
+    let overruled = session.call(&Overrule { act, envelope: STANDARD.encode(signed) });
+    session.close();
+    context.out.answer(&overruled?, |out, found| {
+        out.say(Tone::Good, format!("{} holds from now on", found.grant_id));
+        out.line(format!("when it is proposed again you are asked: hermit task retry {}", found.task_id));
+    })?;
+    Ok(exit::DONE)
 }
 
 fn test(context: &Context, args: TestArgs) -> Came {

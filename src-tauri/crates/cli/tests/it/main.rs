@@ -11,7 +11,6 @@ mod keyring;
 mod pins;
 mod proofs;
 mod secrets;
-mod severed;
 mod terminal;
 mod troubles;
 mod witnesses;

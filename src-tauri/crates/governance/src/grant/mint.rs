@@ -82,11 +82,9 @@ pub fn mint(input: &MintInput<'_>) -> Result<CapabilityGrant, Refusal> {
     if classes.iter().any(|class| class.needs_witness()) {
         expires_at = expires_at.min(check_witness(input)?);
     }
-    demand(
-        input.decision_ref.is_some() || !classes.iter().any(|class| class.needs_decision()),
-        "decision_missing",
-        || format!("`{}` needs a decision record before it can be granted", input.request.action_class),
-    )?;
+    demand(input.decision_ref.is_some() || !input.policy.decision_required, "decision_missing", || {
+        format!("`{}` needs a decision record before it can be granted", input.request.action_class)
+    })?;
     build(input, expires_at)
 }
 
@@ -163,7 +161,9 @@ fn check_request(input: &MintInput<'_>) -> Result<(), Refusal> {
         && targets_are_its_own(request)
         && targets == policy.affected_resources
         && policy.witness_required == classes.iter().any(|class| class.needs_witness())
-        && policy.decision_required == classes.iter().any(|class| class.needs_decision());
+        && policy.decision_required
+            == (input.standing.is_some_and(|s| s.grant.override_reason.is_some())
+                || classes.iter().any(|class| class.needs_decision()));
     demand(honest, "policy_mismatch", || {
         "what policy judged is not what the request does; policy is asked again".to_owned()
     })
@@ -176,8 +176,15 @@ fn check_standing(input: &MintInput<'_>) -> Result<Option<UnixMs>, Refusal> {
         "the standing grant is not the one that policy named; policy is asked again".to_owned()
     })?;
     let Some(standing) = standing else { return Ok(None) };
-    demand(policy.verdict == Verdict::Allow && approved.is_none(), "standing_other", || {
-        "a standing grant answers only where nobody was asked".to_owned()
+    let overrides = standing.grant.override_reason.is_some();
+    let answers = if overrides {
+        policy.verdict == Verdict::RequireApproval && approved.is_some()
+    } else {
+        policy.verdict == Verdict::Allow && approved.is_none()
+    };
+    demand(answers, "standing_other", || {
+        "a standing grant answers only where nobody was asked, and an override only where somebody was"
+            .to_owned()
     })?;
     standing::holds(standing, policy.risk_band, false, *now)?;
     standing::covers(standing.grant, request).map_err(|why| {

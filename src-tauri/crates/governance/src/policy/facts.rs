@@ -7,6 +7,7 @@ use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, ReadI
 use model::policy::RiskBand;
 use model::receipt::SandboxLevel;
 use model::{Digest, RelPath};
+use serde_json::{Value, json};
 
 /// The request as it stands.
 pub(crate) const FULL: &str = "full";
@@ -57,6 +58,8 @@ pub(crate) struct Facts {
     pub(crate) untrusted_in_context: bool,
     pub(crate) sandbox: Option<SandboxLevel>,
     pub(crate) allow_unconfined: bool,
+    /// Names of permission rules that match.
+    pub(crate) matched: Vec<String>,
 }
 
 impl Facts {
@@ -146,39 +149,64 @@ impl Facts {
         }
     }
 
-    /// The typed context of one Cedar request.
-    pub(crate) fn context(&self, case: &Case<'_>) -> Result<Context, String> {
-        let text = |text: &str| RestrictedExpression::new_string(text.to_owned());
-        let number = RestrictedExpression::new_long;
-        let truth = RestrictedExpression::new_bool;
+    /// What rules may know of one Cedar request, by name.
+    pub(crate) fn known(&self, case: &Case<'_>) -> Vec<(&'static str, Value)> {
         let sandbox = self.sandbox.unwrap_or(SandboxLevel::NotApplicable).as_str();
-        let mut pairs = vec![
-            ("mode", text(case.mode)),
-            ("targets", number(self.targets)),
-            ("creates", number(self.creates)),
-            ("overwrites", number(self.overwrites)),
-            ("deletes", number(self.deletes)),
-            ("moves", number(self.moves)),
-            ("secret_paths", number(self.secret_paths)),
-            ("acting_paths", number(self.acting_paths)),
-            ("sandbox", text(sandbox)),
-            ("confined", truth(self.confined())),
-            ("allow_unconfined", truth(self.allow_unconfined)),
-            ("network", truth(self.network)),
-            ("untrusted_in_context", truth(self.untrusted_in_context)),
-            ("step_allows", truth(case.step_allows)),
-            ("risk", number(rank(case.risk))),
+        let mut known = vec![
+            ("mode", json!(case.mode)),
+            ("targets", json!(self.targets)),
+            ("creates", json!(self.creates)),
+            ("overwrites", json!(self.overwrites)),
+            ("deletes", json!(self.deletes)),
+            ("moves", json!(self.moves)),
+            ("secret_paths", json!(self.secret_paths)),
+            ("acting_paths", json!(self.acting_paths)),
+            ("sandbox", json!(sandbox)),
+            ("confined", json!(self.confined())),
+            ("allow_unconfined", json!(self.allow_unconfined)),
+            ("network", json!(self.network)),
+            ("untrusted_in_context", json!(self.untrusted_in_context)),
+            ("step_allows", json!(case.step_allows)),
+            ("risk", json!(rank(case.risk))),
+            ("matched", json!(self.matched)),
         ];
         if let Some(packet) = case.packet {
-            pairs.push(("packet_hash", text(&packet.to_string())));
+            known.push(("packet_hash", json!(packet.to_string())));
         }
         if let Some(approved) = case.approved {
-            let hash = ("packet_hash".to_owned(), text(&approved.to_string()));
-            let approval = RestrictedExpression::new_record([hash]).map_err(|e| e.to_string())?;
-            pairs.push(("approval", approval));
+            known.push(("approval", json!({ "packet_hash": approved.to_string() })));
         }
-        let pairs = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
+        known
+    }
+
+    /// The typed context of one Cedar request.
+    pub(crate) fn context(&self, case: &Case<'_>) -> Result<Context, String> {
+        let mut pairs = Vec::new();
+        for (name, value) in self.known(case) {
+            pairs.push((name.to_owned(), typed(&value)?));
+        }
         Context::from_pairs(pairs).map_err(|e| e.to_string())
+    }
+}
+
+/// A fact as Cedar takes it.
+fn typed(value: &Value) -> Result<RestrictedExpression, String> {
+    match value {
+        Value::String(text) => Ok(RestrictedExpression::new_string(text.clone())),
+        Value::Bool(truth) => Ok(RestrictedExpression::new_bool(*truth)),
+        Value::Number(number) => {
+            let number = number.as_i64().ok_or("a fact is no 64-bit number")?;
+            Ok(RestrictedExpression::new_long(number))
+        }
+        Value::Array(all) => {
+            Ok(RestrictedExpression::new_set(all.iter().map(typed).collect::<Result<Vec<_>, _>>()?))
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| Ok((name.clone(), typed(value)?)));
+            let fields = fields.collect::<Result<Vec<_>, String>>()?;
+            RestrictedExpression::new_record(fields).map_err(|e| e.to_string())
+        }
+        Value::Null => Err("a fact is not there".to_owned()),
     }
 }
 

@@ -65,10 +65,10 @@ impl Pass {
 
 /// One assumption: which yes there is, and in which mode the request would run.
 #[derive(Clone, Copy)]
-struct Assume<'a> {
-    mode: &'a str,
-    packet: Option<Digest>,
-    approved: Option<Digest>,
+pub(crate) struct Assume<'a> {
+    pub(crate) mode: &'a str,
+    pub(crate) packet: Option<Digest>,
+    pub(crate) approved: Option<Digest>,
 }
 
 /// The schema's kinds of entities, read once.

@@ -1,8 +1,10 @@
 //! Policy: six profiles, four results, one engine (HK-16.3, HK-16.5, governance.md 1).
 
 mod bundle;
+mod cedar;
 mod facts;
 mod judge;
+mod permissions;
 mod trial;
 mod words;
 
@@ -21,9 +23,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
 pub(crate) use bundle::Layer;
+pub use cedar::CedarAsk;
 pub(crate) use facts::Facts;
+pub use permissions::{Permissions, RuleScope};
 pub use trial::{RuleEffect, RuleText, Trial, hypothetical};
-pub(crate) use words::{count, summary};
+pub(crate) use words::count;
+pub use words::summary;
 
 /// What policy is asked about one request.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +68,7 @@ pub struct PolicyEngine {
     entities: Entities,
     kinds: Kinds,
     bundles: BTreeMap<Profile, Bundle>,
+    permissions: Vec<Permissions>,
 }
 
 impl PolicyEngine {
@@ -81,6 +87,20 @@ impl PolicyEngine {
     /// As [`PolicyEngine::shipped`].
     pub fn shipped_with(name: &'static str, text: &'static str) -> Result<Self, Error> {
         Self::load(SCHEMA, &[bundle::Layer { name, text }], &[])
+    }
+
+    /// The shipped profiles with permission rules behind them, one layer for each scope.
+    ///
+    /// # Errors
+    /// As [`PolicyEngine::shipped`].
+    pub fn with_permissions(permissions: Vec<Permissions>) -> Result<Self, Error> {
+        let texts: Vec<String> = permissions.iter().map(Permissions::cedar).collect();
+        let layer = |(one, text): (&Permissions, &'_ String)| (one.scope().as_str(), text.clone());
+        let named: Vec<(&'static str, String)> = permissions.iter().zip(&texts).map(layer).collect();
+        let layers: Vec<bundle::Layer<'_>> =
+            named.iter().map(|(name, text)| bundle::Layer { name, text }).collect();
+        let engine = Self::load(SCHEMA, &layers, &[])?;
+        Ok(Self { permissions, ..engine })
     }
 
     /// The shipped layers of every profile, and further ones behind them; rules named in `without` are left out.
@@ -103,7 +123,14 @@ impl PolicyEngine {
             bundles.insert(*profile, Bundle::load(&schema, &entities, &layers, without)?);
         }
         let kinds = Kinds::new().map_err(unreadable)?;
-        Ok(Self { schema, schema_sha256: Digest::of(schema_text.as_bytes()), entities, kinds, bundles })
+        Ok(Self {
+            schema,
+            schema_sha256: Digest::of(schema_text.as_bytes()),
+            entities,
+            kinds,
+            bundles,
+            permissions: Vec::new(),
+        })
     }
 
     /// Digest of a profile's rules: its version (HK-16.5-2).
@@ -128,6 +155,7 @@ impl PolicyEngine {
         facts.untrusted_in_context = question.untrusted_in_context;
         facts.sandbox = Some(question.sandbox);
         facts.allow_unconfined = question.allow_unconfined;
+        facts.matched = self.permissions.iter().flat_map(|p| p.matched(request)).collect();
         let risk = risk::assess(request, &classes, &facts);
         let judgement = match honest(question, &classes) {
             Ok(()) => self.judge(question, &classes, &facts, risk.band),
@@ -136,6 +164,12 @@ impl PolicyEngine {
         let standing = answered_by(question, &judgement, risk.band);
         let judgement = match standing {
             Some(standing) => allowed_by(judgement, standing),
+            None => judgement,
+        };
+        let judgement = self.permitted(question, judgement, risk.band);
+        let overriding = overruled(question, &judgement);
+        let judgement = match overriding {
+            Some(overriding) => asked_after_all(judgement, overriding),
             None => judgement,
         };
         let Judgement { verdict, rules, downgrade, reasons } = judgement;
@@ -147,22 +181,47 @@ impl PolicyEngine {
             action_request_id: request.action_request_id,
             action_request_sha256: question.request_sha256,
             verdict,
-            risk_band: risk.band,
+            risk_band: if overriding.is_some() { RiskBand::Critical } else { risk.band },
             policy_profile: question.profile,
             policy_set_sha256: self.policy_set_sha256(question.profile),
             schema_sha256: self.schema_sha256,
             determining_rules: rules.into_iter().collect(),
             affected_resources: affected,
             action_summary: words::summary(&request.action),
-            risk_summary: risk.summary(),
+            risk_summary: match overriding {
+                Some(_) => format!("overrides policy; {}", risk.summary()),
+                None => risk.summary(),
+            },
             reasoning_summary: words::reasoning(verdict, &reasons),
             witness_required: classes.iter().any(|class| class.needs_witness()),
-            decision_required: classes.iter().any(|class| class.needs_decision()),
+            decision_required: overriding.is_some() || classes.iter().any(|class| class.needs_decision()),
             action_classes: classes,
             downgrade,
             evaluated_at: question.now,
-            standing: standing.map(InForce::named),
+            standing: standing.or(overriding).map(InForce::named),
         }
+    }
+
+    /// An `allow` of the person's own rules answers a question of the profile: never one that a rule asks, one about
+    /// untrusted reading or secrets, nor critical risk.
+    fn permitted(&self, question: &Question<'_>, mut judgement: Judgement, risk: RiskBand) -> Judgement {
+        let asks = |rule: &String| {
+            let layer = rule.split('.').next().unwrap_or_default();
+            layer == "base" || RuleScope::ALL.iter().any(|scope| scope.as_str() == layer)
+        };
+        if judgement.verdict != Verdict::RequireApproval
+            || risk == RiskBand::Critical
+            || judgement.rules.iter().any(asks)
+        {
+            return judgement;
+        }
+        let Some(rules) = permissions::allowed_by(&self.permissions, question.request) else {
+            return judgement;
+        };
+        judgement.verdict = Verdict::Allow;
+        judgement.reasons = BTreeSet::from([format!("your rules allow this: {}", rules.join(", "))]);
+        judgement.rules.extend(rules);
+        judgement
     }
 
     fn judge(
@@ -206,7 +265,38 @@ fn answered_by<'q>(
         return None;
     }
     let Question { standing, request, untrusted_in_context, now, .. } = question;
-    standing::find(standing, request, risk, *untrusted_in_context, *now)
+    standing::find(standing, false, request, risk, *untrusted_in_context, *now)
+}
+
+/// What nobody overrides: a failed or dishonest question, what is never proposed, and walls that are not there.
+const NEVER_OVERRIDDEN: [&str; 5] = [
+    judge::FAILED,
+    judge::DISHONEST,
+    "base.never_proposed",
+    "walls.confined",
+    "repo_mutation_gated.needs_walls",
+];
+
+/// The override of a person, by which a denied act is asked about after all (HK-16.9).
+fn overruled<'q>(question: &Question<'q>, judgement: &Judgement) -> Option<&'q InForce<'q>> {
+    let never = |rule: &String| NEVER_OVERRIDDEN.contains(&rule.as_str());
+    if judgement.verdict != Verdict::Deny || judgement.rules.iter().any(never) {
+        return None;
+    }
+    let Question { standing, request, untrusted_in_context, now, .. } = question;
+    standing::find(standing, true, request, RiskBand::Critical, *untrusted_in_context, *now)
+}
+
+fn asked_after_all(mut judgement: Judgement, overriding: &InForce<'_>) -> Judgement {
+    let denied: Vec<String> = judgement.reasons.iter().cloned().collect();
+    let reason = overriding.grant.override_reason.clone().unwrap_or_default();
+    judgement.verdict = Verdict::RequireApproval;
+    judgement.rules.insert(format!("override:{}", overriding.grant.grant_id));
+    judgement.reasons = BTreeSet::from([format!(
+        "policy denies this ({}), and a person has overridden that for exactly this act because: {reason}",
+        denied.join("; ")
+    )]);
+    judgement
 }
 
 /// Allowed, by the rules that would have asked and the grant that answers them.

@@ -12,7 +12,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 }
 
 /// The action in one line, what destroys first. Nothing in it can hide: see [`visible`].
-pub(crate) fn summary(action: &Action) -> String {
+pub fn summary(action: &Action) -> String {
     match action {
         Action::Observe { items } => match items.as_slice() {
             [ReadItem::Read { path }] => format!("read {}", visible_path(path)),

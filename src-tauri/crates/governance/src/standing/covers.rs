@@ -7,7 +7,10 @@ use crate::paths::{PathKind, path_kind};
 use crate::refusal::demand;
 use crate::{Refusal, classify};
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior};
-use model::limits::{STANDING_MS_MAX, STANDING_PARTS_MAX, STANDING_USES_MAX};
+use model::limits::{
+    CLAIM_BYTES_MAX, OVERRIDE_MS_MAX, OVERRIDE_USES_MAX, STANDING_MS_MAX, STANDING_PARTS_MAX,
+    STANDING_USES_MAX,
+};
 use model::policy::RiskBand;
 use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingGrant, StandingRef, StandingScope};
 use model::{Digest, RelPath, ResourceId, UnixMs, WorkspaceId};
@@ -59,7 +62,11 @@ pub fn sound(grant: &StandingGrant) -> Result<(), Refusal> {
     demand((1..=STANDING_USES_MAX).contains(&grant.max_uses), "standing_uses", || {
         format!("a standing grant is good for 1 to {STANDING_USES_MAX} uses")
     })?;
+    if grant.override_reason.is_some() || matches!(grant.cover, Cover::Act { .. }) {
+        return sound_override(grant);
+    }
     match &grant.cover {
+        Cover::Act { .. } => Err(no("only an override is about one act alone")),
         Cover::Command { words, whole, changes, .. } => {
             if words.is_empty() || words.len() > STANDING_PARTS_MAX || changes.len() > STANDING_PARTS_MAX {
                 return Err(no("name a program, and at most 64 words and places"));
@@ -95,8 +102,26 @@ pub fn sound(grant: &StandingGrant) -> Result<(), Refusal> {
     }
 }
 
+/// An override names one act, its reason and a place, and ends soon (HK-16.9).
+fn sound_override(grant: &StandingGrant) -> Result<(), Refusal> {
+    let no = |why: &str| Refusal::new("override_unsound", why);
+    let reason = grant.override_reason.as_deref().unwrap_or_default().trim();
+    demand(!reason.is_empty() && reason.len() <= CLAIM_BYTES_MAX, "override_reason", || {
+        "an override needs a reason, in a few sentences at most".to_owned()
+    })?;
+    let lives = grant.expires_at.0.saturating_sub(grant.issued_at.0);
+    let bounded = lives <= OVERRIDE_MS_MAX && grant.max_uses <= OVERRIDE_USES_MAX;
+    demand(bounded, "override_time", || {
+        format!("an override holds for a day and {OVERRIDE_USES_MAX} uses at most")
+    })?;
+    match (&grant.cover, grant.scope) {
+        (Cover::Act { .. }, StandingScope::Project { .. } | StandingScope::Task { .. }) => Ok(()),
+        _ => Err(no("an override is for one act in one place")),
+    }
+}
+
 /// Words to which anything may be added.
-fn open_ended(words: &[String]) -> Result<(), String> {
+pub(crate) fn open_ended(words: &[String]) -> Result<(), String> {
     let program = words.first().map_or("", String::as_str);
     let name = program.rsplit('/').next().unwrap_or(program);
     let named = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -127,6 +152,13 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
     };
     if !here {
         return Err("it is for another place".to_owned());
+    }
+    if let Cover::Act { action_sha256, .. } = &grant.cover {
+        let bytes = seal::canon::to_canonical(&request.action).map_err(|e| e.to_string())?;
+        return match Digest::of(&bytes) == *action_sha256 {
+            true => Ok(()),
+            false => Err("it is for another act".to_owned()),
+        };
     }
     // An act whose undoing its own proposer calls impossible is asked about.
     if request.reversibility_hint == model::action::Reversibility::Irreversible {
@@ -271,26 +303,30 @@ pub(crate) fn holds(
     now: UnixMs,
 ) -> Result<(), Refusal> {
     let InForce { grant, uses, .. } = standing;
-    demand(risk != RiskBand::Critical, "standing_critical", || {
+    // An override only turns a no into a question; whoever answers it sees the risk.
+    let overrides = grant.override_reason.is_some();
+    demand(overrides || risk != RiskBand::Critical, "standing_critical", || {
         "critical risk is always asked about".to_owned()
     })?;
     demand(grant.issued_at <= now && now < grant.expires_at, "standing_expired", || {
         "the standing grant has expired".to_owned()
     })?;
     demand(*uses < grant.max_uses, "standing_spent", || "the standing grant is used up".to_owned())?;
-    demand(grant.after_untrusted || !untrusted, "standing_untrusted", || {
+    demand(overrides || grant.after_untrusted || !untrusted, "standing_untrusted", || {
         "the proposer has read what nobody vouches for".to_owned()
     })?;
     sound(grant)
 }
 
-/// The first that answers for a request, in the order given.
+/// The first that answers for a request, in the order given; or the first override of policy for it.
 pub(crate) fn find<'s, 'g>(
     standing: &'s [InForce<'g>],
+    overrides: bool,
     request: &ActionRequest,
     risk: RiskBand,
     untrusted: bool,
     now: UnixMs,
 ) -> Option<&'s InForce<'g>> {
-    standing.iter().find(|one| holds(one, risk, untrusted, now).is_ok() && covers(one.grant, request).is_ok())
+    let mut meant = standing.iter().filter(|one| one.grant.override_reason.is_some() == overrides);
+    meant.find(|one| holds(one, risk, untrusted, now).is_ok() && covers(one.grant, request).is_ok())
 }

@@ -16,4 +16,5 @@ pub use shell::{Simple, simple_commands};
 pub use signed::{sign, verify};
 pub use words::in_words;
 
-pub(crate) use covers::{find, holds};
+pub(crate) use covers::{find, holds, open_ended};
+pub(crate) use glob::{is_sound as glob_is_sound, matches as glob_matches};

@@ -19,6 +19,13 @@ pub fn in_words(grant: &StandingGrant) -> String {
         _ => format!("{} hours", (lives / (3600 * 1000)).max(1)),
     };
     let uses = if grant.max_uses == 1 { "once".to_owned() } else { format!("{} times", grant.max_uses) };
+    if let Some(reason) = &grant.override_reason {
+        return format!(
+            "OVERRIDE policy so that you are asked about exactly this: {} {place}, {time}, {uses}, because {}",
+            cover(&grant.cover),
+            visible(reason)
+        );
+    }
     let taint = if grant.after_untrusted { ", also after it read what nobody vouches for" } else { "" };
     format!("{} {place}, {time}, {uses}{taint}", cover(&grant.cover))
 }
@@ -41,6 +48,7 @@ fn cover(cover: &Cover) -> String {
             let acts: Vec<&str> = acts.iter().copied().map(PathAct::as_str).collect();
             format!("{} `{}`", acts.join(" or "), visible(glob))
         }
+        Cover::Act { summary, .. } => format!("{},", visible(summary)),
         Cover::Host { name, port, write } => {
             let how = if *write { "fetch from and SEND TO" } else { "fetch from" };
             format!("{how} `{}:{port}`", visible(name))

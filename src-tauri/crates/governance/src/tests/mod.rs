@@ -10,4 +10,5 @@ mod profiles;
 mod risks;
 mod shells;
 mod standing;
+mod wildcards;
 mod world;

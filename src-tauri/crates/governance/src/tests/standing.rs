@@ -25,6 +25,7 @@ fn grant_of(cover: Cover) -> StandingGrant {
         expires_at: T0.plus_ms(7 * DAY),
         max_uses: 50,
         given_at: None,
+        override_reason: None,
         surface: Surface::Terminal,
         decided_by: PERSON,
     }

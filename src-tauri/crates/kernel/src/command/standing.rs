@@ -76,6 +76,12 @@ impl Kernel {
     /// [`Error::Refused`] when anything about the envelope does not hold; nothing is allowed then.
     pub fn allow_standing(&self, envelope: &[u8]) -> Result<GrantId, Error> {
         let grant = self.signed_standing(envelope)?;
+        if grant.override_reason.is_some() {
+            return Err(Error::Refused(Refusal::new(
+                "override_act",
+                "an override is about an act that policy has denied; hand it in with that",
+            )));
+        }
         if grant.given_at.is_some() {
             return Err(Error::Refused(Refusal::new(
                 "standing_given_at",
@@ -101,7 +107,7 @@ impl Kernel {
         let here = grant.given_at.as_ref().is_some_and(|at| {
             at.approval_id == approval.approval_id && at.packet_sha256 == approval.approval_packet_sha256
         });
-        if !here {
+        if !here || grant.override_reason.is_some() {
             return Err(no("this standing grant was given at another question"));
         }
         let packet: ApprovalPacket = seal::canon::from_canonical(packet)?;
@@ -111,7 +117,7 @@ impl Kernel {
     }
 
     /// Checks a signed standing grant that comes in: a person's, for this store, new, signed now.
-    fn signed_standing(&self, envelope: &[u8]) -> Result<StandingGrant, Error> {
+    pub(crate) fn signed_standing(&self, envelope: &[u8]) -> Result<StandingGrant, Error> {
         let no = |code, why: String| Error::Refused(Refusal::new(code, why));
         let (_, key) =
             lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
@@ -232,6 +238,12 @@ impl Kernel {
         })
     }
 
+    /// Whether what policy named holds still, so that a yes which rests on it can be used.
+    pub(crate) fn still_holds(&self, named: &StandingRef, now: UnixMs) -> bool {
+        self.standing_named(named)
+            .is_ok_and(|held| held.uses < held.grant.max_uses && now < held.grant.expires_at)
+    }
+
     /// Counts one use of it with the dispatch, in the task's own stream, the envelope beside it: whoever has the task
     /// has what a person signed. The commit fails when the store's stream has moved since, so a revocation is never
     /// overtaken.
@@ -277,7 +289,7 @@ const fn reach(grant: &StandingGrant) -> (u8, u8) {
         StandingScope::User => 2,
     };
     let cover = match grant.cover {
-        Cover::Command { whole: true, .. } => 0,
+        Cover::Command { whole: true, .. } | Cover::Act { .. } => 0,
         Cover::Command { whole: false, .. } | Cover::Paths { .. } | Cover::Host { .. } => 1,
     };
     (scope, cover)

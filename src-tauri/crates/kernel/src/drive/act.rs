@@ -57,9 +57,12 @@ impl Kernel {
         if asked.is_some_and(|record| w.now > record.approval.expires_at) {
             return self.reenter(guard, w, track, "the approval ran out before it was used");
         }
+        if policy.standing.is_some_and(|named| !self.still_holds(&named, w.now)) {
+            return self.reenter(guard, w, track, "the override of policy does not hold any more");
+        }
         let yes = self.yes(state)?;
         // Another policy set may judge otherwise: re-entry, not the old yes (HK-19.6-1).
-        let in_force = self.ports.policy.policy_set_sha256(state.task.policy_profile_ref);
+        let in_force = self.policy_for(state)?.policy_set_sha256(state.task.policy_profile_ref);
         if in_force != policy.policy_set_sha256 {
             return self.reenter(guard, w, track, "the policy set has changed");
         }
@@ -329,7 +332,7 @@ impl Kernel {
             reversible: judged.request.reversibility_hint != model::action::Reversibility::Irreversible,
             created_at: w.now,
             alternatives_considered: Vec::new(),
-            policy_override_ref: None,
+            policy_override_ref: self.override_behind(state, judged)?,
             effective_until: None,
         };
         let decision_id = decision.decision_id;

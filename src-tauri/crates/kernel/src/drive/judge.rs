@@ -116,7 +116,7 @@ impl Kernel {
         };
         let held = self.standing_for(state)?;
         let standing: Vec<_> = held.iter().map(Held::in_force).collect();
-        Ok(self.ports.policy.evaluate(&Question {
+        Ok(self.policy_for(state)?.evaluate(&Question {
             request,
             request_sha256,
             profile: state.task.policy_profile_ref,

@@ -19,6 +19,5 @@ mod histories;
 mod immutable;
 mod opening;
 mod ranges;
-mod severing;
 mod tampering;
 mod world;

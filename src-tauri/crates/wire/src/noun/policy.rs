@@ -99,6 +99,37 @@ params! {
         limit: Option<u32>,
     }
 
+    /// Which standing grants would have given the answers that a person gave?
+    Suggest {
+        /// Only answers of so many days back.
+        days: Option<u32>,
+    }
+
+    /// Are these permission rules?
+    Check {
+        /// `user`, `project`, `task`.
+        scope: Option<String>,
+        text: String,
+    }
+
+    /// A denied act, and why it should be asked about after all.
+    Dissent {
+        /// The action request, or an approval or receipt of it.
+        act: String,
+        reason: String,
+        /// For so many hours; one, when absent.
+        hours: Option<u32>,
+        /// So often; once, when absent.
+        uses: Option<u32>,
+    }
+
+    /// An override as signed.
+    Overrule {
+        act: String,
+        /// The DSSE envelope, base64.
+        envelope: String,
+    }
+
     /// Why did policy say what it said?
     Explain {
         /// An approval or a receipt, or the beginning or end of its identifier; or an action request.
@@ -142,6 +173,43 @@ answers! {
         /// The rules that decided.
         rules: Vec<RuleRow>,
     }
+    /// Standing grants that would have given a person's answers, those that spare most questions first.
+    Suggestions {
+        /// Questions that a person answered with yes.
+        allowed: u64,
+        /// Of these, those that no narrow grant covers without covering what was refused or never answered.
+        left: u64,
+        rows: Vec<Suggestion>,
+    }
+    /// One of them.
+    Suggestion {
+        /// What it would allow, in a sentence.
+        words: String,
+        /// What a person would sign, but for its identifier, its time, the surface and who signs.
+        draft: serde_json::Value,
+        /// Questions it would have answered as the person did.
+        answers: u64,
+    }
+    /// Rules that are accepted.
+    Checked {
+        scope: String,
+        rules: u32,
+        /// What they compile to.
+        cedar: String,
+    }
+    /// An override in the making.
+    Dissented {
+        task_id: String,
+        action_request_id: String,
+        /// What would be overridden, in a sentence.
+        words: String,
+        /// What a person would sign, but for its identifier, its time, the surface and who signs.
+        draft: serde_json::Value,
+        /// What policy said.
+        denied: Judged,
+    }
+    /// From now on a person is asked instead.
+    Overruled { grant_id: String, task_id: String }
     /// What other rules would have said.
     Backtested {
         /// Acts judged again.

@@ -1,0 +1,113 @@
+//! Permission wildcards: what a rule matches, what it compiles to, and that deny wins.
+
+use super::world::*;
+use crate::{Permissions, PolicyEngine, Question, RuleScope};
+use model::action::Action;
+use model::policy::{Profile, Verdict};
+
+fn read_rules(scope: RuleScope, text: &str) -> Result<Permissions, String> {
+    Permissions::read(scope, text).map_err(|e| e.to_string())
+}
+
+fn engine(texts: &[(RuleScope, &str)]) -> PolicyEngine {
+    let read = texts.iter().map(|(scope, text)| read_rules(*scope, text).expect("sound rules")).collect();
+    PolicyEngine::with_permissions(read).expect("they compile")
+}
+
+fn says(engine: &PolicyEngine, action: Action) -> Verdict {
+    engine.evaluate(&question(&request(action), Profile::LocalEditAllowed)).verdict
+}
+
+#[conforms::conforms("HV-3.3-3")]
+#[test]
+fn a_rule_speaks_of_every_simple_command_path_and_host() {
+    let mine = engine(&[(
+        RuleScope::User,
+        "# mine\nallow Bash(cargo test:*)\nallow FileEdit(*.md)\nask FileEdit(ask.md)\ndeny Bash(git push:*)\ndeny FileDelete(**)\n",
+    )]);
+    for (action, wanted) in [
+        (command(&["cargo", "test", "--all"], false), Verdict::Allow),
+        (command(&["sh", "-c", "cargo test && cargo test x"], false), Verdict::Allow),
+        (command(&["sh", "-c", "cargo test; ls"], false), Verdict::RequireApproval),
+        (command(&["sh", "-c", "cargo test $(ls)"], false), Verdict::RequireApproval),
+        (command(&["sh", "-c", "ls && git push -f"], false), Verdict::Deny),
+        (command(&["/usr/bin/git", "push"], false), Verdict::Deny),
+        (command(&["git", "status"], false), Verdict::RequireApproval),
+        (change(&[create("a.md")]), Verdict::Allow),
+        (change(&[create("a.md"), create("b.txt")]), Verdict::RequireApproval),
+        (change(&[create("a.md"), create("ask.md")]), Verdict::RequireApproval),
+        (change(&[create("a.md"), delete("b.md")]), Verdict::Deny),
+        (change(&[rename("a.md", "b.md")]), Verdict::Deny),
+        (read("a.md"), Verdict::Allow),
+        (remember("x"), Verdict::RequireApproval),
+    ] {
+        assert_eq!(says(&mine, action.clone()), wanted, "{action:?}");
+    }
+}
+
+#[test]
+fn a_staged_command_is_allowed_only_with_what_it_changed() {
+    let test = engine(&[(RuleScope::User, "allow Bash(make:*)\n")]);
+    let both = engine(&[(RuleScope::User, "allow Bash(make:*)\nallow FileEdit(**)\nallow FileDelete(**)\n")]);
+    let staged = staged_request();
+    for (engine, wanted) in [(&test, Verdict::RequireApproval), (&both, Verdict::Allow)] {
+        assert_eq!(engine.evaluate(&question(&staged, Profile::LocalEditAllowed)).verdict, wanted);
+    }
+}
+
+#[test]
+fn deny_wins_whoever_says_it_and_an_allow_lifts_no_deny_no_secret_and_no_taint() {
+    let wide = "allow FileEdit(**)\nallow FileDelete(**)\n";
+    let all = engine(&[(RuleScope::User, wide), (RuleScope::Project, "deny FileEdit(a*)\n")]);
+    assert_eq!(says(&all, change(&[create("a")])), Verdict::Deny);
+    assert_eq!(says(&all, change(&[create("b")])), Verdict::Allow);
+    assert_eq!(says(&all, change(&[create(".vscode/tasks.json")])), Verdict::RequireApproval);
+    let act = request(change(&[create("b")]));
+    let tainted = Question { untrusted_in_context: true, ..question(&act, Profile::LocalEditAllowed) };
+    assert_eq!(all.evaluate(&tainted).verdict, Verdict::RequireApproval);
+    for profile in [Profile::ReadonlyAnalysis, Profile::DestructiveDenied] {
+        let gone = request(change(&[delete("b")]));
+        let (with, without) =
+            (all.evaluate(&question(&gone, profile)), ENGINE.evaluate(&question(&gone, profile)));
+        assert_eq!(with.verdict, without.verdict, "{profile}");
+    }
+    let same = ENGINE.policy_set_sha256(Profile::LocalEditAllowed);
+    assert_ne!(all.policy_set_sha256(Profile::LocalEditAllowed), same, "other rules are another version");
+}
+
+#[test]
+fn examples_are_checked_and_what_is_not_understood_is_refused_with_its_line() {
+    let good = "ask Bash(git push:*)\n  match git push origin\n  match ls && git push\n  no match git status\n  because \
+                others \"see\" it\ndeny Net(host:*.example.com)\n  match a.example.com:443\n  no match example.com\n";
+    assert_eq!(read_rules(RuleScope::User, good).expect("sound").len(), 2);
+    for (text, line) in [
+        ("ask Bash(git push:*)\n  match git status\n", "line 2"),
+        ("ask Bash(git push:*)\n  no match git push\n", "line 2"),
+        ("\n\nmaybe Bash(ls)\n", "line 3"),
+        ("ask Shell(ls)\n", "line 1"),
+        ("ask Bash(ls\n", "line 1"),
+        ("  match ls\n", "line 1"),
+        ("ask Bash(l*s)\n", "line 1"),
+        ("ask FileEdit(../x)\n", "line 1"),
+        ("ask FileEdit(/etc/**)\n", "line 1"),
+        ("ask Net(example.com)\n", "line 1"),
+        ("ask Net(host:a*b)\n", "line 1"),
+        ("ask Mcp(tool)\n", "line 1"),
+        ("allow Bash(*)\n", "line 1"),
+        ("allow Bash(sh -c:*)\n", "line 1"),
+        ("allow Bash(env:*)\n", "line 1"),
+        ("ask Bash(ls)\n  perhaps ls\n", "line 2"),
+    ] {
+        let why = read_rules(RuleScope::User, text).expect_err(text);
+        assert!(why.contains(line), "{text}: {why}");
+    }
+    assert!(
+        read_rules(RuleScope::Project, "allow FileEdit(a)\n")
+            .expect_err("tightens")
+            .contains("only you allow")
+    );
+    let sneaky = "deny Bash(x)\n  because \" || true; \\\n";
+    assert!(
+        PolicyEngine::with_permissions(vec![read_rules(RuleScope::User, sneaky).expect("words")]).is_ok()
+    );
+}

@@ -1,0 +1,75 @@
+//! Which rules a task is judged by: the shipped profile, the person's own rules, the project's, the task's.
+//!
+//! Rules that cannot be read stop the task where it is: nothing is judged by half of them.
+
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::state::TaskState;
+use governance::{Permissions, PolicyEngine, RuleScope};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The person's rules, in the store's folder, and the project's, in the workspace.
+pub const USER_RULES: &str = "policy.rules";
+/// The project's file, which may only tighten.
+pub const PROJECT_RULES: &str = ".hermit/policy.rules";
+/// A constraint of a task that is a rule begins so.
+const RULE: &str = "rule:";
+/// Longer rules are no rules that a person has read.
+const BYTES_MAX: u64 = 64 * 1024;
+/// Engines kept; each is a few hundred kilobytes.
+const ENGINES_MAX: usize = 16;
+
+impl Kernel {
+    /// The policy that a task is judged by now.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the file and the line, when rules cannot be read.
+    pub(crate) fn policy_for(&self, state: &TaskState) -> Result<Arc<PolicyEngine>, Error> {
+        let mut found = Vec::new();
+        found.extend(file(RuleScope::User, &self.dir.join(USER_RULES))?);
+        if state.task.workspace_hint.is_some() {
+            found.extend(file(RuleScope::Project, &self.workspace_root(state)?.join(PROJECT_RULES))?);
+        }
+        let own: Vec<String> = self
+            .contract(state)?
+            .constraints
+            .iter()
+            .filter_map(|text| text.trim().strip_prefix(RULE).map(|rule| rule.trim().to_owned()))
+            .collect();
+        if !own.is_empty() {
+            let read = Permissions::read(RuleScope::Task, &own.join("\n"));
+            found.push(read.map_err(|e| Error::Input(e.to_string()))?);
+        }
+        if found.is_empty() {
+            return Ok(Arc::clone(&self.ports.policy));
+        }
+        let key = found.iter().map(Permissions::sha256).collect();
+        let mut engines = lock(&self.engines);
+        if let Some(engine) = engines.get(&key) {
+            return Ok(Arc::clone(engine));
+        }
+        let engine = PolicyEngine::with_permissions(found).map_err(|e| Error::Input(e.to_string()))?;
+        if engines.len() >= ENGINES_MAX {
+            engines.clear();
+        }
+        Ok(Arc::clone(engines.entry(key).or_insert(Arc::new(engine))))
+    }
+}
+
+fn file(scope: RuleScope, path: &Path) -> Result<Option<Permissions>, Error> {
+    let unusable =
+        |why: String| Error::Input(format!("the rules in `{}` cannot be used: {why}", path.display()));
+    match std::fs::symlink_metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound || e.kind() == ErrorKind::NotADirectory => return Ok(None),
+        Err(e) => return Err(unusable(e.to_string())),
+        // A link may point at anything, so it is no file of rules.
+        Ok(at) if !at.is_file() || at.len() > BYTES_MAX => {
+            return Err(unusable("it is no file of a readable size".to_owned()));
+        }
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| unusable(e.to_string()))?;
+    Permissions::read(scope, &text).map(Some).map_err(|e| unusable(e.to_string()))
+}
