@@ -11,7 +11,7 @@ import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { base64, textOf } from "../src/verify/bytes.ts";
 import { VIEWS } from "../src/page/state.ts";
-import { data } from "./place.ts";
+import { data, filesOf } from "./place.ts";
 
 /** Largest page there may be. */
 const PAGE_BYTES_MAX = 1_000_000;
@@ -112,6 +112,28 @@ describe.skipIf(CHROMIUM === undefined)("the page in a browser", () => {
     expect(await page.textContent(".untold")).toContain("none of it is proven");
     await page.click("#nav-bytes");
     await page.click("#restore");
+    expect(await verdict()).toBe("Valid");
+    await end();
+  });
+
+  test("a checkpoint from before shows whether the log has only grown", async () => {
+    await fresh();
+    const rotated = data("rotated.zip");
+    await drop("rotated.zip", rotated);
+    await page.fill("#trust", textOf(data("rotated.before.pub.pem"), "key"));
+    expect(await verdict()).toBe("Valid");
+    expect(await page.textContent("main")).toContain("followed the one you named");
+    await page.fill("#since", "this is no checkpoint");
+    expect(await page.textContent("#since-said")).toContain("This is no checkpoint");
+    expect(await verdict()).toBe("Valid");
+    await page.fill("#since", textOf(data("rotated.before.checkpoint"), "note"));
+    expect(await page.textContent("#since-said")).toContain("only grown");
+    expect(await verdict()).toBe("Valid");
+    // A head that this bundle does not lead to.
+    await page.fill("#since", textOf(filesOf(data("task.zip")).get("log/checkpoint") ?? new Uint8Array(), "note"));
+    expect(await page.textContent("#since-said")).not.toContain("only grown");
+    expect(await verdict()).not.toBe("Valid");
+    await page.fill("#since", "");
     expect(await verdict()).toBe("Valid");
     await end();
   });

@@ -41,6 +41,23 @@ test("a task and a receipt alone are proven to whoever trusts the log key", () =
   expect(check(task).report.counts).toMatchObject({ receipts: 2, decisions: 2, redacted: 0 });
 });
 
+test("keys that followed others lead from the one the reader has, and a checkpoint from before to this one", () => {
+  const rotated = data("rotated.zip");
+  const before = [parseTrust(textOf(data("rotated.before.pub.pem"), "key"))];
+  const since = data("rotated.before.checkpoint");
+  const { report } = verify(() => openZip(rotated), before, since);
+  expect(report.verdict).toBe("valid");
+  expect(report.trusted).toEqual(["log"]);
+  expect(report.proven.join("\n")).toContain("followed the one you named");
+  expect(report.proven.join("\n")).not.toMatch(/\b1 successions/);
+  expect(report.proven.join("\n")).toContain("since the checkpoint you hold the log was only appended to");
+  for (const name of [...filesOf(rotated).keys()].filter((one) => one.startsWith("keys/rotations/"))) {
+    const files = filesOf(rotated);
+    files.delete(name);
+    expect(verify(() => openZip(writeZip(files)), before).report.verdict, name).not.toBe("valid");
+  }
+});
+
 test("without a trusted key the best verdict says who signed", () => {
   const { report } = check(task, []);
   expect(report.verdict).toBe("unverifiable");

@@ -77,8 +77,18 @@ pub fn of_kernel(error: kernel::Error) -> Error {
         E::Artifacts(error) => of_artifacts(error),
         E::Effects(_) | E::Reasoning(_) => Error::new(Code::Unavailable, message),
         E::Gate(_) | E::Seal(_) => Error::new(Code::Failed, message),
-        E::Broken(_) => Error::new(Code::Damaged, message),
+        E::Broken(_) => damaged(message),
+        E::Severed { .. } => {
+            Error::new(Code::Conflict, message).hint("`hermit ledger severed` shows what is left of it")
+        }
     }
+}
+
+/// A chain that does not fit: it is read and not written until a person has looked.
+fn damaged(message: String) -> Error {
+    Error::new(Code::Damaged, message).hint(
+        "everything can still be read; `hermit ledger verify` says where it is broken, and `hermit ledger reanchor` goes on in spite of it",
+    )
 }
 
 /// An error of the ledger.
@@ -94,7 +104,7 @@ pub fn of_ledger(error: ledger::Error) -> Error {
         E::Moved { .. } | E::GateMoved { .. } | E::Duplicate { .. } => Error::new(Code::Conflict, message),
         E::GrantSpent { .. } => Error::new(Code::Refused, message).details(json!({ "code": "grant_spent" })),
         E::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
-        E::Corrupt { .. } => Error::new(Code::Damaged, message),
+        E::Corrupt { .. } => damaged(message),
         E::NoStore { dir } => no_store(&dir),
         E::Full => Error::new(Code::DiskFull, message),
         E::Cancelled => Error::new(Code::Cancelled, message),

@@ -63,7 +63,13 @@ pub(crate) fn key_history(reader: &Reader) -> Result<KeyHistory, Error> {
 /// A task as its events say.
 pub(crate) fn task_state(reader: &Reader, task: TaskId) -> Result<TaskState, Error> {
     let mut state: Option<TaskState> = None;
+    // Of a task that was severed: as it was before that.
+    let severed = reader.severed().wire()?;
+    let cut = severed.iter().filter(|one| one.task == task).map(|one| one.from_seq).min();
     walk(reader, task, &mut |_, event, body| {
+        if cut.is_some_and(|from| event.task_seq >= from) {
+            return Ok(());
+        }
         match state.as_mut() {
             None => state = Some(TaskState::begin(event, body).wire()?),
             Some(state) => state.apply(event, body).wire()?,

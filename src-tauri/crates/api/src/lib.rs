@@ -32,6 +32,7 @@ mod source;
 mod suggest;
 mod writers;
 
+pub use body::store::PutBack;
 pub use call::call;
 pub use error::{
     Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,

@@ -1,17 +1,18 @@
 //! The verbs, and the help that teaches them.
 
+mod ledger;
 mod policy;
 mod rest;
 mod secret;
 mod standing;
 mod work;
 
+pub use ledger::{LedgerVerb, Reanchor};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     ArtifactsVerb, AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb,
-    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, LedgerVerb, MemoryVerb,
-    ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe,
-    WitnessVerb,
+    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport,
+    ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe, WitnessVerb,
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;

@@ -13,6 +13,7 @@ mod rollback;
 mod run;
 mod secret;
 mod serve;
+mod severed;
 mod start;
 mod store;
 mod task;

@@ -118,14 +118,17 @@ impl Local {
         if let Some(older) = older(&home, &Config::load(&home)?).map_err(Error::Said)? {
             return Err(Error::Older(Box::new(older)));
         }
-        Self::take_it(home, unlock, rebuild)
+        let local = Self::take_it(home, unlock, rebuild)?;
+        local.say_restored(false)?;
+        Ok(local)
     }
 
-    fn take_it(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
+    /// Everything but the store itself, and the ports of its kernel.
+    pub(crate) fn prepared(home: Home, rebuild: bool) -> Result<(Self, Ports), Error> {
         home.make()?;
         let config = Config::load(&home)?;
         let faults = faults::from_environment()?;
-        let mut local = Self::bare(home, config, Arc::clone(&faults));
+        let local = Self::bare(home, config, Arc::clone(&faults));
         logs::begin(&local.home, &local.config, local.secrets.redactor());
         let policy = PolicyEngine::shipped().map_err(|e| Error::Policy(e.to_string()))?;
         let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone()));
@@ -144,6 +147,11 @@ impl Local {
                 Box::new(if rebuild { fold.rebuilding() } else { fold })
             }),
         };
+        Ok((local, ports))
+    }
+
+    fn take_it(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
+        let (mut local, ports) = Self::prepared(home, rebuild)?;
         let kernel = Arc::new(Kernel::open(local.home.dir(), ports)?);
         if rebuild {
             local.rebuilt = Some(kernel.reader().log_head().map_err(kernel::Error::from)?);

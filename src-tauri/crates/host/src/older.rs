@@ -117,6 +117,7 @@ impl Local {
             let log_id = kernel.reader().log_id();
             let signed = Signed::of(log_id, Matter::AcceptPin, older.pin.sha256(), SystemClock.now(), &key)?;
             kernel.accept_pin(older.standing, older.pinned, older.found, older.pin.sha256(), &signed)?;
+            local.say_restored(true)?;
             pin::set_aside(local.home(), older.pinned);
             match kernel.checkpoint(&[]) {
                 Ok(_) | Err(kernel::Error::KeyLocked(_)) => Ok(()),

@@ -59,6 +59,17 @@ pub enum Error {
         "a broken invariant stopped this task: {0}; run `hermit ledger verify` and keep the store as it is"
     )]
     Broken(String),
+
+    /// The task's chain was broken and severed; nothing is done with it any more.
+    #[error(
+        "task `{task}` was severed at event {from_seq}: it is kept to be read, and nothing is done with it any more"
+    )]
+    Severed {
+        /// Which.
+        task: model::TaskId,
+        /// The first event that did not fit.
+        from_seq: u64,
+    },
 }
 
 impl From<Refusal> for Error {

@@ -162,6 +162,10 @@ impl Kernel {
 
     /// A task folded from the log, without a cell.
     pub(crate) fn load(&self, task_id: TaskId) -> Result<TaskState, Error> {
+        if let Some(one) = self.reader.severed()?.into_iter().find(|one| one.task == task_id) {
+            return Err(Error::Severed { task: task_id, from_seq: one.from_seq });
+        }
+        let mut chain = open::Chain::default();
         let mut state: Option<TaskState> = None;
         let mut after = 0;
         loop {
@@ -169,7 +173,7 @@ impl Kernel {
             let Some(last) = page.last() else { break };
             after = last.task_seq;
             for stored in &page {
-                let event = Event::from_bytes(&stored.bytes)?;
+                let event = chain.next(stored)?;
                 let body = self.body_of(&event)?;
                 match state.as_mut() {
                     None => {

@@ -5,7 +5,7 @@ use crate::store::StoreState;
 use crate::writeup::{Scope, Sources, Writeup};
 use crate::{Error, gatepass};
 use artifacts::InlineBlobs;
-use ledger::{OpenOptions, Reader, Writer};
+use ledger::{NoProjections, OpenOptions, Projector, Reader, Stored, Writer};
 use model::body::{ConversationOpened, HostStarted, HostStopped, PrincipalRegistered, StoreInitialised};
 use model::event::Actor;
 use model::fault::Point;
@@ -43,20 +43,39 @@ impl effects::Contents for Shelf {
 }
 
 pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
-    let writer = Writer::open(
-        dir,
-        OpenOptions {
-            hermit_version: VERSION.to_owned(),
-            projector: (ports.projector)(),
-            faults: Arc::clone(&ports.faults),
-            entropy: Arc::clone(&ports.entropy),
-        },
-    )?;
+    let writer = Writer::open(dir, options(&ports, (ports.projector)()))?;
+    let kernel = over(dir, writer, ports)?;
+    kernel.fold_store(true)?;
+    if lock(&kernel.store).system_task_id.is_none() {
+        kernel.initialise()?;
+    }
+    kernel.start_host()?;
+    Ok(kernel)
+}
+
+/// A store whose chain is broken, taken only to anchor it anew: no host begins, and the next one makes the views.
+pub(crate) fn open_broken(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
+    let writer = Writer::open_broken(dir, options(&ports, Box::new(NoProjections)))?;
+    let kernel = over(dir, writer, ports)?;
+    kernel.fold_store(false)?;
+    Ok(kernel)
+}
+
+fn options(ports: &Ports, projector: Box<dyn Projector>) -> OpenOptions {
+    OpenOptions {
+        hermit_version: VERSION.to_owned(),
+        projector,
+        faults: Arc::clone(&ports.faults),
+        entropy: Arc::clone(&ports.entropy),
+    }
+}
+
+fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
     let reader = writer.reader();
     let blobs = Arc::new(LedgerBlobs(reader.clone()));
     let artifacts = artifacts::Store::open(dir, blobs, Arc::clone(&ports.faults))?;
     let session = writer.session().to_owned();
-    let kernel = Kernel {
+    Ok(Kernel {
         dir: dir.to_owned(),
         writer,
         reader,
@@ -68,30 +87,60 @@ pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
         session,
         engines: Mutex::default(),
         winding: std::sync::atomic::AtomicBool::new(false),
-    };
-    kernel.fold_store()?;
-    if lock(&kernel.store).system_task_id.is_none() {
-        kernel.initialise()?;
+    })
+}
+
+/// A chain as it is read: an event that does not hash to its hash, or does not point to the one before it, is nothing
+/// that anybody may act on.
+#[derive(Default)]
+pub(crate) struct Chain {
+    last: Option<(u64, Digest)>,
+}
+
+impl Chain {
+    /// The next event of a task.
+    pub fn next(&mut self, stored: &Stored) -> Result<Event, Error> {
+        let broken = |why: &str| {
+            Error::Broken(format!("event {} of task `{}` {why}", stored.task_seq, stored.task_id))
+        };
+        if Digest::of(&stored.bytes) != stored.hash {
+            return Err(broken("does not hash to its hash"));
+        }
+        let event = Event::from_bytes(&stored.bytes).map_err(|e| broken(&format!("is none: {e}")))?;
+        let (before, head) = self.last.unwrap_or((0, Digest::ZERO));
+        if event.task_seq != before + 1 || event.prev_event_hash != head {
+            return Err(broken("does not follow the event before it"));
+        }
+        self.last = Some((stored.task_seq, stored.hash));
+        Ok(event)
     }
-    kernel.start_host()?;
-    Ok(kernel)
 }
 
 impl Kernel {
-    /// Folds the system task, the first stream of every store.
-    fn fold_store(&self) -> Result<(), Error> {
+    /// Folds the system task, the first stream of every store. What was severed of it is taken as far as it can be
+    /// read; of a broken store that is anchored anew, everything is.
+    fn fold_store(&self, whole: bool) -> Result<(), Error> {
         // The first event ever, not the first identifier: the inbox is made within the same millisecond.
         let Some(first) = self.reader.log(0, 1)?.into_iter().next() else { return Ok(()) };
         let task_id = first.task_id;
-        let mut after = 0;
+        let whole = whole && self.reader.severed()?.iter().all(|one| one.task != task_id);
+        let (mut after, mut chain) = (0, Chain::default());
         loop {
             let page = self.reader.events(task_id, after, 1_000)?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.task_seq;
             for stored in &page {
-                let event = Event::from_bytes(&stored.bytes)?;
-                let body = self.body_of(&event)?;
-                lock(&self.store).apply(event.task_seq, &body);
+                let read = match whole {
+                    true => chain.next(stored).and_then(|event| Ok((event.task_seq, self.body_of(&event)?))),
+                    false => Event::from_bytes(&stored.bytes)
+                        .map_err(Error::from)
+                        .and_then(|event| Ok((event.task_seq, self.body_of(&event)?))),
+                };
+                match read {
+                    Ok((task_seq, body)) => lock(&self.store).apply(task_seq, &body),
+                    Err(error) if whole => return Err(error),
+                    Err(_) => lock(&self.store).seq = stored.task_seq,
+                }
             }
         }
     }

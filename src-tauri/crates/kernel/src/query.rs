@@ -21,7 +21,10 @@ impl Kernel {
     /// Tasks that have not ended.
     pub(crate) fn open_tasks(&self) -> Result<Vec<TaskId>, Error> {
         let open = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
-        self.found(&TaskFilter { statuses: open, ..TaskFilter::default() })
+        let mut found = self.found(&TaskFilter { statuses: open, ..TaskFilter::default() })?;
+        let severed = self.reader.severed()?;
+        found.retain(|task| severed.iter().all(|one| one.task != *task));
+        Ok(found)
     }
 
     fn found(&self, filter: &TaskFilter) -> Result<Vec<TaskId>, Error> {

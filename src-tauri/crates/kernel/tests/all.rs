@@ -5,6 +5,7 @@ mod attempts;
 mod chain;
 mod governed;
 mod ingress;
+mod live;
 mod memory;
 mod observing;
 mod overriding;

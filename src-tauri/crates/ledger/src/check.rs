@@ -1,7 +1,7 @@
 //! What is looked at whenever a store is opened for writing: the ends of the chains. All of it is `verify`'s.
 
-use crate::rows::{Hash, Id};
-use crate::{Error, schema};
+use crate::rows::{Hash, Id, count};
+use crate::{Error, schema, severed};
 use rusqlite::Connection;
 use seal::Digest;
 use std::path::Path;
@@ -9,20 +9,24 @@ use std::path::Path;
 /// Rows looked at, counted from the end: what the last commits wrote.
 const TAIL: u32 = 64;
 
-/// Refuses a store whose last rows do not hash to what they say.
+/// Refuses a store whose last rows do not hash to what they say, but for those that a person severed.
 pub(crate) fn ends(conn: &Connection, dir: &Path) -> Result<(), Error> {
     let path = schema::path(dir);
     let damaged = |e: rusqlite::Error| match Error::sql("reading the end of the log", &e) {
         Error::Corrupt { why, .. } => Error::corrupt(&path, why),
         other => other,
     };
+    let known = severed::all(conn)?;
     let read = || -> rusqlite::Result<Option<String>> {
-        let mut found =
-            conn.prepare("SELECT log_seq, task_id, hash, bytes FROM events ORDER BY log_seq DESC LIMIT ?1")?;
+        let text =
+            "SELECT log_seq, task_id, hash, bytes, task_seq FROM events ORDER BY log_seq DESC LIMIT ?1";
+        let mut found = conn.prepare(text)?;
         let mut rows = found.query([TAIL])?;
         while let Some(row) = rows.next()? {
-            if Digest::of(row.get_ref(3)?.as_blob().unwrap_or_default()) != row.get::<_, Hash>(2)?.0 {
-                let (place, task) = (row.get::<_, i64>(0)?, row.get::<_, Id>(1)?.task());
+            let (place, task) = (row.get::<_, i64>(0)?, row.get::<_, Id>(1)?.task());
+            if Digest::of(row.get_ref(3)?.as_blob().unwrap_or_default()) != row.get::<_, Hash>(2)?.0
+                && !severed::covered(&known, task, count(row.get(4)?), count(place))
+            {
                 return Ok(Some(format!(
                     "event {place} of the log, of task `{task}`, does not hash to its hash"
                 )));

@@ -18,7 +18,8 @@
 //! 5. Every row carries the epoch of its writer, and only the newest epoch writes.
 //! 6. One commit is one sync. After one that failed nothing is written any more, and the reason is told.
 //! 7. A full disk refuses the batch and leaves the store as it was.
-//! 8. An empty or cut log is never valid; without a signature that somebody trusts nothing is valid either.
+//! 8. A broken chain is anchored anew by an event that names what it severed; the severed rows stay (proof.md 2).
+//! 9. An empty or cut log is never valid; without a signature that somebody trusts nothing is valid either.
 //!
 //! **Where to start reading.** `migrations/ledger/0001_ground.sql`, then [`Batch`], [`Writer::commit`], [`Reader`].
 
@@ -36,6 +37,7 @@ mod reader;
 mod reads;
 mod rows;
 mod schema;
+pub mod severed;
 mod state;
 mod tree;
 pub mod verify;
@@ -49,5 +51,6 @@ pub use lock::{Holder, holder};
 pub use reader::Reader;
 pub use reads::{Stats, Stored};
 pub use schema::{FILE, SCHEMA};
+pub use severed::Severed;
 pub use verify::{PinState, Report, Verdict, check_pin, verify};
 pub use writer::{OpenOptions, Writer};

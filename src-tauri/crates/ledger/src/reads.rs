@@ -3,7 +3,7 @@
 use crate::checkpoint::{Checkpoint, CheckpointKind, origin};
 use crate::reader::Reader;
 use crate::rows::{Hash, Id, count, int};
-use crate::{Error, tree};
+use crate::{Error, severed, tree};
 use model::{EventId, GrantId, TaskId, UnixMs};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use seal::Digest;
@@ -114,21 +114,48 @@ impl Reader {
         self.with(|conn| Ok(crate::state::stored_head(conn, task)?.map(|head| (head.seq, head.hash))))
     }
 
-    /// Events of a task behind `after_seq`, in order, at most `max`.
+    /// Events of a task behind `after_seq`, in order, at most `max`. Rows that were severed and are no events any more
+    /// are left out; [`Reader::severed_rows`] has them.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Corrupt`].
     pub fn events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Stored>, Error> {
+        self.readable(after_seq, |row| row.task_seq, |after| self.raw_events(task, after, max))
+    }
+
+    pub(crate) fn raw_events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Stored>, Error> {
         let tail = "WHERE task_id = ?1 AND task_seq > ?2 ORDER BY task_seq LIMIT ?3";
         self.many(tail, params![Id::from(task), int(after_seq), limit(max)])
     }
 
-    /// Events of all tasks behind `after_log_seq`, in the order of their commit, at most `max`.
+    /// Events of all tasks behind `after_log_seq`, in the order of their commit, at most `max`; as
+    /// [`Reader::events`] without what was severed and is unreadable.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Corrupt`].
     pub fn log(&self, after_log_seq: u64, max: usize) -> Result<Vec<Stored>, Error> {
-        self.many("WHERE log_seq > ?1 ORDER BY log_seq LIMIT ?2", params![int(after_log_seq), limit(max)])
+        let tail = "WHERE log_seq > ?1 ORDER BY log_seq LIMIT ?2";
+        let read = |after: u64| self.many(tail, params![int(after), limit(max)]);
+        self.readable(after_log_seq, |row| row.log_seq, read)
+    }
+
+    /// The next rows that are events. An empty answer is the end, so a page of which nothing is left is read over.
+    fn readable(
+        &self,
+        mut after: u64,
+        place: impl Fn(&Stored) -> u64,
+        read: impl Fn(u64) -> Result<Vec<Stored>, Error>,
+    ) -> Result<Vec<Stored>, Error> {
+        let known = self.severed()?;
+        loop {
+            let mut page = read(after)?;
+            let Some(last) = page.last() else { return Ok(page) };
+            after = place(last);
+            page.retain(|row| known.is_empty() || severed::readable(&known, row));
+            if !page.is_empty() {
+                return Ok(page);
+            }
+        }
     }
 
     /// The last place in the whole log; 0 when it is empty.
@@ -271,19 +298,20 @@ impl Reader {
         })
     }
 
+    /// The newest checkpoint of a task that covers fewer than `from_seq` events.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`].
+    pub fn checkpoint_before(&self, task: TaskId, from_seq: u64) -> Result<Option<Checkpoint>, Error> {
+        self.with(|conn| checkpoint_before(conn, self.log_id(), task, from_seq))
+    }
+
     /// Leaf hashes of a task's first `size` events.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Corrupt`] when there are fewer.
     pub fn task_leaves(&self, task: TaskId, size: u64) -> Result<Vec<Digest>, Error> {
-        let text = "SELECT bytes FROM events WHERE task_id = ?1 AND task_seq <= ?2 ORDER BY task_seq";
-        let leaves: Vec<Digest> = self.read("reading a task's tree", |conn| {
-            conn.prepare_cached(text)?
-                .query_map(params![Id::from(task), int(size)], |row| {
-                    Ok(seal::merkle::leaf_hash(row.get_ref(0)?.as_blob().unwrap_or_default()))
-                })?
-                .collect()
-        })?;
+        let leaves = self.with(|conn| tree::task_leaves(conn, task, 0, size))?;
         self.exactly(leaves, size)
     }
 
@@ -358,7 +386,8 @@ fn number(conn: &Connection, text: &str) -> rusqlite::Result<u64> {
     conn.prepare_cached(text)?.query_row([], |row| row.get::<_, i64>(0)).map(count)
 }
 
-const CHECKPOINT: &str = "SELECT kind, task_id, size, root, leaf_index, made_at, note FROM checkpoints";
+const CHECKPOINT: &str =
+    "SELECT kind, task_id, size, root, leaf_index, made_at, note, epoch FROM checkpoints";
 
 fn checkpoint(row: &Row<'_>, log_id: &str) -> rusqlite::Result<Checkpoint> {
     let kind: String = row.get(0)?;
@@ -384,13 +413,37 @@ pub(crate) fn last_checkpoint(
     kind: CheckpointKind,
     task: Option<TaskId>,
 ) -> Result<Option<Checkpoint>, Error> {
+    let known = if task.is_some() { severed::all(conn)? } else { Vec::new() };
+    let read = || -> rusqlite::Result<Option<Checkpoint>> {
+        let tail = "WHERE kind = ?1 AND task_id IS ?2 ORDER BY size DESC, checkpoint_seq DESC";
+        let mut found = conn.prepare_cached(&format!("{CHECKPOINT} {tail}"))?;
+        let mut rows = found.query(params![kind.as_str(), task.map(Id::from)])?;
+        while let Some(row) = rows.next()? {
+            let made = checkpoint(row, log_id)?;
+            // One that signed for rows that were severed since says nothing about what stands now.
+            if severed::stands(&known, task, made.size, count(row.get(7)?)) {
+                return Ok(Some(made));
+            }
+        }
+        Ok(None)
+    };
+    read().map_err(|e| Error::sql("reading a checkpoint", &e))
+}
+
+/// The newest checkpoint of a task that says nothing about what was severed of it.
+pub(crate) fn checkpoint_before(
+    conn: &Connection,
+    log_id: &str,
+    task: TaskId,
+    from_seq: u64,
+) -> Result<Option<Checkpoint>, Error> {
     let text = format!(
-        "{CHECKPOINT} WHERE kind = ?1 AND task_id IS ?2 ORDER BY size DESC, checkpoint_seq DESC LIMIT 1"
+        "{CHECKPOINT} WHERE kind = 'task' AND task_id = ?1 AND size < ?2 ORDER BY size DESC, checkpoint_seq DESC LIMIT 1"
     );
-    let mut found = conn.prepare_cached(&text).map_err(|e| Error::sql("reading a checkpoint", &e))?;
-    found
-        .query_row(params![kind.as_str(), task.map(Id::from)], |row| checkpoint(row, log_id))
-        .optional()
+    conn.prepare_cached(&text)
+        .and_then(|mut found| {
+            found.query_row(params![Id::from(task), int(from_seq)], |row| checkpoint(row, log_id)).optional()
+        })
         .map_err(|e| Error::sql("reading a checkpoint", &e))
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const FILE: &str = "ledger.db";
 
 /// Version of the ground tables, kept in `user_version`.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// Marks the file as ours: `HRMT`.
 const APPLICATION_ID: i32 = 0x4852_4d54;
@@ -22,6 +22,7 @@ const SQLITE_MIN: i32 = 3_051_003;
 const MIGRATIONS: [&str; SCHEMA as usize] = [
     include_str!("../../../../migrations/ledger/0001_ground.sql"),
     include_str!("../../../../migrations/ledger/0002_erasures.sql"),
+    include_str!("../../../../migrations/ledger/0003_severed.sql"),
 ];
 
 /// The oldest schema that is read as it is; a host that opens the store for writing brings it up to date.

@@ -1,9 +1,9 @@
 //! The three trees, derived from rows: a task's events, the gate's entries, the global log's notes.
 
 use crate::rows::{Hash, Id, count, int};
-use crate::{Error, checkpoint::CheckpointKind};
+use crate::{Error, checkpoint::CheckpointKind, severed};
 use model::TaskId;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use seal::Digest;
 use seal::merkle::{Frontier, leaf_hash};
 
@@ -84,18 +84,39 @@ pub(crate) fn gate_node(conn: &Connection, level: u8, index: u64) -> Result<Opti
 /// A task's tree at its first `size` events, from its last checkpoint on.
 pub(crate) fn task_frontier(conn: &Connection, task: TaskId, size: u64) -> Result<Frontier, Error> {
     let mut frontier = last_frontier(conn, CheckpointKind::Task, Some(task), size)?;
-    let text =
-        "SELECT bytes FROM events WHERE task_id = ?1 AND task_seq > ?2 AND task_seq <= ?3 ORDER BY task_seq";
-    let mut found = conn.prepare_cached(text).map_err(sql)?;
-    let mut rows = found.query(params![Id::from(task), int(frontier.size()), int(size)]).map_err(sql)?;
-    while let Some(row) = rows.next().map_err(sql)? {
-        let bytes = row.get_ref(0).map_err(sql)?;
-        frontier.push(leaf_hash(bytes.as_bytes().map_err(|e| damaged(&e.to_string()))?));
+    for leaf in task_leaves(conn, task, frontier.size(), size)? {
+        frontier.push(leaf);
     }
     if frontier.size() != size {
         return Err(damaged("a task has fewer events than it should"));
     }
     Ok(frontier)
+}
+
+/// Leaf hashes of a task's events `low..high`, counted from 0. A row that was lost and severed is the leaf of no bytes.
+pub(crate) fn task_leaves(
+    conn: &Connection,
+    task: TaskId,
+    low: u64,
+    high: u64,
+) -> Result<Vec<Digest>, Error> {
+    let known = severed::all(conn)?;
+    let text = "SELECT task_seq, bytes FROM events WHERE task_id = ?1 AND task_seq > ?2 AND task_seq <= ?3 \
+                ORDER BY task_seq";
+    let mut found = conn.prepare_cached(text).map_err(sql)?;
+    let mut rows = found.query(params![Id::from(task), int(low), int(high)]).map_err(sql)?;
+    let (mut leaves, mut next) = (Vec::new(), low + 1);
+    while let Some(row) = rows.next().map_err(sql)? {
+        let seq = count(row.get(0).map_err(sql)?);
+        while next < seq && severed::covered(&known, task, next, 0) {
+            leaves.push(leaf_hash(b""));
+            next += 1;
+        }
+        let bytes = row.get_ref(1).map_err(sql)?;
+        leaves.push(leaf_hash(bytes.as_bytes().map_err(|e| damaged(&e.to_string()))?));
+        next += 1;
+    }
+    Ok(leaves)
 }
 
 /// The global log's tree at its first `size` notes, from its last checkpoint on.
@@ -129,16 +150,18 @@ fn last_frontier(
     task: Option<TaskId>,
     size: u64,
 ) -> Result<Frontier, Error> {
-    let text = "SELECT frontier, size FROM checkpoints WHERE kind = ?1 AND task_id IS ?2 AND size <= ?3 \
-                ORDER BY size DESC LIMIT 1";
+    let known = severed::all(conn)?;
+    let text = "SELECT size, epoch, frontier FROM checkpoints WHERE kind = ?1 AND task_id IS ?2 AND size <= ?3 \
+                ORDER BY size DESC, checkpoint_seq DESC";
     let mut found = conn.prepare_cached(text).map_err(sql)?;
-    let row = found
-        .query_row(params![kind.as_str(), task.map(Id::from), int(size)], |row| {
-            Ok((row.get::<_, Vec<u8>>(0)?, count(row.get(1)?)))
-        })
-        .optional()
-        .map_err(sql)?;
-    let Some((bytes, size)) = row else { return Ok(Frontier::new()) };
+    let mut rows = found.query(params![kind.as_str(), task.map(Id::from), int(size)]).map_err(sql)?;
+    let (bytes, size) = loop {
+        let Some(row) = rows.next().map_err(sql)? else { return Ok(Frontier::new()) };
+        let (size, epoch) = (count(row.get(0).map_err(sql)?), count(row.get(1).map_err(sql)?));
+        if severed::stands(&known, task, size, epoch) {
+            break (row.get::<_, Vec<u8>>(2).map_err(sql)?, size);
+        }
+    };
     let frontier = Frontier::from_bytes(&bytes).map_err(|e| damaged(&e.to_string()))?;
     if frontier.size() != size {
         return Err(damaged("a checkpoint's frontier has another size"));

@@ -55,12 +55,26 @@ impl Writer {
     /// [`Error::Held`] when another process hosts it, [`Error::NewerSchema`], [`Error::Corrupt`] when it is damaged
     /// or its file is gone, [`Error::Full`], [`Error::Projection`], [`Error::Io`].
     pub fn open(dir: &Path, options: OpenOptions) -> Result<Self, Error> {
+        Self::take(dir, options, true)
+    }
+
+    /// [`Self::open`] for whoever anchors a broken chain anew, first of all: what does not fit is not looked at.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_broken(dir: &Path, options: OpenOptions) -> Result<Self, Error> {
+        Self::take(dir, options, false)
+    }
+
+    fn take(dir: &Path, options: OpenOptions, whole: bool) -> Result<Self, Error> {
         let OpenOptions { hermit_version, mut projector, faults, entropy } = options;
         let session = random_hex(entropy.as_ref());
         let mut lock = Lock::take(dir, &session)?;
         refuse_a_lost_file(dir, &lock)?;
         let conn = schema::open_writer(dir)?;
-        crate::check::ends(&conn, dir)?;
+        if whole {
+            crate::check::ends(&conn, dir)?;
+        }
         let epoch = Engine::take_epoch(&conn, &session, &hermit_version)?;
         let log_id = log_id(&conn, epoch, entropy.as_ref())?;
         if lock.log_id().is_some_and(|known| known != log_id) {

@@ -131,6 +131,8 @@ crate::names! {
         DisclosureErase = "disclosure.erase",
         /// A broken chain is anchored anew.
         ChainReanchor = "chain.reanchor",
+        /// A store that was put back from a copy says so.
+        StoreRestore = "store.restore",
         /// A store that is behind its pin is accepted.
         PinAccept = "pin.accept",
         /// A witness's signature is kept.

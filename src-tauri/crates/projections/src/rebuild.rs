@@ -4,6 +4,7 @@ use crate::fold::{self, Seen, Tasks, Typed, Words};
 use crate::{Error, schema};
 use model::Digest;
 use rusqlite::{Connection, Rows};
+use std::collections::BTreeSet;
 use std::sync::mpsc::sync_channel;
 
 /// Events between two reports of progress.
@@ -115,12 +116,13 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
             *under_way -= 1;
             heap.into_iter().try_for_each(|(seq, one)| take(seq, one?))
         };
+        let skipped = unreadable(conn)?;
         let mut found = conn.prepare("SELECT log_seq, bytes FROM events ORDER BY log_seq")?;
         let mut rows = found.query([])?;
         let mut found = conn.prepare(DISCLOSURES)?;
         let mut opened = Disclosures { rows: found.query([])?, ahead: None };
         loop {
-            let heap = next(&mut rows, &mut opened)?;
+            let heap = next(&mut rows, &mut opened, &skipped)?;
             if heap.is_empty() {
                 break;
             }
@@ -138,12 +140,38 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
     })
 }
 
-fn next(rows: &mut Rows<'_>, opened: &mut Disclosures<'_>) -> Result<Vec<Stored>, Error> {
+/// Rows that were severed and are no events any more: nothing can be folded from them.
+fn unreadable(conn: &Connection) -> Result<BTreeSet<i64>, Error> {
+    let mut skipped = BTreeSet::new();
+    for one in ledger::severed::all(conn)? {
+        let text =
+            "SELECT log_seq, hash, bytes FROM events WHERE task_id = ?1 AND task_seq BETWEEN ?2 AND ?3";
+        let mut found = conn.prepare(text)?;
+        let numbers = (fold::int(one.from_seq), fold::int(one.to_seq));
+        let mut rows = found.query((one.task.uuid().as_bytes().as_slice(), numbers.0, numbers.1))?;
+        while let Some(row) = rows.next()? {
+            let hash = row.get_ref(1)?.as_blob().unwrap_or_default();
+            if Digest::of(row.get_ref(2)?.as_blob().unwrap_or_default()).as_bytes().as_slice() != hash {
+                skipped.insert(row.get(0)?);
+            }
+        }
+    }
+    Ok(skipped)
+}
+
+fn next(
+    rows: &mut Rows<'_>,
+    opened: &mut Disclosures<'_>,
+    skipped: &BTreeSet<i64>,
+) -> Result<Vec<Stored>, Error> {
     let mut heap = Vec::with_capacity(HEAP);
     while heap.len() < HEAP
         && let Some(row) = rows.next()?
     {
         let seq = row.get(0)?;
+        if skipped.contains(&seq) {
+            continue;
+        }
         let bytes = row.get_ref(1)?.as_bytes().map_err(rusqlite::Error::from)?.to_vec();
         heap.push(Stored { seq, bytes, opened: opened.of(seq)? });
     }

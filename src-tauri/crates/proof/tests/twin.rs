@@ -405,6 +405,31 @@ fn the_twin_refuses_forged_notes_about_keys_and_witnesses_at_the_same_place() {
     println!("{compared} bundles with forged notes, {valid} of them valid: both verifiers say the same");
 }
 
+#[test]
+fn the_twin_misses_a_gate_entry_that_one_receipt_alone_names() {
+    let world = World::new(2, 1);
+    let one = proof::Options { scope: Scope::Receipt(world.receipts[0]), ..proof::Options::default() };
+    let field = Field::new(world, &one);
+    let mut files = field.files.clone();
+    files.retain(|name, _| !name.starts_with("gate/"));
+    assert!(files.len() < field.files.len(), "it had one");
+    repair(&mut files, Power::Receipt, &field.world);
+    let mutant = zip(&files);
+    let report = crate::world::tools::Bench::new().verify(&mutant, &[field.trust()]);
+    assert_eq!(report.exit_code(), 7, "{report}");
+    // Nor is it there twice (found by the harness at full size).
+    let mut files = field.files.clone();
+    let entries = files.get_mut("gate/entries.jsonl").unwrap();
+    let doubled = [entries.as_slice(), entries.as_slice()].concat();
+    *entries = doubled;
+    repair(&mut files, Power::Receipt, &field.world);
+    let twice = zip(&files);
+    let report = crate::world::tools::Bench::new().verify(&twice, &[field.trust()]);
+    assert_eq!(report.exit_code(), 5, "{report}");
+    let zips = [("without its gate entry".to_owned(), mutant), ("with it twice".to_owned(), twice)];
+    agree(&zips, &field.trust());
+}
+
 /// Bundles that the page's own tests read. They are committed, so that what was once exported stays checkable.
 #[test]
 fn the_bundles_that_the_page_is_tested_with_are_ours_and_valid() {
@@ -419,9 +444,15 @@ fn the_bundles_that_the_page_is_tested_with_are_ours_and_valid() {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(&path, field.zip()).unwrap();
             std::fs::write(folder.join("log.pub.pem"), field.world.keys.log.public().to_pem()).unwrap();
+            successors::write(&folder);
         }
         let report = proof::verify(&path, &[field.trust()]).unwrap();
         let again = "with HERMIT_WRITE_BUNDLES=1 this test writes it again, if it may no longer be valid";
         assert_eq!(report.verdict, Verdict::Valid, "{name}: {report}\n{again}");
     }
+    let key = std::fs::read_to_string(folder.join("rotated.before.pub.pem")).unwrap();
+    let held = std::fs::read(folder.join("rotated.before.checkpoint")).unwrap();
+    let trust = [Trust::parse(&key).unwrap()];
+    let report = proof::verify_since(&folder.join("rotated.zip"), &trust, Some(&held)).unwrap();
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
 }

@@ -195,8 +195,9 @@ impl Policy {
                     if threshold < 1 || threshold > members.len() || !members.iter().all(|m| known(m)) {
                         return Err(bad("a group asks for more than it has, or for a name it may not"));
                     }
-                    grouped.extend(members.iter().map(|m| (*m).to_owned()));
-                    if grouped.len() < members.len() || !names.insert((*name).to_owned()) {
+                    // One voice is one voice: a member that is named twice would count twice.
+                    let once = members.iter().all(|m| grouped.insert((*m).to_owned()));
+                    if !once || !names.insert((*name).to_owned()) {
                         return Err(bad("a name comes twice"));
                     }
                     let members = members.iter().map(|m| (*m).to_owned()).collect();

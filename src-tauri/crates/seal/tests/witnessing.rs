@@ -135,6 +135,21 @@ fn growth_is_cosigned_and_forks_rollbacks_and_strangers_are_not() {
 }
 
 #[test]
+fn a_member_that_a_group_names_twice_is_refused_whatever_was_grouped_before() {
+    let lines: String = (1..=4).map(|n| format!("witness w{n} {}\n", witness(n))).collect();
+    let groups =
+        ["group g 2 w1 w1\n", "group f 1 w2\ngroup g 2 w1 w1\n", "group f any w2 w3 w4\ngroup g all w1 w1\n"];
+    for groups in groups {
+        let text = format!("{lines}{groups}quorum g\n");
+        assert!(Policy::parse(&text).is_err(), "one voice would be two: {groups}");
+    }
+    // Each once is what it looks like.
+    let fair = Policy::parse(&format!("{lines}group f 1 w2\ngroup g 2 w1 w3\nquorum g\n")).unwrap();
+    assert!(!fair.is_met(&[("w1".to_owned(), 1)]));
+    assert!(fair.is_met(&[("w1".to_owned(), 1), ("w3".to_owned(), 1)]));
+}
+
+#[test]
 fn a_policy_counts_witnesses_and_groups_as_it_is_written() {
     let line = |seed: u8| format!("witness w{seed} {}\n", witness(seed));
     let text = format!(

@@ -101,6 +101,7 @@ macro_rules! with_commands {
         "shows the newest signed head of the whole log" ledger.head(Head) -> Signed, read [store];
         "compares the store with a head that somebody kept" ledger.compare(Compare) -> Compared, read [store];
         "counts what is there" ledger.stats(Stats) -> Counts, read [store];
+        "shows what was severed from the log" ledger.severed(Severed) -> Cuts, read [store];
         "tells whether the gate works or is halted" gate.state(State) -> GateState, read [gate];
         "stops everything until a person boots" gate.halt(Halt) -> GateState, write [];
         "lets Hermit work again" gate.boot(Boot) -> GateState, write [];

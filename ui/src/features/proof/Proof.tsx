@@ -1,5 +1,5 @@
 // Proofs for people who do not run Hermit, and the health of the log that they rest on.
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Screen } from "~/app/Screen";
 import { capital, count, plain, said } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
@@ -110,12 +110,23 @@ function Checked({ report }: { report: LedgerReport }) {
       <p><Words of={capital(report.reason)} /></p>
       <Facts wide rows={[
         report.place === null ? null : ["First place", report.place],
+        ...report.severed.map((cut): [string, ReactNode] => ["Severed by a person", <Severed key={cut.log_seq} cut={cut} />]),
         ["Read", `${count(report.events, "event")}, ${count(report.entries, "gate entry", "gate entries")}, ${count(report.artifacts, "artifact")}`],
         ["Checkpoints", `${report.trusted_checkpoints} of ${report.checkpoints} by a trusted key`],
         ["Not signed yet", count(report.unsigned_events, "event")],
         ["Kept outside", report.pinned ? "Compared with the checkpoint kept outside the store" : "No checkpoint is kept outside the store"],
       ]} />
     </div>
+  );
+}
+
+/** The end of a task's chain that did not fit: it is kept, and nobody vouches for it. */
+function Severed({ cut }: { cut: LedgerReport["severed"][number] }) {
+  return (
+    <>
+      <Hash of={cut.task_id} what="task" /> from event {cut.from_seq} on: {count(cut.rows, "event")} kept to be read and vouched for by nobody
+      {cut.lost > 0 && <>, {count(cut.lost, "event")} lost</>}, <Time at={cut.at} ago />. {said(cut.reason, "The reason was erased.")} <Copyable text={`hermit ledger severed ${cut.task_id}`} />
+    </>
   );
 }
 

@@ -117,6 +117,8 @@ export interface Commands {
   "ledger.compare": { params: ledger.Compare; answer: ledger.Compared };
   /** counts what is there */
   "ledger.stats": { params: ledger.Stats; answer: ledger.Counts };
+  /** shows what was severed from the log */
+  "ledger.severed": { params: ledger.Severed; answer: ledger.Cuts };
   /** tells whether the gate works or is halted */
   "gate.state": { params: gate.State; answer: gate.GateState };
   /** stops everything until a person boots */
@@ -232,6 +234,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "ledger.head": { access: "read", topics: ["store"] },
   "ledger.compare": { access: "read", topics: ["store"] },
   "ledger.stats": { access: "read", topics: ["store"] },
+  "ledger.severed": { access: "read", topics: ["store"] },
   "gate.state": { access: "read", topics: ["gate"] },
   "gate.halt": { access: "write", topics: [] },
   "gate.boot": { access: "write", topics: [] },

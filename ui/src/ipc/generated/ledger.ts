@@ -20,6 +20,14 @@ export type Stats = Record<string, never>;
 /** Nothing to say. */
 export type Head = Record<string, never>;
 
+/** Which of what was severed, and from where on. */
+export interface Severed {
+  /** A task: its rows come along. */
+  task?: string | null;
+  /** Rows behind this number of the task. */
+  after_seq?: number;
+}
+
 /** A signed head of this store, as somebody kept it. */
 export interface Compare {
   /** The note, as text. */
@@ -46,6 +54,48 @@ export interface Report {
   unsigned_events: number;
   /** Whether the checkpoint kept outside the store was compared. */
   pinned: boolean;
+  /** What a person severed, because it did not fit: it is read and not vouched for. */
+  severed: Cut[];
+}
+
+/** The end of a task's chain that was severed. */
+export interface Cut {
+  task_id: string;
+  /** The first event that did not fit. */
+  from_seq: number;
+  /** The last there was; below `from_seq` when all were gone. */
+  to_seq: number;
+  /** Rows of these that are there. */
+  rows: number;
+  /** Rows that are gone. */
+  lost: number;
+  /** Checkpoints that had signed for something else. */
+  checkpoints: number;
+  /** SHA-256 of all of it, as the log names it. */
+  severed_sha256: string;
+  /** In the words of the person; none when they were erased. */
+  reason: string | null;
+  at: number;
+  /** Where the log says so: the number of the event in the whole log. */
+  log_seq: number;
+}
+
+/** A severed row, as it stands. */
+export interface CutRow {
+  task_seq: number;
+  log_seq: number;
+  /** What the log said of it. */
+  hash: string;
+  /** What its bytes hash to. */
+  sha256: string;
+  /** Its bytes, as far as they are text. */
+  text: string;
+}
+
+/** Everything that was ever severed, and the rows of one task. */
+export interface Cuts {
+  severed: Cut[];
+  rows: CutRow[];
 }
 
 /** Events folded. */

@@ -170,7 +170,7 @@ async function run(state: State, opened: Opened, told: HTMLElement, list: HTMLEl
   for (const [index, chance] of places.entries()) {
     const at = chance % copy.length;
     copy[at] = (copy[at] ?? 0) ^ (1 << (chance >>> 29));
-    const { report, refusedBy } = judge(copy, state.trust);
+    const { report, refusedBy } = judge(copy, state);
     copy[at] = opened.original[at] ?? 0;
     const caught = report.verdict === "invalid" && refusedBy ? refusedBy : "missed";
     tally.set(caught, (tally.get(caught) ?? 0) + 1);

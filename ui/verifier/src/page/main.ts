@@ -5,7 +5,7 @@ import { artifactsView } from "./artifacts.ts";
 import { append, arcs, h, icon, mark } from "./dom.ts";
 import { bytesView } from "./hex.ts";
 import { receiptsView, type Go } from "./receipts.ts";
-import { fresh, nameKeys, open, recheck, restore, spanOf, VIEWS, type Opened, type State, type View } from "./state.ts";
+import { fresh, nameKeys, nameSince, open, recheck, restore, spanOf, VIEWS, type Opened, type State, type View } from "./state.ts";
 import { timelineView } from "./timeline.ts";
 import { face, stepName, verdictView } from "./verdict.ts";
 import { bytes, count, shown } from "./words.ts";
@@ -29,6 +29,8 @@ const live = h("p", { class: "offscreen", role: "status", "aria-live": "polite" 
 const chooser = h("input", { type: "file", accept: ".zip", id: "chooser", class: "offscreen", tabindex: -1, "aria-label": "A proof bundle" });
 const trustField = h("textarea", { class: "field", id: "trust", rows: 3, spellcheck: "false", autocomplete: "off", placeholder: "Key id, SHA256:…, vkey or PEM" });
 const trustSaid = h("p", { class: "trust-said", id: "trust-said" });
+const sinceField = h("textarea", { class: "field", id: "since", rows: 2, spellcheck: "false", autocomplete: "off", placeholder: "log/checkpoint of an older bundle" });
+const sinceSaid = h("p", { class: "trust-said", id: "since-said" });
 const banner = h("div", { class: "banner" });
 const nav = h("ul", { class: "nav" });
 const main = h("main", { class: "main", id: "main", tabindex: -1 });
@@ -43,6 +45,13 @@ trustField.setAttribute("aria-describedby", "trust-said");
 trustField.addEventListener("blur", () => trustField.scrollTo(0, 0));
 trustField.addEventListener("input", () => {
   nameKeys(state, trustField.value);
+  drawVerdict();
+  if (state.view === "verdict") drawView();
+});
+
+sinceField.setAttribute("aria-describedby", "since-said");
+sinceField.addEventListener("input", () => {
+  nameSince(state, sinceField.value);
   drawVerdict();
   if (state.view === "verdict") drawView();
 });
@@ -183,6 +192,7 @@ function drawVerdict(): void {
   append(banner, [changed]);
   live.textContent = `${word}. ${line}`;
   drawTrust(opened);
+  drawSince(opened);
   drawNav();
 }
 
@@ -203,6 +213,24 @@ function drawTrust(opened: Opened): void {
             ? "A witness says that the log only grew; it vouches for no bundle. Name a key of the owner too."
             : "The key you named does not vouch for this bundle."
           : "From its owner, by another way than this file. A key that came with the bundle shows only that it is of one piece.";
+}
+
+function drawSince(opened: Opened): void {
+  const { report } = opened.checked;
+  const fault = state.sinceFault;
+  const grown = report.proven.some((line) => line.includes("the checkpoint you hold"));
+  sinceField.setAttribute("aria-invalid", fault === undefined ? "false" : "true");
+  sinceSaid.className = `trust-said ${fault !== undefined ? "bad" : grown ? "good" : ""}`;
+  sinceSaid.textContent =
+    fault !== undefined
+      ? `This is no checkpoint: ${fault}.`
+      : state.since === undefined
+        ? "Shows whether the log has only grown since you got it."
+        : grown
+          ? "Since then the log has only grown."
+          : report.verdict === "incomplete"
+            ? "This bundle does not show the way from there; ask for an export with --since."
+            : "It is not shown that this log grew out of that one.";
 }
 
 function themeButton(): HTMLElement {
@@ -248,6 +276,7 @@ function frame(): HTMLElement {
     h("div", { class: "brand" }, mark(22), "Hermit", h("span", { class: "brand-of" }, "proof")),
     h("nav", { "aria-label": "What to see" }, nav),
     h("section", { class: "trust", "aria-label": "Trust" }, h("label", { for: "trust" }, "A key you trust"), trustField, trustSaid),
+    h("section", { class: "trust", "aria-label": "History" }, h("label", { for: "since" }, "A checkpoint you have from before"), sinceField, sinceSaid),
     h("p", { class: "rail-foot" }, icon("shield", 14), "No network, nothing kept"),
   );
   const bar = h("header", { class: "bar" }, title, h("span", { class: "push" }), h("button", { type: "button", class: "btn", id: "another", click: () => chooser.click() }, icon("open", 14), "Open another"), themeButton());

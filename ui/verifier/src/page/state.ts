@@ -1,5 +1,7 @@
 /** What the reader has opened, trusted and changed, and the verdict on it. */
+import { utf8 } from "../verify/bytes.ts";
 import { verify, type Checked } from "../verify/check.ts";
+import { parseCheckpoint, parseNote } from "../verify/note.ts";
 import { Stop } from "../verify/stop.ts";
 import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip, type Zip } from "../verify/zip.ts";
@@ -31,6 +33,9 @@ export interface State {
   trustText: string;
   trust: Trust[];
   trustFault?: string;
+  /** A checkpoint of the log that the reader has from before. */
+  since?: Uint8Array;
+  sinceFault?: string;
   receipt?: string;
   event?: number;
   artifact?: string;
@@ -59,7 +64,7 @@ function list(bytes: Uint8Array): Zip | undefined {
 export function open(state: State, name: string, original: Uint8Array): void {
   const zip = list(original);
   const story = zip ? tell(zip) : NOTHING;
-  const opened: Opened = { name, original, bytes: original, flips: new Map(), story, checked: judge(original, state.trust), took: 0 };
+  const opened: Opened = { name, original, bytes: original, flips: new Map(), story, checked: judge(original, state), took: 0 };
   if (zip) opened.zip = zip;
   state.opened = opened;
   state.view = "verdict";
@@ -75,8 +80,8 @@ export function open(state: State, name: string, original: Uint8Array): void {
   recheck(state);
 }
 
-export function judge(bytes: Uint8Array, trust: readonly Trust[]): Checked {
-  return verify(() => openZip(bytes), trust);
+export function judge(bytes: Uint8Array, { trust, since }: Pick<State, "trust" | "since">): Checked {
+  return verify(() => openZip(bytes), trust, since);
 }
 
 /** Checks the bytes as they are now. */
@@ -84,7 +89,7 @@ export function recheck(state: State): void {
   const { opened } = state;
   if (!opened) return;
   const began = performance.now();
-  opened.checked = judge(opened.bytes, state.trust);
+  opened.checked = judge(opened.bytes, state);
   opened.took = performance.now() - began;
 }
 
@@ -98,6 +103,23 @@ export function nameKeys(state: State, text: string): void {
     state.trust = blocks.map(parseTrust);
   } catch (error) {
     state.trustFault = error instanceof Error ? error.message : String(error);
+  }
+  recheck(state);
+}
+
+/** Takes a checkpoint of the log that the reader has from before, as its text; nothing when the field is empty. */
+export function nameSince(state: State, text: string): void {
+  delete state.since;
+  delete state.sinceFault;
+  // A note ends in one newline, which is easily lost on the way through a clipboard.
+  const note = utf8(`${text.trim()}\n`);
+  if (text.trim() !== "") {
+    try {
+      parseCheckpoint(parseNote(note).text);
+      state.since = note;
+    } catch (error) {
+      state.sinceFault = error instanceof Error ? error.message : String(error);
+    }
   }
   recheck(state);
 }

@@ -49,7 +49,9 @@ export class Authority {
   /** One receipt alone has no other entries of the gate than the one it names: nothing else would bind them. */
   private namedEntries(receipt: Receipt): void {
     if (!this.check.single) return;
-    const other = [...this.check.entries.keys()].find((hash) => hash !== receipt.authorized.audit_entry_sha256);
+    const named = receipt.authorized.audit_entry_sha256;
+    if (named !== undefined && !this.check.entries.has(named)) this.check.lacks(`the gate entry of receipt ${receipt.receipt_id}`);
+    const other = [...this.check.entries.keys()].find((hash) => hash !== named);
     if (other !== undefined) throw new Stop(GATE_ENTRIES, `the receipt does not name the entry \`${other}\``);
   }
 

@@ -108,8 +108,9 @@ export class Policy {
     if (threshold < 1 || threshold > members.length || !members.every(known)) {
       throw bad("a group asks for more than it has, or for a name it may not");
     }
+    // One voice is one voice: a member that is named twice would count twice.
+    if (new Set(members).size < members.length || this.names.has(name)) throw bad("a name comes twice");
     for (const member of members) this.grouped.add(member);
-    if (this.grouped.size < members.length || this.names.has(name)) throw bad("a name comes twice");
     this.names.add(name);
     this.groups.set(name, { threshold, members });
   }

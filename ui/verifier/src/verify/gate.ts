@@ -43,6 +43,8 @@ function entries(check: Check, numbers: readonly bigint[]): void {
       throw new Stop(place, "it does not point back to the entry before it");
     }
     const passes = entry.state_to === "EXECUTING" || entry.state_from === "EXECUTING";
+    // Where no place of it is proven, nothing else would notice.
+    if (check.entries.has(entry.entry_hash)) throw new Stop(place, "the same entry stands before it");
     check.entries.set(entry.entry_hash, passes && entry.decision === "ALLOW");
     check.counts.gate_entries += 1;
     last = { number, entry };

@@ -61,8 +61,8 @@ function leading(check: Check, trust: readonly Trust[]): Led {
 
 /** How a key that the reader named leads to the one in force. */
 function followed(purpose: string, key: PublicKey, { named, steps }: Leads): string {
-  const times = steps === 1 ? "once" : "in several steps";
-  return `the ${purpose} key ${key.keyid} followed the one you named (${named.keyid}), ${times}: ${steps} successions, each signed by the old key and by the new one`;
+  const how = steps === 1 ? "once: one succession, signed by the old key and by the new one" : `in several steps: ${steps} successions, each signed by the old key and by the new one`;
+  return `the ${purpose} key ${key.keyid} followed the one you named (${named.keyid}), ${how}`;
 }
 
 function verdictOf(check: Check, vouched: boolean, { trusted, revoked }: Led, trust: readonly Trust[]): Verdict {

@@ -8,7 +8,8 @@ use model::TaskId;
 use seal::PublicKey;
 use seal::note::{Checkpoint as SignedHead, Note, VerifierKey};
 use wire::ledger::{
-    Checkpoint, Checkpoints, Compare, Compared, Counts, Head, Rebuild, Rebuilt, Report, Signed, Stats, Verify,
+    Checkpoint, Checkpoints, Compare, Compared, Counts, Cut, CutRow, Cuts, Head, Rebuild, Rebuilt, Report,
+    Severed, Signed, Stats, Verify,
 };
 use wire::{Error, Verdict};
 
@@ -44,6 +45,49 @@ pub(crate) fn report(found: ledger::Report) -> Report {
         artifacts: found.blobs,
         unsigned_events: found.unsigned_events,
         pinned: found.pinned,
+        severed: found.severed.iter().map(cut).collect(),
+    }
+}
+
+/// Rows of something severed that are shown at once.
+const ROWS_MAX: usize = 200;
+
+pub(crate) fn severed(host: &dyn Host, p: Severed) -> Result<Cuts, Error> {
+    let reader = host.reader()?;
+    let all = reader.severed().wire()?;
+    let mut rows = Vec::new();
+    if let Some(asked) = &p.task {
+        let task: TaskId = find(host, asked)?;
+        for one in all.iter().filter(|one| one.task == task) {
+            for row in reader.severed_rows(one, p.after_seq, ROWS_MAX).wire()? {
+                rows.push(CutRow {
+                    task_seq: row.task_seq,
+                    log_seq: row.log_seq,
+                    hash: row.hash.to_string(),
+                    sha256: model::Digest::of(&row.bytes).to_string(),
+                    text: String::from_utf8_lossy(&row.bytes).into_owned(),
+                });
+            }
+        }
+        rows.sort_by_key(|row| row.task_seq);
+        rows.dedup_by_key(|row| row.task_seq);
+        rows.truncate(ROWS_MAX);
+    }
+    Ok(Cuts { severed: all.iter().map(cut).collect(), rows })
+}
+
+fn cut(one: &ledger::Severed) -> Cut {
+    Cut {
+        task_id: one.task.to_string(),
+        from_seq: one.from_seq,
+        to_seq: one.to_seq,
+        rows: one.rows,
+        lost: one.lost(),
+        checkpoints: one.checkpoints,
+        severed_sha256: one.digest.to_string(),
+        reason: one.reason.clone(),
+        at: one.at.0,
+        log_seq: one.log_seq,
     }
 }
 

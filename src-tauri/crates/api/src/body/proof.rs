@@ -29,8 +29,17 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
             Error::new(Code::KeyLocked, "the keys that sign a proof are locked")
                 .hint("open them and try again")
         })?;
-        let made = host.kernel()?.checkpoint(&[task]).wire()?;
-        troubles = host.cosign();
+        let made = match before_the_cut(&reader, task, &options)? {
+            // What was severed is vouched for by nobody, so the proof is as of the head before it.
+            Some((head, told)) => {
+                let mut made = host.kernel()?.checkpoint(&[]).wire()?;
+                made.push(head);
+                troubles.push(told);
+                made
+            }
+            None => host.kernel()?.checkpoint(&[task]).wire()?,
+        };
+        troubles.extend(host.cosign());
         (made, Some(signers))
     } else {
         (Vec::new(), None)
@@ -46,6 +55,35 @@ pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
         exported_at: made.exported_at.0,
         left_out: made.left_out.into_iter().chain(troubles).collect(),
     })
+}
+
+/// Of a task whose end was severed: the last signed head before that, and what to tell of it.
+fn before_the_cut(
+    reader: &ledger::Reader,
+    task: TaskId,
+    options: &Options,
+) -> Result<Option<(ledger::Checkpoint, String)>, Error> {
+    let severed = reader.severed().wire()?;
+    let Some(one) = severed.iter().filter(|one| one.task == task).min_by_key(|one| one.from_seq) else {
+        return Ok(None);
+    };
+    let told = format!(
+        "the task was severed at event {}: {} events from there on did not fit, and nobody vouches for them",
+        one.from_seq, one.rows
+    );
+    let Some(head) = reader.checkpoint_before(task, one.from_seq).wire()? else {
+        return Err(Error::new(
+            Code::Damaged,
+            format!("{told}; no head was signed before that, so nothing of it can be proven"),
+        )
+        .hint("`hermit ledger severed` shows what is left of it"));
+    };
+    if matches!(options.scope, Scope::Span { last, .. } if last > head.size) {
+        let why = format!("{told}; what can be proven ends with event {}", head.size);
+        return Err(Error::new(Code::Usage, why).hint("ask for less, or for the whole task"));
+    }
+    let told = format!("{told}; this proof is of its first {} events, as they were signed for", head.size);
+    Ok(Some((head, told)))
 }
 
 pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {

@@ -109,7 +109,7 @@ fn carry(from: &Store, to: &Store, digest: &Digest) -> Result<u64, artifacts::Er
 
 pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
     let (from, to) = (absolute("from", &p.from)?, absolute("to", &p.to)?);
-    let manifest = read_manifest(&from)?;
+    let (manifest, manifest_sha256) = read_manifest(&from)?;
     let ledger_path = from.join(ledger::FILE);
     let (digest, _) = digest_of(&ledger_path)?;
     if digest != manifest.ledger_sha256 {
@@ -126,6 +126,8 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
         }
         carry(&copy, &into, &kept.sha256).wire()?;
     }
+    // Whoever takes the store first writes into its log that it was restored; until then this says it.
+    PutBack { manifest_sha256, behind_pin: false }.leave(&to)?;
     // The ledger last: without it there is no store, so that a broken-off restore is none.
     let reader = ledger::restore(&ledger_path, &to).wire()?;
     let mut progress = |p: ledger::verify::Progress| host.progress(p.stage, p.done, p.of) == Flow::Continue;
@@ -144,6 +146,10 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
         ),
         _ => None,
     };
+    if behind_pin.is_some() {
+        PutBack::forget(&to)?;
+        PutBack { manifest_sha256, behind_pin: true }.leave(&to)?;
+    }
     let known = pin.as_deref().filter(|_| !trusted.is_empty());
     let found = report(ledger::verify(&reader, &trusted, known, &mut progress).wire()?);
     Ok(Restored {
@@ -157,7 +163,58 @@ pub(crate) fn restore(host: &dyn Host, p: Restore) -> Result<Restored, Error> {
     })
 }
 
-fn read_manifest(from: &Path) -> Result<Manifest, Error> {
+/// Left in a restored folder until a host has written into the log that it was restored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PutBack {
+    /// SHA-256 of the copy's manifest.
+    pub manifest_sha256: Digest,
+    /// Whether it was older than the head kept outside the store.
+    pub behind_pin: bool,
+}
+
+/// Its name.
+const PUT_BACK: &str = "restored.json";
+/// It is two fields.
+const PUT_BACK_BYTES_MAX: u64 = 4 * 1024;
+
+impl PutBack {
+    /// What a restore left there; `None` when there was none, or the log has it.
+    ///
+    /// # Errors
+    /// [`Code::Damaged`] when it cannot be read as what it is.
+    pub fn read(dir: &Path) -> Result<Option<Self>, Error> {
+        let path = dir.join(PUT_BACK);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        let read = open(&path)?.take(PUT_BACK_BYTES_MAX).read_to_end(&mut bytes);
+        read.map_err(|e| failed(format!("`{}` cannot be read: {e}", path.display())))?;
+        let damaged =
+            |e: String| Error::new(Code::Damaged, format!("`{}` is not what it was: {e}", path.display()));
+        seal::canon::from_canonical(&bytes).map(Some).map_err(|e| damaged(e.to_string()))
+    }
+
+    fn leave(&self, dir: &Path) -> Result<(), Error> {
+        let text = seal::canon::to_canonical(self).wire()?;
+        let path = dir.join(PUT_BACK);
+        make(&path, |out| out.write_all(&text).map_err(|e| failed(format!("`{}`: {e}", path.display()))))
+            .map(drop)
+    }
+
+    /// The log has it now.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn forget(dir: &Path) -> Result<(), Error> {
+        let path = dir.join(PUT_BACK);
+        std::fs::remove_file(&path)
+            .map_err(|e| failed(format!("`{}` cannot be removed: {e}", path.display())))
+    }
+}
+
+fn read_manifest(from: &Path) -> Result<(Manifest, Digest), Error> {
     let path = from.join(MANIFEST);
     let mut bytes = Vec::new();
     let read = open(&path)?.take(MANIFEST_BYTES_MAX).read_to_end(&mut bytes);
@@ -168,7 +225,7 @@ fn read_manifest(from: &Path) -> Result<Manifest, Error> {
     let value = seal::canon::parse_canonical(&bytes).map_err(|e| damaged(e.to_string()))?;
     let manifest: Manifest = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
     if manifest.format == FORMAT {
-        Ok(manifest)
+        Ok((manifest, Digest::of(&bytes)))
     } else {
         Err(damaged(format!("it is of format `{}`", manifest.format)))
     }

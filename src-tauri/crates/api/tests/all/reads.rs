@@ -40,6 +40,8 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("knowledge.search", json!({ "text": "wrote" })),
         ("ledger.verify", json!({})),
         ("ledger.stats", json!({})),
+        ("ledger.severed", json!({})),
+        ("ledger.severed", json!({ "task": task })),
         ("ledger.head", json!({})),
         ("ledger.compare", json!({ "note": "no head" })),
         ("erasure.plan", json!({ "task": task })),

@@ -144,26 +144,6 @@ pub struct ProofVerify {
     pub since: Option<PathBuf>,
 }
 
-/// `hermit ledger`.
-#[derive(Debug, Subcommand)]
-pub enum LedgerVerb {
-    /// Checks the whole ledger.
-    Verify {
-        /// A key trusted beside the store's own: PEM block, verifier key, or a file that holds one.
-        #[arg(long, value_name = "KEY|FILE")]
-        trust: Vec<String>,
-    },
-    /// Folds every list anew from the log.
-    Rebuild,
-    /// Signs the trees of tasks, gate and log.
-    Checkpoint {
-        /// Only of these tasks.
-        tasks: Vec<String>,
-    },
-    /// Counts what is there.
-    Stats,
-}
-
 /// `hermit checkpoint`.
 #[derive(Debug, Subcommand)]
 pub enum CheckpointVerb {

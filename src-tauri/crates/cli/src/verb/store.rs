@@ -19,6 +19,8 @@ pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
     match verb {
         LedgerVerb::Verify { trust } => verify(context, &trust),
         LedgerVerb::Rebuild => rebuild(context),
+        LedgerVerb::Reanchor(args) => super::severed::reanchor(context, &args),
+        LedgerVerb::Severed { task } => super::severed::severed(context, task),
         LedgerVerb::Checkpoint { tasks } => {
             let session = context.writing(Signs::Yes)?;
             let made = session.call(&Checkpoint { tasks });
@@ -74,6 +76,7 @@ fn verify(context: &Context, trust: &[String]) -> Came {
             "  {} checkpoints, {} of them by a trusted key; {} events under none yet",
             r.checkpoints, r.trusted_checkpoints, r.unsigned_events
         ));
+        super::severed::show(out, &r.severed);
         if !r.pinned {
             out.line("  no head was kept outside the store to compare with");
         }

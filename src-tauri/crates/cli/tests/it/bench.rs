@@ -85,6 +85,33 @@ impl Bench {
         self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())])
     }
 
+    /// Anchors a broken chain anew, with the approval passphrase out of a file.
+    pub fn reanchor(&self, passphrase: &str) -> Ran {
+        std::fs::write(self.path("said"), passphrase).unwrap();
+        let script = "exec \"$0\" ledger reanchor --reason 'a disk that lies' --yes --approval-passphrase-fd 3 --json 3<said";
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(program()).current_dir(self.dir.path());
+        let vault = self.path("vault");
+        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())])
+    }
+
+    /// What SQLite answers over the store's file. What is no question is done as somebody would who owns the machine:
+    /// triggers off, change, triggers on again.
+    pub fn sqlite(&self, statement: &str) -> Value {
+        let program = "import json, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute('PRAGMA foreign_keys = off')
+triggers = db.execute(\"SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'\").fetchall()
+for name, _ in triggers: db.execute('DROP TRIGGER ' + name)
+rows = db.execute(sys.argv[2]).fetchall()
+for _, sql in triggers: db.execute(sql)
+text = lambda v: v.decode('utf-8', 'replace') if isinstance(v, bytes) else v
+print(json.dumps([[text(v) for v in row] for row in rows]))";
+        let mut command = Command::new("python3");
+        command.args(["-c", program]).arg(self.home().join("ledger.db")).arg(statement);
+        self.finish(command, &[]).ends_with(0).json()
+    }
+
     /// Erases, with the approval passphrase out of a file.
     pub fn erase(&self, what: &[&str], passphrase: &str) -> Ran {
         self.erase_with(what, passphrase, "")

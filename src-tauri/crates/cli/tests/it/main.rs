@@ -11,6 +11,7 @@ mod keyring;
 mod pins;
 mod proofs;
 mod secrets;
+mod severed;
 mod terminal;
 mod troubles;
 mod witnesses;

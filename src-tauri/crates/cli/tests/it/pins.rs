@@ -142,6 +142,45 @@ fn a_restored_backup_behind_its_pin_is_named_as_such() {
     }
     bench.run(&["ledger", "verify"]).ends_with(7);
     refused(&bench.run(&["ledger", "checkpoint"]));
+    assert_eq!(restored_events(&bench), Vec::<bool>::new(), "nothing is written before a person says so");
     bench.accept(crate::bench::APPROVAL).ends_with(0);
+    bench.run(&["ledger", "verify"]).ends_with(0);
+    // A person's decision, what was accepted, and where the store came from: in this order, and once.
+    assert_eq!(restored_events(&bench), [true]);
+    let order = "SELECT event_type FROM events WHERE event_type IN ('person.decided', 'pin.accepted', 'store.restored') ORDER BY log_seq";
+    let order = bench.sqlite(order);
+    assert_eq!(order, serde_json::json!([["person.decided"], ["pin.accepted"], ["store.restored"]]));
+    bench.run(&["ledger", "checkpoint"]).ends_with(0);
+    assert_eq!(restored_events(&bench).len(), 1);
+}
+
+/// Whether it was behind its pin, for each time the log says that the store was restored.
+fn restored_events(bench: &Bench) -> Vec<bool> {
+    let rows = bench.sqlite("SELECT bytes FROM events WHERE event_type = 'store.restored' ORDER BY log_seq");
+    let said = |row: &serde_json::Value| -> serde_json::Value {
+        serde_json::from_str(row[0].as_str().unwrap()).unwrap()
+    };
+    rows.as_array().unwrap().iter().map(|row| said(row)["payload"]["behind_pin"] == true).collect()
+}
+
+#[test]
+fn a_store_that_was_put_back_says_so_in_its_log_once() {
+    let bench = Bench::new();
+    more(&bench, "one");
+    let copied = bench.path("copied");
+    let made = bench.run(&["backup", copied.to_str().unwrap(), "--json"]).ends_with(0).json();
+    copy(&bench.home(), &bench.path("aside"));
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    bench.run(&["restore", copied.to_str().unwrap()]).ends_with(6);
+    for name in ["keys.json", "vault.key", "approval.key"] {
+        copy(&bench.path("aside").join(name), &bench.home());
+    }
+    for _ in 0..2 {
+        bench.run(&["ledger", "checkpoint"]).ends_with(0);
+        assert_eq!(restored_events(&bench), [false]);
+    }
+    let rows = bench.sqlite("SELECT bytes FROM events WHERE event_type = 'store.restored'");
+    assert!(rows[0][0].as_str().unwrap().contains(&text(&made["manifest_sha256"])), "{rows}");
+    assert!(!bench.home().join("restored.json").exists(), "what the log has need not be kept beside it");
     bench.run(&["ledger", "verify"]).ends_with(0);
 }

@@ -55,7 +55,7 @@ impl Kernel {
                         "task `{task}` has not ended, and may still need what it was told; cancel it first"
                     )));
                 }
-                Ok(_) | Err(Error::NotFound { .. }) => {}
+                Ok(_) | Err(Error::NotFound { .. } | Error::Severed { .. }) => {}
                 Err(error) => return Err(error),
             }
         }

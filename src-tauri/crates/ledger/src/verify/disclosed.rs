@@ -3,7 +3,8 @@
 use super::fields::spelled;
 use super::report::{Place, Stop};
 use super::{Run, chunks};
-use crate::rows::{Hash, count};
+use crate::rows::{Hash, Id, count};
+use crate::severed::{self, Severed};
 use rusqlite::Connection;
 use seal::Digest;
 
@@ -12,6 +13,10 @@ const NEAR: i64 = 12;
 
 /// Every disclosure hashes to its digest, has the shape of one, and is named by the event it was recorded with.
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
+    let known = run.report.severed.clone();
+    // Of a log without events, or with events that were severed, something is known to be missing.
+    let lost = run.report.events == 0 || !known.is_empty();
+    let read = |conn: &Connection, start, end| read(conn, (&known, lost), start, end);
     chunks::sparse(run.conn, run.reader, "disclosures", "disclosure_seq", read, |done, of| {
         run.report.disclosures += done;
         run.tell("disclosures", run.report.disclosures, count(of))
@@ -21,12 +26,13 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
 /// A disclosure whose own bytes fit, and the event it says it was recorded with.
 struct Claim {
     log_seq: i64,
+    epoch: u64,
     digest: Digest,
 }
 
 /// Checks a range; returns how many were there.
-fn read(conn: &Connection, start: i64, end: i64) -> Result<u64, Stop> {
-    let text = "SELECT digest, bytes, log_seq FROM disclosures WHERE disclosure_seq BETWEEN ?1 AND ?2 \
+fn read(conn: &Connection, known: (&[Severed], bool), start: i64, end: i64) -> Result<u64, Stop> {
+    let text = "SELECT digest, bytes, log_seq, epoch FROM disclosures WHERE disclosure_seq BETWEEN ?1 AND ?2 \
                 ORDER BY disclosure_seq";
     let mut found = conn.prepare_cached(text)?;
     let mut rows = found.query([start, end])?;
@@ -34,7 +40,7 @@ fn read(conn: &Connection, start: i64, end: i64) -> Result<u64, Stop> {
     while let Some(row) = rows.next()? {
         let digest = row.get::<_, Hash>(0)?.0;
         if let Some(log_seq) = row.get::<_, Option<i64>>(2)? {
-            claims.push(Claim { log_seq, digest });
+            claims.push(Claim { log_seq, epoch: count(row.get(3)?), digest });
         }
         let at = |why: String| Stop::At(Place::Disclosure(digest), why);
         let bytes = row.get_ref(1)?.as_blob().map_err(|e| at(e.to_string()))?;
@@ -48,31 +54,45 @@ fn read(conn: &Connection, start: i64, end: i64) -> Result<u64, Stop> {
         }
         done += 1;
     }
-    named(conn, &claims)?;
+    named(conn, known, &claims)?;
     odd.map_or(Ok(done), Err)
 }
 
 /// Whether each is named by its event. Disclosures are recorded in the order of the log, so their events stand near
 /// each other and are read in one go.
-fn named(conn: &Connection, claims: &[Claim]) -> Result<(), Stop> {
+fn named(conn: &Connection, (known, lost): (&[Severed], bool), claims: &[Claim]) -> Result<(), Stop> {
     let mut order: Vec<usize> = (0..claims.len()).collect();
     order.sort_by_key(|n| claims.get(*n).map(|claim| claim.log_seq));
     let mut sorted = order.iter().filter_map(|n| Some((*n, claims.get(*n)?))).peekable();
-    let text = "SELECT log_seq, bytes FROM events WHERE log_seq >= ?1 ORDER BY log_seq";
+    let text =
+        "SELECT log_seq, bytes, task_id, task_seq, epoch FROM events WHERE log_seq >= ?1 ORDER BY log_seq";
     let mut found = conn.prepare_cached(text)?;
     let mut first_odd = None::<usize>;
+    // An event that is not there names nothing, unless it was lost, which was told already.
+    let nowhere = |odd: Option<usize>, n: usize| match lost {
+        false => Some(odd.map_or(n, |odd| odd.min(n))),
+        true => odd,
+    };
     while let Some((_, claim)) = sorted.peek() {
         let from = claim.log_seq;
         let mut rows = found.query([from])?;
         while let Some(row) = rows.next()? {
             let log_seq: i64 = row.get(0)?;
-            // Of an event that is not there, verification of the log itself tells.
-            while sorted.next_if(|(_, claim)| claim.log_seq < log_seq).is_some() {}
+            while let Some((n, _)) = sorted.next_if(|(_, claim)| claim.log_seq < log_seq) {
+                first_odd = nowhere(first_odd, n);
+            }
             let mut leaves = None;
             while let Some((n, claim)) = sorted.next_if(|(_, claim)| claim.log_seq == log_seq) {
                 let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
                 let leaves = leaves.get_or_insert_with(|| leaves_of(bytes));
-                if !leaves.contains(&spelled(claim.digest).as_slice()) {
+                // Of an event that was severed, or lost at the end so that its number was given again.
+                let severed = || -> rusqlite::Result<bool> {
+                    let (task, seq, epoch) =
+                        (row.get::<_, Id>(2)?.task(), count(row.get(3)?), count(row.get(4)?));
+                    let again = known.iter().any(|one| claim.epoch < one.epoch && one.epoch <= epoch);
+                    Ok(again || severed::covered(known, task, seq, count(log_seq)))
+                };
+                if !leaves.contains(&spelled(claim.digest).as_slice()) && !severed()? {
                     first_odd = Some(first_odd.map_or(n, |odd| odd.min(n)));
                 }
             }
@@ -80,7 +100,9 @@ fn named(conn: &Connection, claims: &[Claim]) -> Result<(), Stop> {
                 break;
             }
         }
-        while sorted.next_if(|(_, claim)| claim.log_seq <= from).is_some() {}
+        while let Some((n, _)) = sorted.next_if(|(_, claim)| claim.log_seq <= from) {
+            first_odd = nowhere(first_odd, n);
+        }
     }
     match first_odd.and_then(|n| claims.get(n)) {
         Some(claim) => {

@@ -1,11 +1,13 @@
 //! Events: bytes, copies, chain, trees.
 
+use super::about::{About, Grants, about};
 use super::chunks;
 use super::fields::{Fields, digest, fields, is_hex};
 use super::notes::Heads;
 use super::report::{Place, Stop};
 use super::{Run, trees::Trees};
 use crate::rows::{Hash, Id, count};
+use crate::severed::{self, Severed};
 use model::TaskId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -22,6 +24,10 @@ struct Task {
     head: Digest,
     /// How many of its events are signed for.
     signed: u64,
+    /// How many of them are believed.
+    believed: u64,
+    /// Rows that were severed and not yet passed: number, hash as the column says, leaf.
+    severed: Vec<(u64, Digest, Option<Digest>)>,
 }
 
 /// An event whose bytes were read.
@@ -35,27 +41,46 @@ struct Read {
 }
 
 struct Said {
-    prev: Digest,
+    /// The event before it; none for a row that was severed, of which nothing is believed.
+    prev: Option<Digest>,
     hash: Digest,
     leaf: Option<Digest>,
+    about: Option<About>,
 }
 
-pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(), Stop> {
+pub(super) fn check(
+    run: &mut Run<'_>,
+    heads: &Heads,
+    notes: &BTreeSet<Digest>,
+    epochs: u64,
+) -> Result<(), Stop> {
     let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0))?;
-    let mut chains =
-        Chains { heads, epochs, epoch: 0, tasks: HashMap::new(), trees: Trees::new(heads.of_tasks()) };
+    let known = run.report.severed.clone();
+    let mut chains = Chains {
+        heads,
+        notes,
+        grants: Grants::default(),
+        epochs,
+        known: &known,
+        log_seq: 0,
+        epoch: 1,
+        missing: 0,
+        tasks: HashMap::new(),
+        trees: Trees::new(heads.of_tasks()),
+    };
+    let mut followed = 0_u64;
     chunks::each(
         conn,
         reader,
         of,
-        |conn, start, _| read(conn, heads, start, of),
+        |conn, start, _| read(conn, heads, &known, start, of),
         |events| {
             for event in events {
-                chains.follow(event, run.report.events)?;
-                run.report.events += 1;
-                if run.report.events.is_multiple_of(TELL_EVERY) {
-                    run.tell("events", run.report.events, count(of))?;
+                run.report.events += u64::from(chains.follow(event)?);
+                followed += 1;
+                if followed.is_multiple_of(TELL_EVERY) {
+                    run.tell("events", followed, count(of))?;
                 }
             }
             Ok(())
@@ -63,12 +88,19 @@ pub(super) fn check(run: &mut Run<'_>, heads: &Heads, epochs: u64) -> Result<(),
     )?;
     run.report.tasks = chains.tasks.len() as u64;
     run.report.unsigned_events += chains.end()?;
-    run.tell("events", run.report.events, count(of))
+    chains.grants.check(conn)?;
+    run.tell("events", followed, count(of))
 }
 
 /// Reads the next events from a number on; ends with the first whose bytes are not what they should be. Where numbers
 /// are missing, it reads on behind them, and following the chain finds the gap.
-fn read(conn: &Connection, heads: &Heads, start: i64, last: i64) -> Result<Vec<Read>, Stop> {
+fn read(
+    conn: &Connection,
+    heads: &Heads,
+    known: &[Severed],
+    start: i64,
+    last: i64,
+) -> Result<Vec<Read>, Stop> {
     let text = "SELECT log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes \
                 FROM events WHERE log_seq BETWEEN ?1 AND ?2 ORDER BY log_seq LIMIT ?3";
     let mut found = conn.prepare_cached(text)?;
@@ -76,9 +108,15 @@ fn read(conn: &Connection, heads: &Heads, start: i64, last: i64) -> Result<Vec<R
     let mut events = Vec::with_capacity(usize::try_from(chunks::STRIDE).unwrap_or_default());
     while let Some(row) = rows.next()? {
         let (task, task_seq) = (row.get::<_, Id>(2)?.task(), count(row.get(3)?));
-        let said = say(row, task, task_seq, heads)?;
+        let log_seq = count(row.get(0)?);
+        let said = if severed::covered(known, task, task_seq, log_seq) {
+            let leaf = leaf_hash(row.get_ref(8)?.as_blob().unwrap_or_default());
+            Ok(Said { prev: None, hash: row.get::<_, Hash>(7)?.0, leaf: Some(leaf), about: None })
+        } else {
+            say(row, task, task_seq, heads)?
+        };
         let last = said.is_err();
-        events.push(Read { log_seq: count(row.get(0)?), epoch: count(row.get(1)?), task, task_seq, said });
+        events.push(Read { log_seq, epoch: count(row.get(1)?), task, task_seq, said });
         if last {
             break;
         }
@@ -99,13 +137,16 @@ fn say(row: &Row<'_>, task: TaskId, task_seq: u64, heads: &Heads) -> Result<Resu
     let said = fields(bytes).and_then(|fields| {
         compare(row, &fields, task, task_seq)?;
         let prev = &fields.prev_event_hash;
-        digest(prev).ok_or_else(|| format!("it points to `{prev}`, not to the event before it"))
+        let prev =
+            digest(prev).ok_or_else(|| format!("it points to `{prev}`, not to the event before it"))?;
+        Ok((prev, about(&fields.event_type, bytes)))
     });
     let leaf = || (task_seq <= heads.signed(task)).then(|| leaf_hash(bytes));
-    Ok(said.map(|prev| Said { prev, hash, leaf: leaf() }))
+    Ok(said.map(|(prev, about)| Said { prev: Some(prev), hash, leaf: leaf(), about }))
 }
 
-fn compare(row: &Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64) -> Result<(), String> {
+/// Holds the copies of an event in its columns against its bytes.
+pub(super) fn compare(row: &Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64) -> Result<(), String> {
     let read = |e: rusqlite::Error| e.to_string();
     let differs = |column: &str| Err(format!("the column `{column}` differs from the bytes"));
     if !is_hex(&fields.task_id, "task_", task.uuid().as_bytes()) {
@@ -132,43 +173,82 @@ fn compare(row: &Row<'_>, fields: &Fields<'_>, task: TaskId, seq: u64) -> Result
 /// Every chain as far as it was followed.
 struct Chains<'a> {
     heads: &'a Heads,
+    /// Digests of every note there is.
+    notes: &'a BTreeSet<Digest>,
+    grants: Grants,
     epochs: u64,
+    known: &'a [Severed],
+    /// The last row, and its epoch.
+    log_seq: u64,
     epoch: u64,
+    /// Numbers of the log that have no row, before the last severing.
+    missing: u64,
     tasks: HashMap<TaskId, Task>,
     trees: Trees,
 }
 
 impl Chains<'_> {
-    /// The next event of the log, `before` of which were followed.
-    fn follow(&mut self, event: Read, before: u64) -> Result<(), Stop> {
+    /// The next event of the log; answers whether it is believed.
+    fn follow(&mut self, event: Read) -> Result<bool, Stop> {
         let Read { log_seq, epoch, task: id, task_seq, said } = event;
         let at = |why: String| Stop::At(Place::Event { log_seq, task: id, task_seq }, why);
-        if log_seq != before + 1 {
+        let before = std::mem::replace(&mut self.log_seq, log_seq);
+        let gap = log_seq.wrapping_sub(before + 1);
+        if gap > 0 && !self.known.iter().any(|one| log_seq <= one.log_seq && gap <= one.lost()) {
             return Err(at(format!("the log goes from {before} to {log_seq}")));
         }
+        self.missing += gap;
+        let said = match said {
+            Ok(Said { prev: None, hash, leaf, .. }) => {
+                let task = self.tasks.entry(id).or_insert_with(|| Task::new(self.heads.signed(id)));
+                task.severed.push((task_seq, hash, leaf));
+                return Ok(false);
+            }
+            other => other,
+        };
         if epoch < self.epoch || epoch > self.epochs {
             return Err(at(format!("it carries epoch {epoch} behind epoch {}", self.epoch)));
         }
         self.epoch = epoch;
         let said = said.map_err(at)?;
         let task = self.tasks.entry(id).or_insert_with(|| Task::new(self.heads.signed(id)));
-        task.push(task_seq, &said).map_err(at)?;
-        match said.leaf {
-            Some(leaf) => self.trees.push(id, leaf),
-            None => Ok(()),
+        for leaf in task.heal() {
+            self.trees.push(id, leaf)?;
         }
+        task.push(task_seq, &said).map_err(at)?;
+        if let Some(leaf) = said.leaf {
+            self.trees.push(id, leaf)?;
+        }
+        match said.about {
+            Some(About::Signed(note)) if !self.notes.contains(&note) => {
+                let why = format!("event {task_seq} of task `{id}` tells of a checkpoint that is not there");
+                return Err(Stop::Missing(why));
+            }
+            Some(About::Issued(grant, max_uses)) => self.grants.issued(grant, max_uses),
+            Some(About::Used(grant)) => self.grants.used(grant),
+            _ => {}
+        }
+        Ok(true)
     }
 
     /// Whether every chain is as long as was signed for; returns how many events nobody signed for.
-    fn end(&self) -> Result<u64, Stop> {
+    fn end(&mut self) -> Result<u64, Stop> {
+        let lost: u64 = self.known.iter().map(Severed::lost).sum();
+        if self.missing > lost {
+            let why = format!("the log lacks {} events, and {lost} were severed", self.missing);
+            return Err(Stop::Missing(why));
+        }
         let mut unsigned = 0;
-        for (id, task) in &self.tasks {
+        for (id, task) in &mut self.tasks {
+            for leaf in task.heal() {
+                self.trees.push(*id, leaf)?;
+            }
             let (seq, signed) = (task.seq, task.signed);
             if seq < signed {
                 let why = format!("task `{id}` has {seq} events, and {signed} were signed for");
                 return Err(Stop::Missing(why));
             }
-            unsigned += seq - signed;
+            unsigned += (seq - signed).min(task.believed);
         }
         let seen: BTreeSet<TaskId> = self.tasks.keys().copied().collect();
         match self.heads.tasks().find(|(id, _)| !seen.contains(id)) {
@@ -182,7 +262,24 @@ impl Chains<'_> {
 
 impl Task {
     const fn new(signed: u64) -> Self {
-        Self { seq: 0, head: Digest::ZERO, signed }
+        Self { seq: 0, head: Digest::ZERO, signed, believed: 0, severed: Vec::new() }
+    }
+
+    /// Passes what was severed: the task goes on from the last of those rows, and each of their numbers is a leaf, that
+    /// of no bytes where a row was lost.
+    fn heal(&mut self) -> Vec<Digest> {
+        let mut leaves = Vec::new();
+        let mut rows = std::mem::take(&mut self.severed);
+        rows.sort_unstable_by_key(|(seq, ..)| *seq);
+        for (seq, hash, leaf) in rows {
+            while self.seq + 1 < seq {
+                leaves.push(leaf_hash(b""));
+                self.seq += 1;
+            }
+            leaves.extend(leaf);
+            (self.seq, self.head) = (seq, hash);
+        }
+        leaves
     }
 
     /// The next event of the task: its number and its link.
@@ -190,9 +287,10 @@ impl Task {
         if seq != self.seq + 1 {
             return Err(format!("the task goes from {} to {seq}", self.seq));
         }
-        if said.prev != self.head {
-            return Err(format!("it points to `{}`, not to the event before it", said.prev));
+        if let Some(prev) = said.prev.filter(|prev| *prev != self.head) {
+            return Err(format!("it points to `{prev}`, not to the event before it"));
         }
+        self.believed += 1;
         self.seq = seq;
         self.head = said.hash;
         Ok(())

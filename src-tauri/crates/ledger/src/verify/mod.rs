@@ -1,8 +1,10 @@
 //! What the stored bytes are worth: every chain, every copy, every tree, every signature (proof.md 2).
 //!
 //! Verification reads the rows once and never changes anything. Threads read and hash ranges of rows; what they found
-//! is taken up in order. Its memory is bounded by the number of tasks and checkpoints, not of events.
+//! is taken up in order. Its memory is bounded by the number of tasks, checkpoints and grants, not of events.
 
+mod about;
+mod breaks;
 mod chunks;
 mod disclosed;
 mod events;
@@ -13,6 +15,7 @@ mod others;
 mod report;
 mod trees;
 
+pub use breaks::{Break, breaks};
 pub use notes::{PinState, check_pin};
 pub use report::{Place, Progress, Report, Verdict};
 
@@ -65,16 +68,29 @@ impl Run<'_> {
     fn all(&mut self, pin: Option<&[u8]>) -> Result<(), Stop> {
         others::schema(self.conn)?;
         let epochs = others::epochs(self.conn)?;
-        let heads = notes::Heads::load(self.conn)?;
+        self.report.severed = crate::severed::all(self.conn)?;
+        let heads = notes::Heads::load(self.conn, &self.report.severed)?;
         // Notes first: what they sign for is what events and entries are held against.
-        notes::check(self)?;
-        events::check(self, &heads, epochs)?;
+        let notes = notes::check(self)?;
+        self.severed()?;
+        events::check(self, &heads, &notes, epochs)?;
         gate::check(self, &heads)?;
         disclosed::check(self)?;
         others::blobs(self)?;
         others::grant_uses(self)?;
         if let Some(pin) = pin {
             notes::against_pin(self, pin)?;
+        }
+        Ok(())
+    }
+
+    /// Whether each severing is a person's, of exactly what stands there.
+    fn severed(&self) -> Result<(), Stop> {
+        for one in &self.report.severed {
+            if let Err(why) = crate::severed::holds(self.conn, self.log_id, one)? {
+                let place = Place::Event { log_seq: one.log_seq, task: one.by.0, task_seq: one.by.1 };
+                return Err(Stop::At(place, why));
+            }
         }
         Ok(())
     }

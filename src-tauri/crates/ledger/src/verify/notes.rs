@@ -5,13 +5,14 @@ use super::{Run, chunks};
 use crate::checkpoint::origin;
 use crate::reader::Reader;
 use crate::rows::{Hash, Id, count};
+use crate::severed::{self, Severed};
 use crate::{CheckpointKind, Error, tree};
 use model::TaskId;
 use rusqlite::{Connection, Row};
 use seal::merkle::{Frontier, leaf_hash};
 use seal::note::{self, VerifierKey};
 use seal::{Digest, PublicKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 type Ahead = Vec<(u64, Digest, u64)>;
 
@@ -22,15 +23,20 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    pub fn load(conn: &Connection) -> Result<Self, Stop> {
-        let text = "SELECT kind, task_id, size, root, checkpoint_seq FROM checkpoints WHERE kind <> 'global' \
+    /// What checkpoints sign for, but for what was severed after them.
+    pub fn load(conn: &Connection, known: &[Severed]) -> Result<Self, Stop> {
+        let text = "SELECT kind, task_id, size, root, checkpoint_seq, epoch FROM checkpoints WHERE kind <> 'global' \
                     ORDER BY size DESC";
         let mut found = conn.prepare(text)?;
         let mut rows = found.query([])?;
         let mut heads = Self { tasks: BTreeMap::new(), gate: Vec::new() };
         while let Some(row) = rows.next()? {
             let head = (count(row.get(2)?), row.get::<_, Hash>(3)?.0, count(row.get(4)?));
-            match row.get::<_, Option<Id>>(1)? {
+            let task = row.get::<_, Option<Id>>(1)?;
+            if !severed::stands(known, task.map(Id::task), head.0, count(row.get(5)?)) {
+                continue;
+            }
+            match task {
                 Some(task) => heads.tasks.entry(task.task()).or_default().push(head),
                 None => heads.gate.push(head),
             }
@@ -69,14 +75,16 @@ struct Said {
     /// Its place in the global log and its leaf there; the global log's own notes have none.
     leaf: Option<(u64, Digest)>,
     trusted: bool,
+    sha256: Digest,
 }
 
 /// Every note: its text against the columns, its signature, its place in the global log; and the global roots.
-pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
+/// Returns the digests of all.
+pub(super) fn check(run: &mut Run<'_>) -> Result<BTreeSet<Digest>, Stop> {
     let (conn, reader, log_id, keys) = (run.conn, run.reader, run.log_id, run.keys);
     let last = "SELECT coalesce(max(checkpoint_seq), 0) FROM checkpoints";
     let of: i64 = conn.query_row(last, [], |row| row.get(0))?;
-    let mut global = Frontier::new();
+    let (mut global, mut notes_seen) = (Frontier::new(), BTreeSet::new());
     // Signatures cost more than anything else here, and each stands alone.
     chunks::each(
         conn,
@@ -85,8 +93,17 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
         |conn, start, _| read(conn, log_id, keys, start, of),
         |notes| {
             for note in notes {
+                let note = note?;
+                // After a severing the same tree may be signed once more; else no note is made twice.
+                if let Ok(said) = &note.said
+                    && !notes_seen.insert(said.sha256)
+                    && run.report.severed.is_empty()
+                {
+                    let place = Place::Checkpoint { number: note.number, kind: note.kind };
+                    return Err(Stop::At(place, "the same note stands before it".to_owned()));
+                }
                 run.report.trusted_checkpoints +=
-                    u64::from(follow(&mut global, note?, run.report.checkpoints)?);
+                    u64::from(follow(&mut global, note, run.report.checkpoints)?);
                 run.report.checkpoints += 1;
             }
             if run.report.checkpoints < count(of) {
@@ -95,7 +112,8 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
             Ok(())
         },
     )?;
-    run.tell("checkpoints", run.report.checkpoints, run.report.checkpoints)
+    run.tell("checkpoints", run.report.checkpoints, run.report.checkpoints)?;
+    Ok(notes_seen)
 }
 
 /// Reads the next notes from a number on, behind a gap too; ends with the first that does not fit to its columns.
@@ -148,7 +166,7 @@ fn say(
             return Err("its frontier belongs to another tree".to_owned());
         }
         let leaf = index.map(|index| (index, leaf_hash(text.as_bytes())));
-        Ok(Said { size, root, leaf, trusted })
+        Ok(Said { size, root, leaf, trusted, sha256: Digest::of(&bytes) })
     }))
 }
 
@@ -159,7 +177,7 @@ fn follow(global: &mut Frontier, note: Read, before: u64) -> Result<bool, Stop> 
     if number != before + 1 {
         return Err(at("a checkpoint before it is missing".to_owned()));
     }
-    let Said { size, root, leaf, trusted } = said.map_err(at)?;
+    let Said { size, root, leaf, trusted, .. } = said.map_err(at)?;
     // A global note may be signed before the rows of its leaves are numbered, never for leaves that are not there.
     let there = global.size();
     match leaf {

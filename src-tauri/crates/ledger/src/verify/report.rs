@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint::CheckpointKind;
+use crate::severed::Severed;
 use model::TaskId;
 use seal::Digest;
 use std::fmt;
@@ -18,7 +19,8 @@ pub enum Verdict {
         /// What is wrong there.
         why: String,
     },
-    /// Everything that is there fits, but something is missing: rows a checkpoint or the pin signed for, or all.
+    /// Everything that is there fits, but something is missing: rows a checkpoint or the pin signed for, or all; or
+    /// rows that did not fit were severed, which stays so for ever.
     Incomplete,
     /// Everything fits, but nothing that somebody trusts says that this is all, or ours.
     Unverifiable,
@@ -124,6 +126,8 @@ pub struct Report {
     pub unsigned_events: u64,
     /// Whether the pin was compared.
     pub pinned: bool,
+    /// What was severed by a person, because it did not fit; it is read and not believed.
+    pub severed: Vec<Severed>,
 }
 
 impl Default for Report {
@@ -140,6 +144,7 @@ impl Default for Report {
             blobs: 0,
             unsigned_events: 0,
             pinned: false,
+            severed: Vec::new(),
         }
     }
 }
@@ -185,7 +190,27 @@ impl Report {
                 (Verdict::Valid, reason)
             }
         };
+        if !self.severed.is_empty() {
+            let told: Vec<String> = self.severed.iter().map(told).collect();
+            self.reason = format!("{}; {}", told.join("; "), self.reason);
+            // What nobody trusts stays that; what is trusted lacks what was severed.
+            if self.verdict == Verdict::Valid {
+                self.verdict = Verdict::Incomplete;
+            }
+        }
     }
+}
+
+/// What was severed, in words.
+fn told(one: &Severed) -> String {
+    let Severed { task, from_seq, rows, .. } = one;
+    let lost = match one.lost() {
+        0 => String::new(),
+        lost => format!(", and {lost} are lost"),
+    };
+    format!(
+        "task `{task}` was severed at event {from_seq} by a person: {rows} events from there on are kept and not vouched for{lost}"
+    )
 }
 
 /// Why verification ends before its end.

@@ -19,5 +19,6 @@ mod histories;
 mod immutable;
 mod opening;
 mod ranges;
+mod severing;
 mod tampering;
 mod world;

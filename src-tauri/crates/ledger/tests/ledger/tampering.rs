@@ -7,7 +7,7 @@ use model::{TaskId, UnixMs};
 use seal::{Digest, SeedSigner, Signer};
 
 /// Two tasks, a gate of 300 entries, content, a grant, all signed.
-fn filled() -> (World, [TaskId; 2]) {
+pub fn filled() -> (World, [TaskId; 2]) {
     let world = World::new();
     let writer = world.writer();
     let ids = [task(), task()];

@@ -51,7 +51,7 @@ pub fn grant() -> GrantId {
     GrantId::fresh(&Noon, &IDS)
 }
 
-fn draft(task: TaskId, body: Body) -> Draft {
+pub fn draft(task: TaskId, body: Body) -> Draft {
     Draft {
         event_id: EventId::fresh(&Noon, &IDS),
         task_id: task,
@@ -167,6 +167,14 @@ pub fn open_at(dir: &Path, projector: Box<dyn Projector>, faults: Arc<dyn Faults
     let start = STORES.fetch_add(1, Ordering::Relaxed) << 20;
     let entropy = Arc::new(Dice(AtomicU64::new(start)));
     Writer::open(dir, OpenOptions { hermit_version: "test".to_owned(), projector, faults, entropy })
+}
+
+/// Opens a store whose chain is broken, to anchor it anew.
+pub fn open_broken_at(dir: &Path) -> Result<Writer, Error> {
+    let start = STORES.fetch_add(1, Ordering::Relaxed) << 20;
+    let entropy = Arc::new(Dice(AtomicU64::new(start)));
+    let (projector, faults) = (Box::new(NoProjections), Arc::new(NoFaults));
+    Writer::open_broken(dir, OpenOptions { hermit_version: "test".to_owned(), projector, faults, entropy })
 }
 
 pub fn verify_at(dir: &Path) -> Report {

@@ -53,7 +53,11 @@ impl Check<'_> {
             }
             let passes =
                 entry.state_to == KernelState::Executing || entry.state_from == KernelState::Executing;
-            self.entries.insert(entry.entry_hash, passes && entry.decision == GateDecision::Allow);
+            let allowed = passes && entry.decision == GateDecision::Allow;
+            // Where no place of it is proven, nothing else would notice.
+            if self.entries.insert(entry.entry_hash, allowed).is_some() {
+                return Err(Stop::at(place, "the same entry stands before it"));
+            }
             self.counts.gate_entries += 1;
             last = Some((number, entry));
         }

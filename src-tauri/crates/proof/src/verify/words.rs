@@ -276,12 +276,11 @@ impl Check<'_> {
 
 /// How a key that the receiver named leads to the one in force.
 fn followed(purpose: &str, key: &PublicKey, named: &PublicKey, steps: usize) -> String {
-    let times = if steps == 1 { "once" } else { "in several steps" };
-    format!(
-        "the {purpose} key {} followed the one you named ({}), {times}: {steps} successions, each signed by the old key and by the new one",
-        key.keyid(),
-        named.keyid()
-    )
+    let how = match steps {
+        1 => "once: one succession, signed by the old key and by the new one".to_owned(),
+        _ => format!("in several steps: {steps} successions, each signed by the old key and by the new one"),
+    };
+    format!("the {purpose} key {} followed the one you named ({}), {how}", key.keyid(), named.keyid())
 }
 
 /// Why a key that was named does not count any more.

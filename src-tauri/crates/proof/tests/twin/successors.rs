@@ -9,6 +9,7 @@ use seal::cosignature::{Policy, WitnessKey};
 use seal::note::{Note, NoteSignature, VerifierKey, sign_note};
 use seal::succession::Revocation;
 use seal::{SeedSigner, Signer};
+use std::path::Path;
 
 /// The keys before the ones in force, and the log key before them, which is revoked.
 pub struct Before {
@@ -36,6 +37,14 @@ pub fn all() -> Vec<(Field, Before, Vec<u8>)> {
     let anew = sign_note(&text, &origin, &later.keys.log).unwrap().to_bytes();
     let whole = dressed(later, old, Options { since: Some(anew), ..World::everything() }, Some(&held));
     [whole, single].into_iter().map(|(field, before)| (field, before, held.clone())).collect()
+}
+
+/// Writes the whole task for the page's own tests: its bundle, and the log key and the head from before.
+pub fn write(folder: &Path) {
+    let Some((field, before, held)) = all().into_iter().next() else { return };
+    std::fs::write(folder.join("rotated.zip"), field.zip()).unwrap();
+    std::fs::write(folder.join("rotated.before.pub.pem"), before.old.log.public().to_pem()).unwrap();
+    std::fs::write(folder.join("rotated.before.checkpoint"), held).unwrap();
 }
 
 fn dressed(world: World, old: Persons, options: Options, held: Option<&[u8]>) -> (Field, Before) {

@@ -21,6 +21,15 @@ params! {
     Stats {}
     /// Nothing to say.
     Head {}
+    /// Which of what was severed, and from where on.
+    Severed {
+        /// A task: its rows come along.
+        #[serde(default)]
+        task: Option<String>,
+        /// Rows behind this number of the task.
+        #[serde(default)]
+        after_seq: u64,
+    }
     /// A signed head of this store, as somebody kept it.
     Compare {
         /// The note, as text.
@@ -50,7 +59,43 @@ answers! {
         unsigned_events: u64,
         /// Whether the checkpoint kept outside the store was compared.
         pinned: bool,
+        /// What a person severed, because it did not fit: it is read and not vouched for.
+        severed: Vec<Cut>,
     }
+    /// The end of a task's chain that was severed.
+    Cut {
+        task_id: String,
+        /// The first event that did not fit.
+        from_seq: u64,
+        /// The last there was; below `from_seq` when all were gone.
+        to_seq: u64,
+        /// Rows of these that are there.
+        rows: u64,
+        /// Rows that are gone.
+        lost: u64,
+        /// Checkpoints that had signed for something else.
+        checkpoints: u64,
+        /// SHA-256 of all of it, as the log names it.
+        severed_sha256: String,
+        /// In the words of the person; none when they were erased.
+        reason: Option<String>,
+        at: i64,
+        /// Where the log says so: the number of the event in the whole log.
+        log_seq: u64,
+    }
+    /// A severed row, as it stands.
+    CutRow {
+        task_seq: u64,
+        log_seq: u64,
+        /// What the log said of it.
+        hash: String,
+        /// What its bytes hash to.
+        sha256: String,
+        /// Its bytes, as far as they are text.
+        text: String,
+    }
+    /// Everything that was ever severed, and the rows of one task.
+    Cuts { severed: Vec<Cut>, rows: Vec<CutRow> }
     /// Events folded.
     Rebuilt { events: u64 }
     /// Checkpoints made or still good.

@@ -1,0 +1,38 @@
+//! Broken chains anchored anew by a person at this machine; and a store that was put back, said so in its own log.
+
+use crate::{Error, Home, Local, SystemClock};
+use kernel::command::person::{Matter, Signed};
+use ledger::Reader;
+use ledger::verify::Break;
+use model::Clock as _;
+
+/// Where each chain of the store breaks first, for a person to look at; empty when none does.
+///
+/// # Errors
+/// When the store cannot be read at all: then there is nothing to anchor, and a backup has to be restored.
+pub fn broken(home: &Home) -> Result<Vec<Break>, wire::Error> {
+    let reader = Reader::open(home.dir()).map_err(api::of_ledger)?;
+    ledger::verify::breaks(&reader).map_err(api::of_ledger)
+}
+
+impl Local {
+    /// Severs what a person was shown, signed with the approval key. The store is free again afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Keys`] for a wrong passphrase; [`Error::Kernel`] as the kernel says.
+    pub fn reanchor(home: Home, shown: &[Break], reason: &str, approval: &[u8]) -> Result<(), Error> {
+        let (local, ports) = Self::prepared(home, false)?;
+        let key = local.approval_key(approval)?;
+        let sign = |log_id: &str, about| Signed::of(log_id, Matter::Reanchor, about, SystemClock.now(), &key);
+        Ok(kernel::command::reanchor::reanchor(local.home().dir(), ports, shown, reason, &sign)?)
+    }
+
+    /// Writes into the log that this store was put back from a copy, once, when it was. `behind_pin`: a person has just
+    /// accepted that it is older than the head kept outside it.
+    pub(crate) fn say_restored(&self, behind_pin: bool) -> Result<(), Error> {
+        let Some(came) = api::PutBack::read(self.home().dir()).map_err(Error::Said)? else { return Ok(()) };
+        self.owned_kernel()?.restored(came.manifest_sha256, came.behind_pin || behind_pin)?;
+        // Left over by a crash, it is found to be said already.
+        api::PutBack::forget(self.home().dir()).map_err(Error::Said)
+    }
+}

@@ -1,0 +1,26 @@
+//! A store that was put back from a copy says so, once.
+
+use crate::Error;
+use crate::kernel::Kernel;
+use model::body::StoreRestored;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use seal::Digest;
+
+impl Kernel {
+    /// Records that the store was restored from the copy with this manifest; a second time it is known already.
+    ///
+    /// # Errors
+    /// When the event cannot be written.
+    pub fn restored(&self, manifest_sha256: Digest, behind_pin: bool) -> Result<(), Error> {
+        let key = format!("restored:{manifest_sha256}");
+        if self.reader.by_idempotency_key(&key)?.is_some() {
+            return Ok(());
+        }
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.store_writeup(Point::StoreRestore, actor, self.session.clone(), None)?;
+        w.push_keyed(Some(key), StoreRestored { manifest_sha256, behind_pin });
+        self.commit(w, None)?;
+        Ok(())
+    }
+}
