@@ -109,12 +109,15 @@ fn escaped(text: &str) -> String {
 }
 
 fn chosen(app: &AppHandle, approval: &str, action: &str) {
-    shown().remove(approval);
     match action {
+        // It may still stand there; once the card is answered it is taken back.
         "default" | "review" => window::card(app, approval),
-        "deny" => deny(app, approval),
+        "deny" => {
+            shown().remove(approval);
+            deny(app, approval);
+        }
         // Closed, or lapsed: nothing was said.
-        _ => {}
+        _ => _ = shown().remove(approval),
     }
 }
 

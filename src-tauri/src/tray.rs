@@ -37,7 +37,16 @@ pub fn make(app: &AppHandle, waiting: &Waiting) -> Result<(), String> {
         let _ = send.send(built);
     };
     app.run_on_main_thread(built).map_err(|e| e.to_string())?;
-    receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("the desktop does not answer".to_owned()))
+    let built =
+        receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("the desktop does not answer".to_owned()));
+    built.map_err(|why| {
+        tracing::debug!(why, "there is no tray");
+        if why.contains("StatusNotifierWatcher") {
+            "this desktop has no place for a tray".to_owned()
+        } else {
+            why
+        }
+    })
 }
 
 fn build(app: &AppHandle, waiting: &Waiting) -> tauri::Result<()> {

@@ -113,6 +113,7 @@ fn allow_with_keyboard(room: &Room, app: &Driver, approval: &str) {
     // The space bar let go at once decides nothing either.
     room.xdo(&["key", "space"]);
     assert_eq!(standing(room, approval)["status"], "pending", "a tap decides nothing");
+    assert!(room.command("dunstctl").arg("close-all").status().is_ok(), "its notification is put away");
     room.picture("approval");
     room.xdo(&["keydown", "space"]);
     until("it is allowed", || standing(room, approval)["status"] == "granted");

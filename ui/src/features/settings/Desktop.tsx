@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import type { Lacks } from "~/host/host";
 import { useHost } from "~/ipc/client";
 import { capital } from "~/features/words";
+import { Button } from "~/primitives/Button";
 import { Check } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { sentence } from "~/primitives/States";
@@ -36,6 +37,7 @@ export function Desktop() {
         row("notifications", "Say what waits; none of them can allow anything"),
         row("actions", "Open the card, or deny"),
       ]} />
+      {host.openKeys !== undefined && <div><Button icon="key" onClick={() => void host.openKeys?.()}>Make or open your keys</Button></div>}
       {starts !== null && (
         <Check label="Start Hermit in the tray when I log in" checked={starts} onChange={(event) => void host.autostart?.(event.target.checked).then(setStarts, () => undefined)} />
       )}

@@ -1,0 +1,94 @@
+// The window a yes is given in: what it takes, and what decides nothing.
+import { QueryClientProvider } from "@tanstack/react-query";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, test } from "vitest";
+import type { Desk } from "~/host/desk";
+import { Refused } from "~/host/host";
+import { HostProvider, makeQueryClient } from "~/ipc/client";
+import { APPROVAL, approval, scene } from "~/test/scene";
+import { seriousFindings } from "~/test/show";
+import { Answering } from "./Answering";
+
+const HOLD_MS = 40;
+
+function shown(more: Partial<Desk> = {}, needs = true) {
+  const done: string[] = [];
+  const desk: Desk = {
+    subject: async () => ({ kind: "approval", id: APPROVAL }),
+    shown: async () => ({ arm_ms: 5, hold_ms: HOLD_MS, needs_passphrase: needs, has_key: true }),
+    press: async (down) => { done.push(down ? "down" : "up"); },
+    grant: async (id, sha, words) => {
+      done.push(`grant ${words}`);
+      expect([id, sha]).toEqual([APPROVAL, approval.packet_sha256]);
+      return { approval_id: id, task_id: "task_1", accepted: true, status: "granted" };
+    },
+    makeKeys: async () => undefined, unlock: async () => true, leave: async () => { done.push("leave"); },
+    ...more,
+  };
+  const host = scene({}, "window");
+  const client = makeQueryClient();
+  render(<HostProvider value={host}><QueryClientProvider client={client}><Answering id={APPROVAL} desk={desk} /></QueryClientProvider></HostProvider>);
+  return { done, host, user: userEvent.setup() };
+}
+
+const button = () => screen.findByRole("button", { name: "Hold to allow" });
+async function ready() {
+  const hold = await button();
+  await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
+  return hold;
+}
+
+test("a yes is typed and held, and is for the bytes that were shown", async () => {
+  const { done, user } = shown();
+  await user.type(await screen.findByLabelText("Approval passphrase"), "words");
+  const hold = await ready();
+  fireEvent.pointerDown(hold, { button: 0 });
+  await screen.findByText(/Allowed, and signed with your key/);
+  expect(done).toEqual(["down", "grant words"]);
+});
+
+test("the space bar holds as the pointer does; Enter, a tap and other keys decide nothing", async () => {
+  const { done, user } = shown({}, false);
+  const hold = await ready();
+  hold.focus();
+  await user.keyboard("{Enter}ya{Enter}");
+  fireEvent.keyDown(hold, { key: " " });
+  fireEvent.keyUp(hold, { key: " " });
+  fireEvent.click(hold);
+  expect(done.filter((one) => one.startsWith("grant"))).toEqual([]);
+  fireEvent.keyDown(hold, { key: " " });
+  await waitFor(() => expect(done).toContain("grant null"));
+});
+
+test("without the passphrase, and before the card is armed, nothing can be held", async () => {
+  const { done } = shown({ shown: () => new Promise(() => undefined) });
+  const hold = await button();
+  fireEvent.pointerDown(hold, { button: 0 });
+  expect(hold.getAttribute("title")).toBe("The card was only just shown");
+  expect(done).toEqual([]);
+});
+
+test("a window that loses the focus while it is held decides nothing", async () => {
+  const { done } = shown({}, false);
+  const hold = await ready();
+  fireEvent.pointerDown(hold, { button: 0 });
+  fireEvent.blur(globalThis.window);
+  await new Promise((over) => setTimeout(over, HOLD_MS * 4));
+  expect(done).toEqual(["down", "up"]);
+});
+
+test("a wrong passphrase is told, forgotten, and asked for again", async () => {
+  const { user } = shown({ grant: async () => { throw new Refused({ code: "key_locked", message: "the passphrase is wrong" }); } });
+  const field = await screen.findByLabelText<HTMLInputElement>("Approval passphrase");
+  await user.type(field, "words");
+  fireEvent.pointerDown(await ready(), { button: 0 });
+  await screen.findByText("The passphrase is wrong.");
+  expect(field.value).toBe("");
+});
+
+test("a reader of screens finds nothing serious", async () => {
+  shown();
+  await ready().catch(() => undefined);
+  expect(await seriousFindings()).toEqual([]);
+});
