@@ -362,20 +362,7 @@ impl Sorted {
         }
         // A rename takes the name away, so it stands with what is lost.
         let at = self.deletes.len().saturating_add(self.unlinked.len());
-        let renamed = moves.iter().map(|(to, (from, old))| StagedChange {
-            path: to.clone(),
-            from: Some(from.clone()),
-            effect: "rename".to_owned(),
-            before_sha256: Some(old.sha256),
-            before_bytes: Some(old.byte_size),
-            before_mode: old.mode,
-            after_sha256: Some(old.sha256),
-            after_bytes: Some(old.byte_size),
-            after_mode: old.mode,
-            text: None,
-            no_text: None,
-        });
-        diff.changes.splice(at..at, renamed);
+        diff.changes.splice(at..at, moves.iter().map(renamed));
     }
 
     /// Moves what will be written out of the view, by digest.
@@ -445,6 +432,15 @@ fn said(path: &RelPath, bytes: Vec<u8>) -> Result<Link, Unstaged> {
 
 fn moves_into(moves: &BTreeMap<RelPath, (RelPath, Old)>, folder: &RelPath) -> bool {
     moves.keys().any(|to| to != folder && to.is_within(folder))
+}
+
+fn renamed((to, (from, old)): (&RelPath, &(RelPath, Old))) -> StagedChange {
+    let mut change = bare(to, "rename");
+    change.from = Some(from.clone());
+    (change.before_sha256, change.after_sha256) = (Some(old.sha256), Some(old.sha256));
+    (change.before_bytes, change.after_bytes) = (Some(old.byte_size), Some(old.byte_size));
+    (change.before_mode, change.after_mode) = (old.mode, old.mode);
+    change
 }
 
 fn bare(path: &RelPath, effect: &str) -> StagedChange {
