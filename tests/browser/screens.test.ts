@@ -46,11 +46,15 @@ test("the token is gone from the address, and the link opens nothing a second ti
   await other.close();
 });
 
-test("the card that waits shows what would move, and nothing on the page can allow it", async () => {
+test("the card that waits shows what would move, and no key that is pressed allows it", async () => {
   const card = world.page.getByRole("article", { name: "Approval" });
   await card.getByText("Images/IMG_0001.jpg", { exact: true }).waitFor();
-  await card.getByText(/hermit approvals approve apr_/).waitFor();
-  for (const key of ["Enter", "y", "a", "Space"]) await world.page.keyboard.press(key);
+  const allow = card.getByRole("button", { name: "Allow with passphrase" });
+  await allow.waitFor();
+  for (const key of ["Enter", "y", "a"]) await world.page.keyboard.press(key);
+  await allow.focus();
+  await world.page.keyboard.press("Enter");
+  expect(await card.getByLabel("Approval passphrase").count()).toBe(0);
   expect(await card.getByText(/Asked/).count()).toBe(1);
   expect(world.has("IMG_0001.jpg")).toBe(true);
 });
@@ -100,6 +104,97 @@ test("a task begun in the browser runs in the host and asks", async () => {
   await world.page.getByRole("button", { name: "Begin" }).click();
   await world.page.getByText("Waiting for you", { exact: true }).first().waitFor();
   await world.page.getByText("Policy: ask", { exact: false }).waitFor();
+});
+
+test("a yes takes the passphrase, in this browser and for this card, and no program can give it", async () => {
+  await world.go("/");
+  const card = world.page.getByRole("article", { name: "Approval" });
+  await card.getByRole("button", { name: "Allow with passphrase" }).click();
+  const shown = JSON.parse(world.hermit("approvals", "list", "--json")) as { rows: { approval_id: string; risk: string }[] };
+  const { approval_id: id, risk } = shown.rows[0] ?? { approval_id: "", risk: "" };
+  const token = world.token();
+  for (const path of ["card", "allow"]) {
+    const answer = await fetch(new URL(`/api/session/${path}`, world.page.url()), {
+      method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ approval: id, ticket: "x", packet_sha256: "x", passphrase: world.passphrase }),
+    });
+    expect(answer.status).toBe(403);
+  }
+  if (risk === "high" || risk === "critical") await card.getByLabel(new RegExp(`Type ${risk}`)).fill(risk);
+  const words = card.getByLabel("Approval passphrase");
+  await words.fill("not the passphrase");
+  await words.press("Enter");
+  const allow = card.getByRole("button", { name: "Allow this once" });
+  await allow.and(world.page.locator(":not([aria-disabled])")).click();
+  await card.getByText(/passphrase/i).filter({ hasText: /wrong|does not/i }).first().waitFor();
+  expect(world.hermit("approvals", "list", "--json")).toContain(id);
+  expect(await serious()).toEqual([]);
+  await words.fill(world.passphrase);
+  await allow.and(world.page.locator(":not([aria-disabled])")).click();
+  await world.page.getByText(/Nothing waits for you/).first().waitFor();
+  const decided = JSON.parse(world.hermit("approvals", "show", id, "--json")) as { row: { status: string; surface: string } };
+  expect([decided.row.status, decided.row.surface]).toEqual(["granted", "browser"]);
+});
+
+test("the nine questions of a task are answered within two clicks", async () => {
+  const done = await world.ended();
+  await world.go("/tasks");
+  let clicks = 0;
+  const click = async (what: ReturnType<typeof world.page.getByRole>) => {
+    clicks += 1;
+    await what.click();
+  };
+  await click(world.page.getByRole("table", { name: "Tasks" }).getByRole("link", { name: done.title }).first());
+  // From the task itself: whatever stands open, and at most two clicks more.
+  clicks = 0;
+  const questions = ["Doing what", "Why", "On whose authority", "On what evidence", "Sent to the model", "What was blocked", "What changed", "Can it be undone", "Can others verify"];
+  const asked = world.page.getByText("Doing what", { exact: true });
+  await world.page.getByRole("heading", { name: "Timeline" }).waitFor();
+  await settled();
+  if (await asked.count() === 0) await click(world.page.getByRole("button", { name: /Receipt|receipt/ }).first());
+  await asked.first().waitFor();
+  for (const question of questions) {
+    const row = world.page.locator("dl > div").filter({ has: world.page.getByText(question, { exact: true }) }).first();
+    const answer = await row.locator("dd").innerText();
+    expect(answer.trim().length, question).toBeGreaterThan(2);
+    expect(answer, question).not.toBe("…");
+  }
+  expect(clicks).toBeLessThanOrEqual(2);
+});
+
+test("a stream that broke off in the middle goes on behind its last event, without a gap or a second time", async () => {
+  const { task } = await world.ended();
+  const told = await world.page.evaluate(async (run) => {
+    const families = ["run.started", "status", "token.delta", "reasoning.delta", "reasoning.done", "progress", "tool.started", "tool.updated", "tool.done", "approval.requested", "approval.resolved", "clarify.requested", "clarify.resolved", "title.updated", "usage.updated", "usage.final", "error", "cancelled", "done"];
+    const ids: string[] = [];
+    const hear = (query: string, most: number) => new Promise<void>((done) => {
+      const source = new EventSource(`/v1/runs/${run}/events${query}`);
+      let heard = 0;
+      const end = () => { source.close(); done(); };
+      for (const family of families) {
+        source.addEventListener(family, (event) => {
+          if (heard >= most) return;
+          heard += 1;
+          ids.push(event.lastEventId);
+          const envelope = JSON.parse((event as MessageEvent<string>).data) as { terminal: boolean };
+          if (heard === most || envelope.terminal) end();
+        });
+      }
+      source.addEventListener("error", () => { if (source.readyState === EventSource.CLOSED) end(); });
+    });
+    for (let cut = 0; cut < 40; cut += 1) {
+      const last = ids.at(-1);
+      const before = ids.length;
+      await hear(last === undefined ? "" : `?after_seq=${last.split(":")[1] ?? ""}`, 1 + (cut % 3));
+      if (ids.length === before) break;
+    }
+    const last = ids.at(-1) ?? "";
+    await hear(`?after_seq=${last.split(":")[1] ?? ""}`, Number.POSITIVE_INFINITY);
+    const page = (await (await fetch(`/v1/runs/${run}/events?limit=500`)).json()) as { events: { event_id: string }[] };
+    return { ids, all: page.events.map((event) => event.event_id) };
+  }, task);
+  expect(told.ids).toEqual(told.all);
+  expect(told.ids.length).toBeGreaterThan(10);
 });
 
 test("what is said while the host is gone is that it is gone, and it comes back by itself", async () => {

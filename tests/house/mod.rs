@@ -8,5 +8,6 @@ mod purity;
 mod rooms;
 mod size;
 mod sources;
+mod state;
 mod syntax;
 pub mod tree;

@@ -187,8 +187,10 @@ fn a_proof_with_one_byte_changed_is_refused_by_everybody() {
     stage
         .hermit(&["proof", "verify", folder.to_str().expect("UTF-8"), "--trust", &stage.key("manifest")])
         .ends(5);
-    let summed =
-        std::process::Command::new("sha256sum").args(["-c", "--strict", "SHA256SUMS"]).current_dir(&folder).output();
+    let summed = std::process::Command::new("sha256sum")
+        .args(["-c", "--strict", "SHA256SUMS"])
+        .current_dir(&folder)
+        .output();
     assert!(!summed.expect("sha256sum").status.success());
     verified(&zip, &["--trust", &stage.key("manifest")]).ends(0);
 }

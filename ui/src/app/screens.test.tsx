@@ -129,3 +129,41 @@ test("history is judged again without a rule, and what would change is counted",
   expect(screen.getByText(/3 acts, 2 you had allowed, 1 you had refused/)).toBeTruthy();
   expect(host.asked.find((one) => one.name === "policy.backtest")?.params).toMatchObject({ trial: { without: ["base.read_local"] } });
 });
+
+test("a message that nobody could bind is bound by a person, once", async () => {
+  const message = {
+    message_id: "ing_1", conversation_id: "cnv_1", channel: "app", text: "and the others?", said_at: Date.now(), rationale: "2 tasks are open and none is in focus",
+    candidates: [{ task_id: WAITS, title: "Move tax rates", status: "awaiting_approval", updated_at: Date.now() }, { task_id: DONE, title: "Tidy the downloads", status: "completed", updated_at: Date.now() }],
+  };
+  const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "conversations.bind": { message_id: "ing_1", resolution: "append_note", task_id: WAITS, candidates: [], rationale: "a person said what it is about" } });
+  const { user } = show(host, "/");
+  expect(await screen.findByText("2 tasks are open and none is in focus")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "A task that follows it" })).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "More input for it" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "conversations.bind")?.params).toEqual({ message: "ing_1", about: "task", task: WAITS }));
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a task that nobody works on says so, and where what is known of it ends", async () => {
+  const host = scene();
+  const shown = await host.call("task.show", { task: WAITS });
+  show(scene({ "task.show": { ...shown, interrupted: true } }), `/task/${WAITS}`);
+  expect((await screen.findByText(/Interrupted\. It should be at work/)).textContent).toContain("event 8");
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("policy is asked about an act that nobody proposed, and why it said what it said", async () => {
+  const host = scene();
+  const { user } = show(host, "/policy");
+  await user.click(await screen.findByRole("button", { name: "Try an act" }));
+  await user.click(await screen.findByRole("button", { name: "Delete" }));
+  await waitFor(() => expect(host.asked.filter((one) => one.name === "policy.test").at(-1)?.params).toEqual({ profile: "local_edit_allowed", act: { kind: "delete", path: "notes.txt" }, untrusted: false }));
+  expect((await screen.findAllByText("base.delete_local")).length).toBe(1);
+  await user.click(screen.getByRole("button", { name: "Command" }));
+  await waitFor(() => expect(host.asked.filter((one) => one.name === "policy.test").at(-1)?.params).toMatchObject({ act: { kind: "command", argv: ["cargo", "test"], network: false } }));
+  await user.type(screen.getByLabelText("Identifier"), "apr_1");
+  await user.click(screen.getByRole("button", { name: "Explain" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "policy.explain")?.params).toEqual({ about: "apr_1" }));
+  expect((await screen.findAllByText("base.delete_local")).length).toBe(2);
+  expect(await seriousFindings()).toEqual([]);
+});

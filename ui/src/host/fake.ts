@@ -1,7 +1,7 @@
 // A host that is made up, for tests only. It answers what it was given and refuses the rest by name.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Notice } from "~/ipc/generated/shared";
-import { type Deciding, type Host, type Link, Refused } from "./host";
+import { type Deciding, type Host, type Link, Refused, type Seat } from "./host";
 
 type Answers = { [N in CommandName]?: Commands[N]["answer"] | ((params: Commands[N]["params"]) => Commands[N]["answer"] | Promise<Commands[N]["answer"]>) };
 
@@ -13,10 +13,20 @@ export class FakeHost implements Host {
   #heard = new Set<(notice: Notice) => void>();
   #linked = new Set<(link: Link) => void>();
   openCard?: (approval: string) => Promise<void>;
+  sit?: (approval: string) => Promise<Seat>;
+  allow?: (seat: Seat, passphrase: string, word: string | null) => Promise<void>;
+  readonly allowed: { seat: Seat; passphrase: string; word: string | null }[] = [];
 
   constructor(answers: Answers, deciding: Deciding = "terminal") {
     this.#answers = answers;
     this.deciding = deciding;
+    if (deciding === "passphrase") {
+      this.sit = (approval) => Promise.resolve({ ticket: "t", approval, packet_sha256: "c0ffee00".repeat(8), arms_in: 30, word: "high" });
+      this.allow = (seat, passphrase, word) => {
+        this.allowed.push({ seat, passphrase, word });
+        return passphrase === "right" ? Promise.resolve() : Promise.reject(new Refused({ code: "key_locked", message: "the passphrase is wrong" }));
+      };
+    }
     if (deciding === "window") this.openCard = () => Promise.resolve();
   }
 

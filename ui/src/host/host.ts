@@ -39,6 +39,18 @@ export type Heard =
 /** Why this desktop has no tray, no notifications, no buttons on them; null where it has. */
 export interface Lacks { tray: string | null; notifications: string | null; actions: string | null }
 
+/** A card in front of a person. */
+export interface Seat {
+  readonly ticket: string;
+  readonly approval: string;
+  /** Digest of the bytes that a yes is to. */
+  readonly packet_sha256: string;
+  /** A yes is taken this many milliseconds from now, and not before. */
+  readonly arms_in: number;
+  /** The word that a yes must say at this risk. */
+  readonly word: string | null;
+}
+
 export interface Host {
   readonly kind: "tauri" | "http" | "fake";
   readonly deciding: Deciding;
@@ -51,8 +63,11 @@ export interface Host {
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void;
   /** Opens the card where it can be answered; only where `deciding` is `window`. */
   openCard?(approval: string): Promise<void>;
-  /** Signs a yes with the passphrase; only where `deciding` is `passphrase`. */
-  grant?(approval: string, packetSha256: string, passphrase: string): Promise<void>;
+  /** Says that a card is shown from now on, and gets the seat from which a yes to it is taken; only where `deciding` is
+   *  `passphrase`. */
+  sit?(approval: string): Promise<Seat>;
+  /** A yes from a seat. The passphrase goes with it and is kept nowhere; only where `deciding` is `passphrase`. */
+  allow?(seat: Seat, passphrase: string, word: string | null): Promise<void>;
   /** Asks the system for a folder or file; absent where there is no such dialog. */
   pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
   /** Opens the window in which keys are made, or opened; only in the app. */

@@ -1,7 +1,7 @@
 // A host over loopback HTTP: commands by POST, notices as a stream of server-sent events, a session by cookie.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
-import { type Host, type Link, Refused } from "./host";
+import { type Host, type Link, Refused, type Seat } from "./host";
 
 /** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
 export function takeToken(location: Location, history: History): string | null {
@@ -47,7 +47,7 @@ const JSON_POST = { method: "POST", headers: { "content-type": "application/json
 
 export class HttpHost implements Host {
   readonly kind = "http" as const;
-  readonly deciding = "terminal" as const;
+  readonly deciding = "passphrase" as const;
 
   /** Exchanges a one-time token for a session, or finds the one there is. */
   static async open(token: string | null): Promise<HttpHost> {
@@ -60,6 +60,17 @@ export class HttpHost implements Host {
     const body = JSON.stringify(params);
     const answer = await ask(`/api/${name}`, { ...JSON_POST, body, signal: signal ?? null });
     return (await answer.json()) as Commands[N]["answer"];
+  }
+
+  async sit(approval: string): Promise<Seat> {
+    const answer = await ask("/api/session/card", { ...JSON_POST, body: JSON.stringify({ approval }) });
+    return (await answer.json()) as Seat;
+  }
+
+  async allow(seat: Seat, passphrase: string, word: string | null): Promise<void> {
+    const { ticket, packet_sha256 } = seat;
+    const body = JSON.stringify({ ticket, packet_sha256, passphrase, ...(word === null ? {} : { word }) });
+    await ask("/api/session/allow", { ...JSON_POST, body });
   }
 
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {

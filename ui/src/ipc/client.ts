@@ -4,11 +4,12 @@ import {
   type UseQueryResult,
   QueryClient,
   keepPreviousData,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, useSyncExternalStore } from "react";
+import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
 import { type Host, type Link, type Refused, refusal } from "~/host/host";
 import type { CommandName, Commands } from "./generated/commands";
 import type { Notice, Topic } from "./generated/shared";
@@ -62,6 +63,43 @@ export function useAsk<N extends CommandName>(
     ...(keep ? { placeholderData: keepPreviousData } : {}),
     ...options,
   });
+}
+
+/** Commands that answer with a part of a list and where to go on. */
+type Listing = { [N in CommandName]: Answer<N> extends { rows: unknown[]; next?: string | null } ? N : never }[CommandName];
+type RowOf<N extends Listing> = Answer<N> extends { rows: (infer R)[] } ? R : never;
+
+export interface Pages<R> {
+  rows: readonly R[];
+  /** Whether there is more than these. */
+  more: boolean;
+}
+
+/** A list as far as it was wanted, part by part; `further` asks for the next part. */
+export function usePages<N extends Listing>(name: N, params: Omit<Params<N>, "after">): UseQueryResult<Pages<RowOf<N>>, Refused> & { further: () => void } {
+  const host = useHost();
+  const asked = useInfiniteQuery<Answer<N>, Refused, Pages<RowOf<N>>, readonly unknown[], string | null>({
+    queryKey: [name, "pages", params],
+    initialPageParam: null,
+    queryFn: async ({ pageParam, signal }) => {
+      try {
+        return await host.call(name, { ...params, ...(pageParam === null ? {} : { after: pageParam }) } as Params<N>, signal);
+      } catch (thrown) {
+        throw refusal(thrown);
+      }
+    },
+    getNextPageParam: (last) => (last as { next?: string | null }).next ?? undefined,
+    select: (data) => {
+      const pages = data.pages as { rows: RowOf<N>[]; next?: string | null }[];
+      return { rows: pages.flatMap((page) => page.rows), more: pages.at(-1)?.next != null };
+    },
+    placeholderData: keepPreviousData,
+  });
+  const { hasNextPage, isFetching, fetchNextPage } = asked;
+  const further = useCallback(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+  return Object.assign(asked, { further }) as unknown as UseQueryResult<Pages<RowOf<N>>, Refused> & { further: () => void };
 }
 
 /** A command that changes something. What it changes comes back as notices; `also` is for hosts without them. */

@@ -1,10 +1,13 @@
 // Many rows of one height, of which only those in sight exist.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./VirtualRows.module.css";
 
 /** Below this many rows all of them exist, so that a page can be searched and read aloud whole. */
 const ALL_MAX = 120;
+
+/** So many rows before the end, what follows is asked for. */
+const NEAR = 100;
 
 export function VirtualRows<T>({
   rows,
@@ -12,12 +15,15 @@ export function VirtualRows<T>({
   rowKey,
   children,
   role,
+  onEnd,
 }: {
   rows: readonly T[];
   height: number;
   rowKey: (row: T) => string;
   children: (row: T, at: number) => ReactNode;
   role?: string;
+  /** The last rows there are have come near: more may be wanted. */
+  onEnd?: (() => void) | undefined;
 }) {
   const scroll = useRef<HTMLDivElement>(null);
   const few = rows.length <= ALL_MAX;
@@ -27,6 +33,11 @@ export function VirtualRows<T>({
     estimateSize: () => height,
     overscan: 12,
   });
+  const last = virtual.getVirtualItems().at(-1)?.index ?? -1;
+  const isNear = !few && last >= rows.length - NEAR;
+  useEffect(() => {
+    if (isNear) onEnd?.();
+  }, [isNear, rows.length, onEnd]);
   return (
     <div ref={scroll} className={styles.scroll} role={role}>
       {few ? (

@@ -61,7 +61,7 @@ export const changes: Changes = {
 export const task: Task = {
   row: taskRow(), goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [],
   tokens_max: 120_000, cost_micros_max: 3_000_000, wall_ms: 1000, wall_ms_max: 60_000, deadline_at: null, termination: null, summary: null, answer_ref: null,
-  waits_for: { kind: "approval", id: APPROVAL }, last_seq: 8,
+  waits_for: { kind: "approval", id: APPROVAL }, interrupted: false, last_seq: 8,
   attempts: [{ attempt_id: "att_1", number: 1, status: "awaiting_approval", reason: "waiting", started_at: AT, finished_at: null, iterations: 4, termination: null }],
   actions: [{
     action_request_id: ACTION, class: "delete_local", tool: "change", summary: "delete 1 file, overwrite 1 file", state: "awaiting_approval", verdict: "require_approval", risk: "high",
@@ -121,6 +121,11 @@ const node = (id: string, kind: string, layer: number, more: object = {}) => ({
 
 type Answers = ConstructorParameters<typeof FakeHost>[0];
 
+const judgedOf = (verdict: string) => ({
+  profile: "local_edit_allowed", verdict, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "the profile asks before files are deleted",
+  rules: [{ name: "base.delete_local", effect: "ask", reason: "a deletion is asked about", text: "permit (principal, action, resource);" }],
+});
+
 export function sceneAnswers(): Answers {
   return {
     "host.status": {
@@ -134,6 +139,7 @@ export function sceneAnswers(): Answers {
     "changes.show": changes,
     "task.list": page([taskRow(), doneRow]),
     "task.questions": page([]),
+    "conversations.undecided": page([]),
     "task.show": ({ task: id }) => (id === DONE ? doneTask : task),
     "task_events.list": ({ task: id, after_seq }) => {
       const all = id === DONE ? doneEvents : events;
@@ -155,6 +161,8 @@ export function sceneAnswers(): Answers {
     "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", parameters: [{ name: "folder", about: "Which", standard: "" }] }] },
     "policy.profiles": { rows: [{ profile: "local_edit_allowed", about: "edits below the workspace, each asked for", rules: 1, policy_set_sha256: HASH }] },
     "policy.rules": { profile: "local_edit_allowed", rows: [{ name: "base.read_local", effect: "permit", reason: "looking is allowed", text: "permit (principal, action, resource);" }] },
+    "policy.test": ({ act }) => judgedOf(act.kind === "delete" ? "require_approval" : "allow"),
+    "policy.explain": judgedOf("require_approval"),
     "policy.backtest": { judged: 40, changed: 3, unreadable: 0, counts: [{ was: "require_approval", would: "allow", acts: 3, allowed: 2, refused: 1 }], rows: [] },
     "lineage.draw": {
       focus: RECEIPT, scope: "store", layers: 2, rows: 1, left_out: 0,
@@ -168,6 +176,6 @@ export function sceneAnswers(): Answers {
   };
 }
 
-export function scene(more: Answers = {}, deciding?: "terminal" | "window"): FakeHost {
+export function scene(more: Answers = {}, deciding?: "terminal" | "window" | "passphrase"): FakeHost {
   return new FakeHost({ ...sceneAnswers(), ...more }, deciding);
 }

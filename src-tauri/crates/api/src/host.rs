@@ -59,6 +59,15 @@ pub trait Host: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Signs the yes of a person who sits at a page of this host and gave the approval passphrase with it, as given in
+    /// a browser. The key is opened for this one signature.
+    ///
+    /// # Errors
+    /// [`wire::Code::KeyLocked`] for a wrong passphrase, and where there is no such key.
+    fn sign_yes(&self, _packet: &[u8], _person: &str, _passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
+        Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
+    }
+
     /// Asks the witnesses to cosign the newest head and keeps what they sign; what they did not do, in words.
     fn cosign(&self) -> Vec<String> {
         Vec::new()

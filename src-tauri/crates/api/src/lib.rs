@@ -28,6 +28,7 @@ mod ids;
 mod lineages;
 mod notice;
 pub mod runs;
+pub mod seat;
 mod source;
 mod suggest;
 mod writers;

@@ -17,7 +17,8 @@ pub use rest::{
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;
 pub use work::{
-    ApprovalsVerb, ContextArgs, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs, TaskVerb,
+    ApprovalsVerb, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs,
+    TaskVerb,
 };
 
 use clap::{Parser, Subcommand};
@@ -69,6 +70,9 @@ pub enum Verb {
     /// Tasks: look at them, steer them.
     #[command(subcommand)]
     Task(TaskVerb),
+    /// Conversations: say something, and say what it is about.
+    #[command(subcommand)]
+    Conversation(ConversationVerb),
     /// What waits for a yes or no.
     #[command(subcommand)]
     Approvals(ApprovalsVerb),

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod checkpoint;
+mod conversation;
 mod erase;
 mod grants;
 mod keyring;
@@ -38,6 +39,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Run(args) => run::run(context, &args),
         Verb::Serve(args) => serve::serve(context, &args),
         Verb::Task(verb) => task::task(context, verb),
+        Verb::Conversation(verb) => conversation::conversation(context, verb),
         Verb::Approvals(verb) => approvals::approvals(context, verb),
         Verb::Receipts(verb) => task::receipts(context, verb),
         Verb::Rollback(args) => rollback::rollback(context, &args),

@@ -4,7 +4,8 @@
 //! a stream of notices, the run API, the built UI's files; and [`Client`], the other end of it.
 //!
 //! **What it must never do.** Listen anywhere but on loopback; answer without token or session; answer a page of
-//! another origin, whatever name it gave this machine; redirect; run a command of class `owner`; grant.
+//! another origin, whatever name it gave this machine; redirect; run a command of class `owner`; grant to a program, or
+//! to anybody without the approval passphrase in that very request.
 //!
 //! **Invariants** (tests cite them by number):
 //!
@@ -16,7 +17,9 @@
 //! 5. The client sends the token to loopback addresses only and follows no redirect.
 //! 6. A link for a browser works once and for ten minutes; its session lives in a cookie that no script reads and no
 //!    other origin sends with a change.
-//! 7. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
+//! 7. A yes comes from a browser's session, for a card that this session was shown a moment before, byte for byte, with
+//!    the approval passphrase; no token, cookie or ticket stands for it. Wrong ones make everybody wait.
+//! 8. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
 //!
 //! # The HTTP shape
 //!
@@ -30,6 +33,8 @@
 //! | `GET /api/session` | | `{"kind":"browser"\|"program","expires_at"}`, or 401 |
 //! | `DELETE /api/session` | | 204 |
 //! | `POST /api/session/link` | programs only | `{"token","url","expires_at"}` |
+//! | `POST /api/session/card` | browsers only: `{"approval"}`, when its card is shown | `{"ticket","approval","packet_sha256","armed_at","arms_in","word"?}` |
+//! | `POST /api/session/allow` | browsers only: `{"ticket","packet_sha256","passphrase","word"?}`; `word` is the risk, at high and critical | `{"approval_id","task_id","accepted","status"}`; 403 to programs, 409 too early, stale, answered or wrong passphrase, 429 with `details.retry_at` after three of those |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
 //! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
 //! | `GET /api/notices` | | server-sent events, below |
@@ -58,6 +63,7 @@ mod commands;
 mod guard;
 mod notices;
 mod pages;
+mod person;
 mod runs;
 mod server;
 mod sessions;

@@ -25,6 +25,9 @@ static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const PAGE_EVENTS: u32 = 200;
 /// Frames that wait for a slow client: its own stream waits with them, and nobody else does.
 const BEHIND_MAX: usize = 32;
+/// How long a client may leave its stream unread before it is cut off and its place is another's. Nothing is lost by
+/// that: it comes again with the last event it has.
+const STALLED: Duration = Duration::from_secs(10);
 /// How long a stream sleeps before it looks whether the gateway stops or its client has gone.
 const LOOK: Duration = Duration::from_millis(250);
 /// Everything there is, for the capabilities.
@@ -186,7 +189,10 @@ async fn stream(gateway: Arc<Gateway>, run: String, position: Position) -> Respo
         Err(error) => return refusal(&error),
     };
     let (send, receive) = mpsc::channel::<Bytes>(BEHIND_MAX);
+    let here = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
+        // A client that does not read holds up this thread and no other, for a while: the journal keeps what follows.
+        let tell = |frame: Bytes| here.block_on(send.send_timeout(frame, STALLED)).is_ok();
         let mut silent = Instant::now();
         while place.is_open() && !send.is_closed() {
             let Ok(Some(parts)) = follow.next(LOOK) else { return };
@@ -194,13 +200,12 @@ async fn stream(gateway: Arc<Gateway>, run: String, position: Position) -> Respo
                 continue;
             }
             silent = Instant::now();
-            if parts.is_empty() && send.blocking_send(sse::alive()).is_err() {
+            if parts.is_empty() && !tell(sse::alive()) {
                 return;
             }
             for part in parts {
                 let (frame, is_last) = frame(part);
-                // A client that does not read holds up this thread and no other: the journal keeps what follows.
-                if send.blocking_send(frame).is_err() || is_last {
+                if !tell(frame) || is_last {
                     return;
                 }
             }

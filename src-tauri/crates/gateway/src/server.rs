@@ -3,7 +3,8 @@
 use crate::answer::{method, refusal};
 use crate::guard::Guard;
 use crate::pages::{Pages, page};
-use crate::{Draw, Error, Token, commands, notices, runs};
+use crate::person::Seats;
+use crate::{Draw, Error, Token, commands, notices, person, runs};
 use api::Host;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -43,6 +44,7 @@ pub(crate) struct Gateway {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) guard: Guard,
     pub(crate) pages: Pages,
+    pub(crate) people: Seats,
     address: SocketAddr,
     seats: Semaphore,
     streams: AtomicUsize,
@@ -165,6 +167,7 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
     listener.set_nonblocking(true).map_err(said("listen"))?;
     let gateway = Arc::new(Gateway {
         host,
+        people: Seats::new(Arc::clone(&options.draw)),
         guard: Guard::new(address, options.token, options.draw),
         pages: Pages::new(options.pages),
         address,
@@ -219,6 +222,8 @@ fn routes(gateway: Arc<Gateway>) -> Router {
     let closed = Router::new()
         .route("/api/session", get(commands::session).delete(commands::end_session))
         .route("/api/session/link", post(commands::link))
+        .route("/api/session/card", post(person::card))
+        .route("/api/session/allow", post(person::allow))
         .route("/api/commands", get(commands::table))
         .route("/api/notices", get(notices::stream))
         .route("/api/{name}", post(commands::command))

@@ -124,6 +124,23 @@ impl ApprovalSeat {
     }
 }
 
+/// The yes of a person at a page of this host, who gave the passphrase with it. The key is open for this one signature:
+/// the seat falls at the end of it.
+pub(crate) fn sign_at_page(
+    home: &Home,
+    packet: &[u8],
+    person: &str,
+    passphrase: &[u8],
+) -> Result<Vec<u8>, wire::Error> {
+    let mut seat = ApprovalSeat::new(home.clone(), Surface::Browser);
+    if !seat.has_key() {
+        return Err(wire::Error::new(wire::Code::KeyLocked, "this store has no approval key")
+            .hint("make it at a terminal: `hermit keys init`"));
+    }
+    seat.unlock(passphrase).map_err(Error::to_wire)?;
+    seat.sign(packet, true, person, None).map_err(Error::to_wire)
+}
+
 /// Whether a decision opens the key for itself alone and wants a typed word.
 fn is_grave(risk: RiskBand) -> bool {
     matches!(risk, RiskBand::High | RiskBand::Critical)

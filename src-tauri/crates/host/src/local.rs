@@ -376,6 +376,10 @@ impl api::Host for Local {
         Ok(known.into_iter().map(|trusted| (trusted.name, trusted.key)).collect())
     }
 
+    fn sign_yes(&self, packet: &[u8], person: &str, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
+        crate::approving::sign_at_page(&self.home, packet, person, passphrase)
+    }
+
     fn cosign(&self) -> Vec<String> {
         match self.ask_witnesses() {
             Ok(asked) => asked

@@ -165,7 +165,7 @@ impl Scribe {
                         self.not_runs.insert(task);
                         return Ok(None);
                     };
-                    let still = self.still(&state, page);
+                    let still = self.still(&state)?;
                     let (mirror, reason) = (Mirror::new(task), String::new());
                     let begun = Folded { mirror, state, status: RunStatus::Queued, reason, still };
                     self.folded.insert(task, begun);
@@ -183,22 +183,28 @@ impl Scribe {
     }
 
     /// The folder and the model of a run; the contract is made in the same commit as its task.
-    fn still(&self, state: &TaskState, page: &[(Event, Body)]) -> Still {
+    fn still(&self, state: &TaskState) -> Result<Still, Trouble> {
         let store = self.kernel.store_state();
         let root = state.task.workspace_hint.and_then(|id| store.workspaces.get(&id).cloned().flatten());
         let workspace = root.map(|written| {
             kernel::workspace::decode_root(&written)
                 .map_or(written, |path| path.to_string_lossy().into_owned())
         });
-        let contract = page.iter().find_map(|(_, body)| match body {
-            Body::ArtifactCreated(b) if b.artifact.artifact_id == state.task.task_contract_ref => {
-                Some(b.artifact.content_hash)
+        // Looked for in the ledger: the first notice of a task may come alone, before those of the same commit.
+        let first = self.kernel.reader().events(state.task.task_id, 0, STRIDE).map_err(ledger)?;
+        let mut contract = None;
+        for stored in &first {
+            match self.read(stored)?.1 {
+                Body::ArtifactCreated(b) if b.artifact.artifact_id == state.task.task_contract_ref => {
+                    contract = Some(b.artifact.content_hash);
+                    break;
+                }
+                _ => {}
             }
-            _ => None,
-        });
+        }
         let contract = contract.and_then(|digest| self.kernel.artifacts().read(&digest).ok());
         let contract = contract.and_then(|bytes| serde_json::from_slice::<TaskContract>(&bytes).ok());
-        Still { workspace, model: contract.map(|contract| api::runs::model_name(&contract.model)) }
+        Ok(Still { workspace, model: contract.map(|contract| api::runs::model_name(&contract.model)) })
     }
 
     /// A piece of text that a reasoner wrote, behind what was mirrored last.

@@ -205,7 +205,7 @@ const fn part(body: &Body) -> Part {
     use Body::*;
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
-        | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_) | ModelFailed(_)
+        | TaskInputQueued(_)        | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_) | ModelFailed(_)
         | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         ActionRequested(_) | PolicyEvaluated(_) | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_)
         | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,

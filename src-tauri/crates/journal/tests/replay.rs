@@ -182,3 +182,33 @@ fn readers_beside_a_writer_replay_then_follow_and_all_see_the_same() {
         assert_eq!(stream, whole);
     }
 }
+
+#[conforms::conforms("RA-2-6")]
+#[test]
+fn reasoning_is_told_again_as_it_was_also_to_who_comes_in_the_middle_and_by_the_next_process() {
+    use journal::{Draft, Family};
+    use serde_json::json;
+    let dir = tempfile::tempdir().unwrap();
+    let at = model::UnixMs(1_778_750_000_000);
+    let piece = |text: &str| {
+        let payload = json!({ "block_id": "b", "delta": text, "visibility": "shown" });
+        Draft::new(Family::ReasoningDelta, at, payload)
+    };
+    let whole = json!({ "block_id": "b", "text": "so it is", "visibility": "shown" });
+    let writer = open(dir.path());
+    begin(&writer, run_id());
+    let told =
+        [piece("so "), piece("it "), piece("is"), Draft::new(Family::ReasoningDone, at, whole), done()];
+    writer.append(run_id(), &told).unwrap();
+    let first = replay(&writer.reader().unwrap(), run_id(), Position::Start, 500);
+    drop(writer);
+    let reader = Reader::open(dir.path()).unwrap();
+    for seq in 0..=first.len() as u64 {
+        let rest = replay(&reader, run_id(), Position::AfterSeq(seq), 2);
+        let expected: Vec<Envelope> = first.iter().filter(|event| event.seq > seq).cloned().collect();
+        assert_eq!(rest, expected);
+    }
+    let text: String =
+        first.iter().filter_map(|e| e.payload.get("delta")).filter_map(|d| d.as_str()).collect();
+    assert_eq!(text, "so it is");
+}

@@ -8,6 +8,7 @@ pub mod cosign;
 pub mod erase;
 pub mod halt;
 pub mod ingest;
+pub mod ingress;
 pub mod keys;
 pub mod memory;
 pub mod note;

@@ -173,7 +173,7 @@ fn awaiting_approval(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> 
     let id = record.approval.approval_id;
     // New input may change what the question is about: the packet is not reused silently (HK-16.7-2).
     let open = matches!(record.approval.status, ApprovalStatus::Pending | ApprovalStatus::Granted);
-    if open && !state.inputs.is_empty() {
+    if open && (!state.inputs.is_empty() || state.goal_is_news) {
         return Next::Withdraw(id);
     }
     match record.approval.status {

@@ -1,6 +1,7 @@
 //! A task as its events say: the fold that every decision rests on (HK-20.1-3).
 
 mod attempt;
+mod told;
 
 pub use attempt::{ActState, AttemptState, ObservedRef, PolicyAt, WitnessAt};
 
@@ -20,7 +21,6 @@ use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
     IngressId, ReceiptId, StepId, UnixMs, transition,
 };
-use seal::Digest;
 use std::collections::BTreeMap;
 
 /// An approval and what became of it.
@@ -111,8 +111,14 @@ pub struct TaskState {
     pub current: Option<AttemptId>,
     /// Input not absorbed yet.
     pub inputs: Vec<(IngressId, String)>,
+    /// Input that waits until the run would else be done, in order.
+    pub queued: Vec<(IngressId, String)>,
     /// Input absorbed, in order.
     pub absorbed: Vec<(IngressId, String)>,
+    /// How often the goal was edited.
+    pub goal_edits: u32,
+    /// The goal was edited, and no context pack holds it yet.
+    pub goal_is_news: bool,
     /// A person asked for a pause.
     pub pause_requested: bool,
     /// A person asked for the end, with this reason.
@@ -161,7 +167,10 @@ impl TaskState {
             attempts: BTreeMap::new(),
             current: None,
             inputs: Vec::new(),
+            queued: Vec::new(),
             absorbed: Vec::new(),
+            goal_edits: 0,
+            goal_is_news: false,
             pause_requested: false,
             cancel_requested: None,
             tokens_spent: 0,
@@ -283,13 +292,25 @@ impl TaskState {
             Body::TaskInputAdded(b) => {
                 self.inputs.push((b.ingress_id, b.text.shown().cloned().unwrap_or_default()));
             }
+            Body::TaskInputQueued(b) => {
+                self.queued.push((b.ingress_id, b.text.shown().cloned().unwrap_or_default()));
+            }
             Body::TaskInputAbsorbed(b) => {
-                if let Some(at) = self.inputs.iter().position(|(id, _)| *id == b.ingress_id) {
+                let at = |of: &[(IngressId, String)]| of.iter().position(|(id, _)| *id == b.ingress_id);
+                if let Some(at) = at(&self.inputs) {
                     let input = self.inputs.remove(at);
+                    self.absorbed.push(input);
+                } else if let Some(at) = at(&self.queued) {
+                    let input = self.queued.remove(at);
                     self.absorbed.push(input);
                 }
             }
-            Body::TaskGoalChanged(b) => self.task.goal = b.goal.clone(),
+            Body::TaskGoalChanged(b) => {
+                self.task.goal = b.goal.clone();
+                self.goal_edits = self.goal_edits.saturating_add(1);
+                self.goal_is_news = true;
+            }
+            Body::ContextCompiled(_) => self.goal_is_news = false,
             Body::TaskPriorityChanged(b) => self.task.priority = b.priority,
             Body::BudgetReserved(b) => self.tokens_reserved = self.tokens_reserved.saturating_add(b.tokens),
             Body::BudgetSettled(b) => {
@@ -466,25 +487,5 @@ impl TaskState {
             question.status = status;
             question.answered_by = answer;
         }
-    }
-
-    /// The goal's text, or what is left of it after erasure.
-    pub fn goal_text(&self) -> String {
-        self.task.goal.shown().cloned().unwrap_or_else(|| "(erased)".to_owned())
-    }
-
-    /// Digest of an artifact of this task.
-    pub fn digest_of(&self, id: ArtifactId) -> Option<Digest> {
-        self.artifacts.get(&id).map(|artifact| artifact.content_hash)
-    }
-
-    /// Approvals that wait for a person.
-    pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalRecord> {
-        self.approvals.values().filter(|r| r.approval.status == ApprovalStatus::Pending)
-    }
-
-    /// Whether an effect of this task has an outcome nobody knows (HK-19.4).
-    pub fn has_unknown_outcome(&self) -> bool {
-        self.attempts.values().any(|a| a.attempt.status == AttemptStatus::Observing && a.unsettled())
     }
 }

@@ -17,4 +17,5 @@ mod secrets;
 mod standing;
 mod steps;
 mod story;
+mod talk;
 mod undoing;

@@ -480,4 +480,11 @@ bodies! {
     ReceiptsUndone ("receipts.undone", 1, Receipt, |b| b.by) {
         by: ReceiptId, undone: Vec<ReceiptId>, partly: Vec<ReceiptId>,
     }
+
+    // Words that wait their turn.
+
+    /// New input waits for the end of what the run is at: it is taken up when the run would else be done (RA 1.4).
+    TaskInputQueued ("task.input_queued", 1, Task, |b| b.about_task_id) {
+        about_task_id: TaskId, ingress_id: IngressId, text: Text,
+    }
 }

@@ -4,6 +4,8 @@
 pub const PATH_BYTES_MAX: usize = 4096;
 /// Bytes of a goal kept inline; a longer one is refused with advice to put it into a file and ingest that.
 pub const GOAL_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of a message to a task: every context pack carries those that were heard.
+pub const NOTE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one canonical event: bodies point at artifacts for anything larger.
 pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of an artifact committed inside the ledger's transaction; larger ones are synced files (recovery.md 4).
@@ -38,6 +40,8 @@ pub const WORKING_STATE_ITEM_BYTES_MAX: usize = 2 * 1024;
 pub const CLAIM_BYTES_MAX: usize = 4 * 1024;
 /// Evidence references of one claim or decision: an event must stay small.
 pub const EVIDENCE_REFS_MAX: usize = 64;
+/// Tasks offered when nobody can tell what a message is about: a person reads them all.
+pub const CANDIDATES_MAX: usize = 8;
 /// Rows of one page of any list: a screen shows fewer, and a caller pages on.
 pub const PAGE_ROWS_MAX: u32 = 500;
 /// Tokens of a context pack unless the model says otherwise: small local models see 4,096.

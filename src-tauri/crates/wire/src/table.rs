@@ -84,6 +84,13 @@ macro_rules! with_commands {
         "shows what an approval would change, or a receipt has changed, with both sides" changes.show(Show) -> Changes, read [approvals, receipts];
         "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
+        "lists conversations and the task in focus of each" conversations.list(List) -> Conversations, read [tasks];
+        "opens a conversation" conversations.open(Open) -> Opened, write [];
+        "says something in a conversation; it is bound to what it is about, or waits for a person to say" conversations.say(Say) -> Said, write [];
+        "lists messages of which nobody can tell yet what they are about" conversations.undecided(Undecided) -> Messages, read [tasks];
+        "says what an open message is about" conversations.bind(Bind) -> Said, write [];
+        "turns to a task, or to none" conversations.focus(Focus) -> Focused, write [];
+        "edits the goal of a task at work" task.edit_goal(EditGoal) -> Done, write [];
         "lists grants" grants.list(List) -> Grants, read [grants];
         "takes an unused grant or a standing grant back" grants.revoke(Revoke) -> Revoked, write [];
         "lists standing grants" grants.standing(Standing) -> StandingList, read [grants];

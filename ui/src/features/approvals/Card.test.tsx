@@ -72,3 +72,61 @@ test("an act without files is told in words, what destroys first", async () => {
   const here = await card();
   expect(await here.findByText(/DELETE "data\/tax-rates.csv"/)).toBeTruthy();
 });
+
+test("in a browser a yes needs the passphrase and the word, and no key decides", async () => {
+  const host = scene({}, "passphrase");
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.keyboard("{Enter}ya{Enter}");
+  expect(host.allowed).toEqual([]);
+  const open = await here.findByRole("button", { name: "Allow with passphrase" });
+  open.focus();
+  await user.keyboard("{Enter}");
+  expect(here.queryByLabelText("Approval passphrase")).toBeNull();
+  await user.click(open);
+  const words = await here.findByLabelText("Approval passphrase");
+  const allow = here.getByRole("button", { name: "Allow this once" });
+  await user.type(words, "wrong{Enter}");
+  await user.click(allow);
+  expect(host.allowed).toEqual([]);
+  await user.type(await here.findByLabelText(/^This is of high risk/), "high");
+  await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBeNull());
+  allow.focus();
+  await user.keyboard("{Enter}");
+  expect(host.allowed).toEqual([]);
+  await user.click(allow);
+  expect(await here.findByText(/passphrase is wrong/)).toBeTruthy();
+  expect((words as HTMLInputElement).value).toBe("");
+  await user.type(words, "right");
+  await user.click(allow);
+  await waitFor(() => expect(host.allowed.map((one) => [one.passphrase, one.word])).toEqual([["wrong", "high"], ["right", "high"]]));
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a critical act is allowed by holding, and letting go early does nothing", async () => {
+  const critical = { ...approval, row: { ...approvalRow, risk: "critical" } };
+  const host = scene({ "approvals.show": critical }, "passphrase");
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.click(await here.findByRole("button", { name: "Allow with passphrase" }));
+  await user.type(await here.findByLabelText(/^This is of high risk/), "high");
+  await user.type(await here.findByLabelText("Approval passphrase"), "right");
+  const hold = here.getByRole("button", { name: "Hold to allow this once" });
+  await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
+  await user.click(hold);
+  expect(host.allowed).toEqual([]);
+  await user.pointer({ keys: "[MouseLeft>]", target: hold });
+  await waitFor(() => expect(host.allowed.length).toBe(1), { timeout: 4000 });
+});
+
+test("a card whose bytes have changed cannot be allowed", async () => {
+  const host = scene({}, "passphrase");
+  host.sit = (of) => Promise.resolve({ ticket: "t", approval: of, packet_sha256: "0".repeat(64), arms_in: 0, word: null });
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.click(await here.findByRole("button", { name: "Allow with passphrase" }));
+  await user.type(await here.findByLabelText("Approval passphrase"), "right");
+  await user.click(here.getByRole("button", { name: "Allow this once" }));
+  expect(await here.findByText(/has changed since this card was read/)).toBeTruthy();
+  expect(host.allowed).toEqual([]);
+});

@@ -14,6 +14,7 @@ import { Answer, Failed } from "~/primitives/States";
 import { RiskTag, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { Allow } from "./Allow";
 import { diffFiles } from "./files";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import styles from "./Card.module.css";
@@ -212,6 +213,8 @@ function Decide({ approval }: { approval: Approval }) {
             <Button look="person" loose onClick={() => void host.openCard?.(id)}>Review and decide</Button>
             <p className={styles.note}>Opens the approval window. This window cannot allow anything.</p>
           </>
+        ) : host.deciding === "passphrase" ? (
+          <Allow approval={approval} />
         ) : (
           <>
             <Copyable text={`hermit approvals approve ${id}`} />

@@ -7,12 +7,14 @@ import { Card } from "~/features/approvals/Card";
 import { RESULT, brief, capital, count, plain, said } from "~/features/words";
 import { useAsk } from "~/ipc/client";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
+import type { Message } from "~/ipc/generated/conversations";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Empty } from "~/primitives/States";
 import { Key, RiskMark, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { OpenMessage } from "./OpenMessage";
 import { Question } from "./Question";
 import { Unknown } from "./Unknown";
 import styles from "./Inbox.module.css";
@@ -20,7 +22,8 @@ import styles from "./Inbox.module.css";
 type Item =
   | { kind: "approval"; id: string; at: number; row: ApprovalRow }
   | { kind: "question"; id: string; at: number; row: Asked }
-  | { kind: "unknown"; id: string; at: number; row: TaskRow };
+  | { kind: "unknown"; id: string; at: number; row: TaskRow }
+  | { kind: "message"; id: string; at: number; row: Message };
 
 const SHOWN_MAX = 200;
 
@@ -30,7 +33,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
   const questions = useAsk("task.questions", { status: "pending", limit: SHOWN_MAX });
   const tasks = useAsk("task.list", { limit: SHOWN_MAX });
   const decided = useAsk("approvals.list", { status: "any", limit: 40 });
-  const status = useAsk("host.status", {});
+  const messages = useAsk("conversations.undecided", { limit: SHOWN_MAX });
   const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
 
   const items = useMemo(() => {
@@ -38,9 +41,10 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
       ...(approvals.data?.rows ?? []).map((row): Item => ({ kind: "approval", id: row.approval_id, at: row.requested_at, row })),
       ...(questions.data?.rows ?? []).map((row): Item => ({ kind: "question", id: row.question_id, at: row.requested_at, row })),
       ...(tasks.data?.rows ?? []).filter((row) => row.unknown_effects > 0).map((row): Item => ({ kind: "unknown", id: row.task_id, at: row.updated_at, row })),
+      ...(messages.data?.rows ?? []).map((row): Item => ({ kind: "message", id: row.message_id, at: row.said_at, row })),
     ];
     return all.sort((a, b) => weight(b) - weight(a) || b.at - a.at);
-  }, [approvals.data, questions.data, tasks.data]);
+  }, [approvals.data, questions.data, tasks.data, messages.data]);
   const past = (decided.data?.rows ?? []).filter((row) => row.status !== "pending").slice(0, 12);
 
   const at = Math.max(0, items.findIndex((item) => item.id === chosen));
@@ -48,7 +52,6 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
   const pastHere = past.find((row) => row.approval_id === chosen);
   const choose = useCallback((item: Item) => void navigate({ to: "/", search: { at: item.id }, replace: true }), [navigate]);
   useSteps(items, at, choose);
-  const undecided = status.data?.waiting.undecided_messages ?? 0;
 
   return (
     <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${count(items.length, "thing waits", "things wait")} for you. Nothing here decides by itself.`}</span>}>
@@ -68,7 +71,6 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
                     </li>
                   ))}
                 </ul>
-                {undecided > 0 && <p className={styles.none}>{count(undecided, "message")} could not be bound to a task. See <code>hermit task list</code>.</p>}
               </>
             )}
           </Answer>
@@ -118,6 +120,8 @@ function Pane({ item }: { item: Item }) {
       return <Question question={item.row} key={item.id} />;
     case "unknown":
       return <Unknown task={item.row} key={item.id} />;
+    case "message":
+      return <OpenMessage message={item.row} key={item.id} />;
     default:
       return item satisfies never;
   }
@@ -158,6 +162,15 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.what}>{said(item.row.title)}</span>
           <span className={styles.second}><span>Did it happen?</span><Time at={item.at} /></span>
           <span className={styles.third} data-risk="unknown">Unknown outcome, blocked</span>
+        </>
+      );
+    case "message":
+      return (
+        <>
+          <span className={styles.mark} data-tone="waiting"><Mark name="question" size={13} /></span>
+          <span className={styles.what}><Words of={brief(said(item.row.text))} /></span>
+          <span className={styles.second}><span>What is it about?</span><Time at={item.at} /></span>
+          <span className={styles.third}>Message, {count(item.row.candidates.length, "task")} may be meant</span>
         </>
       );
     default:

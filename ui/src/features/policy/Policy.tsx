@@ -15,9 +15,10 @@ import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { Rules } from "./Rules";
 import { Standing } from "./Standing";
+import { TryAct } from "./TryAct";
 import styles from "./Policy.module.css";
 
-type Tab = "profiles" | "grants" | "history";
+type Tab = "profiles" | "try" | "grants" | "history";
 
 export function Policy() {
   const [tab, setTab] = useState<Tab>("profiles");
@@ -27,11 +28,12 @@ export function Policy() {
       sub={
         <Segmented<Tab>
           label="Which" value={tab} onChange={setTab}
-          options={[{ value: "profiles", label: "Rules" }, { value: "grants", label: "Grants in force" }, { value: "history", label: "What was asked" }]}
+          options={[{ value: "profiles", label: "Rules" }, { value: "try", label: "Try an act" }, { value: "grants", label: "Grants in force" }, { value: "history", label: "What was asked" }]}
         />
       }
     >
       {tab === "profiles" && <Rules />}
+      {tab === "try" && <TryAct />}
       {tab === "grants" && <><Standing /><Grants /></>}
       {tab === "history" && <History />}
     </Screen>

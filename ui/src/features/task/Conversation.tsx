@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { useEvents } from "./events";
 import { useAct, useDraft } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
-import { Button } from "~/primitives/Button";
+import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
@@ -69,14 +69,22 @@ function Said({ message, ended, see }: { message: Message; ended: boolean; see: 
   );
 }
 
+/** When words are heard. The host knows the same three. */
+const MODES = [
+  { value: "steer", label: "Next turn", says: "Read at the next turn; what waits for a yes is asked anew" },
+  { value: "queue", label: "When done", says: "Read when it would else be done, behind what was queued before" },
+  { value: "stop_and_send", label: "Stop first", says: "What it is at ends, and it begins anew with your words" },
+] as const;
+
 function Composer({ task, live }: { task: Task; live: boolean }) {
   const note = useAct("task.note");
+  const [mode, setMode] = useState<(typeof MODES)[number]["value"]>("steer");
   const [text, setText] = useState("");
   const ended = task.row.ended_at !== null;
   const because = !live ? "You look at an earlier moment" : text.trim() === "" ? "Write something first" : null;
   const send = () => {
     if (because !== null) return;
-    note.mutate({ task: task.row.task_id, text: text.trim(), channel: "app" }, { onSuccess: () => setText("") });
+    note.mutate({ task: task.row.task_id, text: text.trim(), mode, channel: "app" }, { onSuccess: () => setText("") });
   };
   return (
     <div className={styles.composer}>
@@ -86,7 +94,8 @@ function Composer({ task, live }: { task: Task; live: boolean }) {
         onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(); }}
       />
       <div className={styles.composing}>
-        <span>{ended ? "" : "Read at the next turn"}</span>
+        {!ended && <Segmented label="When it is read" value={mode} options={MODES} onChange={setMode} />}
+        <span>{ended ? "" : MODES.find((one) => one.value === mode)?.says}</span>
         <Button because={ended ? "The task has ended" : because} onClick={send}>Send</Button>
       </div>
       {note.error !== null && <Failed error={note.error} />}

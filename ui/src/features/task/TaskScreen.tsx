@@ -7,8 +7,10 @@ import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
 import { Meter } from "~/primitives/Facts";
+import { Mark } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Conversation } from "./Conversation";
 import { useEvents } from "./events";
@@ -49,6 +51,11 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   return (
     <div className={styles.task}>
       <Head task={task} />
+      {task.interrupted === true && (
+        <p className={styles.interrupted} role="status">
+          <Mark name="unknown" /> Interrupted. It should be at work and nobody works on it: what you see ends with event {task.last_seq}, at <Time at={task.row.updated_at} />.
+        </p>
+      )}
       <div className={styles.columns}>
         <Conversation task={task} story={told} live={until === null} events={events} see={setSee} />
         <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />

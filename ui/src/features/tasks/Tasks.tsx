@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
 import { brief, cost, count, plain, run, said, tokens } from "~/features/words";
-import { useAsk } from "~/ipc/client";
+import { usePages } from "~/ipc/client";
 import type { TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
@@ -29,13 +29,13 @@ export function Tasks() {
   const [look, setLook] = useState<"list" | "board">("list");
   const [search, setSearch] = useState("");
   const words = useDeferredValue(search.trim());
-  const asked = useAsk("task.list", { limit: PAGE, ...(words === "" ? {} : { search: words }) }, { keep: true });
+  const asked = usePages("task.list", { limit: PAGE, ...(words === "" ? {} : { search: words }) });
   const rows = useMemo(() => (asked.data?.rows ?? []).filter(FILTERS[filter]), [asked.data, filter]);
   const of = (name: Filter) => (asked.data?.rows ?? []).filter(FILTERS[name]).length;
   return (
     <Screen
       title="Tasks"
-      sub={asked.data !== undefined && <span>{count(asked.data.rows.length, "task")}{asked.data.next != null && " and more"}</span>}
+      sub={asked.data !== undefined && <span>{count(asked.data.rows.length, "task")}{asked.data.more && " and more"}</span>}
       actions={<Button icon="plus" onClick={() => void navigate({ to: "/tasks/new" })}>New task</Button>}
     >
       <div className={styles.tasks}>
@@ -65,7 +65,7 @@ export function Tasks() {
               </Empty>
             )}
         >
-          {() => (look === "list" ? <List rows={rows} open={(id) => void navigate({ to: "/task/$id", params: { id } })} /> : <Board rows={rows} open={(id) => void navigate({ to: "/task/$id", params: { id } })} />)}
+          {() => (look === "list" ? <List rows={rows} onEnd={asked.further} open={(id) => void navigate({ to: "/task/$id", params: { id } })} /> : <Board rows={rows} open={(id) => void navigate({ to: "/task/$id", params: { id } })} />)}
         </Answer>
       </div>
     </Screen>
@@ -101,13 +101,13 @@ function opens(open: () => void) {
   };
 }
 
-function List({ rows, open }: { rows: readonly TaskRow[]; open: (id: string) => void }) {
+function List({ rows, onEnd, open }: { rows: readonly TaskRow[]; onEnd: () => void; open: (id: string) => void }) {
   return (
     <div className={styles.list} role="table" aria-label="Tasks" aria-rowcount={rows.length}>
       <div className={styles.headrow} role="row">
         {["State", "Task", "Policy", "Turns", "Tokens", "Cost", "Begun", "Last"].map((head) => <span key={head} role="columnheader">{head}</span>)}
       </div>
-      <VirtualRows rows={rows} height={46} rowKey={(row) => row.task_id} role="rowgroup">
+      <VirtualRows rows={rows} height={46} rowKey={(row) => row.task_id} role="rowgroup" onEnd={onEnd}>
         {(row) => (
           <div className={styles.row} role="row" tabIndex={0} {...opens(() => open(row.task_id))}>
             <span role="cell"><State row={row} /></span>

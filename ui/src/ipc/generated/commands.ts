@@ -3,6 +3,7 @@ import type * as approvals from "./approvals";
 import type * as artifacts from "./artifacts";
 import type * as changes from "./changes";
 import type * as context from "./context";
+import type * as conversations from "./conversations";
 import type * as erasure from "./erasure";
 import type * as gate from "./gate";
 import type * as grants from "./grants";
@@ -83,6 +84,20 @@ export interface Commands {
   "lineage.draw": { params: lineage.Draw; answer: lineage.Drawing };
   /** shows exactly what was sent to a model and what came back */
   "context.show": { params: context.Show; answer: context.Context };
+  /** lists conversations and the task in focus of each */
+  "conversations.list": { params: conversations.List; answer: conversations.Conversations };
+  /** opens a conversation */
+  "conversations.open": { params: conversations.Open; answer: conversations.Opened };
+  /** says something in a conversation; it is bound to what it is about, or waits for a person to say */
+  "conversations.say": { params: conversations.Say; answer: conversations.Said };
+  /** lists messages of which nobody can tell yet what they are about */
+  "conversations.undecided": { params: conversations.Undecided; answer: conversations.Messages };
+  /** says what an open message is about */
+  "conversations.bind": { params: conversations.Bind; answer: conversations.Said };
+  /** turns to a task, or to none */
+  "conversations.focus": { params: conversations.Focus; answer: conversations.Focused };
+  /** edits the goal of a task at work */
+  "task.edit_goal": { params: task.EditGoal; answer: task.Done };
   /** lists grants */
   "grants.list": { params: grants.List; answer: grants.Grants };
   /** takes an unused grant or a standing grant back */
@@ -217,6 +232,13 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "changes.show": { access: "read", topics: ["approvals", "receipts"] },
   "lineage.draw": { access: "read", topics: ["artifacts", "receipts", "knowledge"] },
   "context.show": { access: "read", topics: ["tasks"] },
+  "conversations.list": { access: "read", topics: ["tasks"] },
+  "conversations.open": { access: "write", topics: [] },
+  "conversations.say": { access: "write", topics: [] },
+  "conversations.undecided": { access: "read", topics: ["tasks"] },
+  "conversations.bind": { access: "write", topics: [] },
+  "conversations.focus": { access: "write", topics: [] },
+  "task.edit_goal": { access: "write", topics: [] },
   "grants.list": { access: "read", topics: ["grants"] },
   "grants.revoke": { access: "write", topics: [] },
   "grants.standing": { access: "read", topics: ["grants"] },

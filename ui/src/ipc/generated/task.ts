@@ -106,7 +106,16 @@ export interface Retry {
 export interface Note {
   task: string;
   text: string;
+  /** `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done. `stop_and_send`: what it is at ends, and it begins anew with the words. */
+  mode?: string | null;
   idempotency_key?: string | null;
+  channel?: string | null;
+}
+
+/** See the table. */
+export interface EditGoal {
+  task: string;
+  goal: string;
   channel?: string | null;
 }
 
@@ -210,6 +219,8 @@ export interface Task {
   answer_ref: string | null;
   /** What it waits for, if it waits. */
   waits_for: Waits | null;
+  /** It should be at work, and its host does not work on it; absent where that cannot be known. */
+  interrupted: boolean | null;
   /** The last event's place. */
   last_seq: number;
   attempts: Attempt[];

@@ -124,6 +124,7 @@ impl Search {
             match body {
                 Body::TaskCreated(b) => drop(ids.insert(b.ingress_id)),
                 Body::TaskInputAdded(b) => drop(ids.insert(b.ingress_id)),
+                Body::TaskInputQueued(b) => drop(ids.insert(b.ingress_id)),
                 Body::ClarificationAnswered(b) => drop(ids.insert(b.ingress_id)),
                 _ => {}
             }

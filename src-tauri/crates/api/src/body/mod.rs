@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod artifacts;
 pub(crate) mod changes;
 pub(crate) mod context;
+pub(crate) mod conversations;
 pub(crate) mod erasure;
 pub(crate) mod gate;
 pub(crate) mod grants;

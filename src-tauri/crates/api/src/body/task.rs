@@ -1,6 +1,6 @@
 //! Tasks: how they begin, and lists of them.
 
-pub(crate) use super::task_control::{answer, cancel, note, pause, resume, retry, settle};
+pub(crate) use super::task_control::{answer, cancel, edit_goal, note, pause, resume, retry, settle};
 pub(crate) use super::task_show::show;
 
 use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};

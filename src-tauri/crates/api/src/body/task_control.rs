@@ -6,7 +6,7 @@ use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _};
 use model::TaskId;
 use wire::Error;
-use wire::task::{Answer, Cancel, Done, Note, Noted, Pause, Resume, Retry, Settle, Submitted};
+use wire::task::{Answer, Cancel, Done, EditGoal, Note, Noted, Pause, Resume, Retry, Settle, Submitted};
 
 /// Somebody drives it from here, and this is where it stands.
 fn driven(host: &dyn Host, task: TaskId) -> Result<Done, Error> {
@@ -48,9 +48,26 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
-    let ingress = kernel.append_note(task, &p.text, channel(p.channel.as_deref())?, &key).wire()?;
+    let channel = channel(p.channel.as_deref())?;
+    let ingress = match p.mode.as_deref() {
+        None | Some("steer") => kernel.append_note(task, &p.text, channel, &key),
+        Some("queue") => kernel.queue_note(task, &p.text, channel, &key),
+        Some("stop_and_send") => kernel.stop_and_send(task, &p.text, channel, &key),
+        Some(other) => {
+            return Err(crate::usage(format!("there is no mode `{other}`"))
+                .hint("there are `steer`, `queue` and `stop_and_send`"));
+        }
+    };
+    let ingress = ingress.wire()?;
     host.drive(task)?;
     Ok(Noted { task_id: task.to_string(), ingress_id: ingress.to_string() })
+}
+
+pub(crate) fn edit_goal(host: &dyn Host, p: EditGoal) -> Result<Done, Error> {
+    let kernel = host.kernel()?;
+    let task: TaskId = find(host, &p.task)?;
+    kernel.change_goal(task, &p.goal, channel(p.channel.as_deref())?).wire()?;
+    driven(host, task)
 }
 
 pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<Done, Error> {

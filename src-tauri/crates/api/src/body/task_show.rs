@@ -43,11 +43,18 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         summary: latest.and_then(|a| opt_text(a.summary.as_ref())),
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
         waits_for: waits(next::next(&state, host.now())),
+        interrupted: is_interrupted(host, &row),
         last_seq: state.seq,
         attempts: attempts.iter().map(attempt).collect(),
         actions: actions.iter().map(action).collect(),
         children: children.iter().map(|child| child.task_id.to_string()).collect(),
     })
+}
+
+/// It should be at work and this process, which would do the work, does not (RA 5.1). Who only reads cannot tell.
+fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
+    host.kernel().ok()?;
+    crate::runs::is_interrupted(host, row).ok()
 }
 
 /// What the task promised, unless its bytes are gone.

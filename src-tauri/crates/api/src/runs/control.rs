@@ -3,7 +3,6 @@
 
 use super::{body, found, look};
 use crate::{Host, Wire as _};
-use kernel::Kernel;
 use kernel::command::approve::Answered;
 use model::approval::{ApprovalStatus, Surface};
 use model::ingress::{Channel, ClarificationStatus};
@@ -68,6 +67,8 @@ fn refused<T>(done: Result<T, kernel::Error>, accepted: &'static str) -> Result<
         Err(E::KeyLocked(_)) => {
             Ok(Came::Conflict("a key is locked; a person opens it at the host".to_owned()))
         }
+        // What cannot be used is said in words that are meant for whoever asked.
+        Err(E::Input(why)) => Err(crate::usage(why)),
         Err(E::NotFound { .. }) => Ok(Came::NotActive("there is no such thing any more".to_owned())),
         Err(error) => Err(crate::of_kernel(error)),
     }
@@ -202,32 +203,22 @@ pub fn message(
         let digest = Digest::of(format!("{}\n{}", asked.mode, asked.message).as_bytes());
         format!("message:{run}:{}:{digest}", state.absorbed.len())
     });
-    let came = if asked.mode == "stop_and_send" {
-        stop_and_send(kernel, run, &asked.message, &key)?
-    } else {
-        let accepted = if asked.mode == "steer" {
-            "the run takes it up at its next turn"
-        } else {
-            "the message is queued; the run takes it up in order"
-        };
-        refused(kernel.append_note(run, &asked.message, Channel::RunApi, &key), accepted)?
+    let (text, channel) = (asked.message.as_str(), Channel::RunApi);
+    let came = match asked.mode.as_str() {
+        "queue" => refused(
+            kernel.queue_note(run, text, channel, &key),
+            "it is queued; the run takes it up when it is done",
+        )?,
+        "steer" => {
+            refused(kernel.append_note(run, text, channel, &key), "the run takes it up at its next turn")?
+        }
+        _ => refused(
+            kernel.stop_and_send(run, text, channel, &key),
+            "what it was at has ended; it begins anew with your message",
+        )?,
     };
     host.drive(run)?;
     told(host, Some(run), came)
-}
-
-/// What it is at ends, as far as that can be ended, and it begins a new attempt that knows the message.
-fn stop_and_send(kernel: &Kernel, run: TaskId, message: &str, key: &str) -> Result<Came, Error> {
-    let heard = kernel.reader().by_idempotency_key(&format!("ingress:{key}")).wire()?;
-    if heard.is_some() {
-        return Ok(Came::Accepted("this was said before, and counts once"));
-    }
-    match refused(kernel.retry(run, format!("{key}:stop")), "")? {
-        Came::Accepted(_) => {}
-        other => return Ok(other),
-    }
-    let noted = kernel.append_note(run, message, Channel::RunApi, key);
-    refused(noted, "what it was at has ended; it begins anew with your message")
 }
 
 /// `POST /v1/sessions/{session_id}/goal`, about the newest run of the session that has not ended.
@@ -240,7 +231,9 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
         return Err(crate::usage(format!("there is no action `{}`", asked.action))
             .hint(format!("there are `{}`", GOALS.join("`, `"))));
     }
-    if matches!(asked.action.as_str(), "set" | "edit") && asked.text.as_deref().is_none_or(str::is_empty) {
+    if matches!(asked.action.as_str(), "set" | "edit")
+        && asked.text.as_deref().is_none_or(|text| text.trim().is_empty())
+    {
         return Err(crate::usage(format!("`{}` needs a `text`", asked.action)));
     }
     let active = match look::active(host, session_id) {
@@ -269,16 +262,10 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
         "clear" => {
             refused(kernel.cancel(run, "its goal was cleared"), "the goal is cleared, and its run ends")?
         }
-        "edit" => {
-            let text = asked.text.unwrap_or_default();
-            let digest = Digest::of(text.as_bytes());
-            let key = format!("goal:{run}:{digest}");
-            let said = format!("The goal was edited by a person. It is now: {text}");
-            refused(
-                kernel.append_note(run, &said, Channel::RunApi, &key),
-                "the run works to the edited goal",
-            )?
-        }
+        "edit" => match kernel.change_goal(run, &asked.text.unwrap_or_default(), Channel::RunApi) {
+            Ok(false) => Came::Accepted("that is its goal already"),
+            done => refused(done, "its goal is edited; the run hears it at its next turn")?,
+        },
         _ => Came::Conflict("this session has an open goal; edit or clear it first".to_owned()),
     };
     host.drive(run)?;

@@ -1,12 +1,14 @@
 //! How runs stand, and what there is.
 
 use super::{controls, known, seconds};
-use crate::convert::{all, every, text};
+use crate::convert::{all, text};
 use crate::{Host, Stands, Wire as _};
 use journal::Family;
+use model::ConversationId;
 use model::approval::ApprovalStatus;
 use model::ingress::{Channel, ClarificationStatus};
 use model::policy::Profile;
+use model::task::TaskStatus;
 use projections::query::{Ask, TaskFilter};
 use projections::rows::TaskRow;
 use projections::{Query, RunStatus};
@@ -49,7 +51,7 @@ pub fn status(host: &dyn Host, run_id: &str) -> Result<wire::runs::RunStatus, Er
 }
 
 /// It should be at work, and nobody works on it (RA 5.1).
-fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
+pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Result<bool, Error> {
     match row.run_status {
         RunStatus::Queued | RunStatus::Running | RunStatus::Cancelling => {
             Ok(host.stands(row.task_id, Duration::ZERO)? != Stands::AtWork)
@@ -89,7 +91,7 @@ pub fn session_runs(host: &dyn Host, session_id: &str) -> Result<SessionRuns, Er
     let query = host.query()?;
     let filter = TaskFilter { conversation: Some(conversation), ..TaskFilter::default() };
     let rows = query.tasks(&filter, Ask { limit: RUNS_MAX, ..Ask::default() }).wire()?.rows;
-    let active = rows.iter().find(|row| !row.status.is_terminal());
+    let active = newest_open(&query, conversation)?;
     let run = |row: &TaskRow| {
         Ok(SessionRun {
             run_id: row.task_id.to_string(),
@@ -111,10 +113,13 @@ pub fn session_runs(host: &dyn Host, session_id: &str) -> Result<SessionRuns, Er
 /// The newest run of a session that has not ended.
 pub(super) fn active(host: &dyn Host, session_id: &str) -> Result<Option<TaskRow>, Error> {
     let conversation = super::start::session(host, session_id)?;
-    let filter = TaskFilter { conversation: Some(conversation), ..TaskFilter::default() };
-    let query = host.query()?;
-    let rows = every(|ask| query.tasks(&filter, ask))?;
-    Ok(rows.into_iter().rev().find(|row| !row.status.is_terminal()))
+    newest_open(&host.query()?, conversation)
+}
+
+fn newest_open(query: &Query, conversation: ConversationId) -> Result<Option<TaskRow>, Error> {
+    let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
+    let filter = TaskFilter { statuses, conversation: Some(conversation), parent: None };
+    Ok(query.tasks(&filter, Ask { limit: 1, ..Ask::default() }).wire()?.rows.into_iter().next())
 }
 
 /// `GET /v1/capabilities`; `commands` and the two bounds are the gateway's to say.

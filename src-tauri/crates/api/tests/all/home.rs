@@ -17,6 +17,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use testkit::World;
 
+/// What opens the approval key of this world's person.
+pub const PASSPHRASE: &str = "a yes of words";
+
 /// A process with a world; whether it holds the kernel is `owns`.
 pub struct Home {
     pub world: World,
@@ -119,6 +122,18 @@ impl Host for Home {
 
     fn trusted_log_keys(&self) -> Vec<PublicKey> {
         vec![self.world.keys.log_signer().public()]
+    }
+
+    fn sign_yes(&self, packet: &[u8], person: &str, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
+        if passphrase != PASSPHRASE.as_bytes() {
+            return Err(wire::Error::new(wire::Code::KeyLocked, "wrong passphrase"));
+        }
+        let (person, now) = (person.parse().expect("a person"), self.world.clock.now());
+        let surface = model::approval::Surface::Browser;
+        let choice = model::approval::Choice::Once;
+        let decision = governance::approval::answer(packet, choice, surface, person, now, None);
+        Ok(governance::approval::sign(&decision.expect("a packet"), self.world.person.signer())
+            .expect("signed"))
     }
 
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {

@@ -142,6 +142,16 @@ pub enum TaskVerb {
         task: String,
         /// The words.
         text: String,
+        /// When they are heard: `steer` at the next turn, `queue` when it would else be done, `stop_and_send` now.
+        #[arg(long, value_name = "MODE", default_value = "steer")]
+        mode: String,
+    },
+    /// Edits the goal of a task at work.
+    Goal {
+        /// The task.
+        task: String,
+        /// The goal from now on.
+        goal: String,
     },
     /// Answers a question of a task.
     Answer {
@@ -152,6 +162,48 @@ pub enum TaskVerb {
         /// The question, when several are open.
         #[arg(long)]
         question: Option<String>,
+    },
+}
+
+/// `hermit conversation`.
+#[derive(Debug, Subcommand)]
+pub enum ConversationVerb {
+    /// Lists conversations and the task in focus of each.
+    List(ListArgs),
+    /// Opens a conversation.
+    Open {
+        /// Its title.
+        title: String,
+    },
+    /// Says something: it is bound to the task it is about, or waits until you say which.
+    Say {
+        /// The words.
+        text: String,
+        /// The conversation; the first one unless named.
+        #[arg(long = "in", value_name = "CONVERSATION")]
+        conversation: Option<String>,
+        /// The task it is about.
+        #[arg(long)]
+        task: Option<String>,
+        /// The identifier of what it answers.
+        #[arg(long, value_name = "ID")]
+        reply_to: Option<String>,
+    },
+    /// Lists what was said and nobody can tell yet what it is about.
+    Undecided(ListArgs),
+    /// Says what an open message is about.
+    Bind {
+        /// The message.
+        message: String,
+        /// `task`, `child`, `new` or `talk`.
+        about: String,
+        /// Which task.
+        task: Option<String>,
+    },
+    /// Turns to a task; without one, away from the one in focus.
+    Focus {
+        /// The task.
+        task: Option<String>,
     },
 }
 

@@ -9,7 +9,7 @@ use crate::output::{Output, Tone, table};
 use crate::text::{paragraph, plain, time};
 use std::time::Duration;
 use wire::receipts::Link;
-use wire::task::{Answer, Cancel, Done, List, Note, Pause, Resume, Retry, Show, Task};
+use wire::task::{Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, Show, Task};
 use wire::{Error, exit};
 
 /// How often a followed task is looked at.
@@ -33,10 +33,14 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
         TaskVerb::Cancel { task, reason } => {
             wish(context, |session| session.call(&Cancel { task: task.clone(), reason: reason.clone() }))
         }
-        TaskVerb::Note { task, text } => {
+        TaskVerb::Goal { task, goal } => wish(context, |session| {
+            let channel = Some("cli".to_owned());
+            session.call(&EditGoal { task: task.clone(), goal: goal.clone(), channel })
+        }),
+        TaskVerb::Note { task, text, mode } => {
             let session = context.writing(Signs::No)?;
             let channel = Some("cli".to_owned());
-            let noted = session.call(&Note { task, text, idempotency_key: None, channel });
+            let noted = session.call(&Note { task, text, mode: Some(mode), idempotency_key: None, channel });
             let noted = noted.inspect(|noted| drop(session.stands(&noted.task_id, LOOK)));
             session.close();
             context.out.answer(&noted?, |out, noted| out.line(format!("added to {}", noted.task_id)))?;

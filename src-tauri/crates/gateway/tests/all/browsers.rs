@@ -7,7 +7,7 @@ use serde_json::json;
 use wire::{Access, COMMANDS};
 
 /// Opens a link as the page does; the session's cookie.
-fn session(open: &Open, token: &str) -> Got {
+pub fn session(open: &Open, token: &str) -> Got {
     let body = json!({ "token": token }).to_string();
     let origin = open.origin();
     open.ask(
@@ -18,7 +18,7 @@ fn session(open: &Open, token: &str) -> Got {
     )
 }
 
-fn cookie(got: &Got) -> String {
+pub fn cookie(got: &Got) -> String {
     let set = got.header("set-cookie").expect("a cookie");
     assert!(set.contains("; HttpOnly; SameSite=Strict; Path=/"), "{set}");
     set.split(';').next().expect("a pair").to_owned()

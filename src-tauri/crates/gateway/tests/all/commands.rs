@@ -126,8 +126,17 @@ fn no_command_of_the_table_can_grant() {
         || open.home.must("approvals.show", json!({ "approval": approval }))["row"]["status"].clone();
     for info in COMMANDS {
         // These withdraw or refuse it, which any surface may.
-        if ["approvals.deny", "task.cancel", "task.retry", "task.pause", "task.note", "gate.halt"]
-            .contains(&info.name)
+        if [
+            "approvals.deny",
+            "task.cancel",
+            "task.retry",
+            "task.pause",
+            "task.note",
+            "gate.halt",
+            "task.edit_goal",
+            "conversations.say",
+        ]
+        .contains(&info.name)
         {
             continue;
         }

@@ -11,9 +11,11 @@
 
 mod bad_input;
 mod bench;
+mod contract;
 mod controls;
 mod model;
 mod rebuilt;
 mod runs;
+mod served;
 mod sessions;
 mod streams;

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 fn note(task: &str, text: &str) -> wire::task::Note {
-    wire::task::Note { task: task.to_owned(), text: text.to_owned(), idempotency_key: None, channel: None }
+    wire::task::Note { task: task.to_owned(), text: text.to_owned(), ..wire::task::Note::default() }
 }
 
 #[test]
@@ -71,6 +71,7 @@ fn an_address_of_a_process_that_is_gone_is_believed_by_nobody() {
     session.close();
 }
 
+#[conforms::conforms("RA-3-3", "RA-5.1-5", "RA-GS-1")]
 #[test]
 fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_asks_again() {
     let mut bench = Bench::new();
@@ -86,7 +87,13 @@ fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_as
     assert!(!bench.path("store").join(gateway::TOKEN_FILE).exists());
     assert_eq!(ledger::holder(bench.home().dir()).expect("readable"), None, "the address is withdrawn");
     bench.open();
-    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["interrupted"], true, "nobody works on it yet");
+    let status = bench.get(&format!("/v1/runs/{run}"));
+    assert_eq!(status["interrupted"], true, "nobody works on it yet");
+    // What a page shows: the last that is known, and that it is no more than that.
+    let task = bench.post("/api/task.show", &json!({ "task": run }));
+    assert_eq!((&task["interrupted"], &task["row"]["run_status"]), (&json!(true), &status["status"]));
+    let told = bench.events(&run).pop().expect("events");
+    assert_eq!((&told["event_id"], &told["terminal"]), (&status["last_event_id"], &json!(false)));
     bench.post("/api/host.resume", &json!({}));
     model.say(50);
     bench.reaches(&run, &["completed"]);

@@ -20,6 +20,7 @@ pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body, now: &Life
         }
         Body::TaskStatusChanged(b) => ending(mirror, event, b, now),
         Body::TaskInputAdded(b) => vec![step(event, "input_added", shown(&b.text))],
+        Body::TaskInputQueued(b) => vec![step(event, "input_queued", shown(&b.text))],
         Body::TaskInputAbsorbed(_) => vec![step(event, "input_absorbed", json!("new input was taken up"))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {

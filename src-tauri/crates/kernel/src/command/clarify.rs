@@ -1,5 +1,6 @@
 //! A person answers a question (reconciliation C25).
 
+use super::note::{Words, noted};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::track::Track;
@@ -21,6 +22,20 @@ impl Kernel {
         text: &str,
         channel: Channel,
     ) -> Result<(), Error> {
+        let key = format!("answer:{clarification_id}");
+        self.answer_as(task_id, clarification_id, text, channel, &key, "the question was named outright")
+    }
+
+    /// The same, with what makes it harmless when it comes again and why it is the answer.
+    pub(crate) fn answer_as(
+        &self,
+        task_id: TaskId,
+        clarification_id: ClarificationId,
+        text: &str,
+        channel: Channel,
+        key: &str,
+        why: &str,
+    ) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
@@ -31,9 +46,8 @@ impl Kernel {
         if question.status != ClarificationStatus::Pending {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
-        let key = format!("answer:{clarification_id}");
         // One commit: an answer on record that the question never got could not be given again.
-        let (mut w, ingress_id) = self.words(state, text, channel, &key)?;
+        let (mut w, ingress_id) = self.words(state, Words { why, ..noted(text, channel, key)? })?;
         w.batch.point = Point::ClarificationAnswer;
         let mut track = Track::of(state);
         w.push_keyed(

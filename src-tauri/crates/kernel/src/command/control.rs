@@ -3,7 +3,9 @@
 use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::state::TaskState;
 use crate::track::Track;
+use crate::writeup::Writeup;
 use model::artifact::{ArtifactClass, ArtifactKind};
 use model::attempt::AttemptStatus;
 use model::body::{LeaseReleased, TaskCancelRequested, TaskPauseRequested};
@@ -85,9 +87,7 @@ impl Kernel {
     pub fn retry(&self, task_id: TaskId, idempotency_key: String) -> Result<Submitted, Error> {
         let cell = self.cell(task_id)?;
         let mut guard = lock(&cell.state);
-        if guard.attempts.values().any(crate::state::AttemptState::unsettled) {
-            return Err(Error::Conflict("an effect of this task is not settled; settle it first".to_owned()));
-        }
+        settled(&guard)?;
         if guard.task.status.is_terminal() {
             let submission = self.follow_up(&guard, idempotency_key)?;
             drop(guard);
@@ -97,6 +97,22 @@ impl Kernel {
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.writeup(Point::AttemptSupersede, state, actor);
         let mut track = Track::of(state);
+        self.supersede(state, &mut w, &mut track, "retried by a person")?;
+        self.commit(w, Some(state))?;
+        cell.stop.store(true, Ordering::SeqCst);
+        let ingress_id = model::IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        Ok(Submitted { task_id, ingress_id, duplicate: false })
+    }
+
+    /// The attempt at work ends without a result, what it asked is withdrawn, and its step may be attempted anew.
+    pub(crate) fn supersede(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        track: &mut Track,
+        why: &str,
+    ) -> Result<(), Error> {
+        settled(state)?;
         if state.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
             if let Some(lease) = state.attempt().filter(|a| !a.lease_gone).and_then(|a| a.lease.as_ref()) {
                 w.push(LeaseReleased { lease_id: lease.lease_id });
@@ -105,31 +121,22 @@ impl Kernel {
                 let approval_id = record.approval.approval_id;
                 w.push(model::body::ApprovalInvalidated {
                     approval_id,
-                    reason: "superseded by a retry".to_owned(),
+                    reason: format!("superseded: {why}"),
                 });
             }
-            track.attempt(&mut w, AttemptStatus::Superseded, "retried by a person")?;
+            track.attempt(w, AttemptStatus::Superseded, why)?;
         }
-        if state.task.status != TaskStatus::Ready {
-            if state.task.status == TaskStatus::Paused {
-                track.task(&mut w, TaskStatus::Ready, "retried", None)?;
-            } else {
-                track.unblock(&mut w, "retried")?;
-                track.step(&mut w, StepStatus::Ready, "retried")?;
-            }
+        if state.task.status == TaskStatus::Paused {
+            track.task(w, TaskStatus::Ready, why, None)?;
+        } else if state.task.status != TaskStatus::Ready {
+            track.unblock(w, why)?;
+            track.step(w, StepStatus::Ready, why)?;
         }
-        self.commit(w, Some(state))?;
-        cell.stop.store(true, Ordering::SeqCst);
-        let ingress_id = model::IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        Ok(Submitted { task_id, ingress_id, duplicate: false })
+        Ok(())
     }
 
     /// A new task with the same contract, anchored to how the old one ended.
-    fn follow_up(
-        &self,
-        state: &crate::state::TaskState,
-        idempotency_key: String,
-    ) -> Result<Submission, Error> {
+    pub(crate) fn follow_up(&self, state: &TaskState, idempotency_key: String) -> Result<Submission, Error> {
         let contract = self.contract(state)?;
         let reasoning = self.reasoning_of(state, contract.model.clone())?;
         let reason = state.attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
@@ -175,4 +182,12 @@ impl Kernel {
             idempotency_key,
         })
     }
+}
+
+/// What may have begun is settled before anything else begins.
+fn settled(state: &TaskState) -> Result<(), Error> {
+    if state.attempts.values().any(crate::state::AttemptState::unsettled) {
+        return Err(Error::Conflict("an effect of this task is not settled; settle it first".to_owned()));
+    }
+    Ok(())
 }

@@ -1,18 +1,37 @@
 //! More input for a task: recorded, and in the same commit a delta that is absorbed at a durable boundary
 //! (HK-8.3-10). One commit, so that no crash can leave words on record that their task never hears.
+//!
+//! Steered words are heard at the next turn, and what waits for a yes is asked anew. Queued words wait until the run
+//! would else be done. Words that stop end what the run is at and begin a new attempt, which hears them first.
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
+use crate::track::Track;
 use crate::writeup::Writeup;
-use model::body::{DuplicateRefused, IngressBound, IngressReceived, TaskInputAdded};
+use model::body::{
+    DuplicateRefused, IngressBound, IngressReceived, TaskGoalChanged, TaskInputAdded, TaskInputQueued,
+};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
 use model::{Body, Event, EventId, IngressId, Sensitive, TaskId, limits};
+use std::sync::atomic::Ordering;
+
+/// Words for a task, as they came in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words<'w> {
+    pub(crate) text: &'w str,
+    pub(crate) channel: Channel,
+    pub(crate) key: &'w str,
+    pub(crate) resolution: IngressResolution,
+    pub(crate) why: &'w str,
+}
+
+const NAMED: &str = "the task was named outright";
 
 impl Kernel {
-    /// Records words for a task and adds them as input not yet absorbed.
+    /// Records words for a task and adds them as input not yet absorbed: it is steered at its next turn.
     ///
     /// # Errors
     /// [`Error::Conflict`] for an ended task: it is never reopened by a message; [`Error::Input`] for none or too much.
@@ -23,25 +42,105 @@ impl Kernel {
         channel: Channel,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        if text.trim().is_empty() || text.len() > limits::GOAL_BYTES_MAX {
-            return Err(Error::Input(format!("a note has 1 to {} bytes", limits::GOAL_BYTES_MAX)));
+        let words = noted(text, channel, idempotency_key)?;
+        self.said(task_id, words, |w, _, ingress_id| {
+            let text = Sensitive::from(text.to_owned());
+            w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
+            Ok(())
+        })
+    }
+
+    /// Records words that the task takes up when it would else be done, behind those that were queued before.
+    ///
+    /// # Errors
+    /// As [`Kernel::append_note`].
+    pub fn queue_note(
+        &self,
+        task_id: TaskId,
+        text: &str,
+        channel: Channel,
+        idempotency_key: &str,
+    ) -> Result<IngressId, Error> {
+        let words = noted(text, channel, idempotency_key)?;
+        self.said(task_id, words, |w, _, ingress_id| {
+            let text = Sensitive::from(text.to_owned());
+            w.push(TaskInputQueued { about_task_id: task_id, ingress_id, text });
+            Ok(())
+        })
+    }
+
+    /// Ends what the task is at and lets it begin anew with these words: one commit, so that no crash can leave the
+    /// one without the other.
+    ///
+    /// # Errors
+    /// As [`Kernel::append_note`]; [`Error::Conflict`] when an effect of it is not settled.
+    pub fn stop_and_send(
+        &self,
+        task_id: TaskId,
+        text: &str,
+        channel: Channel,
+        idempotency_key: &str,
+    ) -> Result<IngressId, Error> {
+        let words = noted(text, channel, idempotency_key)?;
+        let ingress_id = self.said(task_id, words, |w, state, ingress_id| {
+            let text = Sensitive::from(text.to_owned());
+            w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
+            w.batch.point = Point::AttemptSupersede;
+            let mut track = Track::of(state);
+            self.supersede(state, w, &mut track, "stopped by a person")
+        })?;
+        self.cell(task_id)?.stop.store(true, Ordering::SeqCst);
+        Ok(ingress_id)
+    }
+
+    /// Edits the goal of a task at work. The loop hears it at its next turn, and what waits for a yes is asked anew;
+    /// whether to go on is the loop's to say. The goal it has already changes nothing.
+    ///
+    /// # Errors
+    /// As [`Kernel::append_note`].
+    pub fn change_goal(&self, task_id: TaskId, goal: &str, channel: Channel) -> Result<bool, Error> {
+        let (edits, same) = {
+            let cell = self.cell(task_id)?;
+            let state = lock(&cell.state);
+            (state.goal_edits, state.goal_text() == goal)
+        };
+        if same {
+            return Ok(false);
         }
+        let key = format!("goal:{task_id}:{edits}");
+        let why = "the goal of a task at work was edited";
+        let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, channel, &key)? };
+        self.said(task_id, words, |w, state, _| {
+            if state.goal_edits != edits {
+                return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
+            }
+            w.push(TaskGoalChanged { about_task_id: task_id, goal: Sensitive::from(goal.to_owned()) });
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// Words that came in and what follows from them, in one commit.
+    pub(crate) fn said<'k>(
+        &'k self,
+        task_id: TaskId,
+        words: Words<'_>,
+        follows: impl FnOnce(&mut Writeup<'k>, &TaskState, IngressId) -> Result<(), Error>,
+    ) -> Result<IngressId, Error> {
         let cell = self.cell(task_id)?;
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
+        if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{}", words.key))? {
+            return self.said_before(words.key, first.event_id);
+        }
         if state.task.status.is_terminal() {
             let status = state.task.status;
             return Err(Error::Conflict(format!("the task is {status}; a follow-up is a task of its own")));
         }
-        let (mut w, ingress_id) = self.words(state, text, channel, idempotency_key)?;
-        w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
-        match self.commit(w, Some(state)) {
-            Ok(_) => Ok(ingress_id),
-            Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
-                self.said_before(idempotency_key, event_id)
-            }
-            Err(error) => Err(error),
-        }
+        let (mut w, ingress_id) = self.words(state, words)?;
+        follows(&mut w, state, ingress_id)?;
+        self.commit(w, Some(state))?;
+        Ok(ingress_id)
     }
 
     /// The first result stands, and that it came again is recorded (HK-13.3-2).
@@ -65,26 +164,24 @@ impl Kernel {
         Ok(ingress_id)
     }
 
-    /// A writeup that begins with the ingress record of words bound to a task outright, and goes on in that task.
+    /// A writeup that begins with the ingress record of words bound to a task, and goes on in that task.
     pub(crate) fn words(
         &self,
         state: &TaskState,
-        text: &str,
-        channel: Channel,
-        idempotency_key: &str,
+        words: Words<'_>,
     ) -> Result<(Writeup<'_>, IngressId), Error> {
         let about = Some(state.task.task_id);
-        let (conversation_id, inbox) = self.inbox(None)?;
+        let (conversation_id, inbox) = self.inbox(Some(state.task.conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: channel,
-            raw_text: Sensitive::from(text.to_owned()),
-            normalized_text: Sensitive::from(text.trim().to_owned()),
+            source_channel: words.channel,
+            raw_text: Sensitive::from(words.text.to_owned()),
+            normalized_text: Sensitive::from(words.text.trim().to_owned()),
             status: IngressStatus::Received,
-            resolution: IngressResolution::AppendNote,
+            resolution: words.resolution,
             created_at: w.now,
             updated_at: w.now,
             actor: Some(w.actor.actor_id),
@@ -92,19 +189,36 @@ impl Kernel {
             referenced_artifact_refs: Vec::new(),
             chosen_task_id: about,
             rationale: None,
-            idempotency_key: idempotency_key.to_owned(),
+            idempotency_key: words.key.to_owned(),
         };
-        w.push_keyed(Some(format!("ingress:{idempotency_key}")), IngressReceived { record });
+        w.push_keyed(Some(format!("ingress:{}", words.key)), IngressReceived { record });
         w.push(IngressBound {
             ingress_id,
-            resolution: IngressResolution::AppendNote,
+            resolution: words.resolution,
             chosen_task_id: about,
             candidates: Vec::new(),
-            rationale: Sensitive::from("the task was named outright".to_owned()),
+            rationale: Sensitive::from(words.why.to_owned()),
         });
+        self.go_on_in(&mut w, state);
+        Ok((w, ingress_id))
+    }
+
+    /// What follows in a writeup that began in an inbox belongs to a task.
+    pub(crate) fn go_on_in(&self, w: &mut Writeup<'_>, state: &TaskState) {
         let in_task = self.writeup(Point::IngressBind, state, w.actor);
         w.scope = in_task.scope;
         w.batch.expect = in_task.batch.expect;
-        Ok((w, ingress_id))
     }
+}
+
+/// A note within its bounds, for a task that is named.
+pub(crate) fn noted<'w>(text: &'w str, channel: Channel, key: &'w str) -> Result<Words<'w>, Error> {
+    if text.trim().is_empty() || text.len() > limits::NOTE_BYTES_MAX {
+        return Err(Error::Input(format!(
+            "{} bytes were said and 1 to {} are taken; ingest what is longer as a file",
+            text.len(),
+            limits::NOTE_BYTES_MAX
+        )));
+    }
+    Ok(Words { text, channel, key, resolution: IngressResolution::AppendNote, why: NAMED })
 }

@@ -13,7 +13,9 @@ use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResolution, IngressStatus};
 use model::policy::Profile;
 use model::principal::PrincipalType;
-use model::task::{Budget, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus};
+use model::task::{
+    Budget, ModelChoice, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus,
+};
 use model::{
     ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, UnixMs, WorkspaceId,
     limits,
@@ -125,6 +127,8 @@ pub struct Submitted {
     pub duplicate: bool,
 }
 
+const OUTRIGHT: &str = "a goal given outright starts a task of its own";
+
 impl Kernel {
     /// Takes a goal in and makes its task.
     ///
@@ -132,6 +136,7 @@ impl Kernel {
     /// [`Error::Input`] when it cannot be used; nothing is recorded then.
     pub fn submit(&self, submission: &Submission) -> Result<Submitted, Error> {
         check(submission)?;
+        self.fits(submission)?;
         let ingress_id = match self.receive(submission) {
             Ok(ingress_id) => ingress_id,
             Err(Error::Ledger(ledger::Error::Duplicate { event_id })) => {
@@ -139,8 +144,31 @@ impl Kernel {
             }
             Err(error) => return Err(error),
         };
-        let task_id = self.bind(submission, ingress_id)?;
+        let task_id = self.bind(submission, ingress_id, OUTRIGHT, Vec::new())?;
         Ok(Submitted { task_id, ingress_id, duplicate: false })
+    }
+
+    /// A goal that its model could never be told whole is refused before anything is recorded.
+    fn fits(&self, submission: &Submission) -> Result<(), Error> {
+        let Reasoning::Openai { base_url, model, secret } = &submission.reasoning else { return Ok(()) };
+        if submission.goal.len() <= limits::NOTE_BYTES_MAX / 16 {
+            return Ok(());
+        }
+        let (base_url, model, secret) = (base_url.clone(), model.clone(), secret.clone());
+        let choice = ModelChoice::Openai { base_url, model, secret };
+        // Whoever cannot be made now says so when it is asked.
+        let Ok(reasoner) = self.ports.reasoners.reasoner(&choice, None) else { return Ok(()) };
+        let takes = reasoner.descriptor().context_tokens;
+        // The goal stands in a pack as goal and as the step's objective; a quarter is kept for the answer.
+        let needs = knowledge::count_tokens(&submission.goal).saturating_mul(2);
+        if needs <= takes.saturating_sub(takes / 4) {
+            return Ok(());
+        }
+        Err(Error::Input(format!(
+            "the goal has {} bytes, and the model takes {takes} tokens in all; put the text into a file, `hermit artifacts \
+             ingest` it, and say in the goal what to do with it",
+            submission.goal.len()
+        )))
     }
 
     /// The conversation's inbox stream, where what precedes a task is recorded (reconciliation C37).
@@ -217,7 +245,7 @@ impl Kernel {
         let ingress_id = received.record.ingress_id;
         let task_id = match self.bound_task(ingress_id)? {
             Some(task_id) => task_id,
-            None => self.bind(submission, ingress_id)?,
+            None => self.bind(submission, ingress_id, OUTRIGHT, Vec::new())?,
         };
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::IngressReceive, actor, ingress_id.to_string(), None)?;
@@ -241,7 +269,13 @@ impl Kernel {
     }
 
     /// Binds what came in, and makes the task in the same commit.
-    fn bind(&self, submission: &Submission, ingress_id: IngressId) -> Result<TaskId, Error> {
+    pub(crate) fn bind(
+        &self,
+        submission: &Submission,
+        ingress_id: IngressId,
+        why: &str,
+        candidates: Vec<TaskId>,
+    ) -> Result<TaskId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
         let task_id = TaskId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
@@ -255,8 +289,8 @@ impl Kernel {
                 ingress_id,
                 resolution,
                 chosen_task_id: Some(task_id),
-                candidates: Vec::new(),
-                rationale: Sensitive::from("a goal given outright starts a task of its own".to_owned()),
+                candidates,
+                rationale: Sensitive::from(why.to_owned()),
             },
         );
         // The system's own derived tasks never steal the focus (HK-13.6).
@@ -384,13 +418,13 @@ impl Kernel {
             let Ok(submission) = serde_json::from_slice::<Submission>(&self.artifacts.read(digest)?) else {
                 continue;
             };
-            bound.push(self.bind(&submission, ingress_id)?);
+            bound.push(self.bind(&submission, ingress_id, OUTRIGHT, Vec::new())?);
         }
         Ok(bound)
     }
 }
 
-fn check(submission: &Submission) -> Result<(), Error> {
+pub(super) fn check(submission: &Submission) -> Result<(), Error> {
     let bytes = submission.goal.len();
     if submission.goal.trim().is_empty() {
         return Err(Error::Input("the goal is empty; say what is to be done".to_owned()));

@@ -11,7 +11,8 @@ use iteration::Proposal;
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, IterationRecord, TerminationReason};
 use model::body::{
-    ClarificationRequested, IterationCompleted, ModelOutputRejected, RunTerminated, WorkingStateUpdated,
+    Boundary, ClarificationRequested, IterationCompleted, ModelOutputRejected, RunTerminated,
+    TaskInputAbsorbed, WorkingStateUpdated,
 };
 use model::fault::Point;
 use model::ingress::{Clarification, ClarificationStatus};
@@ -214,6 +215,38 @@ impl Kernel {
         Ok(())
     }
 
+    /// The loop would be done, and a person has said something since that it has not heard: it goes on with that.
+    /// What was queued is taken up one at a time, in order.
+    fn goes_on(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        summary: &str,
+        answer: &Answer,
+    ) -> Result<(), Error> {
+        let said = [Proposal::Done { summary: summary.to_owned() }];
+        let mut record = self.record(state, &said, answer, None, None)?;
+        let next = if state.inputs.is_empty() { state.queued.first() } else { None };
+        // It did not end, so the turn is no end; and what was said to it is news, whatever it answered.
+        record.tool_invocation = None;
+        record.model_decision =
+            Sensitive::from(format!("said it was done: {summary}; a person has said more"));
+        let news = state.inputs.iter().chain(next).map(|(id, _)| Digest::of(id.to_string().as_bytes()));
+        record.progress_mark = iteration::progress_mark(&said, &news.collect::<Vec<_>>());
+        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
+        if let Some((ingress_id, _)) = next {
+            w.push(TaskInputAbsorbed {
+                about_task_id: state.task.task_id,
+                ingress_id: *ingress_id,
+                boundary: Boundary::PreCompilation,
+            });
+        }
+        let mut track = Track::of(state);
+        track.attempt(&mut w, AttemptStatus::CompilingContext, "goes on with what was said since")?;
+        self.commit(w, Some(state))?;
+        Ok(())
+    }
+
     /// The loop says it is done; whether the task is, is decided by [`Kernel::finish`].
     fn done(
         &self,
@@ -222,6 +255,10 @@ impl Kernel {
         summary: &str,
         answer: &Answer,
     ) -> Result<(), Error> {
+        let is_last = state.step_after(state.step().map(|step| step.step_id)).is_none();
+        if is_last && state.has_unheard() {
+            return self.goes_on(state, w, summary, answer);
+        }
         let about_attempt_id = self.attempt_id(state)?;
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let reason =

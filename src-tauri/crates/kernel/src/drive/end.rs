@@ -215,6 +215,29 @@ impl Kernel {
         Ok(())
     }
 
+    /// What must be said does not fit what the model takes: the task pauses and says so. An edited goal mends it, or a
+    /// server with more context.
+    pub(super) fn too_long(
+        &self,
+        state: &mut TaskState,
+        pack: &model::context::ContextPack,
+    ) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.writeup(Point::ContextCompile, state, actor);
+        let said = format!(
+            "goal and rules alone need {} tokens and the model takes {}",
+            pack.tokens, pack.tokens_max
+        );
+        let mut track = Track::of(state);
+        track.unblock(&mut w, "goal_too_long")?;
+        track.task(&mut w, TaskStatus::Paused, "goal_too_long", Some(said.clone()))?;
+        self.commit(w, Some(state))?;
+        let id = state.task.task_id;
+        Err(Error::Input(format!(
+            "{said}; the task is paused: shorten it with `hermit task goal {id} GOAL`, then `hermit task resume {id}`"
+        )))
+    }
+
     /// The end a person asked for. Nothing is under way here: [`crate::next`] settles effects first.
     pub(super) fn take_cancel(&self, cell: &Cell) -> Result<(), Error> {
         let mut guard = lock(&cell.state);

@@ -222,7 +222,7 @@ impl Kernel {
         let approval_id = ApprovalId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let packet = build_packet(PacketInput {
             approval_id,
-            goal: state.goal_text(),
+            goal: in_card(state.goal_text()),
             request: judged.request.clone(),
             policy: judged.policy.clone(),
             witness: judged.witness.as_ref().map(|(witness, _)| witness.clone()),
@@ -414,5 +414,18 @@ fn waiting(packet: &ApprovalPacket, at: &ArtifactRef, about: &Judged) -> Approva
         expires_at: packet.expires_at,
         state_witness_ref: about.witness.as_ref().map(|(witness, _)| witness.witness_id),
         policy_result_ref: about.policy_ref.artifact_id,
+    }
+}
+
+/// Characters of a goal on a card: a person reads the card, and the whole goal stands in the task.
+const CARD_GOAL_CHARS_MAX: usize = 4_000;
+
+fn in_card(goal: String) -> String {
+    match goal.char_indices().nth(CARD_GOAL_CHARS_MAX) {
+        None => goal,
+        Some((at, _)) => {
+            let shown = goal.get(..at).unwrap_or_default();
+            format!("{shown} … ({} bytes in all; the task has the whole goal)", goal.len())
+        }
     }
 }

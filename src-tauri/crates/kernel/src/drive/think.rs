@@ -99,11 +99,9 @@ impl Kernel {
         let input = self.pack_input(state, &contract, descriptor.context_tokens)?;
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
-        if !knowledge::pack::fits(&pack) {
-            return Err(Error::Input(format!(
-                "goal and rules alone need {} tokens and the model takes {}; shorten the goal, or ingest it as a file",
-                pack.tokens, pack.tokens_max
-            )));
+        // A playbook reads no pack.
+        if descriptor.provider != "playbook" && !knowledge::pack::fits(&pack) {
+            return self.too_long(state, &pack);
         }
         let request =
             reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
@@ -227,8 +225,12 @@ impl Kernel {
         input.now = self.ports.clock.now();
         input.goal = state.goal_text();
         if let Some(step) = state.step() {
-            let contract: StepContract = self.read_object(state, step.contract_ref)?;
-            input.step = Some((step.contract_ref, contract));
+            let mut asked: StepContract = self.read_object(state, step.contract_ref)?;
+            // The one step of a task has the goal as its objective, and follows it when it is edited.
+            if asked.objective == contract.goal {
+                asked.objective.clone_from(&input.goal);
+            }
+            input.step = Some((step.contract_ref, asked));
         }
         input.policy = vec![Pinned {
             source: format!("profile:{}", state.task.policy_profile_ref),

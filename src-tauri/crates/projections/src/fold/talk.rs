@@ -27,6 +27,10 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             let statement = "UPDATE view_ingress SET waits_for = ?2 WHERE ingress_id = ?1 AND absorbed_at IS NULL";
             seen.run(statement, params![text(b.ingress_id), text(b.about_task_id)]).map(drop)
         }
+        Body::TaskInputQueued(b) => {
+            let statement = "UPDATE view_ingress SET waits_for = ?2 WHERE ingress_id = ?1 AND absorbed_at IS NULL";
+            seen.run(statement, params![text(b.ingress_id), text(b.about_task_id)]).map(drop)
+        }
         Body::TaskInputAbsorbed(b) => {
             let statement = "UPDATE view_ingress SET waits_for = NULL, absorbed_at = ?2, boundary = ?3 \
                              WHERE ingress_id = ?1";

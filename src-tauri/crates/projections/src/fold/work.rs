@@ -16,6 +16,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         Body::TaskPauseRequested(b) => flag(seen, b.about_task_id, |task| task.pause_requested = true),
         Body::TaskCancelRequested(b) => flag(seen, b.about_task_id, |task| task.cancel_requested = true),
         Body::TaskInputAdded(b) => flag(seen, b.about_task_id, |task| task.unread_inputs += 1),
+        Body::TaskInputQueued(b) => flag(seen, b.about_task_id, |task| task.unread_inputs += 1),
         Body::TaskInputAbsorbed(b) => {
             flag(seen, b.about_task_id, |task| task.unread_inputs = (task.unread_inputs - 1).max(0))
         }

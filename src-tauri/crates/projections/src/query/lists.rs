@@ -6,12 +6,12 @@ use crate::{ActionState, Error, GrantState};
 use lineage::Graph;
 use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
-use model::ingress::ClarificationStatus;
+use model::ingress::{ClarificationStatus, IngressStatus};
 use model::knowledge::{BeliefStatus, MemoryStatus};
 use model::task::{StepStatus, TaskStatus};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, Digest,
-    GrantId, MemoryId, ReceiptId, Sensitive, TaskId, UnixMs,
+    GrantId, IngressId, MemoryId, ReceiptId, Sensitive, TaskId, UnixMs,
 };
 use rusqlite::types::Value;
 
@@ -352,6 +352,22 @@ impl Query {
     /// As every list.
     pub fn ingress(&self, conversation: ConversationId, ask: Ask) -> Result<Page<IngressRow>, Error> {
         self.list([Is::some("conversation_id", Some(conversation))], ask)
+    }
+
+    /// One inbound message.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn message(&self, ingress: IngressId) -> Result<Option<IngressRow>, Error> {
+        self.one("ingress_id", ingress)
+    }
+
+    /// Messages of all conversations of which nobody can tell yet what they are about.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn undecided(&self, ask: Ask) -> Result<Page<IngressRow>, Error> {
+        self.list([Is::some("status", Some(IngressStatus::PendingDisambiguation))], ask)
     }
 
     /// Messages that wait to be absorbed by a task (HK-8.3-10).

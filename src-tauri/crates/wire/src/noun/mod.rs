@@ -4,6 +4,7 @@ pub mod approvals;
 pub mod artifacts;
 pub mod changes;
 pub mod context;
+pub mod conversations;
 pub mod erasure;
 pub mod gate;
 pub mod grants;

@@ -124,7 +124,17 @@ params! {
     /// See the table.
     Retry { task: String, idempotency_key: Option<String> }
     /// See the table.
-    Note { task: String, text: String, idempotency_key: Option<String>, channel: Option<String> }
+    Note {
+        task: String,
+        text: String,
+        /// `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done.
+        /// `stop_and_send`: what it is at ends, and it begins anew with the words.
+        mode: Option<String>,
+        idempotency_key: Option<String>,
+        channel: Option<String>,
+    }
+    /// See the table.
+    EditGoal { task: String, goal: String, channel: Option<String> }
 
     /// An answer; without `question` it is for the only open one.
     Answer { task: String, question: Option<String>, text: String, channel: Option<String> }
@@ -209,6 +219,8 @@ answers! {
         answer_ref: Option<String>,
         /// What it waits for, if it waits.
         waits_for: Option<Waits>,
+        /// It should be at work, and its host does not work on it; absent where that cannot be known.
+        interrupted: Option<bool>,
         /// The last event's place.
         last_seq: u64,
         attempts: Vec<Attempt>,

@@ -1,0 +1,491 @@
+//! Free words come into a conversation: recorded, then bound to what they are about, or left open with those they
+//! might be about (HK-8.1.2, HK-8.1.3).
+//!
+//! What a message is about, in this order: what it names or answers, what identifier stands in it, the task in focus,
+//! the one open task there is. Where that leaves more than one, nobody guesses: it waits for a person, and waiting is
+//! no error. A task that has ended is never reopened: words about it make a task that follows it. Words never allow
+//! and never refuse an act; only an answer to the approval itself does.
+
+use super::note::Words;
+use super::submit::{Attachment, Submission};
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::writeup::Writeup;
+use model::body::{ConversationOpened, FocusChanged, IngressBound, IngressReceived, TaskInputAdded};
+use model::fault::Point;
+use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
+use model::principal::PrincipalType;
+use model::task::TaskStatus;
+use model::{
+    ApprovalId, Body, ClarificationId, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, limits,
+};
+use projections::Query;
+use projections::query::{Ask, TaskFilter};
+use projections::rows::IngressRow;
+
+/// A message as it came in.
+#[derive(Debug, Clone)]
+pub struct Saying<'s> {
+    /// The conversation; the first one when none is named.
+    pub conversation_id: Option<ConversationId>,
+    /// The words.
+    pub text: &'s str,
+    /// The surface it came through.
+    pub channel: Channel,
+    /// The task it names outright.
+    pub task: Option<TaskId>,
+    /// What it answers: a task, approval, question, receipt or message, by its identifier.
+    pub reply_to: Option<&'s str>,
+    /// The same key twice is the same message.
+    pub idempotency_key: &'s str,
+}
+
+/// What a message turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// Its record.
+    pub ingress_id: IngressId,
+    /// What it is.
+    pub resolution: IngressResolution,
+    /// The task it is about, or made.
+    pub task_id: Option<TaskId>,
+    /// What it might be about.
+    pub candidates: Vec<TaskId>,
+    /// Why.
+    pub rationale: String,
+}
+
+/// What a person says an open message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// This task: more input for it, or a task that follows it when it has ended.
+    Task(TaskId),
+    /// Work of its own under this task, which gets none of its working state.
+    Child(TaskId),
+    /// Work of its own, in the folder and by the reasoner of this task.
+    New(TaskId),
+    /// Talk that starts no work.
+    Talk,
+}
+
+/// What the words are about, as far as anybody can tell.
+enum Meant {
+    One(TaskId, String),
+    Answer(TaskId, ClarificationId, String),
+    Several(Vec<TaskId>, String),
+}
+
+impl Kernel {
+    /// Opens a conversation.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a title that is none, and what the store says.
+    pub fn open_conversation(&self, title: &str) -> Result<ConversationId, Error> {
+        let title: String = title.trim().lines().next().unwrap_or_default().chars().take(120).collect();
+        if title.is_empty() {
+            return Err(Error::Input("a conversation needs a title".to_owned()));
+        }
+        let (clock, entropy) = (&*self.ports.clock, &*self.ports.entropy);
+        let conversation_id = ConversationId::fresh(clock, entropy);
+        let actor = self.actor(PrincipalType::User)?;
+        let mut w = self.store_writeup(Point::IngressBind, actor, conversation_id.to_string(), None)?;
+        let inbox_task_id = TaskId::fresh(clock, entropy);
+        w.push(ConversationOpened { conversation_id, inbox_task_id, title: Sensitive::from(title) });
+        self.commit(w, None)?;
+        Ok(conversation_id)
+    }
+
+    /// A person turns to a task, or to none. Nothing else moves the focus but what a person says (HK-13.6).
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for a task that has ended or belongs to another conversation.
+    pub fn turn_to(&self, conversation: ConversationId, task: Option<TaskId>) -> Result<(), Error> {
+        let (conversation_id, inbox) = self.inbox(Some(conversation))?;
+        if let Some(task) = task {
+            let cell = self.cell(task)?;
+            let state = lock(&cell.state);
+            if state.task.conversation_id != conversation_id {
+                return Err(Error::Conflict("the task belongs to another conversation".to_owned()));
+            }
+            if state.task.status.is_terminal() {
+                return Err(Error::Conflict(format!("the task is {}", state.task.status)));
+            }
+        }
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string())?;
+        let reason = "a person turned to it".to_owned();
+        w.push(FocusChanged { conversation_id, focus_task_id: task, reason });
+        self.commit(w, None)?;
+        Ok(())
+    }
+
+    /// Takes free words in and binds them, or leaves them open.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for none or too much; [`Error::NotFound`] for what they name and is not there. Nothing is
+    /// recorded then.
+    pub fn say(&self, saying: &Saying<'_>) -> Result<Bound, Error> {
+        let (conversation_id, _) = self.inbox(saying.conversation_id)?;
+        let Saying { text, channel, idempotency_key: key, .. } = *saying;
+        super::note::noted(text, channel, key)?;
+        if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
+            return self.heard_before(first.event_id, key);
+        }
+        match self.meant(saying, conversation_id)? {
+            Meant::Answer(task, question, why) => {
+                self.answer_as(task, question, saying.text, channel, key, &why)?;
+                self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
+            }
+            Meant::One(task, why) if !self.has_ended(task)? => {
+                let resolution = IngressResolution::AppendNote;
+                let words = Words { text, channel, key, resolution, why: &why };
+                self.said(task, words, |w, _, ingress_id| {
+                    let text = Sensitive::from(text.to_owned());
+                    w.push(TaskInputAdded { about_task_id: task, ingress_id, text });
+                    Ok(())
+                })?;
+                self.bound_by_key(key, resolution, Some(task), why)
+            }
+            Meant::One(task, why) => {
+                let ingress_id = self.take_down(saying, conversation_id, Some(task), None)?;
+                let why = format!("{why}; it has ended, so a task follows it");
+                self.follow(task, ingress_id, text, channel, &why, Vec::new())
+            }
+            Meant::Several(candidates, why) => {
+                let open = (candidates.clone(), why.clone());
+                let ingress_id = self.take_down(saying, conversation_id, None, Some(open))?;
+                let resolution = IngressResolution::PendingDisambiguation;
+                Ok(Bound { ingress_id, resolution, task_id: None, candidates, rationale: why })
+            }
+        }
+    }
+
+    /// A person says what an open message is about. It is bound once.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and [`Error::Conflict`] when it is bound already.
+    pub fn bind_message(&self, ingress_id: IngressId, about: About) -> Result<Bound, Error> {
+        let row = self.query()?.message(ingress_id).map_err(broken)?;
+        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
+        if row.status == IngressStatus::Bound {
+            return Err(Error::Conflict("the message is bound already".to_owned()));
+        }
+        let text = row.text.shown().cloned();
+        let text = text.ok_or_else(|| Error::Conflict("the message was erased".to_owned()))?;
+        let why = "a person said what it is about";
+        match about {
+            About::Task(task) if self.has_ended(task)? => {
+                self.follow(task, ingress_id, &text, row.channel, why, row.candidates)
+            }
+            About::Task(task) => self.add_to(task, &row, &text, why),
+            About::Child(task) => {
+                let mut work = self.work_like(task, &text, row.channel, ingress_id)?;
+                work.parent_task_id = Some(task);
+                self.make(&work, ingress_id, why, row.candidates)
+            }
+            About::New(task) => {
+                let work = self.work_like(task, &text, row.channel, ingress_id)?;
+                self.make(&work, ingress_id, why, row.candidates)
+            }
+            About::Talk => {
+                let (_, inbox) = self.inbox(Some(row.conversation_id))?;
+                let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
+                bound(&mut w, ingress_id, IngressResolution::ChatOnly, None, row.candidates.clone(), why);
+                self.commit(w, None).map_err(once)?;
+                let resolution = IngressResolution::ChatOnly;
+                Ok(Bound {
+                    ingress_id,
+                    resolution,
+                    task_id: None,
+                    candidates: row.candidates,
+                    rationale: why.into(),
+                })
+            }
+        }
+    }
+
+    /// What the words are about, by the order of HK-8.1.3.
+    fn meant(&self, saying: &Saying<'_>, conversation: ConversationId) -> Result<Meant, Error> {
+        let query = self.query()?;
+        if let Some(task) = saying.task {
+            self.cell(task)?;
+            return self.one(&query, task, "the task was named outright".to_owned());
+        }
+        if let Some(reply) = saying.reply_to {
+            let missing = || Error::NotFound { kind: "thing answered", id: reply.to_owned() };
+            return self.named(&query, reply)?.map_or_else(
+                || Err(missing()),
+                |named| self.of_named(&query, named, format!("it answers `{reply}`")),
+            );
+        }
+        for word in saying.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+            if let Some(named) = self.named(&query, word)? {
+                return self.of_named(&query, named, format!("`{word}` stands in it"));
+            }
+        }
+        let row = query.conversation(conversation).map_err(broken)?;
+        if let Some(focus) = row.as_ref().and_then(|row| row.focus_task_id)
+            && !self.has_ended(focus)?
+        {
+            return self.one(&query, focus, "the task is in focus".to_owned());
+        }
+        let open = self.open_in(&query, conversation)?;
+        match (open.as_slice(), row.and_then(|row| row.last_focus)) {
+            ([one], _) => self.one(&query, *one, "no other task is open here".to_owned()),
+            ([], Some(last)) => {
+                let why = "no task is open here; it may follow the last one, or be something new";
+                Ok(Meant::Several(vec![last], why.to_owned()))
+            }
+            ([], None) => Ok(Meant::Several(Vec::new(), "there is no task here yet".to_owned())),
+            (several, _) => {
+                let why = format!("{} tasks are open and none is in focus", several.len());
+                Ok(Meant::Several(several.iter().copied().take(limits::CANDIDATES_MAX).collect(), why))
+            }
+        }
+    }
+
+    /// A task that waits for one answer gets it.
+    fn one(&self, query: &Query, task: TaskId, why: String) -> Result<Meant, Error> {
+        let pending = Some(model::ingress::ClarificationStatus::Pending);
+        let open = query.questions(Some(task), pending, Ask::ALL).map_err(broken)?.rows;
+        Ok(match open.as_slice() {
+            [question] => {
+                Meant::Answer(task, question.clarification_id, format!("{why}, and waits for this answer"))
+            }
+            _ => Meant::One(task, why),
+        })
+    }
+
+    fn of_named(&self, query: &Query, named: Named, why: String) -> Result<Meant, Error> {
+        match named {
+            Named::Task(task) => self.one(query, task, why),
+            Named::Question(task, question) => Ok(Meant::Answer(task, question, why)),
+            Named::Approval(task) => {
+                Ok(Meant::One(task, format!("{why}; words neither allow nor refuse, so its task hears them")))
+            }
+        }
+    }
+
+    /// The thing an identifier names, when there is one.
+    fn named(&self, query: &Query, word: &str) -> Result<Option<Named>, Error> {
+        if let Ok(task) = word.parse::<TaskId>() {
+            return Ok(query.task(task).map_err(broken)?.map(|row| Named::Task(row.task_id)));
+        }
+        if let Ok(id) = word.parse::<ApprovalId>() {
+            return Ok(query.approval(id).map_err(broken)?.map(|row| Named::Approval(row.task_id)));
+        }
+        if let Ok(id) = word.parse::<ReceiptId>() {
+            return Ok(query.receipt(id).map_err(broken)?.map(|row| Named::Task(row.task_id)));
+        }
+        if let Ok(id) = word.parse::<ClarificationId>() {
+            let row = query.question(id).map_err(broken)?;
+            return Ok(row.map(|row| match row.status {
+                model::ingress::ClarificationStatus::Pending => Named::Question(row.task_id, id),
+                _ => Named::Task(row.task_id),
+            }));
+        }
+        if let Ok(id) = word.parse::<IngressId>() {
+            let row = query.message(id).map_err(broken)?;
+            return Ok(row.and_then(|row| row.chosen_task_id).map(Named::Task));
+        }
+        Ok(None)
+    }
+
+    /// Root tasks of a conversation that have not ended, those worked on last first.
+    fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskId>, Error> {
+        let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
+        let filter = TaskFilter { statuses, conversation: Some(conversation), parent: None };
+        let mut rows = query.tasks(&filter, Ask::ALL).map_err(broken)?.rows;
+        rows.retain(|row| row.parent_task_id.is_none());
+        rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
+        Ok(rows.into_iter().map(|row| row.task_id).collect())
+    }
+
+    fn has_ended(&self, task: TaskId) -> Result<bool, Error> {
+        let cell = self.cell(task)?;
+        let state = lock(&cell.state);
+        Ok(state.task.status.is_terminal())
+    }
+
+    /// The record of a message that is not input of a task yet.
+    fn take_down(
+        &self,
+        saying: &Saying<'_>,
+        conversation_id: ConversationId,
+        named: Option<TaskId>,
+        open: Option<(Vec<TaskId>, String)>,
+    ) -> Result<IngressId, Error> {
+        let (_, inbox) = self.inbox(Some(conversation_id))?;
+        let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string())?;
+        let record = IngressRecord {
+            ingress_id,
+            conversation_id,
+            source_channel: saying.channel,
+            raw_text: Sensitive::from(saying.text.to_owned()),
+            normalized_text: Sensitive::from(saying.text.trim().to_owned()),
+            status: IngressStatus::Received,
+            resolution: IngressResolution::PendingDisambiguation,
+            created_at: w.now,
+            updated_at: w.now,
+            actor: Some(w.actor.actor_id),
+            explicit_task_ref: named,
+            referenced_artifact_refs: Vec::new(),
+            chosen_task_id: None,
+            rationale: None,
+            idempotency_key: saying.idempotency_key.to_owned(),
+        };
+        w.push_keyed(Some(format!("ingress:{}", saying.idempotency_key)), IngressReceived { record });
+        if let Some((candidates, why)) = open {
+            w.push(IngressBound {
+                ingress_id,
+                resolution: IngressResolution::PendingDisambiguation,
+                chosen_task_id: None,
+                candidates,
+                rationale: Sensitive::from(why),
+            });
+        }
+        self.commit(w, None)?;
+        Ok(ingress_id)
+    }
+
+    /// An open message becomes input of a task at work.
+    fn add_to(&self, task: TaskId, row: &IngressRow, text: &str, why: &str) -> Result<Bound, Error> {
+        let cell = self.cell(task)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let (_, inbox) = self.inbox(Some(row.conversation_id))?;
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string())?;
+        let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
+        bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
+        self.go_on_in(&mut w, state);
+        let text = Sensitive::from(text.to_owned());
+        w.push(TaskInputAdded { about_task_id: task, ingress_id, text });
+        self.commit(w, Some(state)).map_err(once)?;
+        let candidates = row.candidates.clone();
+        Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })
+    }
+
+    /// A task that follows one that has ended, anchored to how it ended (HK-8.1.1-4).
+    fn follow(
+        &self,
+        ended: TaskId,
+        ingress_id: IngressId,
+        text: &str,
+        channel: Channel,
+        why: &str,
+        candidates: Vec<TaskId>,
+    ) -> Result<Bound, Error> {
+        let work = {
+            let cell = self.cell(ended)?;
+            let state = lock(&cell.state);
+            let mut work = self.follow_up(&state, format!("bound:{ingress_id}"))?;
+            if let Some(anchor) = work.continuation_anchor.as_mut() {
+                anchor.selection_reason = Sensitive::from(why.to_owned());
+            }
+            work
+        };
+        let work =
+            Submission { goal: text.to_owned(), title: String::new(), steps: Vec::new(), channel, ..work };
+        self.make(&work, ingress_id, why, candidates)
+    }
+
+    /// Work of its own in the folder and by the reasoner of another task; of what that one knows it gets nothing.
+    fn work_like(
+        &self,
+        task: TaskId,
+        text: &str,
+        channel: Channel,
+        ingress_id: IngressId,
+    ) -> Result<Submission, Error> {
+        let cell = self.cell(task)?;
+        let state = lock(&cell.state);
+        let like = self.follow_up(&state, format!("bound:{ingress_id}"))?;
+        let attachments: Vec<Attachment> = Vec::new();
+        let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());
+        Ok(Submission { goal, title, steps, channel, attachments, continuation_anchor: None, ..like })
+    }
+
+    fn make(
+        &self,
+        work: &Submission,
+        ingress_id: IngressId,
+        why: &str,
+        candidates: Vec<TaskId>,
+    ) -> Result<Bound, Error> {
+        super::submit::check(work)?;
+        let task = self.bind(work, ingress_id, why, candidates.clone()).map_err(once)?;
+        let resolution = match work.parent_task_id {
+            Some(_) => IngressResolution::ForkChild,
+            None => IngressResolution::StartNewRoot,
+        };
+        Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })
+    }
+
+    /// What a message came to that was heard before.
+    fn heard_before(&self, event: model::EventId, key: &str) -> Result<Bound, Error> {
+        let stored = self.reader.event(event)?;
+        let stored = stored.ok_or_else(|| Error::Broken(format!("event `{event}` is missing")))?;
+        let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
+            return Err(Error::Conflict(format!("`{key}` was used for something else")));
+        };
+        let ingress_id = received.record.ingress_id;
+        let row = self.query()?.message(ingress_id).map_err(broken)?;
+        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
+        Ok(Bound {
+            ingress_id,
+            resolution: row.resolution,
+            task_id: row.chosen_task_id,
+            candidates: row.candidates,
+            rationale: row.rationale.and_then(|why| why.shown().cloned()).unwrap_or_default(),
+        })
+    }
+
+    fn bound_by_key(
+        &self,
+        key: &str,
+        resolution: IngressResolution,
+        task_id: Option<TaskId>,
+        rationale: String,
+    ) -> Result<Bound, Error> {
+        let stored = self.reader.by_idempotency_key(&format!("ingress:{key}"))?;
+        let stored = stored.ok_or_else(|| Error::Broken("a message just heard is missing".to_owned()))?;
+        let Body::IngressReceived(b) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
+            return Err(Error::Conflict(format!("`{key}` was used for something else")));
+        };
+        Ok(Bound { ingress_id: b.record.ingress_id, resolution, task_id, candidates: Vec::new(), rationale })
+    }
+}
+
+/// What an identifier stands for.
+enum Named {
+    Task(TaskId),
+    Question(TaskId, ClarificationId),
+    Approval(TaskId),
+}
+
+/// Bound once: the key is taken then.
+fn bound(
+    w: &mut Writeup<'_>,
+    ingress_id: IngressId,
+    resolution: IngressResolution,
+    chosen_task_id: Option<TaskId>,
+    candidates: Vec<TaskId>,
+    why: &str,
+) {
+    let rationale = Sensitive::from(why.to_owned());
+    let body = IngressBound { ingress_id, resolution, chosen_task_id, candidates, rationale };
+    w.push_keyed(Some(format!("bind:{ingress_id}")), body);
+}
+
+fn once(error: Error) -> Error {
+    match error {
+        Error::Ledger(ledger::Error::Duplicate { .. }) => {
+            Error::Conflict("the message is bound already".to_owned())
+        }
+        other => other,
+    }
+}
+
+fn broken(error: projections::Error) -> Error {
+    Error::Broken(error.to_string())
+}

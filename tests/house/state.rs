@@ -1,0 +1,149 @@
+//! What the serving rooms and the pages keep in memory (RA Artifact 2): every place is listed with its class and its
+//! reason, and none of them is a run's. Whoever adds one says first what it is.
+
+use super::tree::{root, sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words by which a process keeps something between requests.
+const KEPT: [&str; 12] = [
+    "Mutex<",
+    "RwLock<",
+    "RefCell<",
+    "OnceLock<",
+    "OnceCell<",
+    "LazyLock<",
+    "AtomicBool,",
+    "AtomicUsize,",
+    "AtomicU64,",
+    "Semaphore,",
+    "static mut ",
+    "thread_local!",
+];
+/// The same in a page, at the level of a module.
+const KEPT_IN_PAGES: [&str; 3] = ["= new ", "= [];", "= {};"];
+/// The classes of the contract that a serving room may hold; what a runner owns is the kernel's.
+const CLASSES: [&str; 3] = ["run_api", "presentation", "admission"];
+
+/// `path` and the name of what is kept there.
+fn kept() -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for source in sources() {
+        let serving = ["gateway", "api", "wire"]
+            .iter()
+            .any(|room| source.path.starts_with(&format!("src-tauri/crates/{room}/src/")));
+        let page = source.path.starts_with("ui/src/")
+            && !source.path.contains("/test")
+            && !source.path.contains(".test.");
+        for line in source.text.lines() {
+            let code = line.trim();
+            let name = code
+                .trim_start_matches("pub(crate) ")
+                .trim_start_matches("pub ")
+                .split([':', ' ', '='])
+                .next();
+            if serving
+                && !code.starts_with("//")
+                && !code.starts_with("use ")
+                && code.contains(": ")
+                && KEPT
+                    .iter()
+                    .any(|word| code.split_once(": ").is_some_and(|(_, kind)| kind.starts_with(word)))
+            {
+                found.insert((source.path.clone(), name.unwrap_or_default().to_owned()));
+            }
+            let declared = ["const ", "let ", "export const ", "export let "]
+                .iter()
+                .find_map(|word| line.strip_prefix(word));
+            if let Some(rest) = declared.filter(|rest| {
+                page && (KEPT_IN_PAGES.iter().any(|word| rest.contains(word)) || line.contains("let "))
+            }) {
+                let name = rest.split([':', ' ', '=']).next().unwrap_or_default();
+                found.insert((source.path.clone(), name.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[conforms::conforms(
+    "RA-2-17",
+    "RA-4.2-16",
+    "RA-4.3a-2",
+    "RA-4.3b-1",
+    "RA-4.3c-1",
+    "RA-4.3c-7",
+    "RA-4.4c-3",
+    "RA-4.4b-4",
+    "RA-5.2-2",
+    "RA-1.4-9",
+    "RA-2-1"
+)]
+#[test]
+fn whoever_serves_a_run_keeps_nothing_of_it() {
+    let text =
+        std::fs::read_to_string(root().join("tests/house/runtime_state.tsv")).expect("the list is there");
+    let rows = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let mut listed = BTreeMap::new();
+    for row in rows {
+        let columns: Vec<&str> = row.split('\t').collect();
+        let [path, name, class, why] = columns[..] else { panic!("four columns: {row}") };
+        assert!(CLASSES.contains(&class), "`{class}` is no class that a serving room may hold: {row}");
+        assert!(why.len() > 20, "say why: {row}");
+        let before = listed.insert((path.to_owned(), name.to_owned()), class);
+        assert!(before.is_none(), "listed once: {row}");
+    }
+    let kept = kept();
+    let unsaid: Vec<_> = kept.iter().filter(|place| !listed.contains_key(*place)).collect();
+    assert!(
+        unsaid.is_empty(),
+        "say in tests/house/runtime_state.tsv what these are before they land: {unsaid:#?}"
+    );
+    let gone: Vec<_> = listed.keys().filter(|place| !kept.contains(*place)).collect();
+    assert!(gone.is_empty(), "these are not there any more: {gone:#?}");
+}
+
+#[conforms::conforms("RA-4.4-2", "RA-3-9", "RA-1.4-8")]
+#[test]
+fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
+    let pages = sources().iter().filter(|s| s.path.starts_with("ui/src/") && !s.path.contains(".test."));
+    for source in pages {
+        let host = source.path.starts_with("ui/src/host/");
+        for word in ["fetch(", "new EventSource(", "new WebSocket(", "new XMLHttpRequest("] {
+            assert!(
+                host || !says(&source.text, word),
+                "`{word}` stands in {}: only ui/src/host talks to a host",
+                source.path
+            );
+        }
+        let looks = source.path == "ui/src/app/theme.ts" || source.path.starts_with("ui/src/test/");
+        for word in ["localStorage", "sessionStorage", "indexedDB"] {
+            assert!(
+                looks || !source.text.contains(word),
+                "`{word}` stands in {}: a page keeps only how it looks",
+                source.path
+            );
+        }
+    }
+    // And the door leads to the table of commands, to notices and to sessions, and nowhere else.
+    let door = sources().iter().find(|s| s.path == "ui/src/host/http.ts").expect("the door is there");
+    let asked: Vec<&str> = ["ask(", "EventSource("]
+        .iter()
+        .flat_map(|word| door.text.split(*word).skip(1))
+        .filter_map(|rest| rest.strip_prefix(['"', '`']))
+        .filter_map(|rest| rest.split(['"', '`']).next())
+        .collect();
+    assert!(asked.len() >= 5, "{asked:?}");
+    for path in asked {
+        let known =
+            ["/api/session", "/api/notices", "/api/${name}"].iter().any(|known| path.starts_with(known));
+        assert!(known, "`{path}` is no path that a page may ask");
+    }
+}
+
+/// Whether a text says this, and not as the end of a longer word.
+fn says(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|letter| !letter.is_alphanumeric())
+    })
+}

@@ -1,0 +1,46 @@
+import { Link } from "@tanstack/react-router";
+import { plain, said } from "~/features/words";
+import { useAct } from "~/ipc/client";
+import type { Message } from "~/ipc/generated/conversations";
+import { Button } from "~/primitives/Button";
+import { Failed } from "~/primitives/States";
+import { StateTag } from "~/primitives/Tag";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import styles from "./Inbox.module.css";
+
+/** Words of which nobody can tell yet what they are about. Hermit does not guess: a person says it, once. */
+export function OpenMessage({ message }: { message: Message }) {
+  const bind = useAct("conversations.bind");
+  const be = (about: string, task: string | null) => bind.mutate({ message: message.message_id, about, task });
+  const because = bind.isPending ? "It is being recorded" : null;
+  return (
+    <section className={styles.form} aria-label="Message">
+      <div className={styles.meta}>
+        <StateTag tone="waiting" mark="question">What is it about?</StateTag>
+        <span>Said <Time at={message.said_at} ago /> through {plain(message.channel)}</span>
+      </div>
+      <h2><Words of={said(message.text)} /></h2>
+      {message.rationale !== null && <p><Words of={said(message.rationale)} /></p>}
+      <ul className={styles.ways}>
+        {message.candidates.map((one) => {
+          const ended = ["completed", "failed", "cancelled", "expired"].includes(one.status);
+          return (
+            <li key={one.task_id}>
+              <span><Link to="/task/$id" params={{ id: one.task_id }}><Words of={said(one.title)} /></Link>, {plain(one.status)} <Time at={one.updated_at} ago /></span>
+              <div className={styles.row}>
+                <Button because={because} onClick={() => be("task", one.task_id)}>{ended ? "A task that follows it" : "More input for it"}</Button>
+                <Button because={because} onClick={() => be("child", one.task_id)}>A part of it</Button>
+                <Button because={because} onClick={() => be("new", one.task_id)}>New work beside it</Button>
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+      <div className={styles.row}>
+        <Button because={because} onClick={() => be("talk", null)}>Nothing to be done</Button>
+      </div>
+      {bind.error !== null && <Failed error={bind.error} />}
+    </section>
+  );
+}
