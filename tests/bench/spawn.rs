@@ -18,16 +18,31 @@ pub fn run(_: &Asked, board: &Board) {
     let walls = Sandbox::probe(&exec);
     let what = format!("{} ({})", walls.level(), walls.why());
     let world = World::with(walls);
-    let argv = vec!["true".to_owned()];
-    let action = Action::Command { argv, cwd: RelPath::ROOT, network: false, timeout_ms: 20_000 };
-    let (mut raw, mut confined) = (Vec::new(), Vec::new());
+    let command = |network: bool| Action::Command {
+        argv: vec!["true".to_owned()],
+        cwd: RelPath::ROOT,
+        network,
+        timeout_ms: 20_000,
+        hosts: if network { vec!["example.org:443".to_owned()] } else { Vec::new() },
+        secrets: Vec::new(),
+    };
+    let mut raw = Vec::new();
     for _ in 0..TIMES {
         raw.push(timed(|| Command::new("true").status().expect("it runs")).0);
-        let request = world.request(action.clone());
-        let (took, outcome) = timed(|| world.perform(&request));
-        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{what}: {outcome:?}");
-        confined.push(took);
     }
-    let added = (at(&mut confined, 0.5) - at(&mut raw, 0.5)) * 1_000.0;
-    board.at_most("added to a spawn by walls, workspace and record, ms", added, 60.0, &what);
+    let raw = at(&mut raw, 0.5);
+    let kinds = [
+        (false, "added to a spawn by walls, workspace and record, ms"),
+        (true, "added to a spawn by these and a proxy of its own, ms"),
+    ];
+    for (network, name) in kinds {
+        let mut confined = Vec::new();
+        for _ in 0..TIMES {
+            let request = world.request(command(network));
+            let (took, outcome) = timed(|| world.perform(&request));
+            assert_eq!(outcome.result_code, ResultCode::Succeeded, "{what}: {outcome:?}");
+            confined.push(took);
+        }
+        board.at_most(name, (at(&mut confined, 0.5) - raw) * 1_000.0, 60.0, &what);
+    }
 }

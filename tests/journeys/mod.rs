@@ -5,6 +5,7 @@
 
 mod attached;
 mod bad_input;
+mod injected;
 mod killed;
 mod programs;
 mod reach;

@@ -3,7 +3,7 @@
 use crate::change::{self, settle};
 use crate::command;
 use crate::{
-    Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Settled, Spool,
+    Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Secrets, Settled, Spool,
     Workspace, reads, stage,
 };
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
@@ -24,6 +24,7 @@ pub struct Hands {
     pub(crate) spool: Spool,
     pub(crate) sandbox: Sandbox,
     pub(crate) redactor: redact::Shared,
+    pub(crate) secrets: Arc<dyn Secrets>,
 }
 
 impl std::fmt::Debug for Hands {
@@ -43,7 +44,15 @@ impl Hands {
         sandbox: Sandbox,
     ) -> Self {
         let redactor = redact::Shared::default();
-        Self { workspace, contents, faults, clock, spool, sandbox, redactor }
+        let secrets = Arc::new(crate::NoSecrets);
+        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets }
+    }
+
+    /// The same hands, whose commands may use secrets that a grant names.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Arc<dyn Secrets>) -> Self {
+        self.secrets = secrets;
+        self
     }
 
     /// The same hands, which write no value that `redactor` knows into a transcript.

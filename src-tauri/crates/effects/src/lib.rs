@@ -26,6 +26,10 @@
 //! 8. A staged command cannot reach the folder itself: it works on a layer or a copy with the network held, and
 //!    only [`Hands::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5).
 //!
+//! 9. A command with the network has a network of its own, in which there is only our proxy: it reaches the hosts that the
+//!    grant names, at addresses that were checked, and each connection is in the outcome. It sees no secret, only a
+//!    sentinel.
+//!
 //! # Where to start reading
 //!
 //! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`.
@@ -33,6 +37,7 @@
 
 mod change;
 mod command;
+mod egress;
 mod error;
 mod hands;
 mod merge;
@@ -45,6 +50,7 @@ mod workspace;
 
 pub use change::settle::Settled;
 pub use command::spool::{Spool, Transcript, TranscriptState};
+pub use egress::{NoSecrets, Secrets};
 pub use error::Error;
 pub use governance::Authorization;
 pub use hands::Hands;

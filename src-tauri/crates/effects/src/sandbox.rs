@@ -192,7 +192,7 @@ impl Sandbox {
     fn check(&self) -> Result<String, String> {
         let view = View::nowhere();
         let mut command = match &self.bwrap {
-            Some(_) => self.shell(&view, false).ok_or("no bubblewrap")?,
+            Some(_) => self.shell(&view).ok_or("no bubblewrap")?,
             None => Command::new(self.exec.as_ref().ok_or("no hermit-exec")?),
         };
         let output =
@@ -207,7 +207,7 @@ impl Sandbox {
 
     /// The command that will become `argv` behind the walls, complete but for its standard streams.
     pub(crate) fn command(&self, view: &View, argv: &[String], network: bool, cpu_seconds: u64) -> Command {
-        let mut command = match (&self.exec, self.shell(view, network)) {
+        let mut command = match (&self.exec, self.shell(view)) {
             (Some(_), Some(command)) => command,
             (Some(exec), None) => {
                 let mut command = Command::new(exec);
@@ -243,6 +243,7 @@ impl Sandbox {
         };
         if network {
             flag("--network", None);
+            flag("--proxy", None);
         }
         flag("--started", None);
         flag("--memory", Some(self.memory_bytes()));
@@ -263,6 +264,11 @@ impl Sandbox {
     /// Whether a command can be kept out of the folders a workspace hides: only a mount can cover a part.
     pub(crate) fn can_hide(&self) -> bool {
         self.bwrap.is_some()
+    }
+
+    /// Whether a command can be given a network of its own with nothing in it but the proxy.
+    pub(crate) fn can_hold_network(&self) -> bool {
+        cfg!(target_os = "linux") && self.bwrap.is_some() && self.exec.is_some()
     }
 
     /// Whether a layer can be put over the root, for a staged run.

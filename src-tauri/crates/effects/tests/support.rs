@@ -174,10 +174,16 @@ impl World {
     pub fn grant(&self, request: &ActionRequest) -> CapabilityGrant {
         let clock = &StillClock;
         let entropy = &*self.entropy;
-        let (filesystem_scope, network) = match &request.action {
-            Action::Observe { .. } => (FilesystemScope::ReadLease, false),
-            Action::Command { network, .. } => (FilesystemScope::Lease, *network),
-            _ => (FilesystemScope::Named, false),
+        let none = || (Vec::new(), Vec::new());
+        let (filesystem_scope, (network_scope, secret_scope)) = match &request.action {
+            Action::Observe { .. } => (FilesystemScope::ReadLease, none()),
+            Action::Command { network: false, .. } => (FilesystemScope::Lease, none()),
+            Action::Command { hosts, secrets, .. } => {
+                let any = || vec!["*:0".to_owned()];
+                let hosts = if hosts.is_empty() { any() } else { hosts.clone() };
+                (FilesystemScope::Lease, (hosts, secrets.clone()))
+            }
+            _ => (FilesystemScope::Named, none()),
         };
         CapabilityGrant {
             grant_id: GrantId::fresh(clock, entropy),
@@ -199,8 +205,8 @@ impl World {
             approval_ref: Slot::NOT_REQUIRED,
             decision_ref: Slot::NOT_REQUIRED,
             filesystem_scope,
-            network_scope: if network { vec!["*:0".to_owned()] } else { vec![] },
-            secret_scope: vec![],
+            network_scope,
+            secret_scope,
             standing: None,
         }
     }

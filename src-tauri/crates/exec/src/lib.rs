@@ -17,13 +17,16 @@
 //! 2. The mark is on disk before the command's first instruction; a command that could not be started is said
 //!    behind the mark.
 //! 3. Every wall is inherited and none can be taken down again.
-//! 4. `--layer` and no layer: it ends with [`WALLS_FAILED`] and nothing works on the folder itself.
+//! 4. `--proxy`: the bridge listens before the command begins, is no child of it, and ends with its namespace.
+//! 5. `--layer` and no layer: it ends with [`WALLS_FAILED`] and nothing works on the folder itself.
 //!
 //! # Where to start reading
 //!
 //! [`walls::Walls::parse`], [`walls::Walls::raise`], then `main.rs`.
 #![allow(clippy::disallowed_methods, reason = "this room becomes the command")]
 
+#[cfg(target_os = "linux")]
+pub mod bridge;
 #[cfg(target_os = "linux")]
 mod landlocked;
 pub mod layer;

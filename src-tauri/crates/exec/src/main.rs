@@ -21,6 +21,9 @@ fn run() -> Result<ExitCode, exec::Error> {
     use exec::mark::Mark;
     use std::os::unix::process::CommandExt;
 
+    if let Some(code) = exec::bridge::asked(std::env::args_os().skip(1))? {
+        return Ok(code);
+    }
     if let Some((layer, words)) = exec::layer::Layer::parse(std::env::args_os().skip(1))? {
         return under(&layer, &words);
     }
@@ -30,6 +33,9 @@ fn run() -> Result<ExitCode, exec::Error> {
         // Without a namespace around it, the command ends with whoever waits for it.
         let end = Some(rustix::process::Signal::KILL);
         rustix::process::set_parent_process_death_signal(end).map_err(|e| exec::Error::Mark(e.into()))?;
+    }
+    if walls.proxy {
+        exec::bridge::begin()?;
     }
     let standing = walls.raise()?;
     if walls.check {

@@ -13,6 +13,8 @@ pub struct Walls {
     pub write: Vec<PathBuf>,
     /// `--network`: whether sockets of the internet may be made.
     pub network: bool,
+    /// `--proxy`: the way out is a socket, and a bridge leads there from the address a command expects a proxy at.
+    pub proxy: bool,
     /// `--started`: standard input is the file to mark.
     pub started: bool,
     /// `--one-group`: nobody may leave the process group.
@@ -62,6 +64,7 @@ impl Walls {
                 "--read" => walls.read.push(value()?.into()),
                 "--write" => walls.write.push(value()?.into()),
                 "--network" => walls.network = true,
+                "--proxy" => walls.proxy = true,
                 "--started" => walls.started = true,
                 "--one-group" => walls.one_group = true,
                 "--require-landlock" => walls.require_landlock = true,

@@ -17,8 +17,14 @@ const HOST: &str = "HERMIT_TEST_HOST";
 
 fn request(world: &World, script: &str) -> (ActionRequest, StateWitness) {
     let argv = vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
-    let request =
-        world.request(Action::Command { argv, cwd: RelPath::ROOT, network: false, timeout_ms: 60_000 });
+    let request = world.request(Action::Command {
+        argv,
+        cwd: RelPath::ROOT,
+        network: false,
+        timeout_ms: 60_000,
+        hosts: Vec::new(),
+        secrets: Vec::new(),
+    });
     let witness = world.witness(&request);
     (request, witness)
 }

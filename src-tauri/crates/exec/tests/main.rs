@@ -12,6 +12,7 @@
 mod contained;
 mod destructive;
 mod killed;
+mod reaching;
 mod staged;
 #[allow(dead_code, reason = "the hands' own tests take the rest")]
 #[path = "../../effects/tests/support.rs"]

@@ -24,6 +24,8 @@ fn shell(script: &str) -> Action {
         cwd: RelPath::ROOT,
         network: false,
         timeout_ms: 60_000,
+        hosts: Vec::new(),
+        secrets: Vec::new(),
     }
 }
 
@@ -214,6 +216,8 @@ fn what_a_change_set_cannot_carry_is_not_staged_and_says_why() {
             cwd: RelPath::ROOT,
             network: true,
             timeout_ms: 1_000,
+            hosts: Vec::new(),
+            secrets: Vec::new(),
         };
         assert!(world.hands.stageable(&network).unwrap_err().contains("network"));
         assert!(tree(&world.root) == before);

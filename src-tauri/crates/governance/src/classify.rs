@@ -5,7 +5,7 @@ use model::action::{Action, ActionClass, ChangeItem, ReadItem};
 use model::{RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeSet;
 
-/// Name and port that stand for "any host": the sandbox cannot hold a networked command to one.
+/// Name and port that stand for any public host: a command that asks for the network and names none.
 const ANY_HOST: (&str, u16) = ("*", 0);
 
 /// Programs whose business is version control.
@@ -104,10 +104,13 @@ pub fn classify(action: &Action) -> Vec<ActionClass> {
             found.insert(ActionClass::ReadLocal);
         }
         Action::Change { items } => add_changes(items, &mut found),
-        Action::Command { argv, network, .. } => {
+        Action::Command { argv, network, secrets, .. } => {
             found.insert(ActionClass::ExecuteCommand);
             if *network {
                 found.extend([ActionClass::NetworkRead, ActionClass::NetworkWrite]);
+            }
+            if !secrets.is_empty() {
+                found.insert(ActionClass::CredentialedApiCall);
             }
             if changes_version_control(argv) {
                 found.insert(ActionClass::VcsMutation);
@@ -175,7 +178,7 @@ pub(crate) fn read_path(item: &ReadItem) -> &RelPath {
 /// What an action touches, sorted, without repeats.
 ///
 /// A command may touch everything below the lease root, so it names the root; with the network it names
-/// `host:*:0`, any host. A promotion to memory touches nothing that exists yet; its claim is bound by the digest
+/// the hosts it asks for, or `host:*:0`, any public one. A promotion to memory touches nothing that exists yet; its claim is bound by the digest
 /// of the request.
 pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
     let mut found = BTreeSet::new();
@@ -183,11 +186,13 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
     match action {
         Action::Observe { items } => found.extend(items.iter().map(|item| file(read_path(item)))),
         Action::Change { items } => found.extend(items.iter().flat_map(changed_paths).map(file)),
-        Action::Command { network, .. } => {
+        Action::Command { network, hosts, secrets, .. } => {
             found.insert(file(&RelPath::ROOT));
-            if *network {
+            if *network && hosts.is_empty() {
                 found.insert(ResourceId::Host(ANY_HOST.0.to_owned(), ANY_HOST.1));
             }
+            found.extend(hosts.iter().filter_map(|host| format!("host:{host}").parse().ok()));
+            found.extend(secrets.iter().cloned().map(ResourceId::Secret));
         }
         Action::Remember { .. } => {}
         Action::Rollback { items, .. } => {

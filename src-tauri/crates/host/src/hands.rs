@@ -18,6 +18,7 @@ pub struct LocalHands {
     clock: Arc<dyn Clock>,
     readable: Vec<PathBuf>,
     redactor: redact::Shared,
+    secrets: Arc<dyn effects::Secrets>,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -29,8 +30,9 @@ impl LocalHands {
         clock: Arc<dyn Clock>,
         readable: Vec<PathBuf>,
         redactor: redact::Shared,
+        secrets: Arc<dyn effects::Secrets>,
     ) -> Self {
-        Self { dir, faults, clock, readable, redactor, sandbox: OnceLock::new() }
+        Self { dir, faults, clock, readable, redactor, secrets, sandbox: OnceLock::new() }
     }
 
     /// The walls of this machine.
@@ -73,7 +75,7 @@ impl HandsSource for LocalHands {
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.dir.join("spool"));
         let hands = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
-        Ok(Arc::new(hands.with_redactor(self.redactor.clone())))
+        Ok(Arc::new(hands.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets))))
     }
 
     fn sandbox(&self) -> SandboxLevel {

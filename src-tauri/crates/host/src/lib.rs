@@ -49,6 +49,7 @@ mod hands;
 mod home;
 mod interrupt;
 mod keys;
+mod lent;
 mod local;
 mod logs;
 mod mirroring;

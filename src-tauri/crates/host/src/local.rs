@@ -5,6 +5,7 @@ mod serving;
 use crate::blobs::Blobs;
 use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
+use crate::lent::LentSecrets;
 use crate::mirroring::Mirroring;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
@@ -72,13 +73,15 @@ impl Local {
         let clock = Arc::new(SystemClock);
         let secrets = SecretBook::default();
         let dir = home.dir().to_owned();
-        let hands = LocalHands::new(dir, faults, clock, config.readable.clone(), secrets.redactor());
+        let keys: Arc<HostKeys> = Arc::default();
+        let lent = Arc::new(LentSecrets::new(keys.secrets(), secrets.clone()));
+        let hands = LocalHands::new(dir, faults, clock, config.readable.clone(), secrets.redactor(), lent);
         let hands = Arc::new(hands);
         Self {
             secrets,
             home,
             config,
-            keys: Arc::default(),
+            keys,
             hands,
             notices: Arc::default(),
             owned: None,

@@ -27,6 +27,11 @@ impl SecretBook {
         hosts.get(handle).is_none_or(|hosts| hosts.is_empty() || hosts.iter().any(|known| known == host))
     }
 
+    /// The hosts a secret may go to, as `name:port`.
+    pub fn hosts(&self, handle: &str) -> Vec<String> {
+        self.hosts.read().unwrap_or_else(PoisonError::into_inner).get(handle).cloned().unwrap_or_default()
+    }
+
     /// The handles of which it knows value and hosts.
     pub fn handles(&self) -> Vec<String> {
         self.hosts.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()

@@ -25,6 +25,10 @@ pub enum Proposal {
         #[serde(default)] network: bool,
         /// How long it may run, 1 to [`limits::COMMAND_MS_MAX`].
         #[serde(default = "longest_ms")] timeout_ms: u64,
+        /// Hosts it needs, as `name:port`.
+        #[serde(default)] hosts: Vec<String>,
+        /// Handles of secrets it needs.
+        #[serde(default)] secrets: Vec<String>,
     },
     /// Replace the working state.
     Note(WorkingState),
@@ -184,9 +188,31 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
         {
             Err(format!("`argv` holds no NUL, and `timeout_ms` goes from 1 to {ms_max}"))
         }
+        Proposal::Command { network: false, hosts, secrets, .. }
+            if !(hosts.is_empty() && secrets.is_empty()) =>
+        {
+            Err("`hosts` and `secrets` need `network` to be true".to_owned())
+        }
+        Proposal::Command { hosts, secrets, .. } if hosts.len() > REACH_MAX || secrets.len() > REACH_MAX => {
+            Err(format!("a command names up to {REACH_MAX} `hosts` and as many `secrets`"))
+        }
+        Proposal::Command { hosts, .. } if !hosts.iter().all(|host| is_host(host)) => {
+            Err("`hosts` are written as `name:port`, in small letters, such as `api.example.org:443`"
+                .to_owned())
+        }
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
     }
+}
+
+/// Hosts, or secrets, that one command may name.
+const REACH_MAX: usize = 16;
+
+fn is_host(host: &str) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | '*');
+    host.rsplit_once(':').is_some_and(|(name, port)| {
+        !name.is_empty() && name.chars().all(letter) && port.parse::<u16>().is_ok_and(|port| port > 0)
+    })
 }
 
 const fn longest_ms() -> u64 {

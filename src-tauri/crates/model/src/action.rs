@@ -225,6 +225,12 @@ pub enum Action {
         network: bool,
         /// How long it may run.
         timeout_ms: u64,
+        /// Hosts it may reach, as `name:port`, through Hermit's proxy; with none, any public host.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hosts: Vec<String>,
+        /// Handles of secrets it may use; what it sees of them are sentinels.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        secrets: Vec<String>,
     },
     /// Promote a claim to durable memory.
     Remember {

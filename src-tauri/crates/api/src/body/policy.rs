@@ -111,7 +111,8 @@ fn action(act: Act) -> Result<Action, Error> {
         }
         Act::Command { argv, .. } if argv.is_empty() => Err(usage("a command needs a program")),
         Act::Command { argv, network } => {
-            Ok(Action::Command { argv, cwd: RelPath::ROOT, network, timeout_ms: 60_000 })
+            let (hosts, secrets) = (Vec::new(), Vec::new());
+            Ok(Action::Command { argv, cwd: RelPath::ROOT, network, timeout_ms: 60_000, hosts, secrets })
         }
     }
 }

@@ -46,6 +46,16 @@ impl<'a> Scope<'a> {
         self.covers(&ResourceId::File(self.workspace, path.clone()))
     }
 
+    /// The hosts a command may reach, as `name:port`.
+    pub(crate) fn hosts(&self) -> &[String] {
+        self.authorization.network_scope()
+    }
+
+    /// The secrets a command may use, by handle.
+    pub(crate) fn secrets(&self) -> &[String] {
+        self.authorization.secret_scope()
+    }
+
     /// Whether a command may reach the network.
     pub(crate) fn network(&self) -> bool {
         !self.authorization.network_scope().is_empty()

@@ -6,6 +6,7 @@ use super::manifest::{Difference, Manifest};
 use super::spool::{self, Begun, Ended, Mark};
 use super::view::{View, view};
 use crate::change::scope::Scope;
+use crate::egress::Outlet;
 use crate::reads::read::encode;
 use crate::workspace::digest_reader;
 use crate::{Error, Hands, Outcome, Output, Progress};
@@ -27,6 +28,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) cwd: &'a RelPath,
     pub(crate) network: bool,
     pub(crate) timeout: Duration,
+    pub(crate) hosts: &'a [String],
+    pub(crate) secrets: &'a [String],
 }
 
 /// A command as it ended.
@@ -81,10 +84,18 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Outcome {
     let difference = Difference::default();
-    let mut stage =
-        Stage { hands, request, started, difference, begun: None, spawned: false, compared: false };
+    let mut stage = Stage {
+        hands,
+        request,
+        started,
+        difference,
+        begun: None,
+        spawned: false,
+        compared: false,
+        connections: Vec::new(),
+    };
     let ended = asked(scope, &request.action).and_then(|asked| {
-        let ran = stage.run(&asked, cancelled, progress)?;
+        let ran = stage.run(&asked, scope, cancelled, progress)?;
         Ok((asked, ran))
     });
     stage.clean();
@@ -103,19 +114,27 @@ fn asked<'a>(scope: &Scope<'_>, action: &'a Action) -> Result<Asked<'a>, Error> 
             "the command asks for the network and the grant names none".to_owned(),
         ));
     }
+    let lacks =
+        |asked: &[String], granted: &[String]| asked.iter().find(|one| !granted.contains(one)).cloned();
+    if let Some(host) = lacks(asked.hosts, scope.hosts()) {
+        return Err(Error::OutOfScope(format!("the grant does not name the host `{host}`")));
+    }
+    if let Some(handle) = lacks(asked.secrets, scope.secrets()) {
+        return Err(Error::OutOfScope(format!("the grant does not name `secret:{handle}`")));
+    }
     Ok(asked)
 }
 
 /// A command's words, as far as they can be run at all.
 pub(crate) fn words(action: &Action) -> Result<Asked<'_>, Error> {
-    let Action::Command { argv, cwd, network, timeout_ms } = action else {
+    let Action::Command { argv, cwd, network, timeout_ms, hosts, secrets } = action else {
         return Err(Error::Request("the request is not a command".to_owned()));
     };
     if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {
         return Err(Error::Request("a command needs a program, and words without a zero byte".to_owned()));
     }
     let timeout = Duration::from_millis((*timeout_ms).min(COMMAND_MS_MAX));
-    Ok(Asked { argv, cwd, network: *network, timeout })
+    Ok(Asked { argv, cwd, network: *network, timeout, hosts, secrets })
 }
 
 struct Stage<'a> {
@@ -127,24 +146,38 @@ struct Stage<'a> {
     begun: Option<PathBuf>,
     spawned: bool,
     compared: bool,
+    /// What went through the proxy, in words.
+    connections: Vec<String>,
 }
 
 impl Stage<'_> {
     fn run(
         &mut self,
         asked: &Asked<'_>,
+        scope: &Scope<'_>,
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Ran, Error> {
         let hands = self.hands;
+        if asked.network && !hands.sandbox.can_hold_network() {
+            let say = "this machine cannot keep a command to the hosts it may reach; install bubblewrap";
+            return Err(Error::Request(say.to_owned()));
+        }
         let marked = hands.sandbox.marks_start();
         let begun =
             Begun { argv: asked.argv.to_vec(), cwd: asked.cwd.clone(), network: asked.network, marked };
         let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
         self.begun = Some(folder.clone());
-        let view = view(hands, asked.cwd, &folder)?;
+        let mut view = view(hands, asked.cwd, &folder)?;
+        let outlet = asked.network.then(|| self.outlet(asked, scope, &folder)).transpose()?;
+        if let Some(outlet) = &outlet {
+            view.proxy = Some((outlet.socket().to_owned(), outlet.environment()));
+        }
         let before = Manifest::before(&hands.workspace, &folder.join("before"), &hands.redactor.now())?;
-        let mut ran = spawn(hands, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress)?;
+        let ran = spawn(hands, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
+        // Also of a command whose end nobody saw: what it sent is on record.
+        self.connections = outlet.map(Outlet::close).unwrap_or_default();
+        let mut ran = ran?;
         self.difference = before.difference(hands)?;
         self.compared = true;
         let ended = Ended {
@@ -160,6 +193,13 @@ impl Stage<'_> {
                 spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
         }
         Ok(ran)
+    }
+
+    /// The way out, for the hosts and secrets of the grant and no others.
+    fn outlet(&self, asked: &Asked<'_>, scope: &Scope<'_>, folder: &Path) -> Result<Outlet, Error> {
+        let salt = self.request.action_request_id.to_string();
+        let opened = Outlet::open(folder, scope.hosts(), asked.secrets, &*self.hands.secrets, &salt);
+        opened.map_err(Error::Request)
     }
 
     /// Copies aside have served their comparison; where it was not made they wait for who settles.
@@ -180,6 +220,7 @@ impl Stage<'_> {
         };
         let mut observed =
             vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
+        observed.append(&mut self.connections);
         observed.append(&mut self.difference.notes);
         observed.extend(ran.left_out());
         let mut happened = self.hands.ran("hermit.command", self.request, self.started);
@@ -206,7 +247,7 @@ impl Stage<'_> {
             outputs: Vec::new(),
             ran: self.hands.ran("hermit.command", self.request, self.started),
             sandbox_level: self.hands.sandbox.level(),
-            observed: self.difference.notes,
+            observed: [self.connections, self.difference.notes].concat(),
             error: Some(error.to_string()),
             kept: self.difference.kept,
         }

@@ -20,6 +20,8 @@ pub(crate) struct View {
     pub(crate) source: Option<PathBuf>,
     /// A layer over the root that takes every change: upper folder, then the system's own.
     pub(crate) layer: Option<(PathBuf, PathBuf)>,
+    /// The socket of its way out, and what it is told of it.
+    pub(crate) proxy: Option<(PathBuf, Vec<(String, OsString)>)>,
 }
 
 impl View {
@@ -27,17 +29,25 @@ impl View {
     pub(crate) fn nowhere() -> Self {
         let none = PathBuf::new();
         let cwd = PathBuf::from("/");
-        Self { root: none.clone(), cwd, hidden: Vec::new(), private: none, source: None, layer: None }
+        Self {
+            root: none.clone(),
+            cwd,
+            hidden: Vec::new(),
+            private: none,
+            source: None,
+            layer: None,
+            proxy: None,
+        }
     }
 
     /// The whole environment.
-    pub(crate) fn environment(&self, namespaces: bool) -> Vec<(&'static str, OsString)> {
+    pub(crate) fn environment(&self, namespaces: bool) -> Vec<(String, OsString)> {
         let (home, tmp) = if namespaces {
             (PathBuf::from("/tmp/home"), PathBuf::from("/tmp"))
         } else {
             (self.private.join("home"), self.private.clone())
         };
-        vec![
+        let all: [(&str, OsString); 7] = [
             ("PATH", crate::sandbox::PATH.into()),
             ("HOME", home.into()),
             ("TMPDIR", tmp.into()),
@@ -45,7 +55,9 @@ impl View {
             ("TERM", "dumb".into()),
             ("USER", "hermit".into()),
             ("HERMIT", "1".into()),
-        ]
+        ];
+        let reach = self.proxy.iter().flat_map(|(_, told)| told.clone());
+        all.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(reach).collect()
     }
 }
 
@@ -67,5 +79,5 @@ pub(crate) fn view(hands: &Hands, cwd: &RelPath, transcript: &Path) -> Result<Vi
         made.map_err(|source| Error::Spool { doing: "making a private folder", source })?;
     }
     let hidden = workspace.hidden().to_vec();
-    Ok(View { root, cwd, hidden, private, source: None, layer: None })
+    Ok(View { root, cwd, hidden, private, source: None, layer: None, proxy: None })
 }

@@ -11,7 +11,7 @@ pub(super) const EXEC_INSIDE: &str = "/run/hermit/exec";
 
 impl Sandbox {
     /// Bubblewrap up to and including `hermit-exec`, whose own arguments follow; none where there is no bubblewrap.
-    pub(super) fn shell(&self, view: &View, network: bool) -> Option<Command> {
+    pub(super) fn shell(&self, view: &View) -> Option<Command> {
         let bwrap = self.bwrap.as_ref()?;
         let mut command = match &view.layer {
             None => Command::new(bwrap),
@@ -26,9 +26,6 @@ impl Sandbox {
             command.args(words);
         };
         add(&["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]);
-        if network {
-            add(&["--share-net"]);
-        }
         add(&["--hostname", "hermit"]);
         for name in MERGED {
             match std::fs::read_link(name) {
@@ -42,6 +39,9 @@ impl Sandbox {
         add(&["--proc", "/proc", "--dev", "/dev"]);
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
         command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
+        if let Some((socket, _)) = &view.proxy {
+            command.arg("--ro-bind").arg(socket).arg(crate::egress::INSIDE);
+        }
         for place in self.readable() {
             command.arg("--ro-bind-try").arg(place).arg(place);
         }

@@ -84,7 +84,9 @@ fn effects(action: &Action) -> Vec<Line> {
         Action::Observe { items } => items.iter().map(|item| effect(look(item))).collect(),
         Action::Change { items } => items.iter().map(change).collect(),
         Action::Rollback { partly, left, items, .. } => undo(&action.undoes(), partly, left, items),
-        Action::Command { argv, cwd, network, timeout_ms } => command(argv, cwd, *network, *timeout_ms),
+        Action::Command { argv, cwd, network, timeout_ms, hosts, secrets } => {
+            command(argv, cwd, network.then_some((hosts, secrets)), *timeout_ms)
+        }
         Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } => {
             let mut lines = vec![
                 effect(format!("remember in later tasks: \"{}\"", visible(claim))),
@@ -149,7 +151,10 @@ pub(super) const fn effect(text: String) -> Line {
     Line { kind: LineKind::Effect, text }
 }
 
-fn command(argv: &[String], cwd: &model::RelPath, network: bool, timeout_ms: u64) -> Vec<Line> {
+/// Hosts and secrets, where there is a network at all.
+type Reach<'a> = Option<(&'a Vec<String>, &'a Vec<String>)>;
+
+fn command(argv: &[String], cwd: &model::RelPath, reach: Reach<'_>, timeout_ms: u64) -> Vec<Line> {
     let mut lines: Vec<Line> = argv
         .iter()
         .enumerate()
@@ -160,14 +165,20 @@ fn command(argv: &[String], cwd: &model::RelPath, network: bool, timeout_ms: u64
         .collect();
     lines.push(effect(format!("in the folder {}", visible_path(cwd))));
     lines.push(effect("it may change anything in the workspace".to_owned()));
-    let reach = match network {
-        true => Line {
-            kind: LineKind::Unrecoverable,
-            text: "WITH the network: what it sends cannot be taken back".to_owned(),
-        },
-        false => effect("without the network".to_owned()),
-    };
-    lines.push(reach);
+    match reach {
+        None => lines.push(effect("without the network".to_owned())),
+        Some((hosts, secrets)) => {
+            let grave = |text: String| Line { kind: LineKind::Unrecoverable, text };
+            lines.push(grave("WITH the network: what it sends cannot be taken back".to_owned()));
+            if hosts.is_empty() {
+                lines.push(grave("it may reach ANY public host".to_owned()));
+            }
+            lines.extend(hosts.iter().map(|host| grave(format!("it may reach {}", visible(host)))));
+            lines.extend(
+                secrets.iter().map(|handle| grave(format!("it may use `secret:{}`", visible(handle)))),
+            );
+        }
+    }
     lines.push(effect(format!("for at most {timeout_ms} ms")));
     lines
 }

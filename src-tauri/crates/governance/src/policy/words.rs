@@ -20,9 +20,13 @@ pub fn summary(action: &Action) -> String {
             items => format!("look at {}", count(items.len(), "place")),
         },
         Action::Change { items } => changes(items),
-        Action::Command { argv, network, .. } => {
+        Action::Command { argv, network, hosts, .. } => {
             let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
-            let network = if *network { " with the network" } else { "" };
+            let network = match (network, hosts.as_slice()) {
+                (false, _) => String::new(),
+                (true, []) => " with the network".to_owned(),
+                (true, hosts) => format!(" with the network: {}", visible(&hosts.join(", "))),
+            };
             format!("run {}{network}", words.join(" "))
         }
         Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),

@@ -90,7 +90,14 @@ pub(crate) fn read(at: &str) -> Action {
 
 pub(crate) fn command(argv: &[&str], network: bool) -> Action {
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    Action::Command { argv, cwd: path("src"), network, timeout_ms: 1000 }
+    Action::Command {
+        argv,
+        cwd: path("src"),
+        network,
+        timeout_ms: 1000,
+        hosts: Vec::new(),
+        secrets: Vec::new(),
+    }
 }
 
 pub(crate) fn remember(claim: &str) -> Action {

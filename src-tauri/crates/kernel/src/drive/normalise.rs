@@ -73,12 +73,15 @@ impl Kernel {
                     Err(unfit) => return Ok(Err(unfit)),
                 }
             }
-            Proposal::Command { argv, cwd, network, timeout_ms } => Action::Command {
-                argv: argv.clone(),
-                cwd: cwd.clone(),
-                network: *network,
-                timeout_ms: *timeout_ms,
-            },
+            Proposal::Command { secrets, .. } => {
+                let known = self.secrets();
+                if let Some(none) = secrets.iter().find(|handle| !known.contains_key(*handle)) {
+                    return Ok(Err(Unfit(format!(
+                        "there is no `secret:{none}`; a person sets it with `hermit secret set`, so ask for it"
+                    ))));
+                }
+                command_of(proposal).ok_or_else(|| Error::Broken("a command is no command".to_owned()))?
+            }
             Proposal::Remember { claim, scope, reason, evidence, belief_id } => Action::Remember {
                 claim: claim.clone(),
                 scope: scope.clone(),
@@ -150,6 +153,19 @@ impl Kernel {
         let bytes = seal::canon::to_canonical(&request)?;
         Ok(Normalised { request, bytes, found, staging: None })
     }
+}
+
+/// A proposed command as an action.
+pub(super) fn command_of(proposal: &Proposal) -> Option<Action> {
+    let Proposal::Command { argv, cwd, network, timeout_ms, hosts, secrets } = proposal else { return None };
+    Some(Action::Command {
+        argv: argv.clone(),
+        cwd: cwd.clone(),
+        network: *network,
+        timeout_ms: *timeout_ms,
+        hosts: hosts.clone(),
+        secrets: secrets.clone(),
+    })
 }
 
 /// What is overwritten is kept for an undo, and no secret is ever kept: such an act cannot be done.

@@ -69,15 +69,8 @@ impl Kernel {
         if let Some(tried) = lock(&cell.tried).take().filter(|tried| tried.key == key) {
             return Ok(Beforehand::Known(tried.known));
         }
-        let Proposal::Command { argv, cwd, network, timeout_ms } = act else {
-            return Err(Error::Broken("only commands are tried".to_owned()));
-        };
-        let action = Action::Command {
-            argv: argv.clone(),
-            cwd: cwd.clone(),
-            network: *network,
-            timeout_ms: *timeout_ms,
-        };
+        let action = super::normalise::command_of(act)
+            .ok_or_else(|| Error::Broken("only commands are tried".to_owned()))?;
         let hands = self.hands(state)?;
         if let Err(why) = hands.stageable(&action) {
             return Ok(Beforehand::Known(Known::NotStaged(why)));

@@ -1,0 +1,258 @@
+//! The way out for one command: a small proxy of our own on a socket that only the command's walls can reach.
+//!
+//! A command has a network of its own with nothing in it but the proxy. The proxy resolves a name once, checks the address
+//! and dials exactly that address; only hosts that the grant names, and no address of this machine or its neighbours
+//! unless the address itself was named. Each connection is on record. A secret is a sentinel inside: in plain HTTP to one
+//! of the secret's hosts the value takes its place, and back again. What goes through TLS goes through as it is: nobody
+//! here breaks it open, so no sentinel is replaced there.
+
+mod address;
+mod allow;
+mod exchange;
+mod head;
+mod swap;
+
+use allow::Allowed;
+use model::Digest;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zeroize::Zeroizing;
+
+/// Connections at once.
+const AT_ONCE: usize = 64;
+/// Connections that are told one by one; more are counted.
+const TOLD_MAX: usize = 100;
+/// Where the proxy is inside the walls.
+pub(crate) const INSIDE: &str = "/run/hermit/proxy";
+/// What a command finds the proxy by; `hermit-exec` listens there.
+pub(crate) const ADDRESS: &str = "http://127.0.0.1:3128";
+
+/// Values of secrets, and where each may go.
+pub trait Secrets: Send + Sync {
+    /// The value behind a handle.
+    ///
+    /// # Errors
+    /// Why it cannot be had, in words that do not show it.
+    fn value(&self, handle: &str) -> Result<Zeroizing<Vec<u8>>, String>;
+
+    /// The hosts it may go to, as `name:port`.
+    fn hosts(&self, handle: &str) -> Vec<String>;
+}
+
+/// Nobody's secrets.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSecrets;
+
+impl Secrets for NoSecrets {
+    fn value(&self, handle: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        Err(format!("there is no `secret:{handle}` here"))
+    }
+
+    fn hosts(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A connection as it went.
+#[derive(Debug, Clone, Default)]
+struct Connection {
+    host: String,
+    address: String,
+    sent: u64,
+    received: u64,
+    verdict: String,
+}
+
+/// A secret while a command may use it.
+struct Lent {
+    handle: String,
+    hosts: Vec<String>,
+    value: Zeroizing<Vec<u8>>,
+    sentinel: Zeroizing<Vec<u8>>,
+}
+
+/// What every connection of a session shares.
+struct Session {
+    allowed: Allowed,
+    lent: Vec<Lent>,
+    told: Mutex<(Vec<Connection>, usize)>,
+    /// What is open, so that the end of the command ends it.
+    open: Mutex<BTreeMap<usize, (UnixStream, Option<TcpStream>)>>,
+    count: AtomicUsize,
+    over: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The proxy of one command; it ends when this is dropped or closed.
+pub(crate) struct Outlet {
+    session: Arc<Session>,
+    socket: PathBuf,
+    /// A second way to the socket, short enough to connect to.
+    folder: File,
+}
+
+impl Outlet {
+    /// Opens a proxy in `folder`, which is the command's own, for the hosts and secrets a grant names. `salt` tells
+    /// sentinels of two commands apart.
+    pub(crate) fn open(
+        folder: &Path,
+        hosts: &[String],
+        handles: &[String],
+        secrets: &dyn Secrets,
+        salt: &str,
+    ) -> Result<Self, String> {
+        let mut lent = Vec::new();
+        for handle in handles {
+            let value = secrets.value(handle)?;
+            let sentinel = Zeroizing::new(sentinel(handle, salt, value.len()));
+            lent.push(Lent { handle: handle.clone(), hosts: secrets.hosts(handle), value, sentinel });
+        }
+        let failed = |e: io::Error| format!("the proxy for the network cannot be opened: {e}");
+        let opened = File::open(folder).map_err(failed)?;
+        let socket = folder.join("proxy");
+        // The name of a socket is short; the folder's may be long.
+        let listener = UnixListener::bind(short(&opened)).map_err(failed)?;
+        let session = Arc::new(Session {
+            allowed: Allowed::new(hosts),
+            lent,
+            told: Mutex::default(),
+            open: Mutex::default(),
+            count: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+        });
+        let serving = Arc::clone(&session);
+        let thread = std::thread::Builder::new().name("proxy".to_owned());
+        thread.spawn(move || serve(&listener, &serving)).map_err(failed)?;
+        Ok(Self { session, socket, folder: opened })
+    }
+
+    /// The socket, to be bound into the walls.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// What a command is told: where the proxy is, and a sentinel for each secret.
+    pub(crate) fn environment(&self) -> Vec<(String, std::ffi::OsString)> {
+        let mut all: Vec<(String, std::ffi::OsString)> = Vec::new();
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            all.push((name.to_owned(), ADDRESS.into()));
+            all.push((name.to_ascii_lowercase(), ADDRESS.into()));
+        }
+        for lent in &self.session.lent {
+            let name: String =
+                lent.handle.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+            let sentinel = String::from_utf8_lossy(&lent.sentinel).into_owned();
+            all.push((format!("HERMIT_SECRET_{}", name.to_ascii_uppercase()), sentinel.into()));
+        }
+        all
+    }
+
+    /// Ends every connection; what there was, in words for result and receipt.
+    pub(crate) fn close(self) -> Vec<String> {
+        self.end();
+        let told = lock(&self.session.told);
+        let (connections, more) = &*told;
+        let mut words: Vec<String> = connections.iter().map(in_words).collect();
+        if *more > 0 {
+            words.push(format!("network: {more} further connections"));
+        }
+        if words.is_empty() {
+            words.push("network: it made no connection".to_owned());
+        }
+        words
+    }
+
+    fn end(&self) {
+        self.session.over.store(true, Ordering::SeqCst);
+        for (inside, outside) in lock(&self.session.open).values() {
+            let _ = inside.shutdown(std::net::Shutdown::Both);
+            if let Some(outside) = outside {
+                let _ = outside.shutdown(std::net::Shutdown::Both);
+            }
+        }
+        // Whoever waits for the next connection gets one, sees that it is over, and ends.
+        let _ = UnixStream::connect(short(&self.folder));
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn short(folder: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/proxy", folder.as_raw_fd()))
+}
+
+/// Letters that stand for a value inside the walls: as many as it has bytes, the same for one command and handle.
+fn sentinel(handle: &str, salt: &str, length: usize) -> Vec<u8> {
+    let mut letters = format!("hermit-{handle}-").into_bytes();
+    // A short value leaves no room for a name: what tells sentinels apart comes first.
+    letters.truncate(length.saturating_sub(16));
+    let mut n = 0_u32;
+    while letters.len() < length {
+        letters
+            .extend_from_slice(Digest::of(format!("{salt}:{handle}:{n}").as_bytes()).to_string().as_bytes());
+        n += 1;
+    }
+    letters.truncate(length);
+    letters
+}
+
+fn in_words(c: &Connection) -> String {
+    let at = if c.address.is_empty() { String::new() } else { format!(" at {}", c.address) };
+    let bytes = if c.sent + c.received > 0 {
+        format!(", {} bytes sent, {} received", c.sent, c.received)
+    } else {
+        String::new()
+    };
+    format!("network: {}{at}: {}{bytes}", c.host, c.verdict)
+}
+
+fn serve(listener: &UnixListener, session: &Arc<Session>) {
+    for (number, stream) in listener.incoming().enumerate() {
+        if session.over.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        if session.count.load(Ordering::SeqCst) >= AT_ONCE {
+            // Dropped: the command sees a connection that ends.
+            continue;
+        }
+        let Ok(second) = stream.try_clone() else { continue };
+        session.count.fetch_add(1, Ordering::SeqCst);
+        lock(&session.open).insert(number, (second, None));
+        let session = Arc::clone(session);
+        let spawned = std::thread::Builder::new().name("proxied".to_owned()).spawn({
+            let session = Arc::clone(&session);
+            move || {
+                let went = exchange::run(&session, number, &stream);
+                let mut told = lock(&session.told);
+                if told.0.len() < TOLD_MAX {
+                    told.0.push(went);
+                } else {
+                    told.1 += 1;
+                }
+                drop(told);
+                lock(&session.open).remove(&number);
+                session.count.fetch_sub(1, Ordering::SeqCst);
+            }
+        });
+        if spawned.is_err() {
+            lock(&session.open).remove(&number);
+            session.count.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
