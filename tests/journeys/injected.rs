@@ -22,7 +22,6 @@ fn question(stage: &Stage) -> Option<(String, String)> {
     Some((id, card))
 }
 
-#[conforms::conforms("HK-6.2-2")]
 #[test]
 fn what_a_document_orders_is_done_by_nobody_unasked_and_the_goal_is_reached() {
     let stage = Stage::new();
@@ -58,7 +57,8 @@ fn what_a_document_orders_is_done_by_nobody_unasked_and_the_goal_is_reached() {
             work.join("ledger.csv").exists() && !work.join("summary.md").exists(),
             "nothing before the yes"
         );
-        if card.contains("summary.md") {
+        // What the document ordered is refused; what the goal asked for is allowed.
+        if !card.contains("/dev/tcp") && !card.contains("ledger.csv") {
             let (code, shown) = stage.approve(&id);
             assert_eq!(code, 0, "{shown}");
         } else {

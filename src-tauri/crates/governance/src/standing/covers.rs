@@ -185,7 +185,7 @@ fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
 fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
     let (
         Cover::Command { words, whole, cwd, network, changes },
-        Action::Command { argv, cwd: at, network: wants, .. },
+        Action::Command { argv, cwd: at, network: wants, secrets, .. },
     ) = (cover, &request.action)
     else {
         return Err("it is for another kind of act".to_owned());
@@ -195,6 +195,9 @@ fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
     }
     if *wants && !network {
         return Err("it does not cover the network".to_owned());
+    }
+    if !secrets.is_empty() {
+        return Err("a command that uses secrets is allowed each time anew".to_owned());
     }
     // Exactly these words are exactly these words, whatever a shell makes of them.
     if !(*whole && argv == words) {

@@ -14,6 +14,8 @@ const PLACES_MAX: usize = 8;
 /// Each of them covers the request and can be given.
 pub fn propose(request: &ActionRequest, frame: &StandingGrant) -> Vec<StandingGrant> {
     let covers_of = match &request.action {
+        // A lasting yes to the network is one to any host: whoever named some has not given it.
+        Action::Command { hosts, secrets, .. } if !(hosts.is_empty() && secrets.is_empty()) => Vec::new(),
         Action::Command { argv, cwd, network, .. } => command(request, argv, cwd, *network),
         Action::Change { items } => change(items),
         Action::Observe { .. } | Action::Remember { .. } | Action::Rollback { .. } => hosts(request),
