@@ -142,7 +142,11 @@ fn what_cannot_be_undone_is_marked_as_such() {
         .filter(|line| line.kind == LineKind::Unrecoverable)
         .map(|line| line.text.as_str())
         .collect();
-    let wanted = ["WITH the network: what it sends cannot be taken back", "afterwards: cannot be undone"];
+    let wanted = [
+        "WITH the network: what it sends cannot be taken back",
+        "it may reach ANY public host",
+        "afterwards: cannot be undone",
+    ];
     assert_eq!(marked, wanted);
     for word in ["curl", "-T", "data", "https://example.org"] {
         let quoted = format!("\"{word}\"");

@@ -63,7 +63,10 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
             { "op": "move", "from": "c", "to": "d" },
         ] }),
         ),
-        ("command", json!({ "argv": ["ls", "-l"], "cwd": "src", "network": false, "timeout_ms": 1000 })),
+        (
+            "command",
+            json!({ "argv": ["ls", "-l"], "cwd": "src", "network": false, "hosts": [], "secrets": [], "timeout_ms": 1000 }),
+        ),
         (
             "note",
             json!({
