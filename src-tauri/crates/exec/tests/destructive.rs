@@ -218,6 +218,8 @@ fn run(stage: &Stage, at: usize, row: &Row) -> Result<(), String> {
         cwd: RelPath::ROOT,
         network: false,
         timeout_ms: if row.check == "error:longer than" { 700 } else { 20_000 },
+        hosts: Vec::new(),
+        secrets: Vec::new(),
     });
     let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
     if tree(&world.root) != before.0 {
@@ -401,7 +403,14 @@ fn a_crowd_of_processes_is_ended_as_a_whole_and_a_command_with_few_is_not() {
             "for (1..{many}) {{ my $p = fork(); last unless defined $p; if (!$p) {{ sleep 3; exit }} }} sleep 3;"
         );
         let argv = ["perl", "-e", &script].map(str::to_owned).to_vec();
-        let action = Action::Command { argv, cwd: RelPath::ROOT, network: false, timeout_ms: 20_000 };
+        let action = Action::Command {
+            argv,
+            cwd: RelPath::ROOT,
+            network: false,
+            timeout_ms: 20_000,
+            hosts: Vec::new(),
+            secrets: Vec::new(),
+        };
         let request = world.request(action);
         let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}).unwrap();
         let error = staging.staged.error.unwrap_or_default();
