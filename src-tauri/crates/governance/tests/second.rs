@@ -92,6 +92,8 @@ impl Dice {
                     cwd: RelPath::ROOT,
                     network: self.roll(3) == 0,
                     timeout_ms: 1000,
+                    hosts: Vec::new(),
+                    secrets: Vec::new(),
                 }
             }
         }
