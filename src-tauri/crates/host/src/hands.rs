@@ -1,5 +1,8 @@
 //! Hands for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
+use crate::lent::LentSecrets;
+use crate::secrets::SecretBook;
+use crate::{Config, Home, HostKeys, SystemClock};
 use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{Hands, HandsSource};
 use model::fault::Faults;
@@ -23,16 +26,23 @@ pub struct LocalHands {
 }
 
 impl LocalHands {
-    /// Hands of the store in `dir`. The walls are tried when they are first asked for, and only once.
+    /// Hands of a store. The walls are tried when they are first asked for, and only once.
     pub fn new(
-        dir: PathBuf,
+        home: &Home,
+        config: &Config,
         faults: Arc<dyn Faults>,
-        clock: Arc<dyn Clock>,
-        readable: Vec<PathBuf>,
-        redactor: redact::Shared,
-        secrets: Arc<dyn effects::Secrets>,
+        keys: &HostKeys,
+        secrets: &SecretBook,
     ) -> Self {
-        Self { dir, faults, clock, readable, redactor, secrets, sandbox: OnceLock::new() }
+        Self {
+            dir: home.dir().to_owned(),
+            faults,
+            clock: Arc::new(SystemClock),
+            readable: config.readable.clone(),
+            redactor: secrets.redactor(),
+            secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
+            sandbox: OnceLock::new(),
+        }
     }
 
     /// The walls of this machine.

@@ -5,7 +5,6 @@ mod serving;
 use crate::blobs::Blobs;
 use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
-use crate::lent::LentSecrets;
 use crate::mirroring::Mirroring;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
@@ -70,13 +69,8 @@ impl Local {
     }
 
     fn bare(home: Home, config: Config, faults: Arc<dyn model::fault::Faults>) -> Self {
-        let clock = Arc::new(SystemClock);
-        let secrets = SecretBook::default();
-        let dir = home.dir().to_owned();
-        let keys: Arc<HostKeys> = Arc::default();
-        let lent = Arc::new(LentSecrets::new(keys.secrets(), secrets.clone()));
-        let hands = LocalHands::new(dir, faults, clock, config.readable.clone(), secrets.redactor(), lent);
-        let hands = Arc::new(hands);
+        let (secrets, keys) = (SecretBook::default(), Arc::<HostKeys>::default());
+        let hands = Arc::new(LocalHands::new(&home, &config, faults, &keys, &secrets));
         Self {
             secrets,
             home,
