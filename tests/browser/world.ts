@@ -68,18 +68,6 @@ export class World {
     return readFileSync(join(this.dir, "store", "gateway.token"), "utf8").trim();
   }
 
-  /** A task that has ended well, with a receipt. */
-  async ended(): Promise<{ task: string; title: string }> {
-    const until = Date.now() + 60_000;
-    for (;;) {
-      const tasks = JSON.parse(this.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string; status: string; receipts: number }[] };
-      const done = tasks.rows.find((row) => row.status === "completed" && row.receipts > 0);
-      if (done !== undefined) return { task: done.task_id, title: done.title };
-      if (Date.now() > until) throw new Error("no task has ended");
-      await new Promise((go) => setTimeout(go, 100));
-    }
-  }
-
   has(name: string): boolean {
     return existsSync(join(this.folder, name));
   }

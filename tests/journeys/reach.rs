@@ -21,7 +21,7 @@ fn script(stage: &Stage, address: &str) -> String {
         ("the terminal", "sh -c 'echo allow > /dev/tty'".to_owned()),
         ("what is typed", "sh -c 'exec 3< /dev/tty'".to_owned()),
         ("a process outside", format!("kill -0 {own}")),
-        ("the host's environment", "sh -c 'env | grep HERMIT'".to_owned()),
+        ("the host's environment", "sh -c 'env | grep HERMIT_'".to_owned()),
         ("the memory of others", format!("cat /proc/{own}/environ")),
     ];
     let tried: Vec<String> = tries

@@ -202,6 +202,9 @@ impl Bench {
         self.files(3);
         let (run, _) = self.start("tidy");
         let status = self.reaches(&run, &["awaiting_approval"]);
+        // Nothing more is written until somebody answers.
+        let id = run.parse().expect("a name");
+        assert_eq!(api::Host::stands(&**self.local(), id, PATIENCE).expect("known"), api::Stands::AtRest);
         (run, status["pending_approval_id"].as_str().expect("an approval").to_owned())
     }
 
