@@ -4,10 +4,11 @@
 //! The rows are `data/destructive.tsv`. Bombs are bounded by themselves as well, so that a wall that fails is a failing
 //! test and not a machine that stands still.
 
+use crate::staged::requested;
 use crate::support::{self, World};
 use effects::{Sandbox, Staging, Unstaged, plan_undo};
 use model::RelPath;
-use model::action::{Action, ActionRequest, ChangeItem};
+use model::action::{Action, ActionRequest};
 use model::receipt::{ItemOutcome, SandboxLevel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
@@ -172,21 +173,6 @@ fn alive(word: &str) -> bool {
         std::fs::read(entry.path().join("cmdline"))
             .is_ok_and(|line| line.split(|b| *b == 0).any(|part| part == word.as_bytes()))
     })
-}
-
-/// The request as the kernel makes it of a staged run, with its bytes in the store.
-fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -> ActionRequest {
-    let items = &staging.staged.items;
-    request.target_resources = governance::resources_of(world.id, &request.action, items);
-    request.staged = Some(staging.staged.clone());
-    for item in items {
-        if let ChangeItem::Write { path, content_sha256, .. } = item {
-            world.shelf.put(&world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap());
-        }
-    }
-    world.shelf.put(&staging.transcript.bytes);
-    world.shelf.put(&staging.diff.bytes);
-    request
 }
 
 /// Runs one row; what is wrong, in words.

@@ -36,7 +36,7 @@ fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstage
 }
 
 /// The request as the kernel makes it of a staged run, with its bytes in the store.
-fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -> ActionRequest {
+pub fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -> ActionRequest {
     let items = &staging.staged.items;
     request.target_resources = governance::resources_of(world.id, &request.action, items);
     request.staged = Some(staging.staged.clone());

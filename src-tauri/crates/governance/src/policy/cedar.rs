@@ -1,6 +1,6 @@
 //! What Cedar is asked, written out, so that another engine can be asked the same.
 
-use super::facts::{Case, FULL, Facts};
+use super::facts::{Case, FULL};
 use super::{PolicyEngine, Question, SCHEMA};
 use crate::{classify, risk};
 use cedar_policy::{Authorizer, Decision, EntityUid, Request};
@@ -38,12 +38,7 @@ impl PolicyEngine {
     pub fn asked_of_cedar(&self, question: &Question<'_>) -> Result<Vec<CedarAsk>, String> {
         let request = question.request;
         let classes = classify(&request.action);
-        let mut facts = Facts::of(&request.action);
-        facts.add_staged(request);
-        facts.untrusted_in_context = question.untrusted_in_context;
-        facts.sandbox = Some(question.sandbox);
-        facts.allow_unconfined = question.allow_unconfined;
-        facts.matched = self.permissions.iter().flat_map(|p| p.matched(request)).collect();
+        let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts).band;
         let rules: Vec<String> = self.rules(question.profile).into_iter().map(|rule| rule.text).collect();
         let rules = rules.join("\n\n");

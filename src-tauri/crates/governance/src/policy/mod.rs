@@ -143,6 +143,18 @@ impl PolicyEngine {
         self.schema_sha256
     }
 
+    /// What the rules hear of a question.
+    fn facts(&self, question: &Question<'_>) -> Facts {
+        let request = question.request;
+        let mut facts = Facts::of(&request.action);
+        facts.add_staged(request);
+        facts.untrusted_in_context = question.untrusted_in_context;
+        facts.sandbox = Some(question.sandbox);
+        facts.allow_unconfined = question.allow_unconfined;
+        facts.matched = self.permissions.iter().flat_map(|p| p.matched(request)).collect();
+        facts
+    }
+
     /// What policy says: exactly one of allow, require_approval, deny, downgrade (HK-16.5-1).
     ///
     /// Never fails: whatever goes wrong is a deny that says so. A request whose class, targets or digest are not
@@ -150,12 +162,7 @@ impl PolicyEngine {
     pub fn evaluate(&self, question: &Question<'_>) -> PolicyResult {
         let request = question.request;
         let classes = classify(&request.action);
-        let mut facts = Facts::of(&request.action);
-        facts.add_staged(request);
-        facts.untrusted_in_context = question.untrusted_in_context;
-        facts.sandbox = Some(question.sandbox);
-        facts.allow_unconfined = question.allow_unconfined;
-        facts.matched = self.permissions.iter().flat_map(|p| p.matched(request)).collect();
+        let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts);
         let judgement = match honest(question, &classes) {
             Ok(()) => self.judge(question, &classes, &facts, risk.band),
