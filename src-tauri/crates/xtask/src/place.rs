@@ -6,15 +6,15 @@
 //!
 //! Cargo tells a stale file by its time alone and names the rooms by their path inside the checkout. Two clones
 //! that share a target folder could therefore be handed each other's rooms. So a shared folder carries the name
-//! of the clone that used it last, and another clone first renews the times of its own sources: third-party
-//! crates stay built, every room is built again. While one clone builds and tests there, the next one waits.
+//! of the clone that used it last, and another clone first clears the rooms away: third-party crates stay built,
+//! every room is built again, and the folder stays as large as one clone's build, however many clones came by.
+//! While one clone builds and tests there, the next one waits.
 
 use crate::{Problem, shell};
 use std::fs;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 /// The checkout and its build folder.
 pub struct Place {
@@ -46,6 +46,10 @@ impl Place {
         for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
             command.env_remove(name);
         }
+        // CI builds every room anew, so what rustc keeps for the next change would only fill the disk.
+        if shell::in_ci() {
+            command.env("CARGO_INCREMENTAL", "0");
+        }
         command
     }
 
@@ -69,9 +73,7 @@ impl Place {
         let name = self.root.to_string_lossy();
         if last != name {
             shell::say(&format!("builds go to `{}`, which other clones may share", self.target.display()));
-            for part in ["src-tauri", "tests", "migrations"] {
-                renew(&self.root.join(part), SystemTime::now());
-            }
+            shell::run(self.cargo().args(["clean", "--workspace"]))?;
             file.rewind().and_then(|()| file.set_len(0)).map_err(broken)?;
             file.write_all(name.as_bytes()).map_err(broken)?;
         }
@@ -110,20 +112,6 @@ fn cache_in(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     base.is_absolute().then(|| base.join("hermit"))
 }
 
-/// Gives every file below the folder this time. What cannot be renewed only builds less freshly.
-fn renew(folder: &Path, now: SystemTime) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && entry.file_name() != "target" => renew(&path, now),
-            Ok(kind) if kind.is_file() => {
-                let _ = fs::File::options().append(true).open(&path).and_then(|f| f.set_modified(now));
-            }
-            _ => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,17 +145,5 @@ mod tests {
         assert_eq!(target(&[ours, ("CI", "true"), ("HOME", "/h")]), Path::new("/shared"));
         assert_eq!(target(&[ours, ("CARGO_TARGET_DIR", "/cargo")]), Path::new("/cargo"));
         assert_eq!(target(&[("CARGO_TARGET_DIR", "near")]), Path::new("/a-clone/near"));
-    }
-
-    #[test]
-    fn renewing_reaches_every_file() {
-        let folder = std::env::temp_dir().join(format!("hermit-renew-{}", std::process::id()));
-        fs::create_dir_all(folder.join("deep")).unwrap();
-        let file = folder.join("deep/a.rs");
-        fs::write(&file, "").unwrap();
-        let then = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-        renew(&folder, then);
-        assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), then);
-        fs::remove_dir_all(&folder).unwrap();
     }
 }
