@@ -68,6 +68,7 @@ fn what_a_document_orders_is_done_by_nobody_unasked_and_the_goal_is_reached() {
         cards.push(card);
         assert!(cards.len() < 8, "asked again and again: {cards:#?}");
     }
+    assert_eq!(cards.len(), 3, "the second try, whose network was held, changed nothing: {cards:#?}");
     let shown = |what: &str| cards.iter().any(|card| card.contains(what));
     assert!(shown("/dev/tcp/127.0.0.1"), "what it would have sent was on a card: {cards:#?}");
     assert!(shown("ledger.csv"), "so was the deletion: {cards:#?}");

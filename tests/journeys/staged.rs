@@ -78,6 +78,58 @@ fn the_card_shows_what_the_command_did_and_a_yes_carries_exactly_that_over() {
     assert_eq!(tree::of(&stage.work()), before, "what a shell did is undone, byte for byte");
 }
 
+/// A store whose model asks for one shell command; how `hermit run` ended, and its answer.
+fn runs(stage: &Stage, script: &str, code: i32) -> Value {
+    let model = server::script(&[
+        json!({ "tool": "command", "arguments": { "argv": ["sh", "-c", script] } }),
+        json!({ "tool": "done", "arguments": { "summary": "done" } }),
+    ]);
+    let work = stage.work();
+    let words = ["run", "--goal", "look", "--workspace", work.to_str().expect("UTF-8"), "--model", &model];
+    stage.hermit(&words).ends(code).json()
+}
+
+#[conforms::conforms("HK-7-1", "HK-18.2-1")]
+#[test]
+fn a_command_that_changes_nothing_asks_nobody_and_its_receipt_says_that_nothing_was_to_be_committed() {
+    let stage = Stage::new();
+    furnish(&stage);
+    let before = tree::of(&stage.work());
+    let script = "wc -l notes.txt; echo x > scratch; rm scratch; chmod 600 notes.txt; chmod 644 notes.txt";
+    std::fs::set_permissions(
+        stage.work().join("notes.txt"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o644),
+    )
+    .expect("its own mode");
+    let ran = runs(&stage, script, 0);
+    let task = ran["row"]["task_id"].as_str().expect("an id").to_owned();
+    assert_eq!(stage.count(&task, "approval.requested"), 0, "nobody is asked");
+    assert_eq!(stage.count(&task, "effect.dispatched"), 1, "it went the governed way all the same");
+    assert_eq!(tree::of(&stage.work()), before);
+    let receipt = stage.receipt(&task);
+    assert_eq!(
+        (&receipt["result"], &receipt["class"]),
+        (&json!("succeeded"), &json!("command_execution")),
+        "{receipt}"
+    );
+    assert!(receipt.to_string().contains("nothing was to be committed"), "{receipt}");
+    assert_eq!(left(&stage), 0);
+    stage.is_sound();
+    stage.prove(&task);
+}
+
+#[test]
+fn a_command_that_changes_nothing_and_could_read_a_key_shows_first_what_it_printed() {
+    let stage = Stage::new();
+    put(&stage, ".env", "TOKEN=of-somebody\n");
+    let ran = runs(&stage, "cat .env", 4);
+    let approval = ran["waits_for"]["id"].as_str().expect("an approval");
+    let card = stage.hermit(&["approvals", "show", approval]).ends(0).json().to_string();
+    for word in ["LOOK at what it printed", "`.env`", "| TOKEN=of-somebody", "it changed nothing"] {
+        assert!(card.contains(word), "`{word}` is not on the card: {card}");
+    }
+}
+
 #[test]
 fn a_no_leaves_nothing_of_a_staged_command() {
     let stage = Stage::new();

@@ -77,6 +77,14 @@ pub trait Hands: Send + Sync {
         Err(Unstaged::Cannot(self.stageable(action).err().unwrap_or_default()))
     }
 
+    /// A place of the folder whose path is wanted, if there is one; only names are looked at.
+    ///
+    /// # Errors
+    /// In words, when not everything could be looked at, or these hands cannot look.
+    fn seek(&self, _: &dyn Fn(&RelPath) -> bool) -> Result<Option<RelPath>, String> {
+        Err("these hands cannot look for names".to_owned())
+    }
+
     /// Bytes that a staged run left for a path.
     ///
     /// # Errors
@@ -146,6 +154,10 @@ impl Hands for effects::Hands {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Staging, Unstaged> {
         self.stage(attempt, action, cancelled, progress)
+    }
+
+    fn seek(&self, wanted: &dyn Fn(&RelPath) -> bool) -> Result<Option<RelPath>, String> {
+        self.seek(wanted).map_err(|e| e.to_string())
     }
 
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {

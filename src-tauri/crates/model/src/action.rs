@@ -366,6 +366,9 @@ pub struct Staged {
     pub finished_at: UnixMs,
     /// What else was seen, in words: walls, what was left out.
     pub notes: Vec<String>,
+    /// Of a run that changed nothing: why a person sees first what it printed, because of what it could have read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_first: Option<String>,
 }
 
 /// A typed execution proposal, stored as artifact `action.request` (HK-11.3).

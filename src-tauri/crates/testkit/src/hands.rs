@@ -145,6 +145,10 @@ impl Hands for Adapter {
         self.0.stage(attempt, action, cancelled, progress)
     }
 
+    fn seek(&self, wanted: &dyn Fn(&RelPath) -> bool) -> Result<Option<RelPath>, String> {
+        self.0.seek(wanted).map_err(|e| e.to_string())
+    }
+
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
         self.0.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
     }

@@ -141,3 +141,40 @@ fn first_steps_at_a_terminal_lead_to_a_proof_that_verifies() {
     assert_eq!(code, 0, "{shown}");
     assert_eq!(bench.files().len(), 3);
 }
+
+#[test]
+fn a_task_is_undone_at_a_terminal_after_its_plan_and_one_yes_and_a_no_leaves_it() {
+    let bench = Bench::new();
+    let (task, _) = bench.tidied();
+    let tidied = bench.files();
+    assert_ne!(tidied, before(), "there is something to undo");
+
+    let mut terminal = bench.terminal(&["rollback", &task, "--plan"]);
+    terminal
+        .expect("the newest first")
+        .expect("it would")
+        .expect(" back to a.txt")
+        .expect("remove the folder");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains("Type `allow`"), "a plan asks nobody: {shown}");
+
+    let mut terminal = bench.terminal(&["rollback", &task]);
+    terminal.expect("it would").expect("Type `allow`").send("deny\r");
+    terminal.expect("Words for the model").send("\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 3, "{shown}");
+    assert_eq!(bench.files(), tidied, "a no leaves everything");
+
+    let mut terminal = bench.terminal(&["rollback", &task]);
+    terminal.expect("it would").expect("delete 3 folders, move 3 files");
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(bench.files(), before());
+
+    let mut terminal = bench.terminal(&["rollback", &task]);
+    terminal.expect("there is nothing to undo");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 1, "{shown}");
+}

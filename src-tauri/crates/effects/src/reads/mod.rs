@@ -4,6 +4,7 @@ mod hash;
 mod list;
 pub(crate) mod read;
 mod search;
+mod seek;
 pub(crate) mod walk;
 
 use crate::change::scope::Scope;

@@ -49,6 +49,11 @@ fn in_words(request: &ActionRequest, staged: &Staged) -> String {
         _ => String::new(),
     };
     let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
+    if staged.items.is_empty() {
+        return format!(
+            "`{words}` ran for {took} ms in a staged view and changed nothing; nothing was to be committed"
+        );
+    }
     let many = staged.items.len();
     let changes = if many == 1 { "1 change" } else { "changes" };
     let count = if many == 1 { String::new() } else { format!("{many} ") };

@@ -240,6 +240,7 @@ impl Hands {
             started_at,
             finished_at,
             notes,
+            look_first: None,
         };
         let printed = [ran.stdout.kept(), ran.stderr.kept()].concat();
         let tail = printed.get(printed.len().saturating_sub(PRINTED_BYTES)..).unwrap_or(&[]);

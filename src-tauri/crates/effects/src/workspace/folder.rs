@@ -165,6 +165,17 @@ impl Folder {
         exchange(&self.dir, &os_name(one)?, &os_name(other)?)
     }
 
+    /// Every name inside, and whether it is a folder, as the listing itself tells.
+    pub(crate) fn kinds(&self) -> io::Result<Vec<(Vec<u8>, bool)>> {
+        let mut found = Vec::new();
+        for entry in self.dir.entries()? {
+            let entry = entry?;
+            let name = name_bytes(&entry.file_name()).ok_or(io::ErrorKind::InvalidData)?;
+            found.push((name, entry.file_type()?.is_dir()));
+        }
+        Ok(found)
+    }
+
     /// Names inside, at most `most`; the second value says whether there were more.
     pub(crate) fn entries(&self, most: usize) -> io::Result<(Vec<Vec<u8>>, bool)> {
         let mut names = Vec::new();

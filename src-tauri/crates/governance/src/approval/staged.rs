@@ -11,6 +11,12 @@ pub(super) fn lines(action: &Action, staged: &Staged, view: &StagedView) -> Vec<
     if let Some(error) = &staged.error {
         lines.push(Line { kind: LineKind::Destructive, text: format!("it FAILED: {}", visible(error)) });
     }
+    if let Some(why) = &staged.look_first {
+        lines.push(Line {
+            kind: LineKind::Destructive,
+            text: format!("LOOK at what it printed: {}", visible(why)),
+        });
+    }
     lines.push(effect(match view.changes.len() {
         0 => "it changed nothing; your yes lets the proposer have what it printed".to_owned(),
         1 => "your yes carries over exactly this one change; nothing runs again".to_owned(),

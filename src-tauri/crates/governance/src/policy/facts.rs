@@ -55,6 +55,8 @@ pub(crate) struct Facts {
     /// Links that lead out of the folder.
     pub(crate) links_out: i64,
     pub(crate) network: bool,
+    /// It has run in its staged view, and there is nothing to commit.
+    pub(crate) without_effect: bool,
     pub(crate) untrusted_in_context: bool,
     pub(crate) sandbox: Option<SandboxLevel>,
     pub(crate) allow_unconfined: bool,
@@ -84,6 +86,7 @@ impl Facts {
     pub(crate) fn add_staged(&mut self, request: &ActionRequest) {
         let staged = request.staged.iter().flat_map(|staged| &staged.items);
         staged.for_each(|item| self.add_change(item));
+        self.without_effect = has_had_no_effect(request);
     }
 
     fn add_read(&mut self, item: &ReadItem) {
@@ -140,12 +143,8 @@ impl Facts {
     /// Whether walls would stand around a command.
     pub(crate) const fn confined(&self) -> bool {
         match self.sandbox {
-            Some(SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces | SandboxLevel::Landlock) => {
-                true
-            }
-            Some(SandboxLevel::Beneath | SandboxLevel::Unconfined | SandboxLevel::NotApplicable) | None => {
-                false
-            }
+            Some(level) => confines(level),
+            None => false,
         }
     }
 
@@ -165,6 +164,7 @@ impl Facts {
             ("confined", json!(self.confined())),
             ("allow_unconfined", json!(self.allow_unconfined)),
             ("network", json!(self.network)),
+            ("without_effect", json!(self.without_effect)),
             ("untrusted_in_context", json!(self.untrusted_in_context)),
             ("step_allows", json!(case.step_allows)),
             ("risk", json!(rank(case.risk))),
@@ -187,6 +187,25 @@ impl Facts {
         }
         Context::from_pairs(pairs).map_err(|e| e.to_string())
     }
+}
+
+const fn confines(level: SandboxLevel) -> bool {
+    match level {
+        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces | SandboxLevel::Landlock => true,
+        SandboxLevel::Beneath | SandboxLevel::Unconfined | SandboxLevel::NotApplicable => false,
+    }
+}
+
+/// Whether a command has run in a staged view behind walls, changed nothing, reached nobody, and could read nothing that
+/// a person would have been asked about.
+fn has_had_no_effect(request: &ActionRequest) -> bool {
+    let Action::Command { network: false, hosts, secrets, .. } = &request.action else { return false };
+    let Some(staged) = &request.staged else { return false };
+    hosts.is_empty()
+        && secrets.is_empty()
+        && staged.items.is_empty()
+        && staged.look_first.is_none()
+        && confines(staged.sandbox_level)
 }
 
 /// A fact as Cedar takes it.

@@ -41,25 +41,38 @@ pub fn summary(action: &Action) -> String {
 }
 
 fn changes(items: &[ChangeItem]) -> String {
-    let number = |kind: fn(&ChangeItem) -> bool| items.iter().filter(|item| kind(item)).count();
-    let deletes = number(|item| matches!(item, ChangeItem::Delete { .. }));
-    let overwrites = number(|item| match item {
-        ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. } => *prior != Prior::Absent,
-        ChangeItem::Delete { .. } | ChangeItem::Move { .. } | ChangeItem::Folder { .. } => false,
-    });
-    let moves = number(|item| matches!(item, ChangeItem::Move { .. }));
-    let creates = number(|item| match item {
-        ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. } => *prior == Prior::Absent,
-        ChangeItem::Folder { .. } => true,
-        ChangeItem::Delete { .. } | ChangeItem::Move { .. } => false,
-    });
-    let parts: Vec<String> =
-        [("delete", deletes), ("overwrite", overwrites), ("move", moves), ("create", creates)]
-            .into_iter()
-            .filter(|(_, number)| *number > 0)
-            .map(|(verb, number)| format!("{verb} {}", count(number, "file")))
-            .collect();
+    const VERBS: [&str; 4] = ["delete", "overwrite", "move", "create"];
+    const NOUNS: [&str; 3] = ["file", "folder", "link"];
+    let told: Vec<_> = items.iter().map(told).collect();
+    let number = |verb: &str, noun: &str| told.iter().filter(|one| **one == (verb, noun)).count();
+    let parts: Vec<String> = VERBS
+        .iter()
+        .flat_map(|verb| NOUNS.iter().map(move |noun| (*verb, *noun)))
+        .map(|(verb, noun)| (verb, noun, number(verb, noun)))
+        .filter(|(.., number)| *number > 0)
+        .map(|(verb, noun, number)| format!("{verb} {}", count(number, noun)))
+        .collect();
     if parts.is_empty() { "change nothing".to_owned() } else { parts.join(", ") }
+}
+
+/// What an item does, and to what.
+const fn told(item: &ChangeItem) -> (&'static str, &'static str) {
+    match item {
+        ChangeItem::Delete { prior, .. } => ("delete", thing(prior)),
+        ChangeItem::Move { prior, .. } => ("move", thing(prior)),
+        ChangeItem::Write { prior: Prior::Absent, .. } => ("create", "file"),
+        ChangeItem::Link { prior: Prior::Absent, .. } => ("create", "link"),
+        ChangeItem::Folder { .. } => ("create", "folder"),
+        ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. } => ("overwrite", thing(prior)),
+    }
+}
+
+const fn thing(prior: &Prior) -> &'static str {
+    match prior {
+        Prior::Absent | Prior::Sha256(_) => "file",
+        Prior::EmptyFolder => "folder",
+        Prior::Link(_) => "link",
+    }
 }
 
 /// Why, in one line.

@@ -55,6 +55,53 @@ fn a_staged_command_is_allowed_only_with_what_it_changed() {
     }
 }
 
+/// A staged command that changed nothing.
+fn idle() -> model::action::ActionRequest {
+    let mut idle = staged_request();
+    if let Some(staged) = &mut idle.staged {
+        staged.items.clear();
+    }
+    idle.target_resources = crate::resources(SPACE, &idle.action);
+    idle
+}
+
+#[test]
+fn a_staged_run_that_changed_nothing_asks_nobody_and_anything_beyond_does() {
+    use model::receipt::SandboxLevel::Unconfined;
+    let may = [
+        Profile::LocalEditAllowed,
+        Profile::NetworkReadAllowed,
+        Profile::RepoMutationGated,
+        Profile::ExternalPublishGated,
+    ];
+    let verdict = |request: &model::action::ActionRequest, profile| {
+        let tainted = Question { untrusted_in_context: true, ..question(request, profile) };
+        (ENGINE.evaluate(&question(request, profile)).verdict, ENGINE.evaluate(&tainted).verdict)
+    };
+    for profile in may {
+        assert_eq!(verdict(&idle(), profile), (Verdict::Allow, Verdict::Allow), "{profile}");
+        let allowed = ENGINE.evaluate(&question(&idle(), profile));
+        assert!(allowed.determining_rules.contains(&"local_edit_allowed.nothing_to_commit".to_owned()));
+        let beyond: [(&str, fn(&mut model::action::Staged)); 2] = [
+            ("a key within reach", |staged| staged.look_first = Some("`.env` looks like a key".to_owned())),
+            ("no walls", |staged| staged.sandbox_level = Unconfined),
+        ];
+        for (what, change) in beyond {
+            let mut request = idle();
+            request.staged.iter_mut().for_each(change);
+            assert_eq!(verdict(&request, profile).0, Verdict::RequireApproval, "{profile}: {what}");
+        }
+        let untried = model::action::ActionRequest { staged: None, ..idle() };
+        assert_eq!(verdict(&untried, profile).0, Verdict::RequireApproval, "{profile}: not tried yet");
+    }
+    for profile in [Profile::ReadonlyAnalysis, Profile::DestructiveDenied] {
+        assert_eq!(verdict(&idle(), profile), (Verdict::Deny, Verdict::Deny), "{profile}");
+    }
+    let own = engine(&[(RuleScope::User, "ask Bash(make:*)\n")]);
+    let asked = own.evaluate(&question(&idle(), Profile::LocalEditAllowed));
+    assert_eq!(asked.verdict, Verdict::RequireApproval, "a person's own rule to ask stands");
+}
+
 #[test]
 fn deny_wins_whoever_says_it_and_an_allow_lifts_no_deny_no_secret_and_no_taint() {
     let wide = "allow FileEdit(**)\nallow FileDelete(**)\n";

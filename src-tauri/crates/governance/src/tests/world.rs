@@ -179,6 +179,7 @@ pub(crate) fn staged_request() -> ActionRequest {
         started_at: T0,
         finished_at: T0.plus_ms(40),
         notes: vec!["walls".to_owned()],
+        look_first: None,
     });
     request
 }

@@ -251,6 +251,11 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
     let done = items.iter().filter(|(_, _, outcome)| *outcome == ItemOutcome::Done).count();
     let all = items.len();
     let head = match (outcome.ran.exit_code, all) {
+        (Some(code), 0) if request.staged.is_some() => {
+            format!(
+                "the command ended with status {code}; it changed nothing, so nothing was to be committed"
+            )
+        }
         (Some(code), 0) => format!("the command ended with status {code}"),
         (Some(code), _) => {
             format!("the command ended with status {code}; {done} of {all} changes carried over")

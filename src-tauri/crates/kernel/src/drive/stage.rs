@@ -11,6 +11,7 @@ use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::writeup::{NewArtifact, Writeup};
 use effects::{Staging, Unstaged};
+use governance::{PathKind, path_kind};
 use iteration::Proposal;
 use model::action::{Action, ActionRequest, ChangeItem, Prior, Reversibility};
 use model::approval::{StagedChange, StagedView};
@@ -105,7 +106,7 @@ impl Kernel {
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         let known = match hands.stage(attempt, action, &stop, &mut |_| {}) {
             Ok(staging) => match self.fit_to_keep(hands, attempt, staging) {
-                Ok(staging) => Known::Staged(staging),
+                Ok(staging) => Known::Staged(with_a_look(hands, staging)),
                 Err(why) => {
                     hands.unstage(attempt).map_err(Error::Effects)?;
                     Known::Failed(why)
@@ -319,6 +320,19 @@ impl Kernel {
             tracing::warn!(%attempt, %error, "what a staged run left is still there");
         }
     }
+}
+
+/// A run that changed nothing asks nobody, unless it could have read what a person is asked about before it is read:
+/// then what it printed is seen by a person first.
+fn with_a_look(hands: &dyn Hands, mut staging: Staging) -> Staging {
+    if staging.staged.items.is_empty() {
+        staging.staged.look_first = match hands.seek(&|path| path_kind(path) == PathKind::Secret) {
+            Ok(None) => None,
+            Ok(Some(path)) => Some(format!("`{path}` looks like a key or a password, and it could read it")),
+            Err(why) => Some(format!("not everything that it could read is known: {why}")),
+        };
+    }
+    staging
 }
 
 /// Leaves out texts that are too long for a packet, and says so.
