@@ -151,7 +151,7 @@ export function sceneAnswers(): Answers {
     "artifacts.list": page([]),
     "receipts.list": page([receiptRow]),
     "receipts.show": receipt,
-    "receipts.explain": explanation,
+    "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
     "grants.list": page([]),
     "grants.standing": { rows: [] },
     "knowledge.beliefs": page([{ belief_id: "blf_1", task_id: DONE, claim: "The notice period is 90 days", scope: "vendor", confidence: 870, trust: "observed", status: "active", revision: 1, evidence: [{ artifact_id: ART, part: "whole", excerpt_sha256: HASH, trust: "untrusted", confidence: 500 }], created_at: AT, updated_at: AT, superseded_by: null, contradicts: [], reason: null }]),

@@ -196,6 +196,23 @@ describe.skipIf(CHROMIUM === undefined)("the page in a browser", () => {
     await end();
   });
 
+  test("what is larger than a page can hold is refused before it is read", async () => {
+    await fresh();
+    const read = await page.evaluate(async () => {
+      const file = new File(["x"], "huge.zip");
+      let touched = false;
+      Object.defineProperty(file, "size", { value: 4 * 1024 ** 3 });
+      Object.defineProperty(file, "arrayBuffer", { value: () => ((touched = true), Promise.reject(new Error("read"))) });
+      const given = { files: [file], types: ["Files"] };
+      document.body.dispatchEvent(Object.assign(new Event("drop", { bubbles: true, cancelable: true }), { dataTransfer: given }));
+      await new Promise((next) => setTimeout(next, 50));
+      return touched;
+    });
+    expect(read).toBe(false);
+    expect(await page.textContent("#refused")).toContain("Check it with hermit-verify");
+    await end();
+  });
+
   test("no network can be reached from it", async () => {
     await fresh();
     const reached = await page.evaluate(async () => {

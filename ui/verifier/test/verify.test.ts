@@ -1,6 +1,6 @@
 /** Bundles under test: read, changed by forgers, cut by chance. That both implementations agree is tested in Rust. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -196,6 +196,20 @@ test("the list of event types is that of the room `model`", () => {
   const types = [...source.matchAll(/^ {4}\w+ \("([a-z_.]+)", (\d+), /gm)].map(([, type]) => type);
   expect(types.length).toBeGreaterThan(80);
   expect(REGISTRY).toEqual(types);
+});
+
+test("the closed lists of names are those of the room `model`", () => {
+  const folder = new URL("src-tauri/crates/model/src/", root);
+  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".rs"));
+  const lists = sources.flatMap((name) => [...readFileSync(new URL(name, folder), "utf8").matchAll(/^ {4}pub enum \w+ \("[^"]*"\) \{(.*?)^ {4}\}/gms)]);
+  const known = new Set(lists.map(([, body]) => [...(body ?? "").matchAll(/= "([^"]+)"/g)].map(([, name]) => name).sort().join()));
+  expect(known.size).toBeGreaterThan(30);
+  const ours = readFileSync(new URL("../src/verify/nouns.ts", import.meta.url), "utf8");
+  const strings = [...ours.matchAll(/(?:names\(|= \[)((?:"\w[^"]*"(?:, )?){2,})[)\]]/g)].map(([, inner]) => [...(inner ?? "").matchAll(/"([^"]+)"/g)].map(([, name]) => name).sort().join());
+  expect(strings.length).toBeGreaterThan(20);
+  // Two are enumerations of serde's own spelling and not of the macro `names!`.
+  const others = ["absent,empty_folder", "lease,named,nothing,read_lease"];
+  expect(strings.filter((list) => !known.has(list) && !others.includes(list))).toEqual([]);
 });
 
 describe("the program for Node", () => {

@@ -56,7 +56,7 @@ fn whole(reader: &Reader) -> Result<Graph, Error> {
 }
 
 /// The graph of a task, of those it derives from or follows, and of those derived from it.
-pub(crate) fn of_family(query: &Query, task: TaskId) -> Result<Graph, Error> {
+fn of_family(query: &Query, task: TaskId) -> Result<Graph, Error> {
     let mut family = BTreeSet::new();
     let mut open = vec![task];
     while let Some(id) = open.pop() {

@@ -5,7 +5,7 @@ use model::approval::{ApprovalScope, Surface};
 use model::artifact::ArtifactKind;
 use model::body::Body;
 use model::receipt::{ReceiptClass, ResultCode, Verifiability};
-use model::{ApprovalId, ArtifactId, Event, GrantId, PrincipalId, ReceiptId, UnixMs};
+use model::{ActionRequestId, ApprovalId, ArtifactId, Event, GrantId, PrincipalId, ReceiptId, UnixMs};
 use seal::Digest;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +49,7 @@ pub(crate) struct ReceiptFact {
     pub action_class: ActionClass,
     pub result_code: ResultCode,
     pub verifiability: Verifiability,
+    pub action_request_id: Option<ActionRequestId>,
 }
 
 /// What `approval.granted` or `approval.denied` says.
@@ -67,6 +68,7 @@ pub(crate) struct DecisionFact {
 pub(crate) struct StandingFact {
     pub seq: u64,
     pub grant_id: GrantId,
+    pub action_request_id: ActionRequestId,
     pub at: UnixMs,
     pub use_no: u32,
     pub max_uses: u32,
@@ -126,6 +128,7 @@ impl Facts {
                     action_class: b.action_class,
                     result_code: b.result_code,
                     verifiability: b.verifiability,
+                    action_request_id: b.action_request_id,
                 };
                 self.receipts.insert(b.receipt_id, fact);
             }
@@ -159,8 +162,14 @@ impl Facts {
                 self.grants.insert(b.grant_id, b.grant.sha256);
             }
             Body::StandingUsed(b) => {
-                let (grant_id, use_no, max_uses) = (b.grant_id, b.use_no, b.max_uses);
-                let fact = StandingFact { seq, grant_id, at, use_no, max_uses };
+                let fact = StandingFact {
+                    seq,
+                    grant_id: b.grant_id,
+                    action_request_id: b.action_request_id,
+                    at,
+                    use_no: b.use_no,
+                    max_uses: b.max_uses,
+                };
                 self.standing.entry(b.envelope.sha256).or_default().push(fact);
             }
             Body::WitnessCaptured(b) => {

@@ -2,8 +2,11 @@
 //! `cargo bench -p hermit-tests -- mutants --mutants N`.
 
 use crate::foreign;
+use crate::world::World;
 use crate::world::mutations::{Class, Reference, harness};
-use crate::world::tools::Files;
+use crate::world::tools::{Bench, Files, Power, files_of, repair};
+use proof::{Options, Scope, Source as _, Trust, export_to};
+use seal::Signer as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -68,4 +71,35 @@ fn a_zip_that_was_changed_or_cut_is_refused_by_a_stock_unzip() {
     changed[middle] ^= 1;
     assert_eq!(ask(&changed), Some(false));
     assert_eq!(ask(&reference.zip[..middle]), Some(false));
+}
+
+/// What the harness leaves out by name: two heads of one log by the same key. Each alone proves the receipt; together
+/// they prove that the log was rewritten.
+#[test]
+fn a_forked_head_in_one_receipt_alone_is_refused_by_who_holds_another() {
+    const WAY: &str = "task/checkpoint.tlog-proof";
+    let made = |forked: bool| {
+        let mut world = World::new(1, 1);
+        if forked {
+            world.others.reverse();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bundle");
+        let one = Options { scope: Scope::Receipt(world.receipts[0]), ..Options::default() };
+        export_to(&world, world.signers(), world.task, &one, &path).unwrap();
+        let head = world.global_head().unwrap().unwrap().note;
+        (world, files_of(&path), head)
+    };
+    let ((world, honest, head), (_, fork, other)) = (made(false), made(true));
+    let mut mixed = honest.clone();
+    mixed.insert(WAY.to_owned(), fork[WAY].clone());
+    repair(&mut mixed, Power::Manifest, &world);
+    let (bench, trust) = (Bench::new(), [Trust::from(world.keys.log.public())]);
+    let code = |files: &Files, held: Option<&[u8]>| {
+        let zip = crate::world::tools::zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())));
+        bench.verify_since(&zip, &trust, held).exit_code()
+    };
+    assert_eq!((code(&honest, None), code(&mixed, None)), (0, 0));
+    assert_eq!((code(&honest, Some(&head)), code(&mixed, Some(&head))), (0, 5));
+    assert_eq!((code(&honest, Some(&other)), code(&mixed, Some(&other))), (5, 0));
 }

@@ -45,19 +45,96 @@ impl Sent {
         root
     }
 
-    fn zip(&self, name: &str, files: &Files) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())))).unwrap();
-        path
+    fn zip(files: &Files) -> Vec<u8> {
+        zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())))
     }
 
     /// With one file changed, and everything made to look right again by who holds two keys.
-    fn forged(&self, name: &str, file: &str, bytes: Vec<u8>) -> PathBuf {
+    fn forged(&self, file: &str, bytes: Vec<u8>) -> Vec<u8> {
         let mut files = self.files.clone();
         files.insert(file.to_owned(), bytes);
         repair(&mut files, Power::Receipt, &self.world);
-        self.zip(name, &files)
+        Self::zip(&files)
     }
+
+    fn written(&self, name: &str, zip: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, zip).unwrap();
+        path
+    }
+}
+
+/// A zip meant to harm: what it is called, its bytes, and a word of the refusal.
+type Harm = (String, Vec<u8>, String);
+
+/// Every harmful zip; the twin is asked about them, too.
+pub fn harms() -> (Vec<Harm>, World) {
+    let sent = Sent::new();
+    let all = [strange(&sent), forged(&sent), later(&sent)].concat();
+    (all, sent.world)
+}
+
+fn strange(sent: &Sent) -> Vec<Harm> {
+    // A few packed bytes that would be four gigabytes: what unpacks first and asks later runs out of disk.
+    let mut bomb = Sent::zip(&sent.files);
+    let end = bomb.len() - 6;
+    let directory = u32::from_le_bytes(bomb[end..end + 4].try_into().unwrap()) as usize;
+    for (header, method) in [(0, 8), (directory, 10)] {
+        bomb[header + method..header + method + 2].copy_from_slice(&8_u16.to_le_bytes());
+    }
+    bomb[directory + 24..directory + 28].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut all = vec![("bomb.zip".to_owned(), bomb, "compressed".to_owned())];
+    for (name, file) in
+        [("up.zip", "../evil"), ("root.zip", "/etc/passwd"), ("inside.zip", "keys/../../evil")]
+    {
+        let mut files = sent.files.clone();
+        files.insert(file.to_owned(), b"x".to_vec());
+        all.push((name.to_owned(), Sent::zip(&files), "no file of this name".to_owned()));
+    }
+    let mut twice: Vec<(&str, &[u8])> = sent.files.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
+    twice.insert(1, twice[0]);
+    all.push(("twice.zip".to_owned(), zip_of(twice), "twice".to_owned()));
+    all
+}
+
+fn forged(sent: &Sent) -> Vec<Harm> {
+    let note = String::from_utf8(sent.files["log/checkpoint"].clone()).unwrap();
+    let line = note.lines().last().unwrap().to_owned();
+    let mut many = note.clone();
+    for n in 0..1_000 {
+        many.push_str(&line.replacen("hermit.local", &format!("witness-{n}.example"), 1));
+        many.push('\n');
+    }
+    let many = sent.forged("log/checkpoint", many.into_bytes());
+    let mut all = vec![("many.zip".to_owned(), many, "more than 16 signatures".to_owned())];
+    for file in ["log/checkpoint", "task/events.jsonl", "gate/entries.jsonl", "keys/log.vkey"] {
+        let text = String::from_utf8(sent.files[file].clone()).unwrap().replace('\n', "\r\n");
+        let name = format!("cr-{}.zip", file.replace('/', "-"));
+        all.push((name, sent.forged(file, text.into_bytes()), file.to_owned()));
+    }
+    let sums = String::from_utf8(sent.files["SHA256SUMS"].clone()).unwrap().replace('\n', "\r\n");
+    let mut files = sent.files.clone();
+    files.insert("SHA256SUMS".to_owned(), sums.into_bytes());
+    all.push(("cr-sums.zip".to_owned(), Sent::zip(&files), "SHA256SUMS".to_owned()));
+    let files = sent.files.iter().map(|(name, bytes)| {
+        let text = String::from_utf8_lossy(bytes).replace('\n', "\r\n");
+        (name.clone(), if name.ends_with("ed25519") { bytes.clone() } else { text.into_bytes() })
+    });
+    all.push(("cr-all.zip".to_owned(), Sent::zip(&files.collect()), String::new()));
+    all
+}
+
+const LATER: [&str; 3] = ["hermit-proof/2", "hermit-proof/10", "hermit-proof/1.1"];
+
+fn later(sent: &Sent) -> Vec<Harm> {
+    let of = |other: &&str| {
+        let mut files = sent.files.clone();
+        let readme = String::from_utf8(files["README.txt"].clone()).unwrap();
+        files.insert("README.txt".to_owned(), readme.replacen("hermit-proof/1", other, 1).into_bytes());
+        files.insert("task/future.cbor".to_owned(), b"x".to_vec());
+        (format!("{}.zip", other.replace('/', "-")), Sent::zip(&files), (*other).to_owned())
+    };
+    LATER.iter().map(of).collect()
 }
 
 /// Refused with exit code 5 and a sentence that has the word in it, within the limits.
@@ -118,29 +195,9 @@ fn four_gigabytes_of_nothing_are_refused_wherever_they_stand() {
 #[test]
 fn zip_bombs_doubled_names_and_names_that_lead_elsewhere_are_refused() {
     let sent = Sent::new();
-    // A few packed bytes that would be four gigabytes: what unpacks first and asks later runs out of disk.
-    let honest = sent.zip("honest.zip", &sent.files);
-    let mut bomb = fs::read(honest).unwrap();
-    let end = bomb.len() - 6;
-    let directory = u32::from_le_bytes(bomb[end..end + 4].try_into().unwrap()) as usize;
-    for (header, method) in [(0, 8), (directory, 10)] {
-        bomb[header + method..header + method + 2].copy_from_slice(&8_u16.to_le_bytes());
+    for (name, zip, word) in strange(&sent) {
+        refused(&sent.written(&name, &zip), &word);
     }
-    bomb[directory + 24..directory + 28].copy_from_slice(&u32::MAX.to_le_bytes());
-    fs::write(sent.path("bomb.zip"), bomb).unwrap();
-    refused(&sent.path("bomb.zip"), "compressed");
-    for (name, file) in
-        [("up.zip", "../evil"), ("root.zip", "/etc/passwd"), ("inside.zip", "keys/../../evil")]
-    {
-        let mut files = sent.files.clone();
-        files.insert(file.to_owned(), b"x".to_vec());
-        refused(&sent.zip(name, &files), "no file of this name");
-    }
-    let mut twice: Vec<(&str, &[u8])> = sent.files.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
-    twice.insert(1, twice[0]);
-    let path = sent.path("twice.zip");
-    fs::write(&path, zip_of(twice)).unwrap();
-    refused(&path, "twice");
 }
 
 #[test]
@@ -165,49 +222,20 @@ fn links_pipes_and_strange_places_are_refused_and_never_waited_for() {
 #[test]
 fn a_thousand_signatures_and_the_line_ends_of_another_system_are_refused() {
     let sent = Sent::new();
-    let note = String::from_utf8(sent.files["log/checkpoint"].clone()).unwrap();
-    let line = note.lines().last().unwrap().to_owned();
-    let mut many = note.clone();
-    for n in 0..1_000 {
-        many.push_str(&line.replacen("hermit.local", &format!("witness-{n}.example"), 1));
-        many.push('\n');
+    for (name, zip, word) in forged(&sent) {
+        refused(&sent.written(&name, &zip), &word);
     }
-    refused(&sent.forged("many.zip", "log/checkpoint", many.into_bytes()), "more than 16 signatures");
-    for file in ["log/checkpoint", "task/events.jsonl", "gate/entries.jsonl", "keys/log.vkey", "SHA256SUMS"] {
-        let text = String::from_utf8(sent.files[file].clone()).unwrap().replace('\n', "\r\n");
-        let path =
-            sent.forged(&format!("cr-{}.zip", file.replace('/', "-")), file, text.clone().into_bytes());
-        if file == "SHA256SUMS" {
-            let mut files = sent.files.clone();
-            files.insert(file.to_owned(), text.into_bytes());
-            refused(&sent.zip("cr-sums.zip", &files), "SHA256SUMS");
-        } else {
-            refused(&path, file);
-        }
-    }
-    let all: Files = sent
-        .files
-        .iter()
-        .map(|(name, bytes)| {
-            let text = String::from_utf8_lossy(bytes).replace('\n', "\r\n");
-            (name.clone(), if name.ends_with("ed25519") { bytes.clone() } else { text.into_bytes() })
-        })
-        .collect();
-    refused(&sent.zip("cr-all.zip", &all), "");
 }
 
 #[test]
 fn another_version_is_named_as_such_in_both_shapes_and_whatever_else_it_has() {
     let sent = Sent::new();
-    for other in ["hermit-proof/2", "hermit-proof/10", "hermit-proof/1.1"] {
-        let mut files = sent.files.clone();
-        let readme = String::from_utf8(files["README.txt"].clone()).unwrap();
-        files.insert("README.txt".to_owned(), readme.replacen("hermit-proof/1", other, 1).into_bytes());
-        files.insert("task/future.cbor".to_owned(), b"x".to_vec());
-        let name = other.replace('/', "-");
-        refused(&sent.zip(&format!("{name}.zip"), &files), other);
-        let root = sent.copy(&name);
-        fs::write(root.join("README.txt"), &files["README.txt"]).unwrap();
+    for (name, zip, word) in later(&sent) {
+        refused(&sent.written(&name, &zip), &word);
+    }
+    for other in LATER {
+        let root = sent.copy(&other.replace('/', "-"));
+        fs::write(root.join("README.txt"), format!("{other}\n")).unwrap();
         fs::write(root.join("future"), b"x").unwrap();
         refused(&root, other);
     }

@@ -20,6 +20,7 @@ mod mutants;
 mod program;
 mod redaction;
 mod splices;
+mod standing;
 mod stock;
 mod traps;
 mod twin;

@@ -3,6 +3,7 @@
 //!
 //! `HERMIT_TWIN_MUTANTS` asks for more mutants of each kind than the suite takes.
 
+mod allowed;
 mod insider;
 mod successors;
 

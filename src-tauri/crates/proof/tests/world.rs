@@ -4,6 +4,7 @@
 mod act;
 pub mod flat;
 pub mod mutations;
+pub mod standing;
 pub mod tools;
 
 use gate::{

@@ -73,7 +73,6 @@ macro_rules! with_commands {
         "refuses, which any surface may" approvals.deny(Deny) -> Decided, write [];
         "lists receipts" receipts.list(List) -> Receipts, read [receipts];
         "shows a receipt and whether its signature holds" receipts.show(Show) -> Receipt, read [receipts];
-        "tells the chain behind a receipt, from goal to change" receipts.explain(Explain) -> Explanation, read [receipts];
         "tells what undoing a receipt, a task, or everything since a time would do" receipts.plan(Plan) -> UndoPlans, write [];
         "makes the task that undoes a receipt, a task, or everything since a time" receipts.rollback(Rollback) -> Submitted, write [];
         "takes a file in" artifacts.ingest(Ingest) -> Ingested, write [];

@@ -29,8 +29,6 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     let dir = place.target.join(format!("conformance-{}", std::process::id()));
     fs::create_dir_all(&dir).map_err(|e| format!("cannot make `{}`: {e}", dir.display()))?;
     let ran = run_tests(place, words, &dir);
-    let left = conformance::collect(&dir);
-    let _ = fs::remove_dir_all(&dir);
     let (mut count, clean) = ran.unwrap_or_else(|problem| {
         say(&problem);
         (Count::default(), false)
@@ -40,8 +38,10 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
         count.failed += 1;
     }
     if words.is_empty() {
-        add_pages(place, &mut count);
+        add_pages(place, &dir, &mut count);
     }
+    let left = conformance::collect(&dir);
+    let _ = fs::remove_dir_all(&dir);
     if count.failed == 0 && words.is_empty() {
         let report = conformance::report(&place.root, &left?)?;
         if let Err(problem) = settle(place, &report) {
@@ -58,12 +58,12 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// Runs the tests of the pages too.
-fn add_pages(place: &Place, count: &mut Count) {
+fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
     if !pages::at_hand() {
         say("node and npm are not here; going on without the tests of the pages");
         return;
     }
-    match pages::test(place) {
+    match pages::test(place, dir) {
         Ok(more) => {
             count.passed += more.passed;
             count.failed += more.failed;

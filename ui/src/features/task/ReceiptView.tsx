@@ -20,7 +20,7 @@ import styles from "./Task.module.css";
 
 export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee: (see: See) => void }) {
   const asked = useAsk("receipts.show", { receipt: id });
-  const why = useAsk("receipts.explain", { receipt: id });
+  const why = useAsk("trace.explain", { subject: id });
   return (
     <Answer asked={asked} what="the receipt">
       {(receipt) => {
@@ -33,7 +33,7 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
               <span className={styles.space} />
               <Hash of={receipt.statement_sha256} what="statement digest" />
             </div>
-            <Facts ruled rows={nine(receipt, why.data, task, onSee)} />
+            <Facts ruled rows={nine(receipt, why.data?.chains[0], task, onSee)} />
             {why.error !== null && <Failed error={why.error} />}
             <Changed id={id} />
             <Acts receipt={receipt} />

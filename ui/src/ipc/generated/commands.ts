@@ -62,8 +62,6 @@ export interface Commands {
   "receipts.list": { params: receipts.List; answer: receipts.Receipts };
   /** shows a receipt and whether its signature holds */
   "receipts.show": { params: receipts.Show; answer: receipts.Receipt };
-  /** tells the chain behind a receipt, from goal to change */
-  "receipts.explain": { params: receipts.Explain; answer: receipts.Explanation };
   /** tells what undoing a receipt, a task, or everything since a time would do */
   "receipts.plan": { params: receipts.Plan; answer: receipts.UndoPlans };
   /** makes the task that undoes a receipt, a task, or everything since a time */
@@ -221,7 +219,6 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "approvals.deny": { access: "write", topics: [] },
   "receipts.list": { access: "read", topics: ["receipts"] },
   "receipts.show": { access: "read", topics: ["receipts"] },
-  "receipts.explain": { access: "read", topics: ["receipts"] },
   "receipts.plan": { access: "write", topics: [] },
   "receipts.rollback": { access: "write", topics: [] },
   "artifacts.ingest": { access: "write", topics: [] },

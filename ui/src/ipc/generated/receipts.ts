@@ -15,11 +15,6 @@ export interface Show {
   receipt: string;
 }
 
-/** See the table. */
-export interface Explain {
-  receipt: string;
-}
-
 /** What to undo: a receipt, a task, or everything since a time (milliseconds since 1970). With `since` in more than one folder, `workspace` names one by its identifier; `receipts.plan` lists them. */
 export interface Rollback {
   receipt?: string | null;

@@ -10,7 +10,7 @@ import { exitCode, reportText } from "../verify/report.ts";
 import { Malformed } from "../verify/stop.ts";
 import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip } from "../verify/zip.ts";
-import { openDirectory } from "./directory.ts";
+import { checkSize, openDirectory } from "./directory.ts";
 
 const USAGE = `usage: node verify.mjs FILE [--trust KEY]... [--since CHECKPOINT] [--json]
        node verify.mjs --frames [--trust KEY]...
@@ -64,7 +64,10 @@ function keyOf(word: string): Trust {
 }
 
 function check(path: string, trust: Trust[], since?: Uint8Array): Checked {
-  if (statSync(path).isDirectory()) return verify(() => openDirectory(path), trust, since);
+  const facts = statSync(path);
+  if (facts.isDirectory()) return verify(() => openDirectory(path), trust, since);
+  if (!facts.isFile()) throw new Usage(`\`${path}\` is neither a file nor a folder`);
+  checkSize(path, facts.size);
   const bytes = new Uint8Array(readFileSync(path));
   return verify(() => openZip(bytes), trust, since);
 }

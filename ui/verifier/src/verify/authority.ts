@@ -3,10 +3,10 @@ import { utf8 } from "./bytes.ts";
 import { canonical, isObject, parseCanonical, type Json } from "./canon.ts";
 import type { Check } from "./check.ts";
 import { digestOf } from "./digest.ts";
-import { sorted, type DecisionFact } from "./facts.ts";
+import { sorted, type DecisionFact, type StandingFact } from "./facts.ts";
 import { artifactPath, GATE_ENTRIES } from "./layout.ts";
 import { isWhole } from "./manifest.ts";
-import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Receipt } from "./nouns.ts";
+import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, STANDING_FORMAT, STANDING_TYPE, standingGrant, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Receipt, type StandingGrant } from "./nouns.ts";
 import { openEnvelope, signersOf } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
 
@@ -66,11 +66,17 @@ export class Authority {
       ["the grant", authorized.capability_grant_sha256, (digest) => [...facts.grants.values()].includes(digest)],
       ["the witness", authorized.witness_sha256, (digest) => facts.witnesses.has(digest)],
     ];
-    for (const [, digest] of known) if (digest !== undefined) this.check.named.add(digest);
+    const { standing } = authorized;
+    for (const digest of [...known.map(([, named]) => named), standing?.envelope_sha256]) {
+      if (digest !== undefined) this.check.named.add(digest);
+    }
     if (!this.check.predicate || !isWhole(this.check.predicate)) return;
     for (const [what, digest, recorded] of known) {
       if (digest === undefined || recorded(digest)) continue;
       this.check.lacks(`the event that records ${what} of receipt ${receipt.receipt_id}`);
+    }
+    if (standing && !facts.standing.get(standing.envelope_sha256)?.some(({ grant_id }) => grant_id === standing.grant_id)) {
+      this.check.lacks(`the event that records the standing grant of receipt ${receipt.receipt_id}`);
     }
     const entry = authorized.audit_entry_sha256;
     if (entry !== undefined && !this.check.entries.has(entry)) {
@@ -89,6 +95,7 @@ export class Authority {
       this.check.named.add(digest);
       this.decision(artifactPath(digest), fact, bytes);
     }
+    this.standing();
   }
 
   private decision(place: string, fact: DecisionFact, bytes: Uint8Array): void {
@@ -109,6 +116,39 @@ export class Authority {
     if (yes && !GRANTING_SURFACES.includes(decision.surface)) throw new Stop(place, `a yes cannot come from \`${decision.surface}\``);
     this.answersThePacket(place, decision);
     this.check.counts.decisions += 1;
+  }
+
+  /** Standing grants that answered for a person: signed by the approval key, in force when they were used. */
+  private standing(): void {
+    for (const [digest, uses] of sorted(this.check.facts.standing)) {
+      const bytes = this.check.artifact(digest);
+      if (!bytes) {
+        this.check.withholds("a standing grant, only its digest");
+        continue;
+      }
+      this.check.named.add(digest);
+      const place = artifactPath(digest);
+      const signers = signersOf(bytes);
+      const key = this.check.rotations.ever("approval").find(({ keyid }) => signers.includes(keyid));
+      if (!key) {
+        this.check.lacks("the key that signed a standing grant is not in this bundle");
+        continue;
+      }
+      const grant = at(place, () => standingGrant(parseCanonical(openEnvelope(bytes, STANDING_TYPE, key))));
+      this.lasts(place, grant);
+      const beyond = uses.find((use) => !isInForce(grant, use));
+      if (beyond) throw new Stop(place, `event ${beyond.seq} used it beyond what it says`);
+      this.check.counts.standing += 1;
+    }
+  }
+
+  /** Whether a person could give this, in this store and for this task. */
+  private lasts(place: string, { format, surface, log_id, scope }: StandingGrant): void {
+    if (format !== STANDING_FORMAT) throw new Stop(place, `it is of another version: \`${format}\``);
+    if (!GRANTING_SURFACES.includes(surface)) throw new Stop(place, `a yes cannot come from \`${surface}\``);
+    const about = this.check.predicate;
+    const elsewhere = scope["kind"] === "task" && scope["task_id"] !== about?.task_id;
+    if (log_id !== about?.log_id || elsewhere) throw new Stop(place, "it was given for another store or another task");
   }
 
   private answersThePacket(place: string, decision: ApprovalDecision): void {
@@ -160,8 +200,16 @@ function fits(grant: CapabilityGrant, receipt: Receipt, request: string | undefi
     grant.task_id === receipt.task_id &&
     grant.attempt_id === receipt.attempt_id &&
     receipt.authorized.policy_result_sha256 === grant.policy_result_sha256 &&
-    receipt.authorized.approval_packet_sha256 === grant.approval_packet_sha256
+    receipt.authorized.approval_packet_sha256 === grant.approval_packet_sha256 &&
+    receipt.authorized.standing?.grant_id === grant.standing?.grant_id &&
+    receipt.authorized.standing?.envelope_sha256 === grant.standing?.envelope_sha256
   );
+}
+
+/** Whether a standing grant was good for this use of it. */
+function isInForce(grant: StandingGrant, used: StandingFact): boolean {
+  const same = used.grant_id === grant.grant_id && used.max_uses === grant.max_uses;
+  return same && used.use_no >= 1 && used.use_no <= grant.max_uses && grant.issued_at <= used.at && used.at < grant.expires_at;
 }
 
 type Scope = ApprovalDecision["scope"];

@@ -23,6 +23,15 @@ export interface DecisionFact {
   granted?: { scope: Granted["scope"]; keyid: string };
 }
 
+/** What `grant.standing_used` says, and when. */
+export interface StandingFact {
+  seq: number;
+  at: number;
+  grant_id: string;
+  use_no: number;
+  max_uses: number;
+}
+
 const KNOWN: ReadonlySet<string> = new Set(REGISTRY);
 
 /** Folded from events; bounded by their number. */
@@ -34,6 +43,8 @@ export class Facts {
   readonly receipts = new Map<string, ReceiptFact>();
   /** Answers of a person that carry a signed envelope, by its digest. */
   readonly decisions = new Map<string, DecisionFact>();
+  /** Standing grants that answered for a person, by the digest of the signed envelope. */
+  readonly standing = new Map<string, StandingFact[]>();
   /** Digest of the packet by approval. */
   readonly packets = new Map<string, string>();
   readonly policies = new Set<string>();
@@ -58,10 +69,10 @@ export class Facts {
       this.unknown += 1;
       return;
     }
-    this.fold(event.task_seq, type as keyof Bodies, event.payload);
+    this.fold(event, type as keyof Bodies);
   }
 
-  private fold(seq: number, type: keyof Bodies, payload: Event["payload"]): void {
+  private fold({ task_seq: seq, occurred_at, payload }: Event, type: keyof Bodies): void {
     switch (type) {
       case "artifact.created": {
         const { artifact } = BODIES[type](payload);
@@ -98,6 +109,12 @@ export class Facts {
       case "grant.issued": {
         const body = BODIES[type](payload);
         this.grants.set(body.grant_id, body.grant.sha256);
+        return;
+      }
+      case "grant.standing_used": {
+        const { envelope, grant_id, use_no, max_uses } = BODIES[type](payload);
+        const before = this.standing.get(envelope.sha256) ?? [];
+        this.standing.set(envelope.sha256, [...before, { seq, at: occurred_at, grant_id, use_no, max_uses }]);
         return;
       }
       case "witness.captured":

@@ -5,7 +5,7 @@ import { array, boolean, digest, i32, id, integer, json, list, names, nullable, 
 import { Malformed } from "./stop.ts";
 
 export const ACTION_CLASSES = ["read_local", "write_local", "delete_local", "execute_command", "network_read", "network_write", "credentialed_api_call", "vcs_mutation", "publication", "payment", "durable_memory_write", "policy_override", "rollback", "approval_resolution"] as const;
-const ENTITY_TYPES = ["store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt"] as const;
+const ENTITY_TYPES = ["store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret"] as const;
 const KINDS = ["context.pack", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "transcript", "action.result", "answer", "message"] as const;
 
 export const actionClass = names(...ACTION_CLASSES);
@@ -104,6 +104,9 @@ const approval = object({
 
 const text = sensitive(string);
 
+/** A standing grant by name and by bytes. */
+const standingRef = nullable(object({ grant_id: grantId, envelope_sha256: digest }, "closed"));
+
 /** Bodies that other files of a bundle must agree with, by type; all of them are version 1. */
 export const BODIES = {
   "artifact.created": object({ artifact }, "closed"),
@@ -114,6 +117,7 @@ export const BODIES = {
   "policy.evaluated": object({ policy_result_id: id("pol"), action_request_id: requestId, result: artifactRef, verdict, risk_band: riskBand, policy_set_sha256: digest }, "closed"),
   "action.requested": object({ action_request_id: requestId, request: artifactRef, action_class: actionClass, tool: string, summary: text }, "closed"),
   "grant.issued": object({ grant_id: grantId, action_request_id: requestId, grant: artifactRef, action_class: actionClass, issued_to: principalId, expires_at: integer, max_uses: u32, approval_ref: slot(approvalId), decision_ref: slot(decisionId) }, "closed"),
+  "grant.standing_used": object({ grant_id: grantId, action_request_id: requestId, envelope: artifactRef, use_no: u32, max_uses: u32 }, "closed"),
   "witness.captured": object({ witness_id: id("wit"), action_request_id: requestId, witness: artifactRef, expires_at: integer }, "closed"),
   "witness.validated": object({ witness_id: id("wit"), action_request_id: requestId, observed: artifactRef }, "closed"),
   "effect.dispatched": object({ action_request_id: requestId, grant_id: grantId, executor: string, audit_entry_sha256: digest }, "closed"),
@@ -151,6 +155,7 @@ const receipt = object({
     capability_grant_sha256: slot(digest),
     witness_sha256: slot(digest),
     audit_entry_sha256: slot(digest),
+    standing: standingRef,
   }),
   ran: slot(object({ executor: string, request_sha256: digest, argv: nullable(sensitive(array(string))), executable_sha256: nullable(digest), exit_code: nullable(i32), started_at: integer, finished_at: integer })),
   changes: array(object({ resource: text, before: found, after: found, before_image: nullable(artifactRef), outcome: names("done", "not_done", "unknown") })),
@@ -221,6 +226,7 @@ export const policyResult = object({
   decision_required: boolean,
   downgrade: nullable(string),
   evaluated_at: integer,
+  standing: standingRef,
 });
 export type PolicyResult = Of<typeof policyResult>;
 
@@ -268,6 +274,30 @@ const action = tagged("tool", {
   rollback: { receipt_id: receiptId, also: list(receiptId), partly: list(receiptId), left: list(leftAsIs), items: array(changeItem) },
 });
 
+/** What a command did in a staged view of the folder. */
+const staged = object({
+  method: names("overlay", "reflink", "copy"),
+  sandbox_level: sandboxLevel,
+  items: array(changeItem),
+  transcript_sha256: digest,
+  diff_sha256: digest,
+  exit_code: nullable(i32),
+  error: nullable(string),
+  executable_sha256: nullable(digest),
+  started_at: integer,
+  finished_at: integer,
+  notes: array(string),
+});
+
+/** The same as a packet shows it. */
+const stagedView = object({
+  diff: artifactRef,
+  transcript: artifactRef,
+  changes: array(object({ path: relPath, from: nullable(relPath), effect: string, before_sha256: nullable(digest), before_bytes: nullable(u64), before_mode: nullable(u32), after_sha256: nullable(digest), after_bytes: nullable(u64), after_mode: nullable(u32), text: nullable(string), no_text: nullable(string) })),
+  printed: string,
+  printed_bytes: u64,
+});
+
 export const actionRequest = object({
   action_request_id: requestId,
   task_id: task,
@@ -282,6 +312,8 @@ export const actionRequest = object({
   proposed_by: principalId,
   proposed_at: integer,
   evidence_refs: array(artifactId),
+  staged: nullable(staged),
+  not_staged: nullable(string),
 });
 export type ActionRequest = Of<typeof actionRequest>;
 
@@ -315,6 +347,7 @@ export const approvalPacket = object({
   requested_at: integer,
   expires_at: integer,
   nonce: string,
+  staged: nullable(stagedView),
 });
 export type ApprovalPacket = Of<typeof approvalPacket>;
 
@@ -333,6 +366,41 @@ export const approvalDecision = object({
   feedback: nullable(string),
 });
 export type ApprovalDecision = Of<typeof approvalDecision>;
+
+/** DSSE payload type of a person's standing grant, and its version. */
+export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
+export const STANDING_FORMAT = "hermit-standing/1";
+
+const cover = tagged(
+  "kind",
+  {
+    command: { words: array(string), whole: boolean, cwd: relPath, network: boolean, changes: array(string) },
+    paths: { glob: string, acts: array(names("create", "overwrite", "delete")) },
+    host: { name: string, port: u16, write: boolean },
+    act: { action_sha256: digest, summary: string },
+  },
+  "closed",
+);
+
+export const standingGrant = object(
+  {
+    format: string,
+    log_id: string,
+    grant_id: grantId,
+    cover,
+    scope: tagged("kind", { user: {}, project: { workspace_id: id("wsp") }, task: { task_id: task } }, "closed"),
+    after_untrusted: boolean,
+    issued_at: integer,
+    expires_at: integer,
+    max_uses: u32,
+    given_at: nullable(object({ approval_id: approvalId, packet_sha256: digest }, "closed")),
+    override_reason: nullable(string),
+    surface,
+    decided_by: principalId,
+  },
+  "closed",
+);
+export type StandingGrant = Of<typeof standingGrant>;
 
 export const capabilityGrant = object({
   grant_id: grantId,
@@ -356,5 +424,6 @@ export const capabilityGrant = object({
   filesystem_scope: names("nothing", "read_lease", "named", "lease"),
   network_scope: array(string),
   secret_scope: array(string),
+  standing: standingRef,
 });
 export type CapabilityGrant = Of<typeof capabilityGrant>;

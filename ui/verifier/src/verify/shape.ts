@@ -113,9 +113,12 @@ export function sensitive<T>(shape: Shape<T>): Shape<T | undefined> {
   };
 }
 
-/** An object whose member `tag` says which of several shapes it has. */
-export function tagged(tag: string, shapes: Record<string, Record<string, Member>>): Shape<JsonObject> {
-  const read = new Map(Object.entries(shapes).map(([name, members]) => [name, object(members)]));
+/** An object whose member `tag` says which of several shapes it has. One without members may say anything more. */
+export function tagged(tag: string, shapes: Record<string, Record<string, Member>>, more: "open" | "closed" = "open"): Shape<JsonObject> {
+  const shape = (members: Record<string, Member>): Shape<unknown> => {
+    return Object.keys(members).length === 0 ? object(members) : object({ [tag]: string, ...members }, more);
+  };
+  const read = new Map(Object.entries(shapes).map(([name, members]) => [name, shape(members)]));
   return (value) => {
     const name = isObject(value) ? value[tag] : undefined;
     const shape = typeof name === "string" ? read.get(name) : undefined;

@@ -25,7 +25,7 @@ interface Envelope {
   signatures: { keyid: string; sig: Uint8Array }[];
 }
 
-function parseEnvelope(bytes: Uint8Array): Envelope {
+export function parseEnvelope(bytes: Uint8Array): Envelope {
   const read = envelope(parseCanonical(bytes));
   const payload = base64Decode("envelope", read.payload);
   const signatures = read.signatures.map(({ keyid, sig }) => ({ keyid, sig: base64Exact("signature", sig, 64) }));

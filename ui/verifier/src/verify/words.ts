@@ -142,6 +142,10 @@ function proven(check: Check): string[] {
     const made = counts.decisions === 1 ? "1 decision of a person is" : `${counts.decisions} decisions of a person are`;
     said.push(`${made} signed by the approval key, for exactly the packet, scope and nonce that were asked`);
   }
+  if (counts.standing > 0) {
+    const given = counts.standing === 1 ? "1 standing grant of a person is" : `${counts.standing} standing grants of a person are`;
+    said.push(`${given} signed by the approval key, and in force at every use of it that is here`);
+  }
   if (counts.disclosed + counts.artifacts > 0) {
     said.push(`what can be read of ${count(counts.disclosed, "sensitive value")} and ${count(counts.artifacts, "artifact")} is what was hashed when it came to be`);
   }
@@ -186,7 +190,7 @@ function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen
     "when things happened: the times are those of the machine's own clock",
     rewritten(check, seen),
   ];
-  if (check.counts.decisions > 0 && !approvalTrusted) said.push("whose the approval key is: it is the one that the log names");
+  if (check.counts.decisions + check.counts.standing > 0 && !approvalTrusted) said.push("whose the approval key is: it is the one that the log names");
   if (check.signed && !vouched) said.push("whose the keys are: they came with the bundle");
   if (check.has(PROV)) said.push("README.txt and prov.json: they are made from the rest and bind nobody");
   return said;

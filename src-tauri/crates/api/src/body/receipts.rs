@@ -3,14 +3,13 @@
 pub(crate) use super::undo::{plan, rollback};
 use crate::convert::{ask, opt, page, plain, text};
 use crate::ids::{find, find_opt};
-use crate::lineages::of_family;
 use crate::{Host, Wire as _, fold, not_found};
 use model::ReceiptId;
 use model::body::KeyPurpose;
 use projections::rows;
 use seal::dsse::{self, Envelope};
 use serde_json::Value;
-use wire::receipts::{Explain, Explanation, List, Receipt, ReceiptRow, Receipts, Show, Signature};
+use wire::receipts::{List, Receipt, ReceiptRow, Receipts, Show, Signature};
 use wire::{Code, Error};
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Receipts, Error> {
@@ -78,11 +77,4 @@ fn signature(host: &dyn Host, bytes: &[u8]) -> Result<(Vec<String>, Signature), 
         _ => Signature::Fails,
     };
     Ok((signed_by, signature))
-}
-
-pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explanation, Error> {
-    let found = found(host, &p.receipt)?;
-    let query = host.query()?;
-    let graph = of_family(&query, found.task_id)?;
-    super::trace::chain(&graph, found.receipt_id)
 }

@@ -48,7 +48,7 @@ fn explained(
 }
 
 /// What stands behind a receipt.
-pub(crate) fn chain(graph: &Graph, receipt: ReceiptId) -> Result<Explanation, Error> {
+fn chain(graph: &Graph, receipt: ReceiptId) -> Result<Explanation, Error> {
     let told = graph.explain(receipt).ok_or_else(|| not_found("receipt", &receipt.to_string()))?;
     Ok(Explanation {
         receipt_id: told.receipt.to_string(),

@@ -21,7 +21,6 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("conversations.undecided", json!({})),
         ("receipts.list", json!({})),
         ("receipts.show", json!({ "receipt": receipt })),
-        ("receipts.explain", json!({ "receipt": receipt })),
         ("artifacts.list", json!({ "task": task })),
         ("artifacts.show", json!({ "artifact": artifact })),
         ("artifacts.content", json!({ "artifact": artifact })),
@@ -266,7 +265,7 @@ fn a_receipt_is_explained_from_goal_to_change_and_its_signature_holds() {
     assert_eq!(shown["signature"], "holds");
     assert_eq!(shown["receipt"]["receipt_id"], receipt.as_str());
     assert!(!shown.to_string().contains("$plain"), "no mark of a leaf is left");
-    let told = home.must("receipts.explain", json!({ "receipt": receipt }));
+    let told = home.must("trace.explain", json!({ "subject": receipt }))["chains"][0].clone();
     for part in ["goal", "context", "policy", "grants"] {
         assert!(told[part].as_array().is_some_and(|links| !links.is_empty()), "{part}");
     }

@@ -200,6 +200,69 @@ fn a_relinked_history_that_no_gate_could_have_written_is_refused() {
     assert!(matches!(refused(|e| e[1].state_to = KernelState::Executing), Fault::State { place: 2, .. }));
 }
 
+/// The steps of KS-6.1, written out a second time.
+fn is_step(from: KernelState, to: KernelState) -> bool {
+    use KernelState::{Arbitrating, Auditing, Booting, Executing, Halted, Idle, Validating};
+    match (from, to) {
+        (Halted, _) => false,
+        (Booting | Auditing, Idle) | (Idle, Validating) | (Validating, Arbitrating | Auditing) => true,
+        (Arbitrating, Executing | Auditing) | (Executing, Auditing) => true,
+        (_, Halted) => true,
+        _ => false,
+    }
+}
+
+/// Entries that lead a gate from its start to a state.
+fn path_to(state: KernelState, like: &AuditEntry) -> Vec<AuditEntry> {
+    use KernelState::{Arbitrating, Auditing, Booting, Executing, Halted, Idle, Validating};
+    let line = [Booting, Idle, Validating, Arbitrating, Executing, Auditing, Halted];
+    let end = line.iter().position(|one| *one == state).expect("a state");
+    let step = |pair: &[KernelState]| AuditEntry {
+        state_from: pair[0],
+        state_to: pair[1],
+        decision: GateDecision::Allow,
+        ..like.clone()
+    };
+    line[..=end].windows(2).map(step).collect()
+}
+
+/// Every pair of states with every decision, with and without a tool and an error: an entry is taken if and only if a
+/// gate could have written it behind those before it.
+#[conforms::conforms("KS-6.1-2")]
+#[test]
+fn exactly_the_entries_that_a_gate_could_have_written_replay() {
+    let like = honest().ledger_entries.into_iter().find(|e| e.tool_name.is_some()).expect("one with a tool");
+    let mut taken = 0;
+    let pairs = KernelState::ALL.iter().flat_map(|from| KernelState::ALL.iter().map(|to| (*from, *to)));
+    for (from, to) in pairs {
+        for decision in GateDecision::ALL.iter().copied() {
+            for (has_tool, has_error) in [(false, false), (false, true), (true, false), (true, true)] {
+                let mut entries = path_to(from, &like);
+                entries.push(AuditEntry {
+                    state_from: from,
+                    state_to: to,
+                    decision,
+                    tool_name: like.tool_name.clone().filter(|_| has_tool),
+                    error: has_error.then(|| "broken".to_owned()),
+                    ..like.clone()
+                });
+                let stays = from == to && from != KernelState::Booting;
+                let is_refusal = stays && decision != GateDecision::Allow && has_error;
+                let runs = decision == GateDecision::Allow && has_tool;
+                let may = (is_step(from, to) || is_refusal) && (to != KernelState::Executing || runs);
+                let found = gate::replay(&relinked(entries));
+                assert_eq!(
+                    found.is_ok(),
+                    may,
+                    "{from} to {to}, {decision}, {has_tool}, {has_error}: {found:?}"
+                );
+                taken += u32::from(may);
+            }
+        }
+    }
+    assert!(taken > 100, "{taken}");
+}
+
 #[test]
 fn a_bundle_reads_back_from_its_bytes_and_from_no_others() {
     let bundle = honest();

@@ -231,10 +231,11 @@ impl<'a> Collected<'a> {
             }
             Scope::Receipt(id) => {
                 chosen.extend(walk.receipts.get(&id));
-                // The event that names the person's key is of use where the signed decision goes along.
+                // The event that names the person's key is of use where what they signed goes along.
                 if options.artifacts.takes(Some(ArtifactKind::ApprovalDecision)) {
                     let approval = receipt.and_then(|receipt| receipt.approval_ref.value());
                     chosen.extend(approval.and_then(|id| walk.approvals.get(id)));
+                    chosen.extend(self.standing_uses(id, receipt));
                 } else {
                     self.keys.approval = None;
                 }
@@ -253,6 +254,15 @@ impl<'a> Collected<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Numbers of the events by which a standing grant answered for the act of this receipt.
+    fn standing_uses(&self, id: ReceiptId, receipt: Option<&Receipt>) -> Vec<u64> {
+        let about = self.facts.receipts.get(&id).and_then(|fact| fact.action_request_id);
+        let named = receipt.and_then(|receipt| receipt.authorized.standing);
+        let uses = named.and_then(|named| self.facts.standing.get(&named.envelope_sha256));
+        let uses = uses.into_iter().flatten().filter(|fact| Some(fact.action_request_id) == about);
+        uses.map(|fact| fact.seq).collect()
     }
 
     fn gate(

@@ -9,7 +9,7 @@ use model::approval::{ApprovalDecision, ApprovalPacket, Choice, DECISION_PAYLOAD
 use model::grant::CapabilityGrant;
 use model::policy::PolicyResult;
 use model::receipt::Receipt;
-use model::standing::{STANDING_PAYLOAD_TYPE, StandingGrant, StandingRef};
+use model::standing::{STANDING_FORMAT, STANDING_PAYLOAD_TYPE, StandingGrant, StandingRef, StandingScope};
 use model::{ApprovalId, AttemptId, GrantId, TaskId, UnixMs};
 use seal::{Digest, PublicKey};
 use serde::de::DeserializeOwned;
@@ -94,6 +94,7 @@ impl Check<'_> {
             &authorized.witness_sha256,
         ];
         self.named.extend(digests.iter().filter_map(|slot| slot.value().copied()));
+        self.named.extend(authorized.standing.map(|standing| standing.envelope_sha256));
         if self.predicate.as_ref().is_some_and(|p| !p.is_whole()) {
             return;
         }
@@ -115,7 +116,6 @@ impl Check<'_> {
             }
         }
         if let Some(standing) = &authorized.standing {
-            self.named.insert(standing.envelope_sha256);
             let uses = facts.standing.get(&standing.envelope_sha256);
             if uses.is_none_or(|uses| uses.iter().all(|fact| fact.grant_id != standing.grant_id)) {
                 missing.push(format!(
@@ -155,13 +155,8 @@ impl Check<'_> {
             Some(keyid) => keyid == key.keyid(),
             None => signers.iter().any(|s| s.keyid == key.keyid()),
         };
-        let mut ever = self.ever("approval");
-        if ever.is_empty() {
-            ever.extend(self.keys.approval);
-        }
-        let Some(key) =
-            ever.iter().copied().find(fits).or(self.keys.approval.filter(|_| event_key.is_none()))
-        else {
+        let in_force = self.keys.approval.filter(|_| event_key.is_none());
+        let Some(key) = self.ever("approval").into_iter().find(fits).or(in_force) else {
             let what =
                 format!("the key that signed the decision on {} is not in this bundle", fact.approval_id);
             self.lacks(what);
@@ -191,16 +186,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The keys that a person's signature may be of.
-    fn persons_key(&self, bytes: &[u8]) -> Option<PublicKey> {
-        let signers = seal::dsse::Envelope::parse(bytes).map(|e| e.signatures).unwrap_or_default();
-        let mut ever = self.ever("approval");
-        if ever.is_empty() {
-            ever.extend(self.keys.approval);
-        }
-        ever.into_iter().find(|key| signers.iter().any(|s| s.keyid == key.keyid()))
-    }
-
     /// Standing grants that answered for a person: signed by the approval key, in force when they were used.
     fn standing(&mut self) -> Result<(), Stop> {
         for (digest, uses) in self.facts.standing.clone() {
@@ -210,28 +195,38 @@ impl Check<'_> {
             };
             self.named.insert(digest);
             let place = Named::Artifact(digest).path();
-            let Some(key) = self.persons_key(&bytes) else {
+            let signers = seal::dsse::Envelope::parse(&bytes).map(|e| e.signatures).unwrap_or_default();
+            let signed = |key: &PublicKey| signers.iter().any(|s| s.keyid == key.keyid());
+            let Some(key) = self.ever("approval").into_iter().find(signed) else {
                 self.lacks("the key that signed a standing grant is not in this bundle".to_owned());
                 continue;
             };
             let payload = envelope_of(&place, &bytes, STANDING_PAYLOAD_TYPE, &key)?;
-            let grant: StandingGrant =
-                seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
-            if !grant.surface.may_grant() {
-                return Err(Stop::at(place, format!("a yes cannot come from `{}`", grant.surface)));
-            }
-            let holds = |fact: &StandingFact| {
-                (fact.grant_id, fact.max_uses) == (grant.grant_id, grant.max_uses)
-                    && (1..=grant.max_uses).contains(&fact.use_no)
-                    && grant.issued_at <= fact.at
-                    && fact.at < grant.expires_at
-            };
-            if let Some(fact) = uses.iter().find(|fact| !holds(fact)) {
+            let grant = seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+            self.lasts(&place, &grant)?;
+            if let Some(fact) = uses.iter().find(|fact| !is_in_force(&grant, fact)) {
                 let why = format!("event {} used it beyond what it says", fact.seq);
                 return Err(Stop::at(place, why));
             }
+            self.counts.standing += 1;
         }
         Ok(())
+    }
+
+    /// Whether a person could give this, in this store and for this task.
+    fn lasts(&self, place: &str, grant: &StandingGrant) -> Result<(), Stop> {
+        if grant.format != STANDING_FORMAT {
+            return Err(Stop::at(place, format!("it is of another version: `{}`", grant.format)));
+        }
+        if !grant.surface.may_grant() {
+            return Err(Stop::at(place, format!("a yes cannot come from `{}`", grant.surface)));
+        }
+        let here = self.predicate.as_ref().is_some_and(|predicate| {
+            let elsewhere =
+                matches!(grant.scope, StandingScope::Task { task_id } if task_id != predicate.task_id);
+            grant.log_id == predicate.log_id && !elsewhere
+        });
+        if here { Ok(()) } else { Err(Stop::at(place, "it was given for another store or another task")) }
     }
 
     fn answers_the_packet(&mut self, place: &str, decision: &ApprovalDecision) -> Result<(), Stop> {
@@ -293,6 +288,14 @@ impl Check<'_> {
         let read = seal::canon::from_canonical(&bytes);
         read.map(Some).map_err(|e| Stop::at(Named::Artifact(*digest).path(), e))
     }
+}
+
+/// Whether a standing grant was good for this use of it.
+fn is_in_force(grant: &StandingGrant, used: &StandingFact) -> bool {
+    (used.grant_id, used.max_uses) == (grant.grant_id, grant.max_uses)
+        && (1..=grant.max_uses).contains(&used.use_no)
+        && grant.issued_at <= used.at
+        && used.at < grant.expires_at
 }
 
 /// What matters of objects that many receipts may name: each is read once, so that a bundle in which everything

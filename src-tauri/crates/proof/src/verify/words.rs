@@ -125,6 +125,12 @@ impl Check<'_> {
                 are(self.counts.decisions, "decision of a person", "decisions of a person")
             ));
         }
+        if self.counts.standing > 0 {
+            proven.push(format!(
+                "{} signed by the approval key, and in force at every use of it that is here",
+                are(self.counts.standing, "standing grant of a person", "standing grants of a person")
+            ));
+        }
         let (values, contents) = (self.counts.disclosed, self.counts.artifacts);
         if values + contents > 0 {
             proven.push(format!(
@@ -224,7 +230,9 @@ impl Check<'_> {
             }
             .to_owned(),
         );
-        if self.counts.decisions > 0 && !report.trusted.iter().any(|purpose| purpose == "approval") {
+        if self.counts.decisions + self.counts.standing > 0
+            && !report.trusted.iter().any(|purpose| purpose == "approval")
+        {
             asserted.push("whose the approval key is: it is the one that the log names".to_owned());
         }
         if self.signed && !vouched {

@@ -14,6 +14,7 @@ use model::grant::{CapabilityGrant, FilesystemScope};
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::receipt::*;
 use model::slot::Absence;
+use model::standing::StandingRef;
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::*;
 use seal::{Digest, Signer, dsse};
@@ -37,7 +38,7 @@ pub struct Trail {
 impl World {
     pub fn act(&mut self, n: usize) {
         let (request, request_ref) = self.propose(n);
-        let (policy, policy_ref) = self.judge(&request, &request_ref);
+        let (policy, policy_ref) = self.judge(&request, &request_ref, None);
         let witness = self.witness(&request);
         let (approval_id, packet_sha256, envelope) =
             self.ask(&request, &request_ref, &policy, &policy_ref, &witness);
@@ -87,7 +88,7 @@ impl World {
         self.issue(receipt, action_request_id);
     }
 
-    fn propose(&mut self, n: usize) -> (ActionRequest, ArtifactRef) {
+    pub(super) fn propose(&mut self, n: usize) -> (ActionRequest, ArtifactRef) {
         let path: RelPath = format!("notes/{n}.txt").parse().unwrap();
         let content = self.artifact(ArtifactKind::FileSnapshot, format!("content {n}\n").into_bytes());
         let resource = ResourceId::File(self.workspace, path.clone());
@@ -133,12 +134,17 @@ impl World {
         (request, request_ref)
     }
 
-    fn judge(&mut self, request: &ActionRequest, request_ref: &ArtifactRef) -> (PolicyResult, ArtifactRef) {
+    pub(super) fn judge(
+        &mut self,
+        request: &ActionRequest,
+        request_ref: &ArtifactRef,
+        standing: Option<StandingRef>,
+    ) -> (PolicyResult, ArtifactRef) {
         let result = PolicyResult {
             policy_result_id: PolicyResultId::fresh(&self.clock, &self.dice),
             action_request_id: request.action_request_id,
             action_request_sha256: request_ref.sha256,
-            verdict: Verdict::RequireApproval,
+            verdict: if standing.is_some() { Verdict::Allow } else { Verdict::RequireApproval },
             risk_band: RiskBand::Moderate,
             action_classes: vec![ActionClass::WriteLocal],
             policy_profile: Profile::LocalEditAllowed,
@@ -153,7 +159,7 @@ impl World {
             decision_required: false,
             downgrade: None,
             evaluated_at: self.clock.now(),
-            standing: None,
+            standing,
         };
         let result_ref = self.object(ArtifactKind::PolicyResult, &result);
         self.push(PolicyEvaluated {
@@ -167,7 +173,7 @@ impl World {
         (result, result_ref)
     }
 
-    fn witness(&mut self, request: &ActionRequest) -> StateWitness {
+    pub(super) fn witness(&mut self, request: &ActionRequest) -> StateWitness {
         StateWitness {
             witness_id: WitnessId::fresh(&self.clock, &self.dice),
             action_request_id: request.action_request_id,
@@ -280,7 +286,7 @@ impl World {
         envelope.sha256
     }
 
-    fn grant(
+    pub(super) fn grant(
         &mut self,
         request: &ActionRequest,
         request_ref: &ArtifactRef,

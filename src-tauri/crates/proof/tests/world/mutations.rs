@@ -258,8 +258,10 @@ impl Run<'_> {
         for (class, foreign) in &self.reference.others {
             for (name, bytes) in foreign {
                 let own = name.starts_with("SHA256SUMS") && power > Power::Editor;
-                // One receipt alone has one head of the log, inside this proof. Another head that the log key has signed
-                // and that leads to the same note proves the same; two histories show only to who holds another head.
+                // One receipt alone has one head of the log, inside this proof, and this one was signed by the same log
+                // key and leads to the same note of the task. So it is no forgery: the log key itself says both. That
+                // it says two things of one log shows only to who holds another head: `--since`, a pin, a witness.
+                // `harness::a_forked_head_in_one_receipt_alone_is_refused_by_who_holds_another` shows that it does.
                 let another = !files.contains_key("log/checkpoint")
                     && name == "task/checkpoint.tlog-proof"
                     && matches!(class, Class::OfAnOlderLog | Class::OfAForkedLog);

@@ -1,0 +1,41 @@
+//! A person's lasting yes, right and wrong, and zips that are meant to harm.
+
+use super::{Dice, Field, agree, insider, many, zip};
+use crate::world::{World, standing};
+use proof::{Scope, Trust};
+use seal::Signer as _;
+
+#[cfg(unix)]
+#[test]
+fn the_twin_refuses_what_is_meant_to_harm_at_the_same_place() {
+    let (harms, world) = crate::hostile::harms();
+    let zips: Vec<(String, Vec<u8>)> = harms.into_iter().map(|(what, zip, _)| (what, zip)).collect();
+    if let Some(valid) = agree(&zips, &Trust::from(world.keys.log.public())) {
+        assert_eq!(valid, 0);
+    }
+}
+
+#[test]
+fn the_twin_judges_standing_grants_the_same_whatever_they_say() {
+    let (mut compared, mut valid) = (0, 0);
+    for case in standing::cases() {
+        let one =
+            proof::Options { scope: Scope::Receipt(case.world.receipts[0]), ..proof::Options::default() };
+        let Field { world, files } = Field::new(case.world, &World::everything());
+        let alone = Field::new(world, &one);
+        let zips = [(case.what.to_owned(), zip(&files)), (format!("{}, alone", case.what), alone.zip())];
+        let Some(more) = agree(&zips, &alone.trust()) else { return };
+        (compared, valid) = (compared + zips.len(), valid + more);
+    }
+    let field = Field::new(World::under_a_standing_grant(), &World::everything());
+    let mut dice = Dice(31);
+    let zips: Vec<(String, Vec<u8>)> =
+        std::iter::repeat_with(|| insider::rewritten(&field.files, &field.world, &mut dice))
+            .take(many(100))
+            .map(|(what, files)| (what, zip(&files)))
+            .collect();
+    let Some(more) = agree(&zips, &field.trust()) else { return };
+    (compared, valid) = (compared + zips.len(), valid + more);
+    assert!(valid > 12, "some must pass, or nothing deep was compared");
+    println!("{compared} bundles with standing grants, {valid} of them valid: both verifiers say the same");
+}
