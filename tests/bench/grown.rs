@@ -8,7 +8,7 @@ use model::fault::{NoFaults, Point};
 use model::principal::PrincipalType;
 use model::{Clock, Entropy, EventId, PrincipalId, TaskId, UnixMs};
 use seal::{Digest, SeedSigner};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,11 +96,20 @@ pub fn live(writer: &Writer, events: u64) -> u64 {
     while made < events {
         let mut history = History::new(made + 1);
         history.world.n = names;
-        let (mut tasks, begun) = (BTreeSet::new(), made);
+        let (mut tasks, mut limits, begun) = (BTreeSet::new(), BTreeMap::new(), made);
         while made < events && made - begun < HISTORY {
             let mut batch = Batch::new(Point::TaskStart);
             while batch.drafts.len() < 1_000 {
                 let (drafts, blobs) = history.next();
+                for draft in &drafts {
+                    match &draft.body {
+                        Body::GrantIssued(issued) => _ = limits.insert(issued.grant_id, issued.max_uses),
+                        Body::EffectDispatched(used) => {
+                            batch.consume.extend(limits.remove_entry(&used.grant_id));
+                        }
+                        _ => {}
+                    }
+                }
                 batch.drafts.extend(drafts);
                 batch.blobs.extend(blobs.into_iter().map(|bytes| (Digest::of(&bytes), bytes)));
             }

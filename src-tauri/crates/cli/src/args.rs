@@ -36,13 +36,19 @@ The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
 #[derive(Debug, Parser)]
 #[command(name = "hermit", version, max_term_width = 110, after_help = EXITS, after_long_help = EXITS, propagate_version = true,
     long_about = "Lets agents do real work on this computer, asks before anything consequential, and proves what happened.\n\n\
-    Examples:\n  \
-    hermit start                                        first steps: keys, a first task, its receipt, its proof\n  \
-    hermit run --playbook tidy --workspace ~/Downloads  sort a folder; you see every move and allow it or not\n  \
-    hermit run --goal \"name these notes by date\" --workspace notes --model openai:http://127.0.0.1:8080/v1#qwen\n  \
-    hermit approvals list                               what waits for your yes or no\n  \
-    hermit rollback rcp_…                              undo a receipt, a task_…, or everything `--since tuesday`\n  \
-    hermit proof export task_… -o proof.zip             a file that anybody can check without Hermit")]
+    First steps - keys, a task, its receipt, its proof:\n  \
+      hermit start\n\
+    Sort a folder; you see every move and allow it or not:\n  \
+      hermit run --playbook tidy --workspace ~/Downloads\n\
+    Give a model a goal:\n  \
+      hermit run --goal \"name these notes by date\" --workspace notes \\\n      \
+          --model openai:http://127.0.0.1:8080/v1#qwen\n\
+    See what waits for your yes or no:\n  \
+      hermit approvals list\n\
+    Undo a receipt, a task, or everything since a day:\n  \
+      hermit rollback RECEIPT | TASK | --since tuesday\n\
+    Make a file that anybody can check without Hermit:\n  \
+      hermit proof export TASK -o proof.zip")]
 pub struct Args {
     /// Folder of the store.
     #[arg(long, global = true, value_name = "DIR")]

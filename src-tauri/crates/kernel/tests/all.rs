@@ -2,6 +2,7 @@
 
 mod approvals;
 mod attempts;
+mod between;
 mod chain;
 mod governed;
 mod ingress;

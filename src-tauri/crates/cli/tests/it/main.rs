@@ -7,6 +7,7 @@ mod bench;
 mod erasing;
 mod exits;
 mod hosts;
+mod human_only;
 mod keyring;
 mod pins;
 mod proofs;
