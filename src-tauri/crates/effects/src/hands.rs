@@ -4,7 +4,7 @@ use crate::change::{self, settle};
 use crate::command;
 use crate::{
     Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Secrets, Settled, Spool,
-    Workspace, reads, stage,
+    Web, Workspace, reads, stage, web,
 };
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
 use model::artifact::ArtifactKind;
@@ -25,6 +25,7 @@ pub struct Hands {
     pub(crate) sandbox: Sandbox,
     pub(crate) redactor: redact::Shared,
     pub(crate) secrets: Arc<dyn Secrets>,
+    pub(crate) web: Arc<dyn Web>,
 }
 
 impl std::fmt::Debug for Hands {
@@ -45,7 +46,15 @@ impl Hands {
     ) -> Self {
         let redactor = redact::Shared::default();
         let secrets = Arc::new(crate::NoSecrets);
-        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets }
+        let web = Arc::new(crate::NoWeb);
+        Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web }
+    }
+
+    /// The same hands, with a way to the servers that a grant names.
+    #[must_use]
+    pub fn with_web(mut self, web: Arc<dyn Web>) -> Self {
+        self.web = web;
+        self
     }
 
     /// The same hands, whose commands may use secrets that a grant names.
@@ -134,6 +143,7 @@ impl Hands {
                 }
                 None => command::run(self, &scope, request, started, cancelled, progress),
             },
+            Action::Fetch(_) => web::fetch(self, &scope, request, started, cancelled),
             Action::Remember { .. } => {
                 let error =
                     Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
@@ -274,6 +284,9 @@ fn executor_name(class: ActionClass) -> &'static str {
     match class {
         ActionClass::ReadLocal => "hermit.read",
         ActionClass::ExecuteCommand => "hermit.command",
+        ActionClass::NetworkRead | ActionClass::NetworkWrite | ActionClass::CredentialedApiCall => {
+            "hermit.fetch"
+        }
         _ => "hermit.change",
     }
 }

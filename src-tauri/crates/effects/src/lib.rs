@@ -30,9 +30,12 @@
 //!    grant names, at addresses that were checked, and each connection is in the outcome. It sees no secret, only a
 //!    sentinel.
 //!
+//! 10. A request to a server goes once, to the one address that was checked. It is written down before it is sent and its
+//!     answer before it is told; what may have arrived and was not answered is `unknown`, never sent again.
+//!
 //! # Where to start reading
 //!
-//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`.
+//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `web::fetch`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
@@ -46,6 +49,7 @@ mod reads;
 mod sandbox;
 mod stage;
 mod undo;
+mod web;
 mod workspace;
 
 pub use change::settle::Settled;
@@ -58,6 +62,7 @@ pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use sandbox::Sandbox;
 pub use stage::{Staging, Unstaged};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
+pub use web::{Call, NoReply, NoWeb, Reply, Web};
 pub use workspace::Workspace;
 
 /// Bytes of one file given back by one `read`: a larger file is given in part and says so.

@@ -149,6 +149,7 @@ impl World {
             Action::Observe { .. } => ActionClass::ReadLocal,
             Action::Change { .. } => ActionClass::WriteLocal,
             Action::Command { .. } => ActionClass::ExecuteCommand,
+            Action::Fetch(_) => ActionClass::NetworkWrite,
             Action::Remember { .. } => ActionClass::DurableMemoryWrite,
             Action::Rollback { .. } => ActionClass::Rollback,
         };

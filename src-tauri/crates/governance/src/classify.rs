@@ -2,6 +2,7 @@
 
 use crate::paths::is_version_control;
 use model::action::{Action, ActionClass, ChangeItem, ReadItem};
+use model::web::Fetch;
 use model::{RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeSet;
 
@@ -116,6 +117,13 @@ pub fn classify(action: &Action) -> Vec<ActionClass> {
                 found.insert(ActionClass::VcsMutation);
             }
         }
+        Action::Fetch(fetch) => {
+            let sends = fetch.method.changes();
+            found.insert(if sends { ActionClass::NetworkWrite } else { ActionClass::NetworkRead });
+            if !fetch.secrets().is_empty() {
+                found.insert(ActionClass::CredentialedApiCall);
+            }
+        }
         Action::Remember { .. } => {
             found.insert(ActionClass::DurableMemoryWrite);
         }
@@ -194,6 +202,7 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
             found.extend(hosts.iter().filter_map(|host| format!("host:{host}").parse().ok()));
             found.extend(secrets.iter().cloned().map(ResourceId::Secret));
         }
+        Action::Fetch(fetch) => found.extend(of_fetch(fetch)),
         Action::Remember { .. } => {}
         Action::Rollback { items, .. } => {
             found.extend(action.undoes().into_iter().map(ResourceId::Receipt));
@@ -201,6 +210,12 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
         }
     }
     found.into_iter().collect()
+}
+
+/// What a request to a server touches: the server, and the secrets it is given. No folder has a part in it.
+pub(crate) fn of_fetch(fetch: &Fetch) -> BTreeSet<ResourceId> {
+    let host = ResourceId::Host(fetch.url.host().to_owned(), fetch.url.port());
+    fetch.secrets().into_iter().map(ResourceId::Secret).chain([host]).collect()
 }
 
 /// What a request touches: what its action does, and every place that a staged run of it changed.

@@ -53,6 +53,12 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
     }
     add_places(&mut risk, facts);
     add_command(&mut risk, request, facts);
+    if matches!(&request.action, Action::Fetch(fetch) if fetch.url.is_address()) {
+        risk.at_least(
+            RiskBand::High,
+            "asks a machine by its address, which may be this one or its neighbour",
+        );
+    }
     add_reversibility(&mut risk, request);
     let changes = classes.iter().any(|class| class.is_important());
     if facts.untrusted_in_context && changes {
@@ -147,6 +153,9 @@ fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
         Reversibility::NoEffect | Reversibility::Reversible => {}
         Reversibility::Partial if known == Reversibility::Partial => {}
         Reversibility::Partial => risk.at_least(RiskBand::High, "the proposer says it is only partly undone"),
+        Reversibility::Irreversible if known == Reversibility::Irreversible => {
+            risk.at_least(RiskBand::High, "what is sent cannot be taken back");
+        }
         Reversibility::Irreversible => {
             risk.at_least(RiskBand::Critical, "the proposer says it cannot be undone");
         }
@@ -160,7 +169,8 @@ pub const fn reversibility(action: &Action) -> Reversibility {
         Action::Change { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
             Reversibility::Reversible
         }
-        Action::Command { network: true, .. } => Reversibility::Irreversible,
+        Action::Fetch(fetch) if !fetch.method.changes() => Reversibility::NoEffect,
+        Action::Fetch(_) | Action::Command { network: true, .. } => Reversibility::Irreversible,
         Action::Command { network: false, .. } => Reversibility::Partial,
     }
 }

@@ -84,7 +84,7 @@ fn is_loopback(url: &str) -> bool {
     address.host().is_some() && !address.is_remote()
 }
 
-fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, EgressError> {
+pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, EgressError> {
     let denied = |why: String| EgressError::Denied(format!("the authorities in `{}`: {why}", path.display()));
     let pem = std::fs::read(path).map_err(|e| denied(e.to_string()))?;
     let mut found = Vec::new();

@@ -1,5 +1,6 @@
 //! Hands for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
+use crate::courier::Courier;
 use crate::lent::LentSecrets;
 use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys, SystemClock};
@@ -22,6 +23,7 @@ pub struct LocalHands {
     readable: Vec<PathBuf>,
     redactor: redact::Shared,
     secrets: Arc<dyn effects::Secrets>,
+    web: Arc<dyn effects::Web>,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -41,6 +43,7 @@ impl LocalHands {
             readable: config.readable.clone(),
             redactor: secrets.redactor(),
             secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
+            web: Arc::new(Courier::new(config)),
             sandbox: OnceLock::new(),
         }
     }
@@ -85,7 +88,8 @@ impl HandsSource for LocalHands {
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.dir.join("spool"));
         let hands = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
-        Ok(Arc::new(hands.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets))))
+        let hands = hands.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
+        Ok(Arc::new(hands.with_web(Arc::clone(&self.web))))
     }
 
     fn sandbox(&self) -> SandboxLevel {

@@ -39,6 +39,7 @@ mod blobs;
 mod chance;
 mod config;
 pub mod cosign;
+mod courier;
 mod drives;
 mod egress;
 mod erase;

@@ -1,6 +1,8 @@
 //! The tools a model may ask for, and what their arguments become.
 
-use model::{BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec};
+use model::{
+    BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec, web::Fetch,
+};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 
@@ -30,6 +32,8 @@ pub enum Proposal {
         /// Handles of secrets it needs.
         #[serde(default)] secrets: Vec<String>,
     },
+    /// Ask a server, once.
+    Fetch(Fetch),
     /// Replace the working state.
     Note(WorkingState),
     /// Hold a claim as provisionally true.
@@ -103,6 +107,7 @@ impl Proposal {
             Self::Observe(_) => "observe",
             Self::Change(_) => "change",
             Self::Command { .. } => "command",
+            Self::Fetch(_) => "fetch",
             Self::Note(_) => "note",
             Self::Believe { .. } => "believe",
             Self::Remember { .. } => "remember",
@@ -153,7 +158,9 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     }
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
-        "command" | "note" | "believe" | "remember" | "ask" | "done" => serde_json::from_value(call),
+        "command" | "fetch" | "note" | "believe" | "remember" | "ask" | "done" => {
+            serde_json::from_value(call)
+        }
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)
@@ -200,6 +207,10 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
             Err("`hosts` are written as `name:port`, in small letters, such as `api.example.org:443`"
                 .to_owned())
         }
+        Proposal::Fetch(fetch) if fetch.if_match.is_some() => {
+            Err("`if_match` is filled in by Hermit, from what was fetched before".to_owned())
+        }
+        Proposal::Fetch(fetch) => fetch.check().map(|()| proposal),
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
     }

@@ -15,6 +15,7 @@ mod recover;
 mod rules;
 mod stage;
 mod think;
+mod web;
 
 pub(crate) use act::Yes;
 pub(crate) use end::in_words;

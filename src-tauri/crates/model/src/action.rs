@@ -1,6 +1,7 @@
 //! What can be proposed (HK-11.3, HK-16.4).
 
 use crate::receipt::SandboxLevel;
+use crate::web::Fetch;
 use crate::{
     ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId,
     TaskId, UnixMs,
@@ -232,6 +233,8 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         secrets: Vec<String>,
     },
+    /// Ask a server over HTTP or HTTPS, once.
+    Fetch(Fetch),
     /// Promote a claim to durable memory.
     Remember {
         /// The claim.
@@ -292,6 +295,7 @@ impl Action {
             Self::Observe { .. } => "observe",
             Self::Change { .. } => "change",
             Self::Command { .. } => "command",
+            Self::Fetch(_) => "fetch",
             Self::Remember { .. } => "remember",
             Self::Rollback { .. } => "rollback",
         }
@@ -317,7 +321,7 @@ crate::names! {
 pub struct ExpectedEffect {
     /// What is touched.
     pub resource: ResourceId,
-    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`.
+    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`.
     pub effect: String,
     /// Digest before, if something is there.
     pub before_sha256: Option<Digest>,
@@ -414,7 +418,21 @@ impl ActionRequest {
         match (&self.action, &self.staged) {
             (Action::Change { items } | Action::Rollback { items, .. }, _) => items,
             (Action::Command { .. }, Some(staged)) => &staged.items,
-            (Action::Command { .. } | Action::Observe { .. } | Action::Remember { .. }, _) => &[],
+            (
+                Action::Command { .. } | Action::Observe { .. } | Action::Fetch(_) | Action::Remember { .. },
+                _,
+            ) => &[],
+        }
+    }
+
+    /// What tells a server that this very request has come before: sent with a request that may change something, the
+    /// same however often it is sent, and of no other request.
+    pub fn idempotency_key(&self) -> Option<String> {
+        match &self.action {
+            Action::Fetch(fetch) if fetch.method.changes() => {
+                Some(format!("hermit-{}", self.action_request_id))
+            }
+            _ => None,
         }
     }
 }

@@ -77,6 +77,10 @@ crate::names! {
         CommandSpawn = "command.spawn",
         /// A command's transcript is complete.
         CommandTranscript = "command.transcript",
+        /// A request to a server is written down and about to be sent.
+        CallSend = "call.send",
+        /// What a server answered is written down.
+        CallAnswer = "call.answer",
         /// Outcome and receipt are stored.
         EffectObserve = "effect.observe",
         /// An outcome stays unknown.

@@ -58,6 +58,18 @@ pub const LEASE_MS_MAX: i64 = 15 * 60 * 1000;
 pub const COMMAND_MS_MAX: u64 = 10 * 60 * 1000;
 /// Bytes kept of a command's output, each stream.
 pub const COMMAND_OUTPUT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How long one request to a server may take.
+pub const FETCH_MS_MAX: u64 = 2 * 60 * 1000;
+/// Bytes of an address: servers refuse longer ones.
+pub const FETCH_URL_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of what one request sends: it stands on the card, where a person reads it whole.
+pub const FETCH_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Headers that a request names.
+pub const FETCH_HEADERS_MAX: usize = 32;
+/// Bytes of one header's value.
+pub const FETCH_VALUE_BYTES_MAX: usize = 4 * 1024;
+/// Bytes kept of a server's answer; what goes beyond is not read.
+pub const FETCH_REPLY_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// How long one model call may take.
 pub const MODEL_CALL_MS_MAX: u64 = 10 * 60 * 1000;
 /// Bytes of a model's answer.

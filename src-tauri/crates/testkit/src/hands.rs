@@ -54,6 +54,8 @@ pub struct RealHands {
     pub sandbox: Sandbox,
     /// Knows secrets.
     pub redactor: redact::Shared,
+    /// Secrets that acts may use.
+    pub secrets: Arc<dyn effects::Secrets>,
     /// Counts.
     pub oracle: Arc<Oracle>,
 }
@@ -72,7 +74,9 @@ impl HandsSource for RealHands {
         let spool = Spool::new(self.spool.clone());
         Ok(Arc::new(Adapter(
             Real::new(workspace, contents, faults, clock, spool, self.sandbox.clone())
-                .with_redactor(self.redactor.clone()),
+                .with_redactor(self.redactor.clone())
+                .with_secrets(Arc::clone(&self.secrets))
+                .with_web(Arc::new(crate::PlainWeb)),
             Arc::clone(&self.oracle),
         )))
     }

@@ -19,6 +19,7 @@ mod person;
 #[cfg(target_os = "linux")]
 pub mod pty;
 mod reasoners;
+mod server;
 mod world;
 
 pub use chance::{FakeClock, SeededEntropy};
@@ -27,4 +28,5 @@ pub use hands::{Oracle, RealHands};
 pub use keys::TestKeys;
 pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};
-pub use world::{Listener, World, change, command, done, look, say, write};
+pub use server::{Answers, Heard, PlainWeb, Server};
+pub use world::{Listener, World, change, command, done, fetch, look, say, write};

@@ -53,6 +53,8 @@ pub struct World {
     pub sandbox: Sandbox,
     /// Knows secrets.
     pub redactor: redact::Shared,
+    /// Values of secrets that acts may use.
+    pub secrets: Arc<dyn effects::Secrets>,
     /// Counts what hands did.
     pub oracle: Arc<Oracle>,
     kernel: Option<Kernel>,
@@ -92,6 +94,7 @@ impl World {
             person: Person::new(0x77),
             sandbox: Sandbox::none("a test without commands".to_owned()),
             redactor: redact::Shared::default(),
+            secrets: Arc::new(effects::NoSecrets),
             oracle: Arc::new(Oracle::default()),
             kernel: None,
         }
@@ -106,6 +109,7 @@ impl World {
                 clock: Arc::clone(&self.clock) as _,
                 sandbox: self.sandbox.clone(),
                 redactor: self.redactor.clone(),
+                secrets: Arc::clone(&self.secrets),
                 oracle: Arc::clone(&self.oracle),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
@@ -311,6 +315,15 @@ pub fn change(items: Value) -> Answer {
 /// A command.
 pub fn command(argv: &[&str]) -> Answer {
     say("command", json!({ "argv": argv }))
+}
+
+/// A request to a server.
+pub fn fetch(method: &str, url: &str, body: Option<&str>) -> Answer {
+    let mut arguments = json!({ "method": method, "url": url });
+    if let (Some(body), Some(members)) = (body, arguments.as_object_mut()) {
+        members.insert("body".to_owned(), json!(body));
+    }
+    say("fetch", arguments)
 }
 
 /// The end.

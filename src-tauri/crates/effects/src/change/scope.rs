@@ -24,7 +24,7 @@ impl<'a> Scope<'a> {
             Action::Observe { .. } => !matches!(scope, FilesystemScope::Nothing),
             Action::Change { .. } | Action::Rollback { .. } => matches!(scope, FilesystemScope::Named),
             Action::Command { .. } => matches!(scope, FilesystemScope::Lease),
-            Action::Remember { .. } => true,
+            Action::Fetch(_) | Action::Remember { .. } => true,
         };
         if !fits {
             let tool = request.action.tool();

@@ -6,7 +6,7 @@
 
 use super::place::{self, keep_beside, look};
 use super::{Job, paths, temp_name};
-use crate::{Hands, Kept, Transcript, TranscriptState, command};
+use crate::{Hands, Kept, Outcome, Transcript, TranscriptState, command};
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -31,6 +31,8 @@ pub struct Settled {
     pub before: Vec<Fingerprint>,
     /// What is there now, at every place the request touches.
     pub now: Vec<Fingerprint>,
+    /// For a request to a server: what it came to, whole, as far as that was written down.
+    pub outcome: Option<Outcome>,
 }
 
 impl Settled {
@@ -57,6 +59,7 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         notes: Vec::new(),
         before: before.fingerprints.clone(),
         now: Vec::new(),
+        outcome: None,
     };
     match (&request.action, &request.staged) {
         (Action::Change { .. } | Action::Rollback { .. }, _) | (Action::Command { .. }, Some(_)) => {
@@ -80,6 +83,9 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
             settled.now.dedup();
         }
         (Action::Command { .. }, None) => settle_command(hands, request, &mut settled),
+        (Action::Fetch(_), _) => {
+            settled.outcome = Some(crate::web::settle(hands, request, before.observed_at));
+        }
         (Action::Observe { .. } | Action::Remember { .. }, _) => {}
     }
     settled

@@ -114,6 +114,22 @@ impl Spool {
         }
     }
 
+    /// Writes something about an act down, durably, before it returns.
+    pub(crate) fn write_down(&self, request: ActionRequestId, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let fail = fail("writing down what was sent");
+        let folder = self.folder(request);
+        fs::create_dir_all(&folder).map_err(fail)?;
+        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        let beside = folder.join(format!("{name}.tmp"));
+        write_synced(&beside, bytes).and_then(|()| fs::rename(&beside, folder.join(name))).map_err(fail)?;
+        sync_folder(&folder).and_then(|()| sync_folder(&self.0)).map_err(fail)
+    }
+
+    /// What [`Spool::write_down`] wrote under this name.
+    pub(crate) fn written(&self, request: ActionRequestId, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        read(&self.folder(request).join(name)).map_err(fail("reading what was sent"))
+    }
+
     pub(crate) fn folder(&self, request: ActionRequestId) -> PathBuf {
         self.0.join(request.to_string())
     }

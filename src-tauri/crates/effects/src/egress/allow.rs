@@ -1,11 +1,25 @@
 //! The hosts that a grant names.
 
 use super::address;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 /// Hosts as `name:port`; `*:0` is any public one, and `*.name:port` all below a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Allowed(Vec<(String, u16)>);
+pub(crate) struct Allowed(Vec<(String, u16)>);
+
+/// Why a host cannot be dialled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoWay {
+    /// Nobody knows where it is.
+    Unknown(String),
+    /// Where it is, nothing may be dialled.
+    Closed {
+        /// Its address.
+        at: IpAddr,
+        /// What that is.
+        why: &'static str,
+    },
+}
 
 /// A host as it is compared: no capitals, no brackets, no dot at the end.
 pub(super) fn plain(name: &str) -> String {
@@ -23,12 +37,12 @@ pub(super) fn split(host: &str) -> Option<(String, u16)> {
 }
 
 impl Allowed {
-    pub(super) fn new(hosts: &[String]) -> Self {
+    pub(crate) fn new(hosts: &[String]) -> Self {
         Self(hosts.iter().filter_map(|host| split(host)).collect())
     }
 
     /// Whether a host may be asked for at all, before anybody looks up where it is.
-    pub(super) fn names(&self, name: &str, port: u16) -> bool {
+    pub(crate) fn names(&self, name: &str, port: u16) -> bool {
         self.0.iter().any(|(known, at)| match (known.as_str(), *at) {
             ("*", 0) => true,
             (known, at) if at != port => known == "*" && at == port,
@@ -40,6 +54,20 @@ impl Allowed {
                 None => known == name,
             },
         })
+    }
+
+    /// Looks a host up, once; the first of its addresses that may be dialled.
+    pub(crate) fn resolve(&self, name: &str, port: u16) -> Result<SocketAddr, NoWay> {
+        let found = (name, port).to_socket_addrs();
+        let all: Vec<SocketAddr> =
+            found.map_err(|e| NoWay::Unknown(format!("`{name}` is not known: {e}")))?.collect();
+        match all.iter().find(|at| self.refuses(name, **at).is_none()) {
+            Some(at) => Ok(*at),
+            None => Err(all.first().map_or_else(
+                || NoWay::Unknown(format!("`{name}` has no address")),
+                |at| NoWay::Closed { at: at.ip(), why: self.refuses(name, *at).unwrap_or("not public") },
+            )),
+        }
     }
 
     /// Why an address must not be dialled, although its host is named: it is not public, and nobody named the address

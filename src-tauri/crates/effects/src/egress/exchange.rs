@@ -1,10 +1,11 @@
 //! One connection through the proxy, from its first line to its end.
 
+use super::allow::NoWay;
 use super::head::{self, Asked};
 use super::swap::Swap;
 use super::{Connection, Lent, Session, lock};
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,14 +109,16 @@ fn lendable<'s>(session: &'s Session, host: &str, head: &[u8]) -> Result<Vec<&'s
 
 /// Resolves once, checks the address, dials that address.
 fn dial(session: &Session, name: &str, port: u16, went: &mut Connection) -> Result<TcpStream, Refusal> {
-    let found = (name, port).to_socket_addrs().map_err(|e| (502, format!("`{name}` is not known: {e}")))?;
-    let all: Vec<SocketAddr> = found.collect();
-    let first = all.first().copied().ok_or_else(|| (502, format!("`{name}` has no address")))?;
-    let at = all.into_iter().find(|at| session.allowed.refuses(name, *at).is_none());
-    let Some(at) = at else {
-        went.address = first.ip().to_string();
-        let why = session.allowed.refuses(name, first).unwrap_or("not public");
-        return Err((403, format!("`{name}` is at an address that is {why}, and the address was not named")));
+    let at = match session.allowed.resolve(name, port) {
+        Ok(at) => at,
+        Err(NoWay::Unknown(why)) => return Err((502, why)),
+        Err(NoWay::Closed { at, why }) => {
+            went.address = at.to_string();
+            return Err((
+                403,
+                format!("`{name}` is at an address that is {why}, and the address was not named"),
+            ));
+        }
     };
     went.address = at.ip().to_string();
     TcpStream::connect_timeout(&at, CONNECT).map_err(|e| (502, format!("`{name}` cannot be reached: {e}")))

@@ -12,7 +12,7 @@ mod exchange;
 mod head;
 mod swap;
 
-use allow::Allowed;
+pub(crate) use allow::{Allowed, NoWay};
 use model::Digest;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -3,8 +3,9 @@
 use super::packet;
 use super::staged;
 use super::visible::{visible, visible_path};
+use super::web;
 use crate::{policy, risk, witness};
-use model::action::{Action, ChangeItem, LeftAsIs, Prior, ReadItem, Reversibility};
+use model::action::{Action, ActionRequest, ChangeItem, LeftAsIs, Prior, ReadItem, Reversibility};
 use model::approval::ApprovalPacket;
 use model::artifact::{EvidenceRef, Selector};
 use model::policy::RiskBand;
@@ -58,7 +59,7 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     let request = &packet.action_request;
     let risk = format!("{}: {}", risk::in_words(packet.risk_band), visible(&packet.risk_summary));
     add(LineKind::Risk, risk);
-    let mut effects = effects(action);
+    let mut effects = effects(request);
     // A stable sort: what destroys comes first, and otherwise the order of execution stays.
     effects.sort_by_key(|line| line.kind != LineKind::Destructive);
     if let Some(why) = &request.not_staged {
@@ -79,7 +80,8 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     Card { title: policy::summary(action), risk_band: packet.risk_band, lines, whole: whole(packet) }
 }
 
-fn effects(action: &Action) -> Vec<Line> {
+fn effects(request: &ActionRequest) -> Vec<Line> {
+    let action = &request.action;
     match action {
         Action::Observe { items } => items.iter().map(|item| effect(look(item))).collect(),
         Action::Change { items } => items.iter().map(change).collect(),
@@ -87,6 +89,7 @@ fn effects(action: &Action) -> Vec<Line> {
         Action::Command { argv, cwd, network, timeout_ms, hosts, secrets } => {
             command(argv, cwd, network.then_some((hosts, secrets)), *timeout_ms)
         }
+        Action::Fetch(_) => web::lines(request),
         Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } => {
             let mut lines = vec![
                 effect(format!("remember in later tasks: \"{}\"", visible(claim))),

@@ -5,6 +5,7 @@ mod decision;
 mod packet;
 mod staged;
 mod visible;
+mod web;
 
 pub use card::{Card, Line, LineKind, card};
 pub(crate) use decision::belongs;

@@ -38,6 +38,7 @@ fn ran(action: &Action, staged: &Staged) -> String {
         }
         Action::Observe { .. }
         | Action::Change { .. }
+        | Action::Fetch(_)
         | Action::Remember { .. }
         | Action::Rollback { .. } => (String::new(), String::new()),
     };

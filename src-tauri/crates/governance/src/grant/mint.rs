@@ -125,7 +125,7 @@ fn build(input: &MintInput<'_>, expires_at: UnixMs) -> Result<CapabilityGrant, R
             Action::Observe { .. } => FilesystemScope::ReadLease,
             Action::Change { .. } | Action::Rollback { .. } => FilesystemScope::Named,
             Action::Command { .. } => FilesystemScope::Lease,
-            Action::Remember { .. } => FilesystemScope::Nothing,
+            Action::Fetch(_) | Action::Remember { .. } => FilesystemScope::Nothing,
         },
         network_scope: scope_of(request, |resource| match resource {
             ResourceId::Host(name, port) => Some(format!("{name}:{port}")),

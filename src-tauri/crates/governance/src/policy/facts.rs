@@ -77,6 +77,10 @@ impl Facts {
                 facts.network = *network;
                 facts.add_path(cwd);
             }
+            Action::Fetch(_) => {
+                facts.network = true;
+                facts.targets += 1;
+            }
             Action::Remember { .. } => {}
         }
         facts

@@ -349,6 +349,9 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         return false;
     }
     match (workspace, &request.action) {
+        (_, Action::Fetch(fetch)) => {
+            fetch.check().is_ok() && crate::classify::of_fetch(fetch).iter().eq(&request.target_resources)
+        }
         (Some(workspace), action) => {
             let staged = request.staged.as_ref().map_or(&[][..], |staged| &staged.items);
             resources_of(workspace, action, staged) == request.target_resources

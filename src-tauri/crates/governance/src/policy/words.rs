@@ -29,6 +29,14 @@ pub fn summary(action: &Action) -> String {
             };
             format!("run {}{network}", words.join(" "))
         }
+        Action::Fetch(fetch) => {
+            let send = if fetch.method.changes() { "send" } else { "fetch" };
+            let with = match fetch.secrets().as_slice() {
+                [] => String::new(),
+                some => format!(" with `secret:{}`", visible(&some.join("`, `secret:"))),
+            };
+            format!("{send} {} {}{with}", fetch.method, visible(&fetch.url.to_string()))
+        }
         Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),
         Action::Rollback { receipt_id, items, left, .. } => {
             let (many, stays) = (action.undoes().len(), left.len());

@@ -18,6 +18,8 @@ pub fn propose(request: &ActionRequest, frame: &StandingGrant) -> Vec<StandingGr
         Action::Command { hosts, secrets, .. } if !(hosts.is_empty() && secrets.is_empty()) => Vec::new(),
         Action::Command { argv, cwd, network, .. } => command(request, argv, cwd, *network),
         Action::Change { items } => change(items),
+        // What is fetched again and again; what is sent is asked about each time.
+        Action::Fetch(_) => hosts(request).into_iter().take(1).collect(),
         Action::Observe { .. } | Action::Remember { .. } | Action::Rollback { .. } => hosts(request),
     };
     let made = covers_of.into_iter().map(|cover| StandingGrant { cover, ..frame.clone() });

@@ -24,6 +24,8 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
         (change(&[create(".gitignore")]), vec![WriteLocal]),
         (command(&["make"], false), vec![ExecuteCommand]),
         (command(&["make"], true), vec![NetworkWrite, ExecuteCommand, NetworkRead]),
+        (fetch(), vec![NetworkRead]),
+        (send(), vec![CredentialedApiCall, NetworkWrite]),
         (remember("x"), vec![DurableMemoryWrite]),
         (rollback(&[create("a")]), vec![Rollback, WriteLocal]),
         (rollback(&[delete("a")]), vec![Rollback, DeleteLocal]),
@@ -90,6 +92,8 @@ fn resources_are_exactly_the_places_touched() {
     assert_eq!(names(&command(&["make"], false)), [at("")]);
     assert_eq!(names(&command(&["make"], true)), [at(""), "host:*:0".to_owned()]);
     assert_eq!(names(&remember("x")), Vec::<String>::new());
+    assert_eq!(names(&fetch()), ["host:example.org:443"]);
+    assert_eq!(names(&send()), ["host:api.example.org:8443", "secret:notes"]);
     let undo = names(&rollback(&[create("a")]));
     assert!(undo.contains(&at("a")) && undo.iter().any(|name| name.starts_with("receipt:rcp_")), "{undo:?}");
 }

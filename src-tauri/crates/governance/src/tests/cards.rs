@@ -173,8 +173,13 @@ fn every_field_of_a_packet_shows_on_its_card() {
         ReadItem::Search { path: path(".ssh"), pattern: "KEY".to_owned(), glob: Some("*".to_owned()) };
     let look =
         Action::Observe { items: vec![search, ReadItem::List { path: path(".ssh"), recursive: true }] };
-    let actions =
-        [look, change(&[create("a"), overwrite("b"), delete("c"), rename("d", "e")]), remember("a claim")];
+    let actions = [
+        look,
+        change(&[create("a"), overwrite("b"), delete("c"), rename("d", "e")]),
+        remember("a claim"),
+        fetch(),
+        send(),
+    ];
     for action in actions {
         let packet = packet(action);
         let before = card(&packet);

@@ -47,7 +47,9 @@ fn walk(pointer: &str, value: &Value, out: &mut Vec<String>) {
     }
 }
 
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 27] = [
+    "GET",
+    "DELETE",
     "deny",
     "allow",
     "require_approval",

@@ -45,6 +45,8 @@ const BY_SITUATION: &str = "
     unconfined_allowed       -  -  -  ?  -  -
     unconfined_network       -  -  -  -  -  -
     unsandboxed_level        -  -  -  -  -  -
+    fetch                    -  -  ?  ?  ?  -
+    send                     -  -  -  -  ?  -
     remember                 -  ?  ?  ?  ?  ?
     undo_by_creating         -  ?  ?  ?  ?  ?
     undo_by_overwriting      -  ?  ?  ?  ?  -
@@ -116,6 +118,8 @@ fn situation(name: &str) -> Action {
         "command_git_commit" => command(&["git", "commit", "-m", "x"], false),
         "command_git_status" => command(&["git", "status"], false),
         "command_network" | "unconfined_network" => command(&["make"], true),
+        "fetch" => fetch(),
+        "send" => send(),
         "remember" => remember("a claim"),
         "undo_by_creating" => rollback(&[create("a.txt")]),
         "undo_by_overwriting" => rollback(&[overwrite("a.txt")]),

@@ -12,6 +12,7 @@ use model::receipt::SandboxLevel;
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{Digest, PrincipalId, RelPath, ResourceId, UnixMs, WorkspaceId};
 use seal::{SeedSigner, canon};
+use serde_json::json;
 use std::sync::LazyLock;
 use uuid::Uuid;
 
@@ -117,6 +118,28 @@ pub(crate) fn remember(claim: &str) -> Action {
     }
 }
 
+/// Something that is fetched.
+pub(crate) fn fetch() -> Action {
+    let request = json!({ "url": "https://example.org/a?b=c", "headers": [{ "name": "Accept", "value": "text/html" }] });
+    Action::Fetch(serde_json::from_value(request).expect("a request"))
+}
+
+/// Something that is sent, with a credential, where a version is replaced.
+pub(crate) fn send() -> Action {
+    let request = json!({
+        "method": "PUT",
+        "url": "https://api.example.org:8443/notes/1",
+        "headers": [
+            { "name": "Content-Type", "value": "text/plain" },
+            { "name": "Authorization", "value": "Bearer ", "secret": "notes" },
+        ],
+        "body": "first line\nsecond line",
+        "timeout_ms": 1000,
+        "if_match": "\"v1\"",
+    });
+    Action::Fetch(serde_json::from_value(request).expect("a request"))
+}
+
 /// Change sets, commands and all other kinds of action that a proposer can make.
 pub(crate) fn every_kind() -> Vec<Action> {
     vec![
@@ -129,6 +152,8 @@ pub(crate) fn every_kind() -> Vec<Action> {
         command(&["make", "test"], false),
         command(&["curl", "https://example.org"], true),
         command(&["git", "commit"], false),
+        fetch(),
+        send(),
         remember("the tests take a minute"),
         rollback(&[overwrite("a.txt")]),
     ]

@@ -314,7 +314,7 @@ impl Kernel {
         let decision_type = match judged.request.action {
             Action::Rollback { .. } => DecisionClass::Rollback,
             Action::Remember { .. } => DecisionClass::Memory,
-            Action::Change { .. } | Action::Command { .. } | Action::Observe { .. } => {
+            Action::Change { .. } | Action::Command { .. } | Action::Fetch(_) | Action::Observe { .. } => {
                 DecisionClass::Execution
             }
         };

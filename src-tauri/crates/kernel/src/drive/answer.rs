@@ -378,6 +378,7 @@ impl Plan {
             Proposal::Observe(_)
             | Proposal::Change(_)
             | Proposal::Command { .. }
+            | Proposal::Fetch(_)
             | Proposal::Remember { .. }
             | Proposal::Ask { .. }
             | Proposal::Done { .. } => self.act = Some(proposal),
@@ -390,6 +391,7 @@ pub(super) const fn name_of(proposal: &Proposal) -> &'static str {
         Proposal::Observe(_) => "observe",
         Proposal::Change(_) => "change",
         Proposal::Command { .. } => "command",
+        Proposal::Fetch(_) => "fetch",
         Proposal::Note(_) => "note",
         Proposal::Believe { .. } => "believe",
         Proposal::Remember { .. } => "remember",

@@ -12,7 +12,7 @@ use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
 use governance::Question;
 use governance::approval::{PacketInput, build_packet, packet_bytes};
-use model::action::ActionRequest;
+use model::action::{Action, ActionRequest};
 use model::approval::{Approval, ApprovalPacket, ApprovalStatus, StagedView};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -94,7 +94,10 @@ impl Kernel {
             risk_band: policy.risk_band,
             policy_set_sha256: policy.policy_set_sha256,
         });
-        let witness = if found.is_empty() { None } else { Some(self.capture(w, &request, found)?) };
+        // What a server has cannot be looked at from here: its witness is what the server itself will compare.
+        let demanded = governance::classify(&request.action).iter().any(|class| class.needs_witness());
+        let witness =
+            if found.is_empty() && !demanded { None } else { Some(self.capture(w, &request, found)?) };
         Ok(Judged { request, request_ref, policy, policy_ref, witness, view })
     }
 
@@ -163,7 +166,10 @@ impl Kernel {
             action_request_id: request.action_request_id,
             attempt_id: request.attempt_id,
             fingerprints,
-            preconditions: vec!["every named resource is as observed".to_owned()],
+            preconditions: vec![match &request.action {
+                Action::Fetch(fetch) => super::web::precondition(fetch),
+                _ => "every named resource is as observed".to_owned(),
+            }],
             observed_at: now,
             expires_at: now.plus_ms(limits::WITNESS_MS_MAX),
             observed_by: self.actor(PrincipalType::Executor)?.actor_id,

@@ -82,6 +82,10 @@ impl Kernel {
                 }
                 command_of(proposal).ok_or_else(|| Error::Broken("a command is no command".to_owned()))?
             }
+            Proposal::Fetch(fetch) => match self.fetch_of(fetch, &observed)? {
+                Ok(action) => action,
+                Err(unfit) => return Ok(Err(unfit)),
+            },
             Proposal::Remember { claim, scope, reason, evidence, belief_id } => Action::Remember {
                 claim: claim.clone(),
                 scope: scope.clone(),
@@ -356,6 +360,7 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
             effects_of_items(workspace, items, found)
         }
         Action::Command { cwd, .. } => vec![run(cwd)],
+        Action::Fetch(fetch) => vec![super::web::foreseen(fetch)],
         Action::Observe { .. } | Action::Remember { .. } => Vec::new(),
     }
 }
@@ -403,8 +408,10 @@ pub(super) fn effects_of_items(
     items.iter().flat_map(one).collect()
 }
 
-const fn reversibility(action: &Action) -> Reversibility {
+fn reversibility(action: &Action) -> Reversibility {
     match action {
+        Action::Fetch(fetch) if fetch.method.changes() => Reversibility::Irreversible,
+        Action::Fetch(_) => Reversibility::NoEffect,
         Action::Observe { .. } => Reversibility::NoEffect,
         Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
             Reversibility::Reversible
@@ -433,6 +440,7 @@ pub(super) fn in_one_line(action: &Action) -> String {
             many => format!("undo {many} receipts: {}", changes_in_one_line(items)),
         },
         Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
+        Action::Fetch(fetch) => format!("{} {}", fetch.method, fetch.url),
         Action::Remember { claim, .. } => format!("remember: {claim}"),
     }
 }

@@ -142,7 +142,7 @@ impl Kernel {
         outcome: &Outcome,
         outputs: &[ArtifactRef],
     ) -> Result<ArtifactRef, Error> {
-        if let (Action::Observe { .. }, Some(seen)) = (&request.action, outputs.first()) {
+        if let (Action::Observe { .. } | Action::Fetch(_), Some(seen)) = (&request.action, outputs.first()) {
             return Ok(seen.clone());
         }
         let items: Vec<serde_json::Value> = items_of(request, outcome)
@@ -208,7 +208,7 @@ fn trust_of(action: &Action) -> TrustTier {
             let contents = |i: &ReadItem| matches!(i, ReadItem::Read { .. } | ReadItem::Search { .. });
             if items.iter().any(contents) { TrustTier::Untrusted } else { TrustTier::Observed }
         }
-        Action::Command { .. } => TrustTier::Untrusted,
+        Action::Command { .. } | Action::Fetch(_) => TrustTier::Untrusted,
         Action::Change { .. } | Action::Remember { .. } | Action::Rollback { .. } => TrustTier::Observed,
     }
 }
@@ -259,6 +259,10 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
         (Some(code), 0) => format!("the command ended with status {code}"),
         (Some(code), _) => {
             format!("the command ended with status {code}; {done} of {all} changes carried over")
+        }
+        (None, 0) if matches!(request.action, Action::Fetch(_)) => {
+            // The second line says what came back; without one nothing did.
+            outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
         (None, 0) => outcome.result_code.to_string(),
         (None, _) => format!("{done} of {all} changes done"),

@@ -355,7 +355,7 @@ fn subjects(receipt: &Receipt) -> Vec<Subject> {
 
 const fn class_of(action: &Action) -> ReceiptClass {
     match action {
-        Action::Observe { .. } | Action::Change { .. } => ReceiptClass::ToolExecution,
+        Action::Observe { .. } | Action::Change { .. } | Action::Fetch(_) => ReceiptClass::ToolExecution,
         Action::Command { .. } => ReceiptClass::CommandExecution,
         Action::Remember { .. } => ReceiptClass::MemoryPromotion,
         Action::Rollback { .. } => ReceiptClass::Rollback,
@@ -368,6 +368,9 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
         return match request.action {
             Action::Command { .. } if request.staged.is_some() => Reversibility::NoEffect,
             Action::Command { .. } => Reversibility::Partial,
+            // What failed was not done there; all else cannot be taken back from here.
+            Action::Fetch(_) if outcome.result_code == ResultCode::Failed => Reversibility::NoEffect,
+            Action::Fetch(_) => request.reversibility_hint,
             Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => {
                 Reversibility::Reversible
             }
@@ -393,12 +396,13 @@ fn method_of(request: &ActionRequest, reversibility: Reversibility, changes: &[C
 /// A memory record is taken back by marking it as wrong, never by a file.
 pub(crate) const INVALIDATE_MEMORY: &str = "invalidate_memory";
 
-const fn replay_class(action: &Action) -> ReplayClass {
+fn replay_class(action: &Action) -> ReplayClass {
     match action {
         Action::Observe { .. } => ReplayClass::ObserveOnly,
+        Action::Fetch(fetch) if !fetch.method.changes() => ReplayClass::ObserveOnly,
         Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
             ReplayClass::IdempotentReplay
         }
-        Action::Command { .. } => ReplayClass::ExplainOnly,
+        Action::Fetch(_) | Action::Command { .. } => ReplayClass::ExplainOnly,
     }
 }

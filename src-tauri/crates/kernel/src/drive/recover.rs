@@ -31,7 +31,11 @@ impl Kernel {
             Some(witness) => self.read_object(state, witness.artifact.artifact_id)?,
             None => self.witness_of(&request, Vec::new(), act.dispatched_at.unwrap_or(UnixMs(0)))?,
         };
-        let settled = hands.settle(&request, &before);
+        let mut settled = hands.settle(&request, &before);
+        if let Some(outcome) = settled.outcome.take() {
+            drop(guard);
+            return self.conclude(cell, &request, outcome, true);
+        }
         let now = self.ports.clock.now();
         let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
         let grant = self.grant_in_hand(state)?;

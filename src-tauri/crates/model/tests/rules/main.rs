@@ -12,3 +12,4 @@ mod names;
 mod objects;
 mod paths;
 mod tables;
+mod web;

@@ -1,0 +1,78 @@
+//! Requests to servers: from a proposal to what is judged, shown and sent.
+
+use super::normalise::Unfit;
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::state::ObservedRef;
+use model::action::{Action, ExpectedEffect};
+use model::web::{Fetch, WebUrl};
+use model::{Digest, ResourceId};
+
+impl Kernel {
+    /// The request as it is judged: secrets that there are, for hosts they may go to, and the version that this attempt
+    /// has seen of what would be replaced.
+    pub(super) fn fetch_of(
+        &self,
+        proposed: &Fetch,
+        observed: &[ObservedRef],
+    ) -> Result<Result<Action, Unfit>, Error> {
+        let known = self.secrets();
+        let server = proposed.url.server();
+        for handle in proposed.secrets() {
+            match known.get(&handle) {
+                None => {
+                    return Ok(Err(Unfit(format!(
+                        "there is no `secret:{handle}`; a person sets it with `hermit secret set`, so ask for it"
+                    ))));
+                }
+                Some(hosts) if !hosts.contains(&server) => {
+                    return Ok(Err(Unfit(format!(
+                        "`secret:{handle}` may not go to `{server}`; a person says where it may go, so ask for it"
+                    ))));
+                }
+                Some(_) => {}
+            }
+        }
+        let mut fetch = proposed.clone();
+        fetch.if_match = match fetch.method.replaces() {
+            true => self.version_seen(&fetch.url, observed)?,
+            false => None,
+        };
+        Ok(Ok(Action::Fetch(fetch)))
+    }
+
+    /// The version that a server gave of a thing when this attempt last fetched it. A weak one cannot be demanded.
+    fn version_seen(&self, url: &WebUrl, observed: &[ObservedRef]) -> Result<Option<String>, Error> {
+        for seen in observed.iter().rev().filter(|seen| seen.tool == "fetch") {
+            let bytes = self.artifacts.read(&seen.artifact.sha256)?;
+            let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let text = |pointer: &str| value.pointer(pointer).and_then(|v| v.as_str());
+            if text("/url") == Some(url.to_string().as_str()) {
+                let tag = text("/headers/etag").filter(|tag| tag.starts_with('"') && tag.ends_with('"'));
+                return Ok(tag.map(str::to_owned));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What it will do, foreseen: to which server, and the digest of what is sent.
+pub(super) fn foreseen(fetch: &Fetch) -> ExpectedEffect {
+    let body = fetch.body.as_ref();
+    ExpectedEffect {
+        resource: ResourceId::Host(fetch.url.host().to_owned(), fetch.url.port()),
+        effect: if fetch.method.changes() { "send" } else { "fetch" }.to_owned(),
+        before_sha256: None,
+        after_sha256: body.map(|body| Digest::of(body.as_bytes())),
+        byte_size: body.map(|body| body.len() as u64),
+    }
+}
+
+/// What must hold there, as a witness says it: the server itself compares, at the moment of the change.
+pub(super) fn precondition(fetch: &Fetch) -> String {
+    match &fetch.if_match {
+        Some(tag) => format!("the server still has version {tag}, and compares it itself (`If-Match`)"),
+        None if fetch.method.replaces() => "no version of it was seen: the server alone decides".to_owned(),
+        None => "the server takes it as it is".to_owned(),
+    }
+}
