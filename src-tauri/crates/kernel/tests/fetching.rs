@@ -214,7 +214,7 @@ fn a_credential_in_plain_words_is_no_request() {
     let world = World::new(1107);
     let server = Server::agreeing();
     let plain = json!([{ "name": "Authorization", "value": "Bearer abcdefgh" }]);
-    let bad = say("fetch", json!({ "url": server.url("/"), "headers": plain }));
+    let bad = say("fetch", json!({ "method": "GET", "url": server.url("/"), "headers": plain }));
     let task = give(&world, "leak", Profile::ExternalPublishGated, vec![bad, done("no")]);
     assert_eq!(world.drive(task), completed());
     assert_eq!(count(world.kernel(), task, "action.requested"), 0);

@@ -192,7 +192,6 @@ pub struct Header {
 #[serde(deny_unknown_fields)]
 pub struct Fetch {
     /// What is asked.
-    #[serde(default = "get")]
     pub method: Method,
     /// Of whom, and what about.
     pub url: WebUrl,
@@ -209,10 +208,6 @@ pub struct Fetch {
     /// refuses when it has changed since. The kernel fills it in; nobody proposes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub if_match: Option<String>,
-}
-
-const fn get() -> Method {
-    Method::Get
 }
 
 const fn longest_ms() -> u64 {

@@ -120,7 +120,7 @@ pub(crate) fn remember(claim: &str) -> Action {
 
 /// Something that is fetched.
 pub(crate) fn fetch() -> Action {
-    let request = json!({ "url": "https://example.org/a?b=c", "headers": [{ "name": "Accept", "value": "text/html" }] });
+    let request = json!({ "method": "GET", "url": "https://example.org/a?b=c", "headers": [{ "name": "Accept", "value": "text/html" }] });
     Action::Fetch(serde_json::from_value(request).expect("a request"))
 }
 

@@ -68,6 +68,13 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
             json!({ "argv": ["ls", "-l"], "cwd": "src", "network": false, "hosts": [], "secrets": [], "timeout_ms": 1000 }),
         ),
         (
+            "fetch",
+            json!({
+                "method": "POST", "url": "https://example.org/a", "body": "b", "timeout_ms": 1000,
+                "headers": [{ "name": "Authorization", "value": "Bearer ", "secret": "api" }],
+            }),
+        ),
+        (
             "note",
             json!({
                 "objectives": ["o"], "constraints": ["c"], "plan": "p", "pending_questions": ["q"],
