@@ -1,7 +1,7 @@
 //! How fast it is, beside what the machine itself can do in the same run (recovery.md 4).
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
-//! `rules`, `spawn`, `proof`, `programs`. Only when named, because they are long: `mutants` [--mutants N] and `memory`
+//! `rules`, `spawn`, `stage`, `proof`, `programs`. Only when named, because they are long: `mutants` [--mutants N] and `memory`
 //! [--task-events N]. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
@@ -33,6 +33,7 @@ mod programs;
 mod proofs;
 mod rules;
 mod spawn;
+mod stage;
 mod steps;
 mod verify;
 mod views;
@@ -78,7 +79,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 11] = [
+const SECTIONS: [(&str, Section); 12] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -86,6 +87,7 @@ const SECTIONS: [(&str, Section); 11] = [
     ("action", action::run),
     ("rules", rules::run),
     ("spawn", spawn::run),
+    ("stage", stage::run),
     ("proof", proofs::run),
     ("programs", programs::run),
     ("mutants", mutants::run),

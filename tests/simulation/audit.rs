@@ -28,6 +28,7 @@ pub fn audit(sim: &mut Sim) -> Ending {
         Ok(())
     });
     let tasks = endings(sim);
+    nothing_staged_is_left(sim);
     sim.run(|sim| Ok(sim.kernel().close()?));
     sim.learn(true);
     verified(sim);
@@ -50,6 +51,17 @@ fn endings(sim: &Sim) -> BTreeMap<String, (TaskStatus, Option<TerminationReason>
         found.insert(name.unwrap_or_default(), (state.task.status, reason));
     }
     found
+}
+
+/// Every task has ended, so nothing of a staged run is wanted, and nothing is there.
+fn nothing_staged_is_left(sim: &Sim) {
+    let spool = sim.world.store.path().join("spool");
+    let names = std::fs::read_dir(spool).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("stage-")).collect();
+    let open = task_ids(sim)
+        .into_iter()
+        .filter(|id| sim.kernel().task(*id).is_ok_and(|state| !state.task.status.is_terminal()));
+    assert!(left.is_empty() || open.count() > 0, "{}: staged runs are left behind: {left:?}", sim.name);
 }
 
 /// Tasks of people.

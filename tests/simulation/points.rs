@@ -98,7 +98,7 @@ fn stories() -> Vec<Story> {
 /// is told; everywhere else, and whenever the process dies, the story comes out as ever.
 fn comes_out_the_same(plan: Plan) -> bool {
     let name = plan.point.as_str();
-    plan.mode == Mode::Abort || !(name.starts_with("item.") || name.starts_with("command."))
+    plan.mode == Mode::Abort || !["item.", "command.", "stage."].iter().any(|kind| name.starts_with(kind))
 }
 
 /// A command cannot be taken up where it broke off: it ran once and its receipt says so, or it did not run and the
@@ -184,7 +184,13 @@ fn cases(calm: &[(Story, Run)], deaths: usize) -> Vec<Case> {
 fn hit_all(calm: &[(Story, Run)]) {
     let hit: BTreeSet<Boundary> = calm.iter().flat_map(|(_, run)| run.passed.keys().copied()).collect();
     let excused = |point: Point| {
-        let commands = [Point::CommandSpawn, Point::CommandTranscript];
+        let commands = [
+            Point::CommandSpawn,
+            Point::CommandTranscript,
+            Point::StageLay,
+            Point::StageRun,
+            Point::StageDiff,
+        ];
         NOT_PASSED.iter().any(|(p, _)| *p == point) || exec().is_none() && commands.contains(&point)
     };
     let open: Vec<_> = Point::ALL

@@ -32,6 +32,7 @@ const TWO: &[(&str, &str)] = &[("a.txt", "one"), ("c.txt", "old")];
 /// All of them but the one with commands, which needs `hermit-exec`.
 pub const ALL: &[Story] = &[
     Story { name: "change", before: TWO, steps: &[give_change, allow_change, drive_change] },
+    Story { name: "collect", before: TWO, steps: &[give_change, allow_change, drive_change, later, collect] },
     Story { name: "refuse", before: NOTHING, steps: &[give_refuse, refuse] },
     Story { name: "drift", before: TWO, steps: &[give_drift, allow_drift, meddle_a, drive_drift] },
     Story { name: "undo", before: NOTHING, steps: &[give_undo, finish_undo, undo, finish_undoing] },
@@ -115,6 +116,24 @@ fn allow_change(sim: &mut Sim) -> Result<(), Stop> {
 
 fn drive_change(sim: &mut Sim) -> Result<(), Stop> {
     drive(sim, "change").map(drop)
+}
+
+/// Long enough for what nothing leads to.
+fn later(sim: &mut Sim) -> Result<(), Stop> {
+    sim.world.clock.advance(31 * 24 * 3600 * 1000);
+    Ok(())
+}
+
+fn collect(sim: &mut Sim) -> Result<(), Stop> {
+    sim.kernel().collect(model::limits::COLLECT_AFTER_MS, &mut |_, _| {})?;
+    let state = sim.kernel().task(sim.task("change"))?;
+    let acts: Vec<_> =
+        state.receipts.iter().filter(|r| r.receipt_class == ReceiptClass::ToolExecution).collect();
+    for act in acts {
+        let plan = sim.kernel().preview_rollback(&[act.receipt_id])?;
+        assert!(plan.left.is_empty(), "{}: a collection took what an undo needs: {:?}", sim.name, plan.left);
+    }
+    Ok(())
 }
 
 fn give_refuse(sim: &mut Sim) -> Result<(), Stop> {

@@ -80,6 +80,26 @@ impl Store {
         Ok(mode == Mode::Remove)
     }
 
+    /// How many files there are, and their bytes on disk. Small artifacts are in the ledger and are not among them.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn weigh(&self) -> Result<(u64, u64), Error> {
+        let (mut files, mut bytes) = (0u64, 0u64);
+        if !self.root.is_dir() {
+            return Ok((0, 0));
+        }
+        for folder in listing(&self.root)?.into_iter().filter(|folder| folder.is_dir()) {
+            for path in listing(&folder)? {
+                let metadata = std::fs::symlink_metadata(&path);
+                let metadata =
+                    metadata.map_err(|e| Error::file(format!("weighing `{}`", path.display()), &e))?;
+                (files, bytes) = (files + 1, bytes.saturating_add(metadata.len()));
+            }
+        }
+        Ok((files, bytes))
+    }
+
     /// Reads every file and tells which are not what their names say. `live` digests that have no file and are not
     /// inline are told as missing.
     ///

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod checkpoint;
+mod collect;
 mod conversation;
 mod erase;
 mod grants;

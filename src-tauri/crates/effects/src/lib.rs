@@ -83,6 +83,10 @@ pub const COMMAND_KEEP_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub const COMMAND_KEEP_FILES_MAX: usize = 20_000;
 /// Bytes of all files that a staged command may leave behind.
 pub const STAGE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Bytes on disk that the view of a staged command may hold while it runs, with what ignore rules leave out.
+pub const STAGE_VIEW_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Entries that the view of a staged command may hold while it runs.
+pub const STAGE_VIEW_ENTRIES_MAX: u64 = 400_000;
 /// Bytes of a folder that is copied to stage a command in, where no layer can be put over it.
 pub const STAGE_COPY_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Entries of a folder that is copied to stage a command in.

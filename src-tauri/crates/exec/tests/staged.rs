@@ -293,6 +293,77 @@ fn a_command_that_changes_nothing_or_fails_is_told_as_it_was() {
     }
 }
 
+fn git(world: &World, words: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    git.current_dir(&world.root)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .args(words);
+    assert!(git.output().unwrap().status.success(), "git {words:?}");
+}
+
+#[test]
+fn what_the_folders_own_ignore_rules_name_is_thrown_away_and_counted_but_for_what_git_keeps() {
+    for world in worlds() {
+        world.put(".gitignore", "target/\n*.log\n!keep.log\n");
+        world.put("target/old.o", "old\n");
+        world.put("target/kept.txt", "kept\n");
+        world.put("pkg/a.txt", "a\n");
+        world.put("pkg/debug.log", "debug\n");
+        git(&world, &["init", "-q"]);
+        git(&world, &["add", "-f", "target/kept.txt"]);
+        let before = tree(&world.root);
+        let script = "echo x > target/new.o; rm target/old.o; echo more >> target/kept.txt; echo l > a.log; \
+                      echo k > keep.log; mkdir -p src/target/deep; echo s > src/b.txt; echo o > src/target/deep/o; \
+                      rm -r pkg; echo '*' > .gitignore";
+        let (request, staging) = stage(&world, script);
+        let staging = staging.unwrap();
+        assert!(tree(&world.root) == before, "the folder is as it was");
+        assert_eq!(
+            effects_of(&staging),
+            [
+                "delete pkg/a.txt",
+                "delete pkg/debug.log",
+                "delete_folder pkg",
+                "replace .gitignore",
+                "replace target/kept.txt",
+                "create keep.log",
+                "create src/b.txt",
+            ],
+            "the folder's rules count, not those that the command has written; what goes with its folder goes"
+        );
+        let left_out: BTreeMap<String, u64> =
+            staging.staged.left_out.iter().map(|one| (one.path.to_string(), one.entries)).collect();
+        assert_eq!(left_out.values().sum::<u64>(), 6, "{left_out:?}");
+        assert_eq!(left_out.get("src/target"), Some(&3), "{left_out:?}");
+        let request = requested(&world, request, &staging);
+        let done = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(done.result_code, ResultCode::Succeeded, "{done:?}");
+        assert!(done.observed.iter().any(|said| said.starts_with("thrown away")), "{:?}", done.observed);
+        for (name, there) in
+            [("target/old.o", true), ("target/new.o", false), ("a.log", false), ("pkg", false)]
+        {
+            assert_eq!(world.at(name).exists(), there, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_staged_runs_left_is_swept_unless_it_is_wanted() {
+    let world = World::with(Sandbox::probe(Path::new(EXEC)));
+    let (kept, first) = stage(&world, "echo one > one.txt");
+    let (_, second) = stage(&world, "mkdir more; echo two > more/two.txt");
+    assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+    let spool = effects::Spool::new(world.store.join("spool"));
+    assert_eq!(spool.sweep(&|attempt| attempt == kept.attempt_id).unwrap(), 1);
+    assert_eq!(spool.sweep(&|attempt| attempt == kept.attempt_id).unwrap(), 0);
+    let item = first.unwrap().staged.items.remove(0);
+    let ChangeItem::Write { path, content_sha256, .. } = item else { panic!("{item:?}") };
+    assert_eq!(world.hands.staged_bytes(kept.attempt_id, &path, &content_sha256).unwrap(), b"one\n");
+    assert_eq!(spool.sweep(&|_| false).unwrap(), 1);
+}
+
 #[test]
 fn a_file_for_a_folder_and_a_folder_for_a_file_are_carried_over() {
     for world in worlds() {

@@ -33,6 +33,9 @@ pub struct Config {
     /// A git repository that keeps the newest signed head as a note under `refs/notes/hermit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pin_git: Option<PathBuf>,
+    /// Bytes of content in files from which on `hermit doctor` asks for room; 10 GiB when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_quota_bytes: Option<u64>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,

@@ -23,6 +23,7 @@ pub fn gather(
         secrets(home, keys, book),
         approval(home),
         model(config),
+        content(home, config),
         authorities(config),
         fact("proxy", Level::Fine, proxy(), ""),
     ]
@@ -30,6 +31,30 @@ pub fn gather(
 
 fn fact(name: &str, level: Level, value: impl Into<String>, advice: &str) -> Fact {
     Fact { name: name.to_owned(), level, value: value.into(), advice: advice.to_owned() }
+}
+
+/// How much content lies in files, beside how much may.
+fn content(home: &Home, config: &Config) -> Fact {
+    let faults = std::sync::Arc::new(model::fault::NoFaults);
+    let store =
+        artifacts::Store::open_for_reading(home.dir(), std::sync::Arc::new(artifacts::NoInline), faults);
+    let quota = config.content_quota_bytes.unwrap_or(model::limits::CONTENT_BYTES_QUOTA);
+    let mib = |bytes: u64| bytes / (1024 * 1024);
+    match store.weigh() {
+        Err(error) => fact("content", Level::Trouble, error.to_string(), ""),
+        Ok((files, bytes)) => {
+            let text = format!("{files} files, {} MiB of {} MiB", mib(bytes), mib(quota));
+            let advice = "run `hermit artifacts gc --dry-run` to see what may go, or set `content_quota_bytes` in \
+                          `config.json`";
+            match bytes {
+                _ if bytes > quota => {
+                    fact("content", Level::Trouble, format!("{text}: over its quota"), advice)
+                }
+                _ if bytes > quota / 5 * 4 => fact("content", Level::Note, text, advice),
+                _ => fact("content", Level::Fine, text, ""),
+            }
+        }
+    }
 }
 
 fn machine() -> Fact {

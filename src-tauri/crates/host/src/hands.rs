@@ -8,7 +8,7 @@ use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{Hands, HandsSource};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
-use model::{Clock, WorkspaceId};
+use model::{AttemptId, Clock, WorkspaceId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -90,6 +90,10 @@ impl HandsSource for LocalHands {
         let hands = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
         let hands = hands.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
         Ok(Arc::new(hands.with_web(Arc::clone(&self.web))))
+    }
+
+    fn sweep(&self, wanted: &dyn Fn(AttemptId) -> bool) -> Result<usize, String> {
+        Spool::new(self.dir.join("spool")).sweep(wanted).map_err(|e| e.to_string())
     }
 
     fn sandbox(&self) -> SandboxLevel {

@@ -37,6 +37,7 @@
 mod approving;
 mod blobs;
 mod chance;
+mod collect;
 mod config;
 pub mod cosign;
 mod courier;

@@ -3,6 +3,7 @@
 pub mod approve;
 pub mod checkpoint;
 pub mod clarify;
+pub mod collect;
 pub mod control;
 pub mod cosign;
 pub mod erase;

@@ -204,6 +204,7 @@ impl Kernel {
         });
         self.commit(writeup, None)?;
         *lock(&self.gate) = booted;
+        self.sweep_staged();
         Ok(())
     }
 

@@ -182,6 +182,14 @@ pub trait HandsSource: Send + Sync {
         contents: Arc<dyn effects::Contents>,
     ) -> Result<Arc<dyn Hands>, String>;
 
+    /// Forgets what staged runs have left that nobody wants any more; how many. Hands that stage nothing leave nothing.
+    ///
+    /// # Errors
+    /// In words, when something of it is still there.
+    fn sweep(&self, _: &dyn Fn(AttemptId) -> bool) -> Result<usize, String> {
+        Ok(0)
+    }
+
     /// The walls that a command would get here.
     fn sandbox(&self) -> SandboxLevel;
 

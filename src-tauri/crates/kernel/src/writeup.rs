@@ -65,6 +65,49 @@ impl NewArtifact {
     }
 }
 
+/// How long content is kept. What shows authority and its exercise stays as long as the ledger; so does what came from
+/// outside and what was asked for. The rest goes when no receipt leads to it and its time has come (`command::collect`).
+const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
+    use ArtifactKind as Kind;
+    if matches!(class, ArtifactClass::Source | ArtifactClass::Deliverable) {
+        return RetentionClass::Permanent;
+    }
+    match kind {
+        Kind::ContextPack
+        | Kind::ModelRequest
+        | Kind::ModelResponse
+        | Kind::ModelAnswer
+        | Kind::WorkingState => RetentionClass::Ephemeral,
+        Kind::ActionResult
+        | Kind::CommandTranscript
+        | Kind::Diff
+        | Kind::EnvironmentSnapshot
+        | Kind::FileSnapshot
+        | Kind::Image
+        | Kind::Patch
+        | Kind::SearchBundle
+        | Kind::TestReport
+        | Kind::WebSnapshot
+        | Kind::WorkspaceSnapshot => RetentionClass::Task,
+        Kind::ActionRequest
+        | Kind::Answer
+        | Kind::ApprovalDecision
+        | Kind::ApprovalPacket
+        | Kind::BeliefExtract
+        | Kind::BinaryAttachment
+        | Kind::CapabilityGrant
+        | Kind::MemoryPromotion
+        | Kind::Message
+        | Kind::Playbook
+        | Kind::PolicyResult
+        | Kind::ReceiptBundle
+        | Kind::StateWitness
+        | Kind::StepContract
+        | Kind::TaskContract
+        | Kind::Transcript => RetentionClass::Permanent,
+    }
+}
+
 /// Whom and what the drafts concern.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
@@ -189,7 +232,7 @@ impl<'k> Writeup<'k> {
             byte_size,
             created_at: self.now,
             producer: self.actor.actor_id,
-            retention_class: RetentionClass::Permanent,
+            retention_class: kept_for(new.kind, new.class),
             trust_tier: new.trust_tier,
             sensitivity_class: new.sensitivity,
             produced_by: self.scope.attempt_id,

@@ -4,6 +4,7 @@ mod approvals;
 mod attempts;
 mod between;
 mod chain;
+mod collecting;
 mod fetching;
 mod governed;
 mod ingress;

@@ -373,6 +373,18 @@ pub struct Staged {
     /// Of a run that changed nothing: why a person sees first what it printed, because of what it could have read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_first: Option<String>,
+    /// What it changed in places that the folder's own ignore rules name: thrown away, the most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A place that the folder's own ignore rules name, and how much a staged run changed there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The place; the root stands for all further ones together.
+    pub path: RelPath,
+    /// Entries made, changed or taken away at or below it.
+    pub entries: u64,
 }
 
 /// A typed execution proposal, stored as artifact `action.request` (HK-11.3).

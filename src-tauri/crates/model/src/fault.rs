@@ -75,6 +75,12 @@ crate::names! {
         ItemMove = "item.move",
         /// A command is started.
         CommandSpawn = "command.spawn",
+        /// The copy-on-write view of a staged command is laid.
+        StageLay = "stage.lay",
+        /// A staged command runs in its view.
+        StageRun = "stage.run",
+        /// What a staged command changed is told, and its bytes are laid aside.
+        StageDiff = "stage.diff",
         /// A command's transcript is complete.
         CommandTranscript = "command.transcript",
         /// A request to a server is written down and about to be sent.
@@ -107,6 +113,8 @@ crate::names! {
         ArtifactSyncFolder = "artifact.sync_folder",
         /// Files are taken in.
         ArtifactIngest = "artifact.ingest",
+        /// Content that nothing leads to is let go.
+        ArtifactCollect = "artifact.collect",
         /// A checkpoint is signed.
         CheckpointSign = "checkpoint.sign",
         /// A pin moves.

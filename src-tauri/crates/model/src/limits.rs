@@ -110,3 +110,8 @@ pub const GATE_EVIDENCE_BYTES_MAX: usize = 8 * 1024;
 pub const GATE_PARAMS_BYTES_MAX: usize = 256 * 1024;
 /// How far a request may lie behind an earlier one: clocks are slewed by seconds, not by minutes.
 pub const GATE_CLOCK_BACK_MS_MAX: i64 = 5 * 60 * 1000;
+/// How long content stays after its task has ended although nothing leads to it: so long it can be looked at what was
+/// sent to a model and what came back.
+pub const COLLECT_AFTER_MS: i64 = 30 * 24 * 3600 * 1000;
+/// Bytes of content in files from which on a person is told to make room, unless the settings say otherwise.
+pub const CONTENT_BYTES_QUOTA: u64 = 10 * 1024 * 1024 * 1024;

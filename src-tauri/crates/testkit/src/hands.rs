@@ -81,6 +81,10 @@ impl HandsSource for RealHands {
         )))
     }
 
+    fn sweep(&self, wanted: &dyn Fn(AttemptId) -> bool) -> Result<usize, String> {
+        Spool::new(self.spool.clone()).sweep(wanted).map_err(|e| e.to_string())
+    }
+
     fn sandbox(&self) -> SandboxLevel {
         self.sandbox.level()
     }

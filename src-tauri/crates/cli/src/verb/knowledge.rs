@@ -39,6 +39,8 @@ pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
                 None => context.out.answer(&found, show)?,
             }
         }
+        ArtifactsVerb::Keep { artifact, undo } => super::collect::keep(context, artifact, !undo)?,
+        ArtifactsVerb::Gc(args) => super::collect::gc(context, &args)?,
         ArtifactsVerb::Lineage { artifact } => {
             let found = context.reading()?.call(&Lineage { artifact })?;
             context.out.answer(&found, |out, found| {

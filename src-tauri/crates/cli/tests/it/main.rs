@@ -4,6 +4,7 @@
 
 mod always;
 mod bench;
+mod collecting;
 mod erasing;
 mod exits;
 mod hosts;

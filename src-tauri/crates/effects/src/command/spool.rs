@@ -171,6 +171,29 @@ impl Spool {
         Ok((folder, started))
     }
 
+    /// Forgets every staged run but those that are still wanted: what a host that died has left. How many went.
+    ///
+    /// # Errors
+    /// [`Error::Spool`] when the spool cannot be looked through, or something of it cannot be removed.
+    pub fn sweep(&self, wanted: &dyn Fn(AttemptId) -> bool) -> Result<usize, Error> {
+        let fail = fail("sweeping what staged runs left");
+        let entries = match fs::read_dir(&self.0) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(0),
+            other => other.map_err(fail)?,
+        };
+        let mut swept = 0;
+        for entry in entries {
+            let name = entry.map_err(fail)?.file_name();
+            let attempt =
+                name.to_str().and_then(|name| name.strip_prefix("stage-")).and_then(|id| id.parse().ok());
+            if let Some(attempt) = attempt.filter(|attempt| !wanted(*attempt)) {
+                self.unstage(attempt)?;
+                swept += 1;
+            }
+        }
+        Ok(swept)
+    }
+
     /// Forgets a staged run, whatever the command did to its folders.
     pub(crate) fn unstage(&self, attempt: AttemptId) -> Result<(), Error> {
         remove_tree(&self.staged(attempt)).map_err(fail("forgetting a staged run"))

@@ -3,7 +3,7 @@
 use crate::change::scope::Scope;
 use crate::change::{self, settle::Settled};
 use crate::{Hands, Outcome, Output, Progress};
-use model::action::{Action, ActionRequest, Staged};
+use model::action::{Action, ActionRequest, LeftOut, Staged};
 use model::artifact::ArtifactKind;
 use model::receipt::ResultCode;
 use model::{Sensitive, UnixMs};
@@ -29,6 +29,10 @@ pub(crate) fn commit(
         (code, _) => code,
     };
     let mut observed = vec![in_words(request, staged)];
+    observed.extend(staged.left_out.iter().map(|LeftOut { path, entries }| {
+        let place = if path.is_root() { "elsewhere".to_owned() } else { format!("`{path}`") };
+        format!("thrown away, because the folder's own ignore rules name it: {place} ({entries} entries)")
+    }));
     observed.extend(staged.notes.iter().cloned());
     observed.append(&mut done.observed);
     Outcome {

@@ -5,7 +5,7 @@ use super::text;
 use super::touched::{Now, Touched};
 use crate::workspace::digest_reader;
 use crate::{Error, Hands, STAGE_BYTES_MAX};
-use model::action::{ChangeItem, Prior};
+use model::action::{ChangeItem, LeftOut, Prior};
 use model::approval::StagedChange;
 use model::limits::{ARTIFACT_BYTES_MAX, CHANGE_ITEMS_MAX};
 use model::witness::Found;
@@ -23,6 +23,8 @@ pub(crate) struct Diff {
     pub(crate) changes: Vec<StagedChange>,
     /// What is not carried over.
     pub(crate) notes: Vec<String>,
+    /// What the folder's own ignore rules leave out.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// A file as the folder itself has it.

@@ -216,17 +216,30 @@ pub(crate) fn entries(at: &RelPath, folder: &Path) -> Result<Vec<(RelPath, PathB
     Ok(found)
 }
 
-/// Bytes on disk below a folder of ours, as far as it can be seen.
-pub(crate) fn weight(folder: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(folder) else { return 0 };
-    entries
-        .flatten()
-        .map(|entry| match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => weight(&entry.path()),
-            Ok(metadata) => on_disk(&metadata),
-            Err(_) => 0,
-        })
-        .fold(0, u64::saturating_add)
+/// Bytes on disk and entries below a folder of ours, as far as it can be seen.
+pub(crate) fn weight(folder: &Path) -> (u64, u64) {
+    let Ok(entries) = fs::read_dir(folder) else { return (0, 0) };
+    let one = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => {
+            let (bytes, within) = weight(&entry.path());
+            (bytes, within.saturating_add(1))
+        }
+        Ok(metadata) => (on_disk(&metadata), 1),
+        Err(_) => (0, 1),
+    };
+    entries.flatten().map(one).fold((0, 0), |(bytes, many), (more, further)| {
+        (bytes.saturating_add(more), many.saturating_add(further))
+    })
+}
+
+/// Entries at and below a place of ours.
+pub(crate) fn count(place: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(place) else { return 1 };
+    let one = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => count(&entry.path()),
+        _ => 1,
+    };
+    entries.flatten().map(one).fold(1, u64::saturating_add)
 }
 
 #[cfg(unix)]

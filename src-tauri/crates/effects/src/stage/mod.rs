@@ -6,6 +6,8 @@
 
 pub(crate) mod commit;
 mod diff;
+mod ignore;
+mod index;
 mod lay;
 mod text;
 mod touched;
@@ -15,10 +17,11 @@ pub(crate) use text::text;
 use crate::command::run::{Asked, Ran, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
 use crate::command::view::view;
-use crate::{Error, Hands, Output, Progress, STAGE_BYTES_MAX, STAGE_TRIES_MAX};
+use crate::{Error, Hands, Output, Progress, STAGE_TRIES_MAX, STAGE_VIEW_BYTES_MAX, STAGE_VIEW_ENTRIES_MAX};
 use model::action::{Action, StageMethod, Staged};
 use model::approval::StagedChange;
 use model::artifact::ArtifactKind;
+use model::fault::Point;
 use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::json;
 use std::cell::Cell;
@@ -180,13 +183,16 @@ impl Hands {
         let begin = touched::moment(&folder)?;
         let clock = Instant::now();
         let mut seen = view(self, asked.cwd, &folder)?;
+        self.at(Point::StageLay, Edge::Before)?;
         let laid = lay::lay(self, method, &folder, &mut seen)?;
+        self.at(Point::StageLay, Edge::After)?;
         let mut notes = said.to_vec();
         notes.push(format!("staged by {method}, laid in {} ms", clock.elapsed().as_millis()));
         notes.push(format!("walls: {} ({})", self.sandbox.level(), self.sandbox.why()));
         notes.push("the network was held".to_owned());
         let scale = Scale::new(laid.grows());
         let stop = || cancelled() || scale.is_over();
+        self.at(Point::StageRun, Edge::Before)?;
         let mut ran = spawn(self, asked, &seen, &folder, mark, &mut false, &stop, progress)?;
         if self.sandbox.marks_start() {
             ran.mark = spool::mark(&folder)
@@ -200,11 +206,23 @@ impl Hands {
         }
         scale.check()?;
         notes.extend(ran.left_out());
-        let touched = touched::find(self, &laid)?;
+        self.at(Point::StageRun, Edge::After)?;
+        self.at(Point::StageDiff, Edge::Before)?;
+        let touched::Seen { touched, left_out } = touched::find(self, &laid)?;
         touched::undisturbed(self, &touched, begin).map_err(Once::Disturbed)?;
-        let found = diff::diff(self, &touched, &folder.join("bytes"))?;
+        let found = diff::Diff { left_out, ..diff::diff(self, &touched, &folder.join("bytes"))? };
         laid.clear();
+        self.at(Point::StageDiff, Edge::After)?;
         Ok(self.staging(asked, &ran, method, (started_at, self.clock.now()), notes, found)?)
+    }
+
+    /// Passes a boundary of the staged run: nothing of it is an effect, and whoever comes after a crash runs it anew.
+    fn at(&self, point: Point, edge: Edge) -> Result<(), Error> {
+        let passed = match edge {
+            Edge::Before => self.faults.before(point),
+            Edge::After => self.faults.after(point),
+        };
+        passed.map_err(|source| Error::Spool { doing: "staging a command", source })
     }
 
     fn staging(
@@ -218,7 +236,10 @@ impl Hands {
     ) -> Result<Staging, Error> {
         let no_form = || Error::Request("what the command printed has no canonical form".to_owned());
         let transcript = transcript(asked, ran, ran.code()).ok_or_else(no_form)?;
-        let diff = json!({ "method": method.as_str(), "argv": asked.argv, "changes": found.changes });
+        let mut diff = json!({ "method": method.as_str(), "argv": asked.argv, "changes": found.changes });
+        if let (Some(diff), false) = (diff.as_object_mut(), found.left_out.is_empty()) {
+            diff.insert("left_out".to_owned(), json!(found.left_out));
+        }
         let bytes = seal::canon::canonical_value(&diff)
             .map_err(|e| Error::Request(format!("the changes have no canonical form: {e}")))?;
         let diff = Output {
@@ -241,6 +262,7 @@ impl Hands {
             finished_at,
             notes,
             look_first: None,
+            left_out: found.left_out,
         };
         let printed = [ran.stdout.kept(), ran.stderr.kept()].concat();
         let tail = printed.get(printed.len().saturating_sub(PRINTED_BYTES)..).unwrap_or(&[]);
@@ -253,6 +275,13 @@ impl Hands {
             printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
         })
     }
+}
+
+/// Which side of a boundary.
+#[derive(Clone, Copy)]
+enum Edge {
+    Before,
+    After,
 }
 
 /// Why one try came to nothing.
@@ -280,29 +309,43 @@ impl From<Unstaged> for Once {
 /// Weighs what a running command leaves behind, so that it cannot fill the disk.
 struct Scale<'a> {
     folder: &'a Path,
-    last: Cell<Instant>,
-    over: Cell<bool>,
+    /// When it is weighed next: weighing must not take long beside what is weighed.
+    next: Cell<Instant>,
+    over: Cell<Option<&'static str>>,
 }
 
 impl<'a> Scale<'a> {
     fn new(folder: &'a Path) -> Self {
-        Self { folder, last: Cell::new(Instant::now()), over: Cell::new(false) }
+        Self { folder, next: Cell::new(Instant::now() + WEIGH), over: Cell::new(None) }
+    }
+
+    fn weigh(&self) {
+        let began = Instant::now();
+        let (bytes, entries) = lay::weight(self.folder);
+        if bytes > STAGE_VIEW_BYTES_MAX {
+            self.over.set(Some("bytes"));
+        } else if entries > STAGE_VIEW_ENTRIES_MAX {
+            self.over.set(Some("entries"));
+        }
+        let ended = Instant::now();
+        self.next.set(ended + WEIGH.max(ended.duration_since(began).saturating_mul(20)));
     }
 
     fn is_over(&self) -> bool {
-        if !self.over.get() && self.last.get().elapsed() >= WEIGH {
-            self.over.set(lay::weight(self.folder) > STAGE_BYTES_MAX);
-            self.last.set(Instant::now());
+        if self.over.get().is_none() && Instant::now() >= self.next.get() {
+            self.weigh();
         }
-        self.over.get()
+        self.over.get().is_some()
     }
 
     fn check(&self) -> Result<(), Unstaged> {
-        if self.over.get() || lay::weight(self.folder) > STAGE_BYTES_MAX {
-            let say =
-                format!("it left more than {STAGE_BYTES_MAX} bytes behind and was ended; nothing was done");
-            return Err(Unstaged::Failed(say));
-        }
-        Ok(())
+        self.weigh();
+        let most = match self.over.get() {
+            None => return Ok(()),
+            Some("bytes") => format!("{STAGE_VIEW_BYTES_MAX} bytes"),
+            Some(_) => format!("{STAGE_VIEW_ENTRIES_MAX} entries"),
+        };
+        let say = format!("it left more than {most} behind and was ended; nothing was done");
+        Err(Unstaged::Failed(say))
     }
 }

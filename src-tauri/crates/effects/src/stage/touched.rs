@@ -1,13 +1,18 @@
 //! Which places a staged command touched, and what is there in its view.
 
-use super::lay::{self, Laid};
+use super::ignore::Ignore;
+use super::lay::{self, Laid, Print};
 use crate::reads::walk::walk;
 use crate::workspace::entry::{Kind, Stat};
 use crate::{Error, Hands, MANIFEST_ENTRIES_MAX};
 use model::RelPath;
+use model::action::LeftOut;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Places that are left out and named, at most.
+const LEFT_OUT_NAMED: usize = 16;
 
 /// What is at a place of the view now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,29 +32,34 @@ pub(crate) enum Now {
 /// Place by place.
 pub(crate) type Touched = BTreeMap<RelPath, Now>;
 
+/// What a command touched, and what of that the folder's own ignore rules leave out.
+pub(crate) struct Seen {
+    pub(crate) touched: Touched,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
 /// Everything that may differ from the folder itself.
-pub(crate) fn find(hands: &Hands, laid: &Laid) -> Result<Touched, Error> {
-    let mut finder = Finder { hands, touched: Touched::new() };
+pub(crate) fn find(hands: &Hands, laid: &Laid) -> Result<Seen, Error> {
+    let mut finder =
+        Finder { hands, ignore: Ignore::of(hands), touched: Touched::new(), left_out: BTreeMap::new() };
     match laid {
-        Laid::Layer { upper, .. } => finder.layer(&RelPath::ROOT, upper)?,
-        Laid::Copied { tree, before } => {
-            let after = lay::prints(tree)?;
-            for path in before.keys().filter(|path| !after.contains_key(*path)) {
-                finder.touched.insert(path.clone(), Now::Gone);
-            }
-            for (path, print) in &after {
-                let was = before.get(path);
-                let folders = was.is_some_and(|was| was.stat.kind == Kind::Folder);
-                if was == Some(print) || (folders && print.stat.kind == Kind::Folder) {
-                    continue;
-                }
-                let place = crate::workspace::names::below(tree, path.as_bytes())
-                    .map_err(|e| Error::io("naming", path, e))?;
-                finder.touched.insert(path.clone(), now(&print.stat, place));
-            }
-        }
+        Laid::Layer { upper, .. } => finder.layer(&RelPath::ROOT, upper, false)?,
+        Laid::Copied { tree, before } => finder.copied(tree, before)?,
     }
-    Ok(finder.touched)
+    Ok(Seen { touched: finder.touched, left_out: told(finder.left_out) })
+}
+
+/// The places with the most entries by name, all others together.
+fn told(left_out: BTreeMap<RelPath, u64>) -> Vec<LeftOut> {
+    let mut all: Vec<LeftOut> =
+        left_out.into_iter().map(|(path, entries)| LeftOut { path, entries }).collect();
+    all.sort_by(|a, b| b.entries.cmp(&a.entries).then_with(|| a.path.cmp(&b.path)));
+    let rest: u64 = all.iter().skip(LEFT_OUT_NAMED).map(|one| one.entries).sum();
+    all.truncate(LEFT_OUT_NAMED);
+    if rest > 0 {
+        all.push(LeftOut { path: RelPath::ROOT, entries: rest });
+    }
+    all
 }
 
 fn now(stat: &Stat, place: PathBuf) -> Now {
@@ -80,40 +90,133 @@ fn special(_: &Path) -> &'static str {
 
 struct Finder<'a> {
     hands: &'a Hands,
+    ignore: Ignore<'a>,
     touched: Touched,
+    left_out: BTreeMap<RelPath, u64>,
+}
+
+/// What the ignore rules say of a place.
+enum Ruled {
+    /// Nothing, or git keeps it all the same.
+    In,
+    /// It is left out with all below it.
+    Out,
+    /// It is left out but for files below it that git keeps.
+    OutButTracked,
 }
 
 impl Finder<'_> {
+    /// What the rules say; `within` a place that is left out, of which only tracked files are looked at.
+    fn ruled(&self, path: &RelPath, is_folder: bool, within: bool) -> Ruled {
+        if !within && !self.ignore.names(path, is_folder) {
+            return Ruled::In;
+        }
+        match is_folder {
+            true if self.ignore.tracked_within(path).next().is_some() => Ruled::OutButTracked,
+            false if self.ignore.tracks(path) => Ruled::In,
+            _ => Ruled::Out,
+        }
+    }
+
+    fn leave_out(&mut self, path: &RelPath, entries: u64) {
+        let count = self.left_out.entry(path.clone()).or_default();
+        *count = count.saturating_add(entries);
+    }
+
     /// Reads a layer's upper folder: what is in it was written, a device numbered nothing says that a name is gone.
-    fn layer(&mut self, at: &RelPath, folder: &Path) -> Result<(), Error> {
+    fn layer(&mut self, at: &RelPath, folder: &Path, within: bool) -> Result<(), Error> {
         for (path, place) in lay::entries(at, folder)? {
             let metadata = fs::symlink_metadata(&place).map_err(|e| Error::io("looking at", &path, e))?;
-            if is_whiteout(&metadata) {
-                self.gone(&path)?;
-                continue;
-            }
-            let stat = Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata));
+            let whiteout = is_whiteout(&metadata);
             let below = self.kind_below(&path)?;
-            match (stat.kind, below) {
-                (Kind::Folder, Some(Kind::Folder)) => {
-                    if is_opaque(&place) {
-                        self.all_within_gone(&path)?;
+            let is_folder = metadata.is_dir() || (whiteout && below == Some(Kind::Folder));
+            match self.ruled(&path, is_folder, within) {
+                Ruled::In if whiteout => self.gone(&path, below)?,
+                Ruled::In => self.written(path, place, metadata, below)?,
+                Ruled::Out if whiteout && below.is_none() => {}
+                Ruled::Out => self.leave_out(&path, if whiteout { 1 } else { lay::count(&place) }),
+                Ruled::OutButTracked => {
+                    if whiteout || is_opaque(&place) {
+                        self.tracked_gone(&path)?;
                     }
-                    self.layer(&path, &place)?;
-                }
-                (Kind::Folder, _) => {
-                    self.touched.insert(path.clone(), Now::Folder);
-                    self.layer(&path, &place)?;
-                }
-                (_, below) => {
-                    if below == Some(Kind::Folder) {
-                        self.all_within_gone(&path)?;
+                    if !whiteout {
+                        self.layer(&path, &place, true)?;
                     }
-                    self.touched.insert(path, now(&stat, place));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Something that the command wrote.
+    fn written(
+        &mut self,
+        path: RelPath,
+        place: PathBuf,
+        metadata: fs::Metadata,
+        below: Option<Kind>,
+    ) -> Result<(), Error> {
+        let stat = Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata));
+        match (stat.kind, below) {
+            (Kind::Folder, Some(Kind::Folder)) => {
+                if is_opaque(&place) {
+                    self.all_within_gone(&path)?;
+                }
+                self.layer(&path, &place, false)
+            }
+            (Kind::Folder, _) => {
+                self.touched.insert(path.clone(), Now::Folder);
+                self.layer(&path, &place, false)
+            }
+            (_, below) => {
+                if below == Some(Kind::Folder) {
+                    self.all_within_gone(&path)?;
+                }
+                self.touched.insert(path, now(&stat, place));
+                Ok(())
+            }
+        }
+    }
+
+    /// Compares a copy with what it was before.
+    fn copied(&mut self, tree: &Path, before: &BTreeMap<RelPath, Print>) -> Result<(), Error> {
+        let after = lay::prints(tree)?;
+        for (path, was) in before.iter().filter(|(path, _)| !after.contains_key(*path)) {
+            // What goes with a folder that goes, goes; what alone is gone and is left out, stays.
+            let with_its_folder = self.touched.get(&path.parent()) == Some(&Now::Gone);
+            match self.left_out_at(path, was.stat.kind == Kind::Folder).filter(|_| !with_its_folder) {
+                Some(at) => self.leave_out(&at, 1),
+                None => drop(self.touched.insert(path.clone(), Now::Gone)),
+            }
+        }
+        for (path, print) in &after {
+            let was = before.get(path);
+            let folders = was.is_some_and(|was| was.stat.kind == Kind::Folder);
+            if was == Some(print) || (folders && print.stat.kind == Kind::Folder) {
+                continue;
+            }
+            if let Some(at) = self.left_out_at(path, print.stat.kind == Kind::Folder) {
+                self.leave_out(&at, 1);
+                continue;
+            }
+            let place = crate::workspace::names::below(tree, path.as_bytes())
+                .map_err(|e| Error::io("naming", path, e))?;
+            self.touched.insert(path.clone(), now(&print.stat, place));
+        }
+        Ok(())
+    }
+
+    /// The outermost place at or above `path` that is left out, unless git keeps `path` itself.
+    fn left_out_at(&self, path: &RelPath, is_folder: bool) -> Option<RelPath> {
+        let mut found = None;
+        let mut at = path.clone();
+        while !at.is_root() {
+            if self.ignore.names(&at, is_folder || at != *path) {
+                found = Some(at.clone());
+            }
+            at = at.parent();
+        }
+        found.filter(|_| is_folder || !self.ignore.tracks(path))
     }
 
     /// What is at a path of the folder itself.
@@ -125,8 +228,19 @@ impl Finder<'_> {
         }
     }
 
-    fn gone(&mut self, path: &RelPath) -> Result<(), Error> {
-        match self.kind_below(path)? {
+    /// Files that git keeps below a place that is left out are gone with it.
+    fn tracked_gone(&mut self, path: &RelPath) -> Result<(), Error> {
+        let tracked: Vec<RelPath> = self.ignore.tracked_within(path).cloned().collect();
+        for file in tracked {
+            if self.kind_below(&file)?.is_some() {
+                self.touched.entry(file).or_insert(Now::Gone);
+            }
+        }
+        Ok(())
+    }
+
+    fn gone(&mut self, path: &RelPath, below: Option<Kind>) -> Result<(), Error> {
+        match below {
             None => return Ok(()),
             Some(Kind::Folder) => self.all_within_gone(path)?,
             Some(_) => {}

@@ -2,7 +2,7 @@
 
 use super::card::{Line, LineKind, effect};
 use super::visible::{visible, visible_path};
-use model::action::{Action, StageMethod, Staged};
+use model::action::{Action, LeftOut, StageMethod, Staged};
 use model::approval::{StagedChange, StagedView};
 
 /// What ran and how it ended, every change with deletions first, and the end of what it printed.
@@ -22,12 +22,33 @@ pub(super) fn lines(action: &Action, staged: &Staged, view: &StagedView) -> Vec<
         1 => "your yes carries over exactly this one change; nothing runs again".to_owned(),
         many => format!("your yes carries over exactly these {many} changes; nothing runs again"),
     }));
+    if let Some(words) = left_out(staged) {
+        lines.push(effect(words));
+    }
     view.changes.iter().for_each(|one| change(one, &mut lines));
     if view.changes.iter().any(|one| one.no_text.is_some()) {
         lines.push(effect(format!("the whole difference is artifact `{}`", view.diff.artifact_id)));
     }
     printed(view, &mut lines);
     lines
+}
+
+/// What the folder's own ignore rules keep out of it, never silently.
+fn left_out(staged: &Staged) -> Option<String> {
+    let all: u64 = staged.left_out.iter().map(|one| one.entries).sum();
+    let place = |one: &LeftOut| match one.path.is_root() {
+        true => format!("elsewhere ({})", one.entries),
+        false => format!("{} ({})", visible_path(&one.path), one.entries),
+    };
+    let places: Vec<String> = staged.left_out.iter().map(place).collect();
+    let entries =
+        if all == 1 { "1 changed entry is".to_owned() } else { format!("{all} changed entries are") };
+    (all > 0).then(|| {
+        format!(
+            "{entries} THROWN AWAY, because the folder's own ignore rules name their places: {}",
+            places.join(", ")
+        )
+    })
 }
 
 fn ran(action: &Action, staged: &Staged) -> String {

@@ -205,6 +205,7 @@ pub(crate) fn staged_request() -> ActionRequest {
         finished_at: T0.plus_ms(40),
         notes: vec!["walls".to_owned()],
         look_first: None,
+        left_out: vec![model::action::LeftOut { path: path("out"), entries: 7 }],
     });
     request
 }

@@ -311,6 +311,29 @@ impl Kernel {
         Ok(())
     }
 
+    /// Forgets staged runs that a host has left when it died: all but those that a request in hand will carry over.
+    pub(crate) fn sweep_staged(&self) {
+        // What cannot be told is kept: it harms nobody, and the next run of the same attempt replaces it.
+        let wanted = |attempt: AttemptId| self.is_staged_run_wanted(attempt).unwrap_or(true);
+        match self.ports.hands.sweep(&wanted) {
+            Ok(0) => {}
+            Ok(swept) => tracing::info!(swept, "staged runs of a host that died are forgotten"),
+            Err(error) => tracing::warn!(error, "what a staged run left is still there"),
+        }
+    }
+
+    fn is_staged_run_wanted(&self, attempt: AttemptId) -> Result<bool, Error> {
+        let broken = |e: projections::Error| Error::Broken(e.to_string());
+        let Some(row) = self.query()?.attempt(attempt).map_err(broken)? else { return Ok(false) };
+        let state = self.task(row.task_id)?;
+        let at_work = !state.task.status.is_terminal() && state.current == Some(attempt);
+        let open = |act: &crate::state::ActState| act.outcome.is_none() && act.resolved.is_none();
+        if !at_work || !state.attempt().and_then(|attempt| attempt.act.as_ref()).is_some_and(open) {
+            return Ok(false);
+        }
+        Ok(self.request_in_hand(&state)?.staged.is_some())
+    }
+
     /// Nothing of a staged run is needed any more. What stays behind harms nobody and is swept by the next one.
     pub(crate) fn unstage(&self, state: &TaskState, attempt: AttemptId) {
         if state.task.workspace_hint.is_none() {

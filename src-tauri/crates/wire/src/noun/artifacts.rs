@@ -76,6 +76,29 @@ answers! {
         next_offset: Option<u64>,
     }
 
+    /// What a collection took, or would take.
+    Collected {
+        /// Whether it was only looked.
+        dry_run: bool,
+        /// Artifacts whose content goes: no receipt leads to them.
+        artifacts: u64,
+        /// Bytes of that.
+        bytes: u64,
+        by_kind: Vec<Collectible>,
+        /// Files that nothing names at all, left by acts that were broken off.
+        orphans: u64,
+        orphan_bytes: u64,
+        /// Artifacts that stay because their task is still at work or ended a short time ago.
+        young: u64,
+        /// Different contents that stay.
+        kept: u64,
+        /// Artifacts with the signed lists of what went.
+        lists: Vec<String>,
+    }
+
+    /// A kind of artifact of which some goes.
+    Collectible { kind: String, artifacts: u64, bytes: u64 }
+
     /// The six questions of HK-14.4, and the ancestry.
     Lineages {
         artifact_id: String,

@@ -1,0 +1,150 @@
+//! Garbage collection: whatever receipt there is can still be undone and proven afterwards.
+
+use crate::story::{completed, rebuilt, state};
+use kernel::{Standing, Waiting};
+use model::TaskId;
+use model::artifact::ArtifactKind;
+use model::ingress::Channel;
+use model::limits::COLLECT_AFTER_MS;
+use model::proposal::Answer;
+use model::receipt::ReceiptClass;
+use serde_json::json;
+use std::collections::BTreeMap;
+use testkit::{World, change, done, look, write};
+
+const FILES: [&str; 4] = ["a.txt", "b.txt", "c.txt", "d/e.txt"];
+
+/// Chance of a seed, and of nothing else.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn file(&mut self) -> &'static str {
+        FILES[usize::try_from(self.below(4)).unwrap()]
+    }
+}
+
+fn act(dice: &mut Dice, turn: u64) -> Vec<Answer> {
+    let file = dice.file();
+    match dice.below(3) {
+        0 => vec![look(file), change(json!([{ "op": "delete", "path": file }]))],
+        1 => vec![look(file), change(json!([{ "op": "move", "from": file, "to": format!("moved/{turn}") }]))],
+        // Long enough for a file of its own beside the ledger, now and then.
+        _ => vec![
+            look(file),
+            write(
+                file,
+                &format!("turn {turn}\n").repeat(1 + 12_000 * usize::try_from(dice.below(2)).unwrap()),
+            ),
+        ],
+    }
+}
+
+/// Drives a task; every question is answered by chance, the first with a yes.
+fn drive(world: &World, dice: &mut Dice, task: TaskId) {
+    let mut asked = 0;
+    while let Standing::Waiting(Waiting::Approval(id)) = world.drive(task) {
+        if asked == 0 || dice.below(3) > 0 {
+            world.person.allow(world.kernel(), task, id).unwrap();
+        } else {
+            world.person.deny(world.kernel(), task, id, "not this").unwrap();
+        }
+        asked += 1;
+    }
+}
+
+fn life(seed: u64) -> (World, Vec<TaskId>, BTreeMap<String, Vec<u8>>) {
+    let world = World::new(9_000 + seed);
+    let mut dice = Dice(seed);
+    for file in FILES {
+        world.file(file, &format!("{file} as it was\n"));
+    }
+    let before = world.files();
+    let tasks: Vec<TaskId> = (0..3)
+        .map(|number| {
+            let mut answers: Vec<Answer> =
+                (0..3).flat_map(|turn| act(&mut dice, number * 10 + turn)).collect();
+            answers.push(done("enough"));
+            let task = world.script(&format!("task {number}"), answers);
+            drive(&world, &mut dice, task);
+            task
+        })
+        .collect();
+    (world, tasks, before)
+}
+
+fn receipts(world: &World, tasks: &[TaskId]) -> Vec<model::ReceiptId> {
+    let of = |task: &TaskId| state(world, *task).receipts;
+    let acts = tasks.iter().rev().flat_map(|task| of(task).into_iter().rev().collect::<Vec<_>>());
+    acts.filter(|r| r.receipt_class == ReceiptClass::ToolExecution).map(|r| r.receipt_id).collect()
+}
+
+fn is_valid(world: &World) {
+    let key = seal::Signer::public(world.keys.log_signer().as_ref());
+    let report = ledger::verify(world.kernel().reader(), &[key], None, &mut |_| true).unwrap();
+    assert_eq!(report.verdict, ledger::Verdict::Valid, "{}", report.reason);
+}
+
+#[conforms::conforms("HK-6.4-3")]
+#[test]
+fn after_a_collection_every_receipt_can_be_undone_and_the_log_is_valid() {
+    let mut collected_in_all = 0;
+    for seed in 1..=3 {
+        let (mut world, tasks, before) = life(seed);
+        // One that has not ended: all of it stays.
+        let waits = world.script("waits", vec![write("w.txt", &"w".repeat(100_000)), done("written")]);
+        let Standing::Waiting(Waiting::Approval(question)) = world.drive(waits) else { panic!("it waits") };
+        let (now, files) = world.kernel().garbage(COLLECT_AFTER_MS).unwrap();
+        assert_eq!(
+            (now.garbage.len(), files.digests.len()),
+            (0, 0),
+            "seed {seed}: nothing goes before its time"
+        );
+        assert!(now.young > 0);
+        world.person.allow(world.kernel(), waits, question).unwrap();
+
+        let all = receipts(&world, &tasks);
+        let plans = |world: &World| {
+            all.iter().map(|id| world.kernel().preview_rollback(&[*id]).unwrap()).collect::<Vec<_>>()
+        };
+        let planned = plans(&world);
+        world.clock.advance(COLLECT_AFTER_MS + 1);
+        let (garbage, _) = world.kernel().garbage(COLLECT_AFTER_MS).unwrap();
+        let kinds: Vec<ArtifactKind> = garbage.garbage.iter().map(|one| one.kind).collect();
+        assert!(kinds.contains(&ArtifactKind::ModelRequest), "seed {seed}: {kinds:?}");
+        let collected = world.kernel().collect(COLLECT_AFTER_MS, &mut |_, _| {}).unwrap();
+        assert_eq!(collected.artifacts, garbage.garbage.len() as u64);
+        collected_in_all += collected.artifacts;
+        assert_eq!(plans(&world), planned, "seed {seed}: every undo is as it was");
+        let (left, files) = world.kernel().garbage(COLLECT_AFTER_MS).unwrap();
+        assert_eq!((left.garbage, files.digests), (Vec::new(), Vec::new()), "seed {seed}: once is enough");
+        is_valid(&world);
+
+        world.reopen();
+        let key = format!("undo all of {seed}");
+        let undo = world.kernel().rollback_many(&all, None, "Undo it".to_owned(), Channel::Cli, key).unwrap();
+        assert_eq!(world.drive_allowing(undo.task_id).0, completed(), "seed {seed}");
+        assert_eq!(world.files(), before, "seed {seed}: every byte is back");
+        is_valid(&world);
+        let (views, log) = rebuilt(&mut world);
+        assert_eq!(views, log, "seed {seed}: what is listed follows from the log alone");
+    }
+    println!("content of {collected_in_all} artifacts collected in three lives");
+}
+
+#[test]
+fn what_a_person_keeps_stays_until_they_let_it_go() {
+    let (world, ..) = life(1);
+    world.clock.advance(COLLECT_AFTER_MS + 1);
+    let garbage = || world.kernel().garbage(COLLECT_AFTER_MS).unwrap().0.garbage;
+    let one = garbage()[0].artifact_id;
+    let has = |id| garbage().iter().any(|other| other.artifact_id == id);
+    world.kernel().keep_artifact(one, true).unwrap();
+    assert!(!has(one));
+    world.kernel().keep_artifact(one, false).unwrap();
+    assert!(has(one));
+}
