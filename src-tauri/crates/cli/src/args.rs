@@ -1,5 +1,6 @@
 //! The verbs, and the help that teaches them.
 
+mod artifacts;
 mod ledger;
 mod policy;
 mod rest;
@@ -7,13 +8,13 @@ mod secret;
 mod standing;
 mod work;
 
+pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
-    ArtifactsVerb, AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb,
-    GcArgs, GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb,
-    ProofExport, ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe,
-    WitnessVerb,
+    AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GcArgs,
+    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport,
+    ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe, WitnessVerb,
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;

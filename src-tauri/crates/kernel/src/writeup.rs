@@ -73,8 +73,7 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         return RetentionClass::Permanent;
     }
     match kind {
-        Kind::ContextPack
-        | Kind::ModelRequest
+        Kind::ModelRequest
         | Kind::ModelResponse
         | Kind::ModelAnswer
         | Kind::WorkingState => RetentionClass::Ephemeral,
@@ -96,6 +95,8 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::BeliefExtract
         | Kind::BinaryAttachment
         | Kind::CapabilityGrant
+        // History is judged again by what a proposer had read.
+        | Kind::ContextPack
         | Kind::MemoryPromotion
         | Kind::Message
         | Kind::Playbook

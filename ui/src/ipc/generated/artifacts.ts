@@ -86,6 +86,33 @@ export interface Bytes {
   next_offset: number | null;
 }
 
+/** What a collection took, or would take. */
+export interface Collected {
+  /** Whether it was only looked. */
+  dry_run: boolean;
+  /** Artifacts whose content goes: no receipt leads to them. */
+  artifacts: number;
+  /** Bytes of that. */
+  bytes: number;
+  by_kind: Collectible[];
+  /** Files that nothing names at all, left by acts that were broken off. */
+  orphans: number;
+  orphan_bytes: number;
+  /** Artifacts that stay because their task is still at work or ended a short time ago. */
+  young: number;
+  /** Different contents that stay. */
+  kept: number;
+  /** Artifacts with the signed lists of what went. */
+  lists: string[];
+}
+
+/** A kind of artifact of which some goes. */
+export interface Collectible {
+  kind: string;
+  artifacts: number;
+  bytes: number;
+}
+
 /** The six questions of HK-14.4, and the ancestry. */
 export interface Lineages {
   artifact_id: string;

@@ -10,6 +10,7 @@ use ledger::PinState;
 use model::Digest;
 use model::fault::NoFaults;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
+use projections::ArtifactState;
 use projections::query::ArtifactFilter;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -59,6 +60,10 @@ pub(crate) fn backup(host: &dyn Host, p: Backup) -> Result<BackedUp, Error> {
     for (done, row) in rows.iter().enumerate() {
         if host.progress("artifacts", done as u64, total) == Flow::Stop {
             return Err(Error::new(Code::Cancelled, "stopped, as asked; the copy is not whole"));
+        }
+        // What the log says is no longer kept is not missed.
+        if row.state == ArtifactState::Expired {
+            continue;
         }
         // Small ones are rows of the ledger and are in its copy.
         if !seen.insert(row.content_hash) || reader.blob(&row.content_hash).wire()?.is_some() {

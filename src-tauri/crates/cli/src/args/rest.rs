@@ -48,60 +48,6 @@ pub struct ServeArgs {
     pub port: Option<u16>,
 }
 
-/// `hermit artifacts`.
-#[derive(Debug, Subcommand)]
-pub enum ArtifactsVerb {
-    /// Takes a file in.
-    Ingest {
-        /// The file.
-        file: PathBuf,
-        /// How far it may be relied on: untrusted (the standard), user_asserted.
-        #[arg(long, value_name = "TIER")]
-        trust: Option<String>,
-    },
-    /// Shows one artifact; with `-o` writes its bytes.
-    Show {
-        /// The artifact, or the beginning or end of its identifier.
-        artifact: String,
-        /// Where its bytes go; `-` is standard output.
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-    /// Tells where it came from and what came of it.
-    Lineage {
-        /// The artifact.
-        artifact: String,
-    },
-    /// Keeps an artifact, whatever `gc` would say.
-    Keep {
-        /// The artifact.
-        artifact: String,
-        /// Let it go again.
-        #[arg(long)]
-        undo: bool,
-    },
-    /// Makes room: lets content go to which no receipt leads.
-    Gc(GcArgs),
-}
-
-/// `hermit artifacts gc`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-What stays: everything that a receipt leads to, so that each can still be undone, explained and proven; what a task at
-work needs; what you gave, were answered, remembered or chose to keep; and what belongs to a task that ended a short
-time ago. What goes is mostly what was sent to models and what was tried and refused. Every digest stays in the log,
-which names what went.
-
-It needs the store for itself: end `hermit serve` and the app first.")]
-pub struct GcArgs {
-    /// Only tell what would go.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Of tasks that ended at least so long ago: `30d` (the standard), `12h`, `0s`.
-    #[arg(long, value_name = "TIME", default_value = "30d")]
-    pub older_than: String,
-}
-
 /// `hermit proof`.
 #[derive(Debug, Subcommand)]
 pub enum ProofVerb {
