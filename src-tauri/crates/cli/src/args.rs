@@ -12,9 +12,9 @@ pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
-    AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GcArgs,
-    GrantsVerb, HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport,
-    ProofVerb, ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe, WitnessVerb,
+    AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
+    HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport, ProofVerb,
+    ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe, WitnessVerb,
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;
