@@ -4,7 +4,7 @@ use crate::change::{self, settle};
 use crate::command;
 use crate::{
     Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Secrets, Settled, Spool,
-    Web, Workspace, reads, stage, web,
+    Web, Workspace, reads, stage, vcs, web,
 };
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
 use model::artifact::ArtifactKind;
@@ -97,7 +97,8 @@ impl Hands {
             ResourceId::File(..) => {
                 Found::Unreadable { reason: "it belongs to another workspace".to_owned() }
             }
-            _ => Found::Unreadable { reason: "these hands look at files only".to_owned() },
+            ResourceId::Ref(workspace, name) if *workspace == self.workspace.id() => self.found_ref(name),
+            _ => Found::Unreadable { reason: "these hands look at files and refs only".to_owned() },
         }
     }
 
@@ -144,6 +145,7 @@ impl Hands {
                 None => command::run(self, &scope, request, started, cancelled, progress),
             },
             Action::Fetch(_) => web::fetch(self, &scope, request, started, cancelled),
+            Action::Vcs { .. } => vcs::perform(self, &scope, request, started, cancelled, progress),
             Action::Remember { .. } => {
                 let error =
                     Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
@@ -284,6 +286,7 @@ fn executor_name(class: ActionClass) -> &'static str {
     match class {
         ActionClass::ReadLocal => "hermit.read",
         ActionClass::ExecuteCommand => "hermit.command",
+        ActionClass::VcsMutation => "hermit.vcs",
         ActionClass::NetworkRead | ActionClass::NetworkWrite | ActionClass::CredentialedApiCall => {
             "hermit.fetch"
         }

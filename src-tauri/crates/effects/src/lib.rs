@@ -33,9 +33,12 @@
 //! 10. A request to a server goes once, to the one address that was checked. It is written down before it is sent and its
 //!     answer before it is told; what may have arrived and was not answered is `unknown`, never sent again.
 //!
+//! 11. Version control moves one ref, by compare-and-swap, with plumbing alone and behind the walls; where it is afterwards
+//!     is read from the repository's own files.
+//!
 //! # Where to start reading
 //!
-//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `web::fetch`.
+//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `web::fetch`, `vcs::perform`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
@@ -49,6 +52,7 @@ mod reads;
 mod sandbox;
 mod stage;
 mod undo;
+mod vcs;
 mod web;
 mod workspace;
 
@@ -60,8 +64,9 @@ pub use governance::Authorization;
 pub use hands::Hands;
 pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use sandbox::Sandbox;
-pub use stage::{Staging, Unstaged};
+pub use stage::{Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
+pub use vcs::Head;
 pub use web::{Call, NoReply, NoWeb, Reply, Web};
 pub use workspace::Workspace;
 

@@ -150,6 +150,7 @@ impl World {
             Action::Change { .. } => ActionClass::WriteLocal,
             Action::Command { .. } => ActionClass::ExecuteCommand,
             Action::Fetch(_) => ActionClass::NetworkWrite,
+            Action::Vcs { .. } => ActionClass::VcsMutation,
             Action::Remember { .. } => ActionClass::DurableMemoryWrite,
             Action::Rollback { .. } => ActionClass::Rollback,
         };
@@ -178,7 +179,7 @@ impl World {
         let none = || (Vec::new(), Vec::new());
         let (filesystem_scope, (network_scope, secret_scope)) = match &request.action {
             Action::Observe { .. } => (FilesystemScope::ReadLease, none()),
-            Action::Command { network: false, .. } => (FilesystemScope::Lease, none()),
+            Action::Command { network: false, .. } | Action::Vcs { .. } => (FilesystemScope::Lease, none()),
             Action::Command { hosts, secrets, .. } => {
                 let any = || vec!["*:0".to_owned()];
                 let hosts = if hosts.is_empty() { any() } else { hosts.clone() };

@@ -17,3 +17,4 @@ mod staged;
 #[allow(dead_code, reason = "the hands' own tests take the rest")]
 #[path = "../../effects/tests/support.rs"]
 mod support;
+mod versioning;

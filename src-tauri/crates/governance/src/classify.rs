@@ -124,6 +124,9 @@ pub fn classify(action: &Action) -> Vec<ActionClass> {
                 found.insert(ActionClass::CredentialedApiCall);
             }
         }
+        Action::Vcs { .. } => {
+            found.insert(ActionClass::VcsMutation);
+        }
         Action::Remember { .. } => {
             found.insert(ActionClass::DurableMemoryWrite);
         }
@@ -203,6 +206,10 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
             found.extend(secrets.iter().cloned().map(ResourceId::Secret));
         }
         Action::Fetch(fetch) => found.extend(of_fetch(fetch)),
+        Action::Vcs { change } => {
+            found.insert(ResourceId::Ref(workspace, change.moves().to_owned()));
+            found.extend(change.files().iter().map(|tracked| file(&tracked.path)));
+        }
         Action::Remember { .. } => {}
         Action::Rollback { items, .. } => {
             found.extend(action.undoes().into_iter().map(ResourceId::Receipt));

@@ -166,7 +166,7 @@ fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
 pub const fn reversibility(action: &Action) -> Reversibility {
     match action {
         Action::Observe { .. } => Reversibility::NoEffect,
-        Action::Change { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
+        Action::Change { .. } | Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
             Reversibility::Reversible
         }
         Action::Fetch(fetch) if !fetch.method.changes() => Reversibility::NoEffect,

@@ -34,6 +34,23 @@ pub enum Proposal {
     },
     /// Ask a server, once.
     Fetch(Fetch),
+    /// Commit files on the branch that is checked out.
+    Commit {
+        /// The files, one by one.
+        #[serde(deserialize_with = "files")] paths: Vec<RelPath>,
+        /// What is said of it.
+        #[serde(deserialize_with = "said")] message: String,
+    },
+    /// Make a branch at the commit that is checked out.
+    Branch {
+        /// Its name, without `refs/heads/`.
+        #[serde(deserialize_with = "said")] name: String,
+    },
+    /// Make a tag there.
+    Tag {
+        /// Its name, without `refs/tags/`.
+        #[serde(deserialize_with = "said")] name: String,
+    },
     /// Replace the working state.
     Note(WorkingState),
     /// Hold a claim as provisionally true.
@@ -108,6 +125,9 @@ impl Proposal {
             Self::Change(_) => "change",
             Self::Command { .. } => "command",
             Self::Fetch(_) => "fetch",
+            Self::Commit { .. } => "commit",
+            Self::Branch { .. } => "branch",
+            Self::Tag { .. } => "tag",
             Self::Note(_) => "note",
             Self::Believe { .. } => "believe",
             Self::Remember { .. } => "remember",
@@ -158,9 +178,8 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     }
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
-        "command" | "fetch" | "note" | "believe" | "remember" | "ask" | "done" => {
-            serde_json::from_value(call)
-        }
+        "command" | "fetch" | "commit" | "branch" | "tag" | "note" | "believe" | "remember" | "ask"
+        | "done" => serde_json::from_value(call),
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)
@@ -247,6 +266,12 @@ fn inside<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Erro
     }
     let bare = if bare == "." { "" } else { bare };
     bare.parse().or_else(|_| RelPath::from_bytes(bare.as_bytes())).map_err(D::Error::custom)
+}
+
+fn files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RelPath>, D::Error> {
+    #[derive(Deserialize)]
+    struct One(#[serde(deserialize_with = "file")] RelPath);
+    Ok(Vec::<One>::deserialize(deserializer)?.into_iter().map(|one| one.0).collect())
 }
 
 fn file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Error> {

@@ -8,6 +8,7 @@ mod answer;
 mod end;
 mod judge;
 mod lease;
+mod lessen;
 mod normalise;
 mod observe;
 mod receipt;
@@ -15,6 +16,7 @@ mod recover;
 mod rules;
 mod stage;
 mod think;
+mod vcs;
 mod web;
 
 pub(crate) use act::Yes;

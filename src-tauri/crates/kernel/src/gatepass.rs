@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::sync::MutexGuard;
 
 /// The tools there are; any other is denied by the gate.
-const TOOLS: [&str; 6] = ["observe", "change", "command", "fetch", "remember", "rollback"];
+const TOOLS: [&str; 7] = ["observe", "change", "command", "fetch", "vcs", "remember", "rollback"];
 
 /// Entries written within one commit: on disk together with what they are about, before anything is done.
 struct Collected<'a>(&'a mut Vec<AuditEntry>);

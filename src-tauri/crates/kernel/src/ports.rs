@@ -1,6 +1,6 @@
 //! What the kernel asks of others: hands, reasoners, signers, and somebody who listens.
 
-use effects::{BeforeImage, Outcome, Progress, Settled, Staging, Unstaged};
+use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
 use model::action::{Action, ActionRequest, ChangeItem};
 use model::receipt::SandboxLevel;
@@ -93,6 +93,14 @@ pub trait Hands: Send + Sync {
         Err("these hands have no staged view".to_owned())
     }
 
+    /// What is checked out in the folder's repository.
+    ///
+    /// # Errors
+    /// In words, when there is none that can be read.
+    fn head(&self) -> Result<Head, String> {
+        Err("these hands know no version control".to_owned())
+    }
+
     /// Forgets what a staged run left.
     ///
     /// # Errors
@@ -162,6 +170,10 @@ impl Hands for effects::Hands {
 
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
         self.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
+    }
+
+    fn head(&self) -> Result<Head, String> {
+        self.head().map_err(|e| e.to_string())
     }
 
     fn unstage(&self, attempt: AttemptId) -> Result<(), String> {

@@ -8,6 +8,7 @@ mod collecting;
 mod fetching;
 mod governed;
 mod ingress;
+mod lessened;
 mod live;
 mod memory;
 mod observing;

@@ -1,6 +1,7 @@
 //! What can be proposed (HK-11.3, HK-16.4).
 
 use crate::receipt::SandboxLevel;
+use crate::vcs::VcsChange;
 use crate::web::Fetch;
 use crate::{
     ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId,
@@ -235,6 +236,11 @@ pub enum Action {
     },
     /// Ask a server over HTTP or HTTPS, once.
     Fetch(Fetch),
+    /// Change version control: a commit, a branch, a tag.
+    Vcs {
+        /// Which change.
+        change: VcsChange,
+    },
     /// Promote a claim to durable memory.
     Remember {
         /// The claim.
@@ -296,6 +302,7 @@ impl Action {
             Self::Change { .. } => "change",
             Self::Command { .. } => "command",
             Self::Fetch(_) => "fetch",
+            Self::Vcs { .. } => "vcs",
             Self::Remember { .. } => "remember",
             Self::Rollback { .. } => "rollback",
         }
@@ -321,7 +328,7 @@ crate::names! {
 pub struct ExpectedEffect {
     /// What is touched.
     pub resource: ResourceId,
-    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`.
+    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`, `commit`.
     pub effect: String,
     /// Digest before, if something is there.
     pub before_sha256: Option<Digest>,
@@ -431,7 +438,11 @@ impl ActionRequest {
             (Action::Change { items } | Action::Rollback { items, .. }, _) => items,
             (Action::Command { .. }, Some(staged)) => &staged.items,
             (
-                Action::Command { .. } | Action::Observe { .. } | Action::Fetch(_) | Action::Remember { .. },
+                Action::Command { .. }
+                | Action::Observe { .. }
+                | Action::Fetch(_)
+                | Action::Vcs { .. }
+                | Action::Remember { .. },
                 _,
             ) => &[],
         }

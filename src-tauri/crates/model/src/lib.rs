@@ -39,6 +39,7 @@ pub mod slot;
 pub mod standing;
 pub mod task;
 pub mod transition;
+pub mod vcs;
 pub mod web;
 pub mod witness;
 

@@ -70,6 +70,10 @@ pub const FETCH_HEADERS_MAX: usize = 32;
 pub const FETCH_VALUE_BYTES_MAX: usize = 4 * 1024;
 /// Bytes kept of a server's answer; what goes beyond is not read.
 pub const FETCH_REPLY_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Files that one commit names: a person reads them all.
+pub const COMMIT_FILES_MAX: usize = 500;
+/// Bytes of a commit's message.
+pub const COMMIT_MESSAGE_BYTES_MAX: usize = 16 * 1024;
 /// How long one model call may take.
 pub const MODEL_CALL_MS_MAX: u64 = 10 * 60 * 1000;
 /// Bytes of a model's answer.

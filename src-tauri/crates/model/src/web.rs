@@ -150,7 +150,8 @@ fn parse(text: &str) -> Result<WebUrl, &'static str> {
     };
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let letter = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
-    let named = !authority.starts_with('[') && host.bytes().all(letter) && !host.split('.').any(str::is_empty);
+    let named =
+        !authority.starts_with('[') && host.bytes().all(letter) && !host.split('.').any(str::is_empty);
     let numbered = authority.starts_with('[')
         && host.contains(':')
         && host.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.'));

@@ -161,6 +161,10 @@ impl Hands for Adapter {
         self.0.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
     }
 
+    fn head(&self) -> Result<effects::Head, String> {
+        self.0.head().map_err(|e| e.to_string())
+    }
+
     fn unstage(&self, attempt: AttemptId) -> Result<(), String> {
         self.0.unstage(attempt).map_err(|e| e.to_string())
     }

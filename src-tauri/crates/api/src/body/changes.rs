@@ -43,9 +43,11 @@ fn ahead(host: &dyn Host, id: ApprovalId) -> Result<Changes, Error> {
         Action::Change { items } | Action::Rollback { items, .. } => {
             items.iter().map(|item| sides.item(item)).collect::<Result<Vec<_>, _>>()?
         }
-        Action::Observe { .. } | Action::Command { .. } | Action::Fetch(_) | Action::Remember { .. } => {
-            Vec::new()
-        }
+        Action::Observe { .. }
+        | Action::Command { .. }
+        | Action::Fetch(_)
+        | Action::Vcs { .. }
+        | Action::Remember { .. } => Vec::new(),
     };
     files.sort_by_key(gravity);
     Ok(Changes { of: id.to_string(), tense: "ahead".to_owned(), workspace, files })

@@ -23,7 +23,7 @@ impl<'a> Scope<'a> {
         let fits = match request.action {
             Action::Observe { .. } => !matches!(scope, FilesystemScope::Nothing),
             Action::Change { .. } | Action::Rollback { .. } => matches!(scope, FilesystemScope::Named),
-            Action::Command { .. } => matches!(scope, FilesystemScope::Lease),
+            Action::Command { .. } | Action::Vcs { .. } => matches!(scope, FilesystemScope::Lease),
             Action::Fetch(_) | Action::Remember { .. } => true,
         };
         if !fits {

@@ -86,6 +86,7 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         (Action::Fetch(_), _) => {
             settled.outcome = Some(crate::web::settle(hands, request, before.observed_at));
         }
+        (Action::Vcs { .. }, _) => settled.outcome = Some(crate::vcs::settle(hands, request, before)),
         (Action::Observe { .. } | Action::Remember { .. }, _) => {}
     }
     settled

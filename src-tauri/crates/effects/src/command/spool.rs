@@ -283,6 +283,15 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest) -> Transcript {
     }
 }
 
+/// How far something that ran in an act's folder came, whatever its words were.
+pub(crate) fn settle_any(hands: &Hands, request: &ActionRequest) -> Transcript {
+    let folder = hands.spool.folder(request.action_request_id);
+    let alive = is_locked(&folder.join("started")).unwrap_or(false);
+    let state = if alive { TranscriptState::Running } else { TranscriptState::Unknown };
+    let (stdout, stderr) = (printed(&folder.join("stdout")), printed(&folder.join("stderr")));
+    Transcript { state, exit_code: None, signal: None, stdout, stderr, notes: Vec::new() }
+}
+
 fn judge(
     folder: &Path,
     action: &Action,

@@ -12,6 +12,8 @@ mod lay;
 mod text;
 mod touched;
 
+pub use text::difference;
+
 pub(crate) use text::text;
 
 use crate::command::run::{Asked, Ran, spawn, transcript, words};

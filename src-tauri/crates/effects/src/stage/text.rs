@@ -34,6 +34,13 @@ pub(crate) fn lines(
     Ok(diff.unified_diff().context_radius(3).to_string())
 }
 
+/// Unified lines between two texts, without a head; none when one of them is no text.
+pub fn difference(before: &[u8], after: &[u8]) -> Option<String> {
+    let (before, after) = (text(before)?, text(after)?);
+    let diff = TextDiff::configure().timeout(THINK).diff_lines(before, after);
+    Some(diff.unified_diff().context_radius(3).to_string())
+}
+
 /// Bytes as text: UTF-8 without a zero.
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))

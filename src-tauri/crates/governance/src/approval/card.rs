@@ -2,6 +2,7 @@
 
 use super::packet;
 use super::staged;
+use super::vcs;
 use super::visible::{visible, visible_path};
 use super::web;
 use crate::{policy, risk, witness};
@@ -90,6 +91,7 @@ fn effects(request: &ActionRequest) -> Vec<Line> {
             command(argv, cwd, network.then_some((hosts, secrets)), *timeout_ms)
         }
         Action::Fetch(_) => web::lines(request),
+        Action::Vcs { change } => vcs::lines(change),
         Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } => {
             let mut lines = vec![
                 effect(format!("remember in later tasks: \"{}\"", visible(claim))),

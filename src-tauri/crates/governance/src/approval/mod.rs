@@ -4,6 +4,7 @@ mod card;
 mod decision;
 mod packet;
 mod staged;
+mod vcs;
 mod visible;
 mod web;
 

@@ -60,6 +60,7 @@ fn ran(action: &Action, staged: &Staged) -> String {
         Action::Observe { .. }
         | Action::Change { .. }
         | Action::Fetch(_)
+        | Action::Vcs { .. }
         | Action::Remember { .. }
         | Action::Rollback { .. } => (String::new(), String::new()),
     };

@@ -124,7 +124,7 @@ fn build(input: &MintInput<'_>, expires_at: UnixMs) -> Result<CapabilityGrant, R
         filesystem_scope: match request.action {
             Action::Observe { .. } => FilesystemScope::ReadLease,
             Action::Change { .. } | Action::Rollback { .. } => FilesystemScope::Named,
-            Action::Command { .. } => FilesystemScope::Lease,
+            Action::Command { .. } | Action::Vcs { .. } => FilesystemScope::Lease,
             Action::Fetch(_) | Action::Remember { .. } => FilesystemScope::Nothing,
         },
         network_scope: scope_of(request, |resource| match resource {

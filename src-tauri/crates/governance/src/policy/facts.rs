@@ -81,6 +81,8 @@ impl Facts {
                 facts.network = true;
                 facts.targets += 1;
             }
+            // What is committed is read; a key among it would be in every clone.
+            Action::Vcs { change } => change.files().iter().for_each(|tracked| facts.add_path(&tracked.path)),
             Action::Remember { .. } => {}
         }
         facts

@@ -348,6 +348,9 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
     if request.staged.is_some() && !matches!(request.action, Action::Command { network: false, .. }) {
         return false;
     }
+    if matches!(&request.action, Action::Vcs { change } if change.check().is_err()) {
+        return false;
+    }
     match (workspace, &request.action) {
         (_, Action::Fetch(fetch)) => {
             fetch.check().is_ok() && crate::classify::of_fetch(fetch).iter().eq(&request.target_resources)
@@ -365,7 +368,7 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
             receipts.sort();
             items.is_empty() && request.target_resources == receipts
         }
-        (None, Action::Command { .. }) => false,
+        (None, Action::Command { .. } | Action::Vcs { .. }) => false,
     }
 }
 

@@ -300,7 +300,7 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         Action::Command { argv, .. } => commands(argv),
         Action::Observe { items } => items.iter().map(|item| Part::Read(read_path(item).clone())).collect(),
         Action::Change { items } | Action::Rollback { items, .. } => items.iter().flat_map(changes).collect(),
-        Action::Fetch(_) | Action::Remember { .. } => Vec::new(),
+        Action::Fetch(_) | Action::Vcs { .. } | Action::Remember { .. } => Vec::new(),
     };
     parts.extend(request.staged.iter().flat_map(|staged| &staged.items).flat_map(changes));
     parts.extend(request.target_resources.iter().filter_map(|resource| match resource {
@@ -310,7 +310,9 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     }));
     // A rule about a host lets things be fetched there; what is sent there, a person sees each time.
     let sends = matches!(&request.action, Action::Fetch(fetch) if fetch.method.changes());
-    if sends || matches!(request.action, Action::Remember { .. } | Action::Rollback { .. }) {
+    if sends
+        || matches!(request.action, Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. })
+    {
         parts.push(Part::Other);
     }
     parts

@@ -3,6 +3,7 @@
 use crate::approval::{visible, visible_path};
 use model::action::{Action, ChangeItem, Prior, ReadItem};
 use model::policy::Verdict;
+use model::vcs::VcsChange;
 use std::collections::BTreeSet;
 
 /// `1 file`, `2 files`.
@@ -37,6 +38,13 @@ pub fn summary(action: &Action) -> String {
             };
             format!("{send} {} {}{with}", fetch.method, visible(&fetch.url.to_string()))
         }
+        Action::Vcs { change } => match change {
+            VcsChange::Name { name, .. } => format!("make \"{}\" in version control", visible(name)),
+            VcsChange::Commit { branch, files, message, .. } => {
+                let first = visible(message.lines().next().unwrap_or_default());
+                format!("commit {} on \"{}\": \"{first}\"", count(files.len(), "file"), visible(branch))
+            }
+        },
         Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),
         Action::Rollback { receipt_id, items, left, .. } => {
             let (many, stays) = (action.undoes().len(), left.len());

@@ -20,6 +20,7 @@ pub fn propose(request: &ActionRequest, frame: &StandingGrant) -> Vec<StandingGr
         Action::Change { items } => change(items),
         // What is fetched again and again; what is sent is asked about each time.
         Action::Fetch(_) => hosts(request).into_iter().take(1).collect(),
+        Action::Vcs { .. } => Vec::new(),
         Action::Observe { .. } | Action::Remember { .. } | Action::Rollback { .. } => hosts(request),
     };
     let made = covers_of.into_iter().map(|cover| StandingGrant { cover, ..frame.clone() });

@@ -179,6 +179,7 @@ fn every_field_of_a_packet_shows_on_its_card() {
         remember("a claim"),
         fetch(),
         send(),
+        commit(),
     ];
     for action in actions {
         let packet = packet(action);

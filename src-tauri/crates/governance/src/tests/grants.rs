@@ -65,6 +65,7 @@ fn each_kind_of_action_gets_the_file_system_it_needs() {
     assert_eq!(scope(command(&["make"], false)), (FilesystemScope::Lease, vec![]));
     assert_eq!(scope(command(&["make"], true)), (FilesystemScope::Lease, vec!["*:0".to_owned()]));
     assert_eq!(scope(remember("x")), (FilesystemScope::Nothing, vec![]));
+    assert_eq!(scope(commit()), (FilesystemScope::Lease, vec![]));
     assert_eq!(scope(fetch()), (FilesystemScope::Nothing, vec!["example.org:443".to_owned()]));
     assert_eq!(scope(send()), (FilesystemScope::Nothing, vec!["api.example.org:8443".to_owned()]));
 }
@@ -138,7 +139,8 @@ fn without_decision(case: &Case) -> Option<crate::Refusal> {
 #[conforms::conforms("HK-16.8-4", "HK-19.5-3")]
 #[test]
 fn any_field_changed_after_the_yes_is_refused() {
-    for action in [change(&[create("new"), overwrite("b"), delete("c"), rename("d", "e")]), send()] {
+    for action in [change(&[create("new"), overwrite("b"), delete("c"), rename("d", "e")]), send(), commit()]
+    {
         refuses_every_change(&Case::new(action));
     }
 }

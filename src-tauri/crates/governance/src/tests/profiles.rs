@@ -47,6 +47,7 @@ const BY_SITUATION: &str = "
     unsandboxed_level        -  -  -  -  -  -
     fetch                    -  -  ?  ?  ?  -
     send                     -  -  -  -  ?  -
+    commit                   -  -  -  ?  ?  -
     remember                 -  ?  ?  ?  ?  ?
     undo_by_creating         -  ?  ?  ?  ?  ?
     undo_by_overwriting      -  ?  ?  ?  ?  -
@@ -118,6 +119,7 @@ fn situation(name: &str) -> Action {
         "command_git_commit" => command(&["git", "commit", "-m", "x"], false),
         "command_git_status" => command(&["git", "status"], false),
         "command_network" | "unconfined_network" => command(&["make"], true),
+        "commit" => commit(),
         "fetch" => fetch(),
         "send" => send(),
         "remember" => remember("a claim"),

@@ -140,6 +140,16 @@ pub(crate) fn send() -> Action {
     Action::Fetch(serde_json::from_value(request).expect("a request"))
 }
 
+/// A commit that takes a file in and another away.
+pub(crate) fn commit() -> Action {
+    let file = |at: &str, sha256, executable| model::vcs::Tracked { path: path(at), sha256, executable };
+    let files = vec![file("a.sh", Some(sha("new")), true), file("gone.txt", None, false)];
+    let (branch, prior) = ("refs/heads/main".to_owned(), Some("a".repeat(40)));
+    Action::Vcs {
+        change: model::vcs::VcsChange::Commit { branch, prior, files, message: "why\nmore".to_owned() },
+    }
+}
+
 /// Change sets, commands and all other kinds of action that a proposer can make.
 pub(crate) fn every_kind() -> Vec<Action> {
     vec![
@@ -154,6 +164,7 @@ pub(crate) fn every_kind() -> Vec<Action> {
         command(&["git", "commit"], false),
         fetch(),
         send(),
+        commit(),
         remember("the tests take a minute"),
         rollback(&[overwrite("a.txt")]),
     ]

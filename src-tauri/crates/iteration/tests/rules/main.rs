@@ -74,6 +74,9 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
                 "headers": [{ "name": "Authorization", "value": "Bearer ", "secret": "api" }],
             }),
         ),
+        ("commit", json!({ "paths": ["a.txt", "b/c.txt"], "message": "m" })),
+        ("branch", json!({ "name": "topic" })),
+        ("tag", json!({ "name": "v1" })),
         (
             "note",
             json!({

@@ -314,9 +314,11 @@ impl Kernel {
         let decision_type = match judged.request.action {
             Action::Rollback { .. } => DecisionClass::Rollback,
             Action::Remember { .. } => DecisionClass::Memory,
-            Action::Change { .. } | Action::Command { .. } | Action::Fetch(_) | Action::Observe { .. } => {
-                DecisionClass::Execution
-            }
+            Action::Change { .. }
+            | Action::Command { .. }
+            | Action::Fetch(_)
+            | Action::Vcs { .. }
+            | Action::Observe { .. } => DecisionClass::Execution,
         };
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),

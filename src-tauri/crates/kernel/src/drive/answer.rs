@@ -379,6 +379,9 @@ impl Plan {
             | Proposal::Change(_)
             | Proposal::Command { .. }
             | Proposal::Fetch(_)
+            | Proposal::Commit { .. }
+            | Proposal::Branch { .. }
+            | Proposal::Tag { .. }
             | Proposal::Remember { .. }
             | Proposal::Ask { .. }
             | Proposal::Done { .. } => self.act = Some(proposal),
@@ -392,6 +395,9 @@ pub(super) const fn name_of(proposal: &Proposal) -> &'static str {
         Proposal::Change(_) => "change",
         Proposal::Command { .. } => "command",
         Proposal::Fetch(_) => "fetch",
+        Proposal::Commit { .. } => "commit",
+        Proposal::Branch { .. } => "branch",
+        Proposal::Tag { .. } => "tag",
         Proposal::Note(_) => "note",
         Proposal::Believe { .. } => "believe",
         Proposal::Remember { .. } => "remember",

@@ -198,7 +198,11 @@ impl Kernel {
         match judged.policy.verdict {
             Verdict::Allow => self.dispatch_now(cell, guard, w, track, hands, judged, None),
             Verdict::RequireApproval => self.ask_person(&mut guard, w, track, judged),
-            Verdict::Deny | Verdict::Downgrade => self.forbid(&mut guard, w, track, &judged),
+            Verdict::Downgrade => {
+                let instead = self.lesser(&guard, &mut w, hands, &judged)?;
+                self.forbid(&mut guard, w, track, &judged, instead)
+            }
+            Verdict::Deny => self.forbid(&mut guard, w, track, &judged, None),
         }
     }
 
@@ -263,13 +267,14 @@ impl Kernel {
         Ok(())
     }
 
-    /// Policy said no: nothing runs, the model is told why.
+    /// Policy said no: nothing runs, the model is told why, and what was done instead.
     fn forbid(
         &self,
         state: &mut TaskState,
         mut w: Writeup<'_>,
         mut track: Track,
         judged: &Judged,
+        instead: Option<serde_json::Value>,
     ) -> Result<(), Error> {
         let mut seat = Seat::take(self)?;
         let ask = Ask {
@@ -284,6 +289,7 @@ impl Kernel {
             "result_code": if judged.policy.verdict == Verdict::Downgrade { "downgraded" } else { "denied" },
             "summary": format!("not allowed by policy: {reason}"),
             "mode": judged.policy.downgrade,
+            "instead": instead,
             "rules": judged.policy.determining_rules,
         });
         self.tell(&mut w, &judged.request, &told)?;

@@ -86,6 +86,12 @@ impl Kernel {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
+            Proposal::Commit { .. } | Proposal::Branch { .. } | Proposal::Tag { .. } => {
+                match super::vcs::change_of(hands, workspace, proposal) {
+                    Ok(action) => action,
+                    Err(unfit) => return Ok(Err(unfit)),
+                }
+            }
             Proposal::Remember { claim, scope, reason, evidence, belief_id } => Action::Remember {
                 claim: claim.clone(),
                 scope: scope.clone(),
@@ -361,6 +367,7 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
         }
         Action::Command { cwd, .. } => vec![run(cwd)],
         Action::Fetch(fetch) => vec![super::web::foreseen(fetch)],
+        Action::Vcs { change } => vec![super::vcs::foreseen(workspace, change)],
         Action::Observe { .. } | Action::Remember { .. } => Vec::new(),
     }
 }
@@ -413,7 +420,7 @@ fn reversibility(action: &Action) -> Reversibility {
         Action::Fetch(fetch) if fetch.method.changes() => Reversibility::Irreversible,
         Action::Fetch(_) => Reversibility::NoEffect,
         Action::Observe { .. } => Reversibility::NoEffect,
-        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
+        Action::Change { .. } | Action::Vcs { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
             Reversibility::Reversible
         }
         Action::Command { .. } => Reversibility::Partial,
@@ -441,6 +448,7 @@ pub(super) fn in_one_line(action: &Action) -> String {
         },
         Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
         Action::Fetch(fetch) => format!("{} {}", fetch.method, fetch.url),
+        Action::Vcs { change } => super::vcs::in_words(change),
         Action::Remember { claim, .. } => format!("remember: {claim}"),
     }
 }

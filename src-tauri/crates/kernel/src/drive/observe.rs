@@ -142,7 +142,9 @@ impl Kernel {
         outcome: &Outcome,
         outputs: &[ArtifactRef],
     ) -> Result<ArtifactRef, Error> {
-        if let (Action::Observe { .. } | Action::Fetch(_), Some(seen)) = (&request.action, outputs.first()) {
+        if let (Action::Observe { .. } | Action::Fetch(_) | Action::Vcs { .. }, Some(seen)) =
+            (&request.action, outputs.first())
+        {
             return Ok(seen.clone());
         }
         let items: Vec<serde_json::Value> = items_of(request, outcome)
@@ -209,7 +211,9 @@ fn trust_of(action: &Action) -> TrustTier {
             if items.iter().any(contents) { TrustTier::Untrusted } else { TrustTier::Observed }
         }
         Action::Command { .. } | Action::Fetch(_) => TrustTier::Untrusted,
-        Action::Change { .. } | Action::Remember { .. } | Action::Rollback { .. } => TrustTier::Observed,
+        Action::Change { .. } | Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
+            TrustTier::Observed
+        }
     }
 }
 
@@ -251,6 +255,12 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
     let done = items.iter().filter(|(_, _, outcome)| *outcome == ItemOutcome::Done).count();
     let all = items.len();
     let head = match (outcome.ran.exit_code, all) {
+        (_, 0) if matches!(request.action, Action::Vcs { .. }) => outcome
+            .observed
+            .iter()
+            .find(|said| said.starts_with('`'))
+            .cloned()
+            .unwrap_or_else(|| outcome.result_code.to_string()),
         (Some(code), 0) if request.staged.is_some() => {
             format!(
                 "the command ended with status {code}; it changed nothing, so nothing was to be committed"

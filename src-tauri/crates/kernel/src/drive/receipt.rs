@@ -356,7 +356,7 @@ fn subjects(receipt: &Receipt) -> Vec<Subject> {
 const fn class_of(action: &Action) -> ReceiptClass {
     match action {
         Action::Observe { .. } | Action::Change { .. } | Action::Fetch(_) => ReceiptClass::ToolExecution,
-        Action::Command { .. } => ReceiptClass::CommandExecution,
+        Action::Command { .. } | Action::Vcs { .. } => ReceiptClass::CommandExecution,
         Action::Remember { .. } => ReceiptClass::MemoryPromotion,
         Action::Rollback { .. } => ReceiptClass::Rollback,
     }
@@ -377,6 +377,7 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
             Action::Remember { .. }
             | Action::Observe { .. }
             | Action::Change { .. }
+            | Action::Vcs { .. }
             | Action::Rollback { .. } => Reversibility::NoEffect,
         };
     }
@@ -403,6 +404,6 @@ fn replay_class(action: &Action) -> ReplayClass {
         Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
             ReplayClass::IdempotentReplay
         }
-        Action::Fetch(_) | Action::Command { .. } => ReplayClass::ExplainOnly,
+        Action::Fetch(_) | Action::Vcs { .. } | Action::Command { .. } => ReplayClass::ExplainOnly,
     }
 }

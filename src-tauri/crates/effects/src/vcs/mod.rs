@@ -1,0 +1,319 @@
+//! Version control over real git, behind the same walls as any command: objects are written, then one ref moves by
+//! compare-and-swap from exactly where it was when the person was asked. It is taken back like a file, and only while it
+//! still is where this left it.
+
+mod refs;
+
+pub use refs::Head;
+
+use crate::change::scope::Scope;
+use crate::command::run::{Asked, Ran, spawn};
+use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
+use crate::command::view::view;
+use crate::{Error, Hands, Kept, Outcome, Output, Progress};
+use model::action::{Action, ActionRequest};
+use model::artifact::ArtifactKind;
+use model::receipt::{Change, ItemOutcome, ResultCode};
+use model::vcs::VcsChange;
+use model::witness::{Found, StateWitness};
+use model::{Digest, RelPath, ResourceId, Sensitive, UnixMs};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::time::Duration;
+
+const SCRIPT: &str = include_str!("git.sh");
+/// How long it may take.
+const LONGEST: Duration = Duration::from_secs(120);
+/// What git says before the ref moves: where to.
+const NEW: &str = "hermit-new ";
+
+impl Hands {
+    /// What is checked out in the folder's repository. Looks, and runs nothing.
+    ///
+    /// # Errors
+    /// [`Error::Request`] where there is no repository of the folder's own, or one that cannot be read here.
+    pub fn head(&self) -> Result<Head, Error> {
+        refs::head(&self.workspace)
+    }
+
+    /// What is at a ref now.
+    pub(crate) fn found_ref(&self, name: &str) -> Found {
+        refs::found(&self.workspace, name)
+    }
+}
+
+/// The file of the ref before anything.
+#[derive(Serialize, Deserialize)]
+struct Before {
+    path: RelPath,
+    found: Found,
+    /// Digest and length of its bytes, which are kept.
+    bytes: Option<(Digest, u64)>,
+}
+
+/// Where that is written down for whoever settles.
+const BEFORE: &str = "ref.json";
+
+/// Makes the change; every failure is in the outcome.
+pub(crate) fn perform(
+    hands: &Hands,
+    scope: &Scope<'_>,
+    request: &ActionRequest,
+    started: UnixMs,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Outcome {
+    let Action::Vcs { change } = &request.action else {
+        return refused(hands, request, started, "it is no change of version control".to_owned());
+    };
+    let mut spawned = false;
+    let prepared = prepare(hands, scope, change);
+    let ran = prepared.as_ref().map_err(ToString::to_string).and_then(|before| {
+        run(hands, request, before, &mut spawned, cancelled, progress).map_err(|e| e.to_string())
+    });
+    match (prepared, ran) {
+        (Ok(before), Ok(ran)) => told(hands, request, change, started, &before, &ran),
+        (Ok(_), Err(why)) if spawned => settled(hands, request, change, started, Some(why)),
+        (Ok(_), Err(why)) => refused(hands, request, started, why),
+        (Err(error), _) => refused(hands, request, started, error.to_string()),
+    }
+}
+
+/// Everything that can say no before git begins; the bytes of the ref's file are kept for an undo.
+fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Before, Error> {
+    change.check().map_err(Error::Request)?;
+    let workspace = &hands.workspace;
+    scope.covers(&ResourceId::Ref(workspace.id(), change.moves().to_owned()))?;
+    change.files().iter().try_for_each(|file| scope.covers_path(&file.path))?;
+    if !hands.sandbox.is_confined() {
+        let say = "version control is changed behind walls only, and this machine has none for it";
+        return Err(Error::Request(say.to_owned()));
+    }
+    if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
+        return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
+    }
+    let path = refs::file_of(change.moves())?;
+    let found = workspace.look(&path);
+    let there = refs::bytes_of(workspace, &path, 4096)?;
+    let keep = |bytes: Vec<u8>| match hands.contents.keep(&bytes) {
+        Ok(sha256) => Ok((sha256, bytes.len() as u64)),
+        Err(why) => Err(Error::Content { path: path.clone(), why }),
+    };
+    let bytes = there.map(keep).transpose()?;
+    Ok(Before { path, found, bytes })
+}
+
+/// The words after the script: what is done, to which ref, from where, when, and with what.
+fn words(request: &ActionRequest) -> Vec<String> {
+    let Action::Vcs { change } = &request.action else { return Vec::new() };
+    let stamp = (request.proposed_at.0 / 1000).to_string();
+    let (ref_name, prior) = (change.moves().to_owned(), change.prior().unwrap_or_default().to_owned());
+    let mut words: Vec<String> = ["sh", "-c", SCRIPT, "hermit-git"].map(str::to_owned).to_vec();
+    match change {
+        VcsChange::Name { at, .. } => words.extend(["name".to_owned(), ref_name, prior, stamp, at.clone()]),
+        VcsChange::Commit { files, message, .. } => {
+            words.extend(["commit".to_owned(), ref_name, prior, stamp, message.clone()]);
+            for file in files {
+                let mode = match (&file.sha256, file.executable) {
+                    (None, _) => "gone",
+                    (Some(_), true) => "100755",
+                    (Some(_), false) => "100644",
+                };
+                // Checked before: a path that is no UTF-8 is not committed from here.
+                words.push(String::from_utf8_lossy(file.path.as_bytes()).into_owned());
+                words.push(mode.to_owned());
+                words.push(file.sha256.map(|sha256| sha256.to_string()).unwrap_or_default());
+            }
+        }
+    }
+    words
+}
+
+fn run(
+    hands: &Hands,
+    request: &ActionRequest,
+    before: &Before,
+    spawned: &mut bool,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Ran, Error> {
+    let argv = words(request);
+    let marked = hands.sandbox.marks_start();
+    // What is in the transcript's folder says whether it began; its words are in the request.
+    let begun = Begun { argv: vec!["git".to_owned()], cwd: RelPath::ROOT, network: false, marked };
+    let (folder, mark) = hands.spool.begin(request.action_request_id, &begun)?;
+    let written = serde_json::to_vec(before).map_err(|e| Error::Request(e.to_string()))?;
+    hands.spool.write_down(request.action_request_id, BEFORE, &written)?;
+    let view = view(hands, &RelPath::ROOT, &folder)?;
+    let asked = Asked {
+        argv: &argv,
+        cwd: &RelPath::ROOT,
+        network: false,
+        timeout: LONGEST,
+        hosts: &[],
+        secrets: &[],
+    };
+    let mut ran = spawn(hands, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
+    let _ = std::fs::remove_dir_all(folder.join("private"));
+    if marked {
+        ran.mark =
+            spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
+    }
+    Ok(ran)
+}
+
+/// What came of it, read from where the ref is now and not from what git said of itself.
+fn told(
+    hands: &Hands,
+    request: &ActionRequest,
+    change: &VcsChange,
+    started: UnixMs,
+    before: &Before,
+    ran: &Ran,
+) -> Outcome {
+    let said = String::from_utf8_lossy(&ran.stdout.kept()).into_owned();
+    let new = new_of(&said);
+    let now = refs::at(&hands.workspace, change.moves()).ok().flatten();
+    let moved = new.is_some() && now == new;
+    let why = || {
+        let complained = String::from_utf8_lossy(&ran.stderr.kept()).trim().to_owned();
+        let mine = complained.lines().rev().find_map(|line| line.strip_prefix("hermit: ").map(str::to_owned));
+        let unmarked =
+            matches!(ran.mark, Mark::Nothing).then(|| format!("the walls could not be put up: {complained}"));
+        mine.or(unmarked).or_else(|| ran.error()).unwrap_or(complained)
+    };
+    let error = (!moved).then(|| match now.as_deref() == change.prior() {
+        true => why(),
+        false => format!("`{}` is where nobody expected it; {}", change.moves(), why()),
+    });
+    let mut outcome = blank(hands, request, started, error);
+    outcome.result_code = match (moved, now.as_deref() == change.prior()) {
+        (true, _) => ResultCode::Succeeded,
+        (false, true) => ResultCode::Failed,
+        (false, false) => ResultCode::UnknownOutcome,
+    };
+    outcome.ran.exit_code = ran.code();
+    outcome.ran.argv = Some(Sensitive::from(summary(change)));
+    outcome
+        .observed
+        .extend(said.lines().filter_map(|line| line.strip_prefix("hermit-index ").map(str::to_owned)));
+    if moved {
+        finish(hands, change, new.as_deref().unwrap_or_default(), before, &mut outcome);
+    }
+    outcome.outputs.extend(report(change, new.as_deref(), &outcome));
+    outcome
+}
+
+/// The ref has moved: its file before and after, so that it can be taken back like one.
+fn finish(hands: &Hands, change: &VcsChange, new: &str, before: &Before, outcome: &mut Outcome) {
+    let resource = ResourceId::File(hands.workspace.id(), before.path.clone()).to_string();
+    outcome.changes.push(Change {
+        resource: Sensitive::from(resource),
+        before: before.found.clone(),
+        after: hands.workspace.look(&before.path),
+        before_image: None,
+        outcome: ItemOutcome::Done,
+    });
+    let resource = ResourceId::File(hands.workspace.id(), before.path.clone());
+    outcome.kept.extend(before.bytes.map(|(sha256, byte_size)| Kept { resource, sha256, byte_size }));
+    outcome.observed.push(moved(change, new));
+}
+
+fn moved(change: &VcsChange, new: &str) -> String {
+    format!("`{}`: {} before, {new} after", change.moves(), change.prior().unwrap_or("nothing"))
+}
+
+/// After a crash, or an end that nobody heard: where the ref is tells what became of it.
+pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitness) -> Outcome {
+    match &request.action {
+        Action::Vcs { change } => settled(hands, request, change, before.observed_at, None),
+        _ => refused(hands, request, before.observed_at, "it is no change of version control".to_owned()),
+    }
+}
+
+fn settled(
+    hands: &Hands,
+    request: &ActionRequest,
+    change: &VcsChange,
+    started: UnixMs,
+    why: Option<String>,
+) -> Outcome {
+    let Transcript { state, stdout, .. } = spool::settle_any(hands, request);
+    let new = new_of(&String::from_utf8_lossy(&stdout));
+    let now = refs::at(&hands.workspace, change.moves());
+    let reason = why.unwrap_or_else(|| "interrupted".to_owned());
+    let (code, error) = match now {
+        Ok(now) if now.is_some() && now == new => (ResultCode::Succeeded, None),
+        // Something of it lives, and may yet move the ref.
+        _ if state == TranscriptState::Running => {
+            (ResultCode::UnknownOutcome, Some(format!("{reason}; it still runs")))
+        }
+        Ok(now) if now.as_deref() == change.prior() => {
+            (ResultCode::Failed, Some(format!("{reason}; `{}` is where it was", change.moves())))
+        }
+        Ok(_) => {
+            (ResultCode::UnknownOutcome, Some(format!("{reason}; `{}` is at neither end", change.moves())))
+        }
+        Err(error) => (ResultCode::UnknownOutcome, Some(format!("{reason}; {error}"))),
+    };
+    let mut outcome = blank(hands, request, started, error);
+    outcome.result_code = code;
+    if let (ResultCode::Succeeded, Some(new)) = (code, &new) {
+        outcome.observed.push("found out by looking".to_owned());
+        let written = hands.spool.written(request.action_request_id, BEFORE).ok().flatten();
+        let before: Option<Before> = written.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        if let Some(before) = before {
+            finish(hands, change, new, &before, &mut outcome);
+        }
+    }
+    outcome.outputs.extend(report(change, new.as_deref(), &outcome));
+    outcome
+}
+
+fn new_of(said: &str) -> Option<String> {
+    said.lines().find_map(|line| line.strip_prefix(NEW)).map(|new| new.trim().to_owned())
+}
+
+fn blank(hands: &Hands, request: &ActionRequest, started: UnixMs, error: Option<String>) -> Outcome {
+    Outcome {
+        result_code: ResultCode::Failed,
+        changes: Vec::new(),
+        outputs: Vec::new(),
+        ran: hands.ran("hermit.vcs", request, started),
+        sandbox_level: hands.sandbox.level(),
+        observed: vec![format!("walls: {} ({})", hands.sandbox.level(), hands.sandbox.why())],
+        error,
+        kept: Vec::new(),
+    }
+}
+
+fn refused(hands: &Hands, request: &ActionRequest, started: UnixMs, why: String) -> Outcome {
+    blank(hands, request, started, Some(why))
+}
+
+/// What was done, as a person would say it to git.
+fn summary(change: &VcsChange) -> Vec<String> {
+    match change {
+        VcsChange::Commit { branch, message, .. } => {
+            ["git", "commit", branch, message].map(str::to_owned).to_vec()
+        }
+        VcsChange::Name { name, at } => ["git", "update-ref", name, at].map(str::to_owned).to_vec(),
+    }
+}
+
+/// For the proposer, and for whoever looks it up.
+fn report(change: &VcsChange, new: Option<&str>, outcome: &Outcome) -> Option<Output> {
+    let value = json!({
+        "op": "vcs",
+        "ref": change.moves(),
+        "before": change.prior(),
+        "after": if outcome.result_code == ResultCode::Succeeded { new } else { change.prior() },
+        "result_code": outcome.result_code,
+        "files": change.files().len(),
+        "observed": outcome.observed,
+        "error": outcome.error,
+    });
+    let bytes = seal::canon::canonical_value(&value).ok()?;
+    let about = format!("what became of `{}`", change.moves());
+    Some(Output { kind: ArtifactKind::ActionResult, media_type: "application/json".to_owned(), bytes, about })
+}

@@ -1,0 +1,47 @@
+//! The part of a card that shows a change of version control: which ref moves from where, every file, the whole message.
+
+use super::card::{Line, LineKind, effect};
+use super::visible::{visible, visible_path};
+use model::vcs::VcsChange;
+
+/// What would be made, and with what.
+pub(super) fn lines(change: &VcsChange) -> Vec<Line> {
+    match change {
+        VcsChange::Name { name, at } => vec![
+            effect(format!("make \"{}\" in version control, at commit {}", visible(name), visible(at))),
+            effect("nothing may have that name yet; no file changes".to_owned()),
+        ],
+        VcsChange::Commit { branch, prior, files, message } => {
+            let from = match prior {
+                Some(at) => format!("which must still be at {}", visible(at)),
+                None => "which has no commit yet".to_owned(),
+            };
+            let mut lines: Vec<Line> = files
+                .iter()
+                .map(|file| {
+                    let run = if file.executable { ", which may be run" } else { "" };
+                    match file.sha256 {
+                        Some(sha256) => effect(format!(
+                            "with {} as it is: sha256 {sha256}{run}",
+                            visible_path(&file.path)
+                        )),
+                        None => Line {
+                            kind: LineKind::Destructive,
+                            text: format!(
+                                "WITHOUT {}, which is not there any more{run}",
+                                visible_path(&file.path)
+                            ),
+                        },
+                    }
+                })
+                .collect();
+            lines.push(effect(format!("commit on \"{}\", {from}", visible(branch))));
+            lines.push(effect(
+                "every other file stays in it as it is there; no hook, filter or signature is run".to_owned(),
+            ));
+            lines.push(effect("the message is all of this:".to_owned()));
+            lines.extend(message.split('\n').map(|line| effect(format!("    | {}", visible(line)))));
+            lines
+        }
+    }
+}

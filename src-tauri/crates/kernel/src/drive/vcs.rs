@@ -1,0 +1,85 @@
+//! Changes of version control: from a proposal to exactly the refs and files that a person is shown.
+
+use super::normalise::Unfit;
+use crate::ports::Hands;
+use iteration::Proposal;
+use model::action::{Action, ExpectedEffect};
+use model::vcs::{Tracked, VcsChange};
+use model::witness::Found;
+use model::{RelPath, ResourceId, WorkspaceId};
+
+/// The change as things are now: the branch that is checked out, the commit it is at, every file by its digest.
+pub(super) fn change_of(
+    hands: &dyn Hands,
+    workspace: WorkspaceId,
+    proposed: &Proposal,
+) -> Result<Action, Unfit> {
+    let head = hands.head().map_err(Unfit)?;
+    let change = match proposed {
+        Proposal::Commit { paths, message } => {
+            let say = "no branch is checked out, so there is none to commit on; ask the person";
+            let branch = head.branch.ok_or_else(|| Unfit(say.to_owned()))?;
+            let files = tracked(hands, workspace, paths)?;
+            VcsChange::Commit { branch, prior: head.commit, files, message: message.clone() }
+        }
+        Proposal::Branch { name } | Proposal::Tag { name } => {
+            let kind = if matches!(proposed, Proposal::Branch { .. }) { "heads" } else { "tags" };
+            let say = "there is no commit yet, so there is nothing to name";
+            let at = head.commit.ok_or_else(|| Unfit(say.to_owned()))?;
+            let name = format!("refs/{kind}/{name}");
+            let there = hands.observe(&[ResourceId::Ref(workspace, name.clone())]);
+            if there.iter().any(|print| print.state != Found::Absent) {
+                return Err(Unfit(format!("`{name}` is there already, and nothing is moved by force")));
+            }
+            VcsChange::Name { name, at }
+        }
+        _ => return Err(Unfit("it is no change of version control".to_owned())),
+    };
+    change.check().map_err(Unfit)?;
+    Ok(Action::Vcs { change })
+}
+
+fn tracked(hands: &dyn Hands, workspace: WorkspaceId, paths: &[RelPath]) -> Result<Vec<Tracked>, Unfit> {
+    let resources: Vec<ResourceId> =
+        paths.iter().map(|path| ResourceId::File(workspace, path.clone())).collect();
+    let found = hands.observe(&resources);
+    let one = |(path, state): (&RelPath, &Found)| match state {
+        Found::File { sha256, mode, .. } => Ok(Tracked {
+            path: path.clone(),
+            sha256: Some(*sha256),
+            executable: mode.is_some_and(|mode| mode & 0o100 != 0),
+        }),
+        Found::Absent => Ok(Tracked { path: path.clone(), sha256: None, executable: false }),
+        other => {
+            let is = governance::witness::in_words(other);
+            Err(Unfit(format!("`{path}` is {is}; name the files to commit one by one")))
+        }
+    };
+    paths.iter().zip(found.iter().map(|print| &print.state)).map(one).collect()
+}
+
+/// What it will do, foreseen.
+pub(super) fn foreseen(workspace: WorkspaceId, change: &VcsChange) -> ExpectedEffect {
+    let effect = match change {
+        VcsChange::Commit { .. } => "commit",
+        VcsChange::Name { .. } => "create",
+    };
+    ExpectedEffect {
+        resource: ResourceId::Ref(workspace, change.moves().to_owned()),
+        effect: effect.to_owned(),
+        before_sha256: None,
+        after_sha256: None,
+        byte_size: None,
+    }
+}
+
+/// In one line.
+pub(super) fn in_words(change: &VcsChange) -> String {
+    match change {
+        VcsChange::Commit { branch, files, message, .. } => {
+            let first = message.lines().next().unwrap_or_default();
+            format!("commit {} files to {branch}: {first}", files.len())
+        }
+        VcsChange::Name { name, at } => format!("make {name} at {at}"),
+    }
+}
