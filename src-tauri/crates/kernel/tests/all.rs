@@ -23,3 +23,4 @@ mod steps;
 mod story;
 mod talk;
 mod undoing;
+mod versioning;

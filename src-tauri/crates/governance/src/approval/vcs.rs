@@ -18,17 +18,19 @@ pub(super) fn lines(change: &VcsChange) -> Vec<Line> {
             };
             let mut lines: Vec<Line> = files
                 .iter()
-                .map(|file| {
+                .enumerate()
+                .map(|(at, file)| {
+                    let at = at.saturating_add(1);
                     let run = if file.executable { ", which may be run" } else { "" };
                     match file.sha256 {
                         Some(sha256) => effect(format!(
-                            "with {} as it is: sha256 {sha256}{run}",
+                            "file {at}: with {} as it is: sha256 {sha256}{run}",
                             visible_path(&file.path)
                         )),
                         None => Line {
                             kind: LineKind::Destructive,
                             text: format!(
-                                "WITHOUT {}, which is not there any more{run}",
+                                "file {at}: WITHOUT {}, which is not there any more{run}",
                                 visible_path(&file.path)
                             ),
                         },
