@@ -10,12 +10,14 @@ use std::{env, fs, io};
 use wire::Access;
 
 /// Commands of the shell itself, which no other surface has. What each does stands where it is defined.
-const OWN: [&str; 16] = [
+const OWN: [&str; 22] = [
     "opened",
     "listen",
     "heed",
     "open_card",
     "open_keys",
+    "open_override",
+    "open_provider",
     "pick",
     "reveal",
     "surfaces",
@@ -24,8 +26,12 @@ const OWN: [&str; 16] = [
     "shown",
     "press",
     "grant",
+    "offers",
+    "objection",
+    "overrule",
     "make_keys",
     "unlock",
+    "keep_key",
     "leave",
 ];
 

@@ -2,11 +2,13 @@
 //! that it is this window, these bytes, after the arming delay and the hold.
 
 use crate::commands::blocking;
+use crate::lasting::{self, Lasting, Offered};
 use crate::store::Store;
 use crate::window;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use host::{ApprovalSeat, NewKeys, VaultChoice};
+use model::standing::StandingGrant;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,27 +37,70 @@ pub enum Subject {
         /// Of the approval.
         id: String,
     },
+    /// A denial of policy, which the person does not share.
+    Override {
+        /// The action request.
+        act: String,
+    },
     /// To make keys.
     #[default]
     Keys,
     /// To open the vault they sleep in.
     Unlock,
+    /// To keep the key for a server of models.
+    Provider,
+}
+
+/// What a card on the screen is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum About {
+    /// An approval, by the bytes that would be signed.
+    Approval {
+        /// Its identifier.
+        id: String,
+        /// Of its packet.
+        packet_sha256: String,
+        /// Whether the yes is to last.
+        lasting: bool,
+    },
+    /// A denial, by the sentence that would be signed.
+    Override {
+        /// The action request.
+        act: String,
+        /// The sentence.
+        words: String,
+    },
 }
 
 /// A card on the screen.
-struct Card {
-    approval: String,
-    packet_sha256: String,
+pub(crate) struct Card {
+    about: About,
     since: Instant,
     hold: Duration,
     pressed: Option<Instant>,
 }
 
 #[derive(Default)]
-struct Seat {
-    subject: Subject,
-    card: Option<Card>,
-    key: Option<ApprovalSeat>,
+pub(crate) struct Seat {
+    pub(crate) subject: Subject,
+    pub(crate) card: Option<Card>,
+    pub(crate) key: Option<ApprovalSeat>,
+    /// Standing grants that were offered at this card.
+    pub(crate) offered: Option<Offered>,
+    /// The override in the making, and its sentence.
+    pub(crate) drafted: Option<(String, StandingGrant)>,
+}
+
+impl Seat {
+    /// A card is on the screen from now on.
+    pub(crate) fn show(&mut self, about: About, hold: Duration) {
+        self.card = Some(Card { about, since: Instant::now(), hold, pressed: None });
+    }
+
+    /// The person's key, closed until it is opened.
+    pub(crate) fn key(&mut self, store: &Store) -> &mut ApprovalSeat {
+        self.key.get_or_insert_with(|| ApprovalSeat::at_window(store.home().clone()))
+    }
 }
 
 /// What lies before the person.
@@ -63,7 +108,7 @@ struct Seat {
 pub struct Desk(Mutex<Seat>);
 
 impl Desk {
-    fn seat(&self) -> MutexGuard<'_, Seat> {
+    pub(crate) fn seat(&self) -> MutexGuard<'_, Seat> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -71,24 +116,26 @@ impl Desk {
     pub fn take(&self, subject: Subject) {
         let mut seat = self.seat();
         seat.subject = subject;
-        seat.card = None;
+        (seat.card, seat.offered, seat.drafted) = (None, None, None);
     }
 
     /// The window is gone. An open key stays open only as long as governance lets it.
     pub fn leave(&self) {
-        self.seat().card = None;
+        let mut seat = self.seat();
+        (seat.card, seat.offered, seat.drafted) = (None, None, None);
     }
 }
 
 /// Said by the access list, and said again: no other window comes here.
-fn only_here(webview: &Webview) -> Result<(), Error> {
+pub(crate) fn only_here(webview: &Webview) -> Result<(), Error> {
     if webview.label() == window::APPROVAL {
         return Ok(());
     }
     Err(Error::new(Code::Forbidden, "only the approval window may do that"))
 }
 
-fn hold(risk: &str) -> Duration {
+/// How long a yes is held at this risk.
+pub(crate) fn hold(risk: &str) -> Duration {
     // What has a risk nobody knows is held as long as the gravest.
     HOLDS.iter().find(|(word, _)| *word == risk).map_or(HOLDS[3].1, |(_, hold)| *hold)
 }
@@ -109,13 +156,22 @@ pub struct Armed {
     has_key: bool,
 }
 
-/// A card is on the screen, with these bytes behind it.
+impl Armed {
+    pub(crate) fn new(hold: Duration, needs_passphrase: bool, has_key: bool) -> Self {
+        let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Self { arm_ms: ms(ARM), hold_ms: ms(hold), needs_passphrase, has_key }
+    }
+}
+
+/// A card is on the screen, with these bytes behind it; `lasting`, when the person is about to allow the like of it
+/// from now on. What lasts is held as what is grave, and never signed with a key that was left open.
 #[tauri::command]
 pub async fn shown(
     webview: Webview,
     store: State<'_, Arc<Store>>,
     approval: String,
     packet_sha256: String,
+    lasting: bool,
 ) -> Result<Armed, Error> {
     only_here(&webview)?;
     let store = Arc::clone(&store);
@@ -126,13 +182,12 @@ pub async fn shown(
         if seat.subject != (Subject::Approval { id: approval.clone() }) {
             return Err(Error::new(Code::Conflict, "another card is open here"));
         }
-        let key = seat.key.get_or_insert_with(|| ApprovalSeat::at_window(store.home().clone()));
-        let needs_passphrase = key.needs_passphrase(&packet(&found)?).map_err(host::Error::to_wire)?;
+        let key = seat.key(&store);
+        let needs = key.needs_passphrase(&packet(&found)?).map_err(host::Error::to_wire)?;
         let has_key = key.has_key();
-        let hold = hold(&found.row.risk);
-        seat.card = Some(Card { approval, packet_sha256, since: Instant::now(), hold, pressed: None });
-        let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        Ok(Armed { arm_ms: ms(ARM), hold_ms: ms(hold), needs_passphrase, has_key })
+        let hold = if lasting { hold("high").max(hold(&found.row.risk)) } else { hold(&found.row.risk) };
+        seat.show(About::Approval { id: approval, packet_sha256, lasting }, hold);
+        Ok(Armed::new(hold, needs || lasting, has_key))
     })
     .await
 }
@@ -150,7 +205,7 @@ pub fn press(webview: Webview, desk: State<'_, Desk>, down: bool) -> Result<(), 
     Ok(())
 }
 
-/// Signs a yes to exactly the bytes that were shown, and hands it in.
+/// Signs a yes to exactly the bytes that were shown, and hands it in; with it what lasts, when the person chose that.
 #[tauri::command]
 pub async fn grant(
     webview: Webview,
@@ -158,21 +213,24 @@ pub async fn grant(
     approval: String,
     packet_sha256: String,
     passphrase: Option<String>,
+    standing: Option<Lasting>,
 ) -> Result<Decided, Error> {
     only_here(&webview)?;
     let (store, passphrase) = (Arc::clone(&store), passphrase.map(Zeroizing::new));
     blocking(move || {
         let desk = webview.state::<Desk>();
-        held(&desk, &approval, &packet_sha256)?;
+        let (id, lasting) = (approval.clone(), standing.is_some());
+        held(&desk, &About::Approval { id, packet_sha256: packet_sha256.clone(), lasting })?;
         let found = waiting(&store, &approval, &packet_sha256)?;
         let bytes = packet(&found)?;
-        let envelope = {
+        let (envelope, standing) = {
             let mut seat = desk.seat();
-            let key = seat.key.get_or_insert_with(|| ApprovalSeat::at_window(store.home().clone()));
-            signed(key, &bytes, &found.person_id, passphrase.as_ref())?
+            let lasting = standing.map(|chosen| lasting::chosen(&seat, &approval, &chosen)).transpose()?;
+            signed(seat.key(&store), &bytes, &found.person_id, passphrase.as_ref(), lasting.as_ref())?
         };
-        let envelope = STANDARD.encode(envelope);
-        let decided = store.session()?.call(&Decide { approval, envelope, standing: None })?;
+        let (envelope, standing) =
+            (STANDARD.encode(envelope), standing.map(|signed| STANDARD.encode(signed)));
+        let decided = store.session()?.call(&Decide { approval, envelope, standing })?;
         desk.leave();
         Ok(decided)
     })
@@ -180,10 +238,10 @@ pub async fn grant(
 }
 
 /// Whether this card was armed, and the yes to it held long enough; a press is good for one try.
-fn held(desk: &Desk, approval: &str, packet_sha256: &str) -> Result<(), Error> {
+pub(crate) fn held(desk: &Desk, about: &About) -> Result<(), Error> {
     let mut seat = desk.seat();
     let card = seat.card.as_mut().ok_or_else(too_early)?;
-    if card.approval != approval || card.packet_sha256 != packet_sha256 {
+    if card.about != *about {
         return Err(Error::new(Code::Conflict, "this is not the card on the screen"));
     }
     match card.pressed.take() {
@@ -212,21 +270,32 @@ fn packet(found: &Approval) -> Result<Vec<u8>, Error> {
     STANDARD.decode(&found.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))
 }
 
+/// The signed answer, and beside it what lasts.
 fn signed(
     key: &mut ApprovalSeat,
     packet: &[u8],
     person: &str,
     passphrase: Option<&Zeroizing<String>>,
-) -> Result<Vec<u8>, Error> {
+    lasting: Option<&StandingGrant>,
+) -> Result<(Vec<u8>, Option<Vec<u8>>), Error> {
+    if lasting.is_some() {
+        key.close();
+    }
+    if !key.has_key() || key.needs_passphrase(packet).map_err(host::Error::to_wire)? {
+        unlocked(key, passphrase)?;
+    }
+    let standing = lasting.map(|grant| key.sign_standing(grant)).transpose().map_err(host::Error::to_wire)?;
+    Ok((key.sign(packet, true, person, None).map_err(host::Error::to_wire)?, standing))
+}
+
+/// Opens the key with what was typed.
+pub(crate) fn unlocked(key: &mut ApprovalSeat, passphrase: Option<&Zeroizing<String>>) -> Result<(), Error> {
     if !key.has_key() {
         return Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be allowed"));
     }
-    if key.needs_passphrase(packet).map_err(host::Error::to_wire)? {
-        let words = passphrase.filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| Error::new(Code::KeyLocked, "the approval passphrase is needed"))?;
-        key.unlock(words.as_bytes()).map_err(host::Error::to_wire)?;
-    }
-    key.sign(packet, true, person, None).map_err(host::Error::to_wire)
+    let words = passphrase.filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| Error::new(Code::KeyLocked, "the approval passphrase is needed"))?;
+    key.unlock(words.as_bytes()).map_err(host::Error::to_wire)
 }
 
 /// Makes the keys of this store. The passphrases are typed here, where no page of the app listens.
@@ -260,6 +329,30 @@ pub async fn make_keys(
     .await
 }
 
+/// Keeps the key for a server of models. It is typed here, where no words of a model are shown.
+#[tauri::command]
+pub async fn keep_key(
+    webview: Webview,
+    store: State<'_, Arc<Store>>,
+    url: String,
+    secret: String,
+    value: String,
+) -> Result<(), Error> {
+    only_here(&webview)?;
+    let (store, value) = (Arc::clone(&store), Zeroizing::new(value.into_bytes()));
+    blocking(move || {
+        let local = store.session()?.local().ok_or_else(|| {
+            Error::new(
+                Code::Held,
+                "a key is kept by the process that owns the store, and that is another one",
+            )
+            .hint("end that one first; a value is never handed from process to process")
+        })?;
+        local.keep_provider(&url, &secret, &value).map_err(host::Error::to_wire)
+    })
+    .await
+}
+
 /// Opens the vault that the keys sleep in; whether they are open now.
 #[tauri::command]
 pub async fn unlock(
@@ -285,11 +378,14 @@ pub async fn unlock(
 mod tests {
     use super::*;
 
+    fn about(id: &str, sha256: &str, lasting: bool) -> About {
+        About::Approval { id: id.to_owned(), packet_sha256: sha256.to_owned(), lasting }
+    }
+
     fn desk(since: Duration, pressed: Option<Duration>) -> Desk {
         let ago = |back: Duration| Instant::now().checked_sub(back).unwrap_or_else(Instant::now);
         let card = Card {
-            approval: "apr_1".to_owned(),
-            packet_sha256: "sha".to_owned(),
+            about: about("apr_1", "sha", false),
             since: ago(since),
             hold: hold("high"),
             pressed: pressed.map(ago),
@@ -305,20 +401,27 @@ mod tests {
 
     #[test]
     fn a_press_that_was_too_short_decides_nothing() {
-        let long = Duration::from_secs(9);
-        assert!(held(&desk(long, None), "apr_1", "sha").is_err());
-        assert!(held(&desk(long, Some(Duration::ZERO)), "apr_1", "sha").is_err());
-        assert!(held(&desk(long, Some(long)), "apr_1", "sha").is_ok());
+        let (long, this) = (Duration::from_secs(9), about("apr_1", "sha", false));
+        assert!(held(&desk(long, None), &this).is_err());
+        assert!(held(&desk(long, Some(Duration::ZERO)), &this).is_err());
+        assert!(held(&desk(long, Some(long)), &this).is_ok());
     }
 
     #[test]
     fn a_yes_is_for_the_card_on_the_screen_and_good_once() {
         let long = Duration::from_secs(9);
-        assert!(held(&desk(long, Some(long)), "apr_2", "sha").is_err());
-        assert!(held(&desk(long, Some(long)), "apr_1", "other").is_err());
+        let others = [
+            about("apr_2", "sha", false),
+            about("apr_1", "other", false),
+            about("apr_1", "sha", true),
+            About::Override { act: "apr_1".to_owned(), words: "sha".to_owned() },
+        ];
+        for other in others {
+            assert!(held(&desk(long, Some(long)), &other).is_err(), "{other:?}");
+        }
         let desk = desk(long, Some(long));
-        assert!(held(&desk, "apr_1", "sha").is_ok());
-        assert!(held(&desk, "apr_1", "sha").is_err());
+        assert!(held(&desk, &about("apr_1", "sha", false)).is_ok());
+        assert!(held(&desk, &about("apr_1", "sha", false)).is_err());
     }
 
     #[test]
@@ -326,6 +429,6 @@ mod tests {
         let long = Duration::from_secs(9);
         let desk = desk(long, Some(long));
         desk.take(Subject::Approval { id: "apr_1".to_owned() });
-        assert!(held(&desk, "apr_1", "sha").is_err());
+        assert!(held(&desk, &about("apr_1", "sha", false)).is_err());
     }
 }

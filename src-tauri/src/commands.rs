@@ -4,6 +4,7 @@
 use crate::approval;
 use crate::approval::Subject;
 use crate::events::{Heard, Listeners};
+use crate::lasting;
 use crate::never::NEVER;
 use crate::pick;
 use crate::store::Store;
@@ -26,6 +27,8 @@ pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         heed,
         open_card,
         open_keys,
+        open_override,
+        open_provider,
         surfaces,
         autostart,
         leave,
@@ -35,8 +38,12 @@ pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         approval::shown,
         approval::press,
         approval::grant,
+        lasting::offers,
+        lasting::objection,
+        lasting::overrule,
         approval::make_keys,
         approval::unlock,
+        approval::keep_key,
     ]);
     let table: BTreeMap<String, &'static wire::Info> = wire::COMMANDS
         .iter()
@@ -133,13 +140,31 @@ fn heed(webview: Webview, listeners: State<'_, Listeners>, channel: Channel<Hear
 /// Opens a card where it can be answered.
 #[tauri::command]
 fn open_card(app: AppHandle, approval: String) -> Result<(), Error> {
-    let known =
-        approval.len() <= 64 && approval.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    if !known {
+    if !is_id(&approval) {
         return Err(Error::new(Code::Usage, "this is no approval"));
     }
     window::card(&app, &approval);
     Ok(())
+}
+
+/// Opens a denial where a person may override it. Nothing is overridden by opening it.
+#[tauri::command]
+fn open_override(app: AppHandle, act: String) -> Result<(), Error> {
+    if !is_id(&act) {
+        return Err(Error::new(Code::Usage, "this is no action request"));
+    }
+    window::objection(&app, &act);
+    Ok(())
+}
+
+/// Opens the window in which the key for a server of models is typed.
+#[tauri::command]
+fn open_provider(app: AppHandle) {
+    window::keys(&app, Subject::Provider);
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// Opens the window in which keys are made, or opened when they are there.

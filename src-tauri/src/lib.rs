@@ -32,6 +32,7 @@ mod commands;
 mod deep_link;
 mod drop;
 mod events;
+mod lasting;
 mod never;
 mod notify;
 mod pick;

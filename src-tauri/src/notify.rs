@@ -157,19 +157,31 @@ pub fn without_window(app: &AppHandle, waiting: &Waiting) {
     });
 }
 
-/// What was answered elsewhere is asked no longer.
+/// What was answered is asked no longer, wherever it was answered: the notification goes, and says nothing more.
+#[cfg(all(unix, not(target_os = "macos")))]
 fn take_back(approval: &str) {
+    const SERVER: &str = "org.freedesktop.Notifications";
     let Some(id) = shown().remove(approval) else { return };
-    let closed = Notification::new()
-        .appname("Hermit")
-        .summary("Answered")
-        .body("This was answered elsewhere, or it lapsed.")
-        .id(id)
-        .timeout(Timeout::Milliseconds(1_500))
-        .show();
-    if let Err(error) = closed {
-        tracing::debug!(%error, "a notification could not be taken back");
-    }
+    let close = move || {
+        zbus::blocking::Connection::session()?.call_method(
+            Some(SERVER),
+            "/org/freedesktop/Notifications",
+            Some(SERVER),
+            "CloseNotification",
+            &id,
+        )
+    };
+    // The desktop may take its time, and what happens next shall not wait for it.
+    let _ = std::thread::Builder::new().name("notification".to_owned()).spawn(move || {
+        if let Err(error) = close() {
+            tracing::debug!(%error, "a notification could not be taken back");
+        }
+    });
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn take_back(approval: &str) {
+    shown().remove(approval);
 }
 
 fn shown() -> std::sync::MutexGuard<'static, BTreeMap<String, u32>> {

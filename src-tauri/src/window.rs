@@ -56,6 +56,11 @@ pub fn card_from_outside(app: &AppHandle, approval: &str) {
     }
 }
 
+/// Opens a denial of policy where a person may override it.
+pub fn objection(app: &AppHandle, act: &str) {
+    open_desk(app, Subject::Override { act: act.to_owned() });
+}
+
 /// Opens the window for keys: to make them, or to open those there are.
 pub fn keys(app: &AppHandle, subject: Subject) {
     open_desk(app, subject);
@@ -64,7 +69,9 @@ pub fn keys(app: &AppHandle, subject: Subject) {
 fn open_desk(app: &AppHandle, subject: Subject) {
     let (title, size) = match &subject {
         Subject::Approval { .. } => ("Hermit waits for your answer", (900.0, 740.0)),
+        Subject::Override { .. } => ("Hermit: override a denial", (760.0, 680.0)),
         Subject::Keys => ("Hermit: your keys", (560.0, 500.0)),
+        Subject::Provider => ("Hermit: a key for a server of models", (520.0, 420.0)),
         Subject::Unlock => ("Hermit: open the keys", (480.0, 320.0)),
     };
     app.state::<Desk>().take(subject);

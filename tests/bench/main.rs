@@ -1,8 +1,8 @@
 //! How fast it is, beside what the machine itself can do in the same run (recovery.md 4).
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
-//! `rules`, `spawn`, `stage`, `proof`, `programs`. Only when named, because they are long: `mutants` [--mutants N] and `memory`
-//! [--task-events N]. Figures depend on the machine, so they are printed, never asserted.
+//! `rules`, `spawn`, `stage`, `proof`, `programs`. Only when named, because they are long or want a display: `mutants`
+//! [--mutants N], `memory` [--task-events N] and `app`. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -24,6 +24,7 @@ mod store;
 mod world;
 
 mod action;
+mod app;
 mod board;
 mod grown;
 mod memory;
@@ -68,7 +69,7 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long = ["mutants", "memory"].contains(&section);
+        let long = ["mutants", "memory", "app"].contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
 }
@@ -92,6 +93,7 @@ const SECTIONS: [(&str, Section); 12] = [
     ("programs", programs::run),
     ("mutants", mutants::run),
     ("memory", memory::run),
+    ("app", app::run),
 ];
 
 fn main() {

@@ -74,14 +74,29 @@ pub fn hold_with_pointer(room: &Room, app: &Driver) {
     press_and_hold(room, app, true);
 }
 
+/// Types the approval passphrase with real keys. A busy machine may lose one before the field has the focus; then it is
+/// typed again, as a person would.
+pub fn type_passphrase(room: &Room, app: &Driver, window: &str) {
+    let field = "//input[@type='password']";
+    let typed = || app.run("return document.querySelector('input[type=password]').value").unwrap_or_default();
+    until("the passphrase stands there", || {
+        if typed() == APPROVAL {
+            return true;
+        }
+        room.point(window, app.middle(field), &["click", "1"]);
+        room.xdo(&["key", "ctrl+a"]);
+        room.xdo(&["type", "--delay", "12", APPROVAL]);
+        typed() == APPROVAL
+    });
+}
+
 fn press_and_hold(room: &Room, app: &Driver, passphrase: bool) {
     let window = room.forward("Hermit waits for your answer");
     until("the card is whole", || app.turn_to(DESK) && app.words().contains("Exactly what would change"));
     let press = |selector: &str, button: &[&str]| room.point(&window, app.middle(selector), button);
     if passphrase {
         until("the passphrase is asked for", || app.has("//input[@type='password']"));
-        press("//input[@type='password']", &["click", "1"]);
-        room.xdo(&["type", "--delay", "8", APPROVAL]);
+        type_passphrase(room, app, &window);
     }
     until("it may be held", || !app.has("//button[contains(., 'Hold to allow') and @aria-disabled]"));
     press("//button[contains(., 'Hold to allow')]", &["mousedown", "1"]);

@@ -24,7 +24,18 @@ const REACHING: [&str; 16] = [
 ];
 
 /// What only the approval window may ask.
-const GRANTING: [&str; 6] = ["grant", "press", "shown", "subject", "make_keys", "unlock"];
+const GRANTING: [&str; 10] = [
+    "grant",
+    "press",
+    "shown",
+    "subject",
+    "make_keys",
+    "unlock",
+    "offers",
+    "objection",
+    "overrule",
+    "keep_key",
+];
 
 #[test]
 fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_cannot_grant() {
@@ -76,6 +87,11 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
         refused(command, &json!({ "params": {} }));
     }
     refused("approvals_decide", &json!({ "params": { "approval": "apr_1", "envelope": "e30=" } }));
+    refused("grants_allow", &json!({ "params": { "envelope": "e30=" } }));
+    refused("policy_overrule", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
+    let overrule = json!({ "act": "act_1", "words": "w", "passphrase": "x" });
+    let unread = app.invoke("overrule", &overrule).expect_err("nothing was read");
+    assert!(unread.contains("too short"), "{unread}");
     let early = app.invoke("grant", &grant).expect_err("nothing was shown");
     assert!(early.contains("too short"), "{early}");
 }

@@ -4,9 +4,13 @@
 //! Where a machine lacks one of these, the tests say which and check nothing.
 
 mod bus;
+mod drag;
 mod driver;
+mod dropped;
 mod first;
 mod killed;
+mod lasting;
 mod locked;
 mod room;
+mod small;
 mod waiting;

@@ -50,8 +50,27 @@ pub struct Room {
     _turn: MutexGuard<'static, ()>,
 }
 
+/// What a desktop may lack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Without {
+    /// It has all of it.
+    Nothing,
+    /// Nobody shows notifications, and nobody can be started who would.
+    Notifications,
+}
+
+/// A bus that starts nothing by itself.
+const BARE_BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "busconfig.dtd">
+<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><policy context="default"><allow send_destination="*"
+eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>"#;
+
 /// A desktop, or none with the reason said.
 pub fn room(test: &str) -> Option<Room> {
+    room_without(test, Without::Nothing)
+}
+
+/// A desktop that lacks something.
+pub fn room_without(test: &str, without: Without) -> Option<Room> {
     let on_path = |name: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
@@ -66,11 +85,11 @@ pub fn room(test: &str) -> Option<Room> {
         println!("{test}: not run: hermit-desktop is not built; `npm test` builds it");
         return None;
     }
-    Some(Room::open())
+    Some(Room::open(without))
 }
 
 impl Room {
-    fn open() -> Self {
+    fn open(without: Without) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = TempDir::new().expect("a folder");
         for name in ["home", "run", "config", "data", "cache", "work", "store"] {
@@ -94,19 +113,24 @@ impl Room {
                 &mut programs,
             )
         );
-        let bus = first_line(
-            Command::new("dbus-daemon")
-                .args(["--session", "--nofork", "--nopidfile", "--print-address=1"])
-                .env("XDG_RUNTIME_DIR", dir.path().join("run")),
-            &mut programs,
-        );
+        let mut bus = Command::new("dbus-daemon");
+        match without {
+            Without::Nothing => bus.arg("--session"),
+            Without::Notifications => {
+                let file = dir.path().join("bus.conf");
+                std::fs::write(&file, BARE_BUS).expect("a file");
+                bus.arg(format!("--config-file={}", file.display()))
+            }
+        };
+        bus.args(["--nofork", "--nopidfile", "--print-address=1"]);
+        let bus = first_line(bus.env("XDG_RUNTIME_DIR", dir.path().join("run")), &mut programs);
         let panel = Panel::begin(&bus);
         let mut room = Self { dir, display, bus, programs, panel, _turn: turn };
-        room.furnish();
+        room.furnish(without);
         room
     }
 
-    fn furnish(&mut self) {
+    fn furnish(&mut self, without: Without) {
         let settings = self.at("dunstrc");
         // What is chosen in its menu is the line that refuses.
         std::fs::write(
@@ -119,8 +143,11 @@ impl Room {
         let mut keyring = keyring.spawn().expect("a keychain");
         keyring.stdin.take().expect("its input").write_all(b"a login").expect("it is unlocked");
         let openbox = self.command("openbox").spawn().expect("a window manager");
-        let dunst = self.command("dunst").arg("-config").arg(settings).spawn().expect("notifications");
-        self.programs.extend([keyring, openbox, dunst]);
+        self.programs.extend([keyring, openbox]);
+        if without != Without::Notifications {
+            let dunst = self.command("dunst").arg("-config").arg(settings).spawn().expect("notifications");
+            self.programs.push(dunst);
+        }
     }
 
     /// A program on this desktop, silent.
@@ -149,6 +176,22 @@ impl Room {
             command.stderr(Stdio::null());
         }
         command
+    }
+
+    /// The display's name.
+    pub fn display(&self) -> String {
+        self.display.clone()
+    }
+
+    /// Where a window stands on the display.
+    pub fn place(&self, title: &str) -> (u32, u32) {
+        let window = self.window(title).expect("a window");
+        let said = self.xdo(&["getwindowgeometry", "--shell", &window]);
+        let number = |name: &str| {
+            let line = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("no {name} in {said}"))
+        };
+        (number("X"), number("Y"))
     }
 
     /// A place on this desktop.

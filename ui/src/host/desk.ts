@@ -1,28 +1,51 @@
 // What only the approval window may ask. Any other window is refused, by the access list and by the program itself.
 import type { Decided } from "~/ipc/generated/approvals";
+import type { Rehearsed } from "~/ipc/generated/grants";
+import type { Judged, Overruled } from "~/ipc/generated/policy";
 import { ask } from "./tauri";
 
-export type Subject = { kind: "approval"; id: string } | { kind: "keys" } | { kind: "unlock" };
+export type Subject = { kind: "approval"; id: string } | { kind: "override"; act: string } | { kind: "keys" } | { kind: "unlock" } | { kind: "provider" };
 
 export interface Armed { arm_ms: number; hold_ms: number; needs_passphrase: boolean; has_key: boolean }
+
+export type Scope = "task" | "project" | "user";
+
+/** What could be allowed from now on, and what it would have meant so far. */
+export interface Offer { words: string; days: number; uses: number; rehearsed: Rehearsed }
+
+/** What is chosen of it, with the sentence that was read. */
+export interface Lasting { scope: Scope | null; number: number; days: number; uses: number; words: string }
+
+/** An override as it would be signed. */
+export interface Objection { words: string; denied: Judged; armed: Armed }
 
 export interface Desk {
   subject(): Promise<Subject>;
   /** These bytes are on the screen now; what it takes to say yes to them. */
-  shown(approval: string, packetSha256: string): Promise<Armed>;
+  shown(approval: string, packetSha256: string, lasting: boolean): Promise<Armed>;
   press(down: boolean): Promise<void>;
-  grant(approval: string, packetSha256: string, passphrase: string | null): Promise<Decided>;
+  grant(approval: string, packetSha256: string, passphrase: string | null, standing: Lasting | null): Promise<Decided>;
+  /** What of the like could be allowed from now on, the narrowest first. */
+  offers(approval: string, scope: Scope | null, days: number | null, uses: number | null): Promise<Offer[]>;
+  objection(act: string, reason: string, hours: number, uses: number): Promise<Objection>;
+  overrule(act: string, words: string, passphrase: string): Promise<Overruled>;
   makeKeys(keychain: boolean, vaultPassphrase: string | null, approvalPassphrase: string): Promise<void>;
   unlock(passphrase: string): Promise<boolean>;
+  /** Keeps the key for a server of models. */
+  keepKey(url: string, secret: string, value: string): Promise<void>;
   leave(): Promise<void>;
 }
 
 export const desk: Desk = {
   subject: () => ask("subject"),
-  shown: (approval, packetSha256) => ask("shown", { approval, packetSha256 }),
+  shown: (approval, packetSha256, lasting) => ask("shown", { approval, packetSha256, lasting }),
   press: (down) => ask("press", { down }),
-  grant: (approval, packetSha256, passphrase) => ask("grant", { approval, packetSha256, passphrase }),
+  grant: (approval, packetSha256, passphrase, standing) => ask("grant", { approval, packetSha256, passphrase, standing }),
+  offers: (approval, scope, days, uses) => ask("offers", { approval, scope, days, uses }),
+  objection: (act, reason, hours, uses) => ask("objection", { act, reason, hours, uses }),
+  overrule: (act, words, passphrase) => ask("overrule", { act, words, passphrase }),
   makeKeys: (keychain, vaultPassphrase, approvalPassphrase) => ask("make_keys", { keychain, vaultPassphrase, approvalPassphrase }),
   unlock: (passphrase) => ask("unlock", { passphrase }),
+  keepKey: (url, secret, value) => ask("keep_key", { url, secret, value }),
   leave: () => ask("leave"),
 };

@@ -63,6 +63,8 @@ export interface Host {
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void;
   /** Opens the card where it can be answered; only where `deciding` is `window`. */
   openCard?(approval: string): Promise<void>;
+  /** Opens a denial of policy where a person may override it; only where `deciding` is `window`. */
+  openOverride?(act: string): Promise<void>;
   /** Says that a card is shown from now on, and gets the seat from which a yes to it is taken; only where `deciding` is
    *  `passphrase`. */
   sit?(approval: string): Promise<Seat>;
@@ -72,6 +74,8 @@ export interface Host {
   pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
   /** Opens the window in which keys are made, or opened; only in the app. */
   openKeys?(): Promise<void>;
+  /** Opens the window in which the key for a server of models is typed; only in the app. */
+  openProvider?(): Promise<void>;
   /** Hears what the app says until the function that comes back is called. */
   heed?(heard: (one: Heard) => void): () => void;
   /** Shows the folder of a task in the system's file manager. */

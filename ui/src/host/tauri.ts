@@ -73,6 +73,14 @@ export class TauriHost implements Host {
     return ask<void>("open_card", { approval });
   }
 
+  openOverride(act: string) {
+    return ask<void>("open_override", { act });
+  }
+
+  openProvider() {
+    return ask<void>("open_provider");
+  }
+
   openKeys() {
     return ask<void>("open_keys");
   }

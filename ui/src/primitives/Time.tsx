@@ -33,6 +33,12 @@ export function span(ms: number): string {
   return "now";
 }
 
+/** What is ahead is rounded: seven days less a moment are seven days. */
+function ahead(ms: number): string {
+  for (const [size, unit] of STEPS) if (ms >= size - 30_000) return `${Math.round(ms / size)} ${unit}`;
+  return "now";
+}
+
 /** Length of something that took a while. */
 export function took(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -53,7 +59,8 @@ export function Time({ at, clock = false, ago = false }: { at: number; clock?: b
     const text = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
     return Math.abs(gone) > 20 * 3_600_000 ? `${date.toLocaleDateString(undefined, { day: "numeric", month: "short" })} ${text}` : text;
   };
-  const relative = gone >= 0 ? span(gone) + (ago && gone >= 60_000 ? " ago" : "") : `in ${span(-gone)}`;
+  // The clock of this page ticks now and then: what happened since its last tick has happened.
+  const relative = gone > -TICK_MS ? span(Math.max(0, gone)) + (ago && gone >= 60_000 ? " ago" : "") : `in ${ahead(-gone)}`;
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
       {clock ? clocked() : relative === "in now" ? "in a moment" : relative}

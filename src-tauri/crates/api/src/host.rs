@@ -105,6 +105,18 @@ pub trait Host: Send + Sync {
     /// Playbooks at hand.
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook>;
 
+    /// Models that run on this machine, at the usual ports and at these; servers that have a key.
+    ///
+    /// # Errors
+    /// When the settings cannot be read.
+    fn models(&self, ports: &[u16]) -> Result<wire::models::Found, wire::Error>;
+
+    /// Who proposes when a task names nobody.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] for an address that may not be the standard.
+    fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error>;
+
     /// Sees to it that somebody drives the task; returns at once.
     ///
     /// # Errors

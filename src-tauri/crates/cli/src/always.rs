@@ -26,7 +26,7 @@ pub fn choose(
     session: &Session,
     approval: &str,
 ) -> Result<Option<StandingGrant>, Error> {
-    let found = session.call(&Propose { approval: approval.to_owned() })?.rows;
+    let found = session.call(&Propose { approval: approval.to_owned(), scope: None })?.rows;
     let drafts = found.iter().map(draft).collect::<Result<Vec<_>, Error>>()?;
     if drafts.is_empty() {
         terminal.print("The like of this is asked about each time; it can be allowed once.\r\n");

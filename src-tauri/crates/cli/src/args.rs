@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod ledger;
+mod models;
 mod policy;
 mod rest;
 mod secret;
@@ -10,6 +11,7 @@ mod work;
 
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
+pub use models::{ModelsAdd, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
@@ -107,6 +109,9 @@ pub enum Verb {
     /// Keys: make them, list and rotate them, and say whose you trust.
     #[command(subcommand)]
     Keys(KeysVerb),
+    /// Models on this machine, and the servers elsewhere that have a key.
+    #[command(subcommand)]
+    Models(ModelsVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

@@ -9,6 +9,7 @@ mod grants;
 mod keyring;
 mod keys;
 mod knowledge;
+mod models;
 mod policy;
 mod proof;
 mod rollback;
@@ -50,6 +51,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Checkpoint(verb) => checkpoint::checkpoint(context, verb),
         Verb::Gate(verb) => proof::gate(context, verb),
         Verb::Keys(verb) => keys::keys(context, verb),
+        Verb::Models(verb) => models::models(context, verb),
         Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),

@@ -211,7 +211,8 @@ impl Hands {
             n if n == items.len() => ResultCode::Failed,
             _ => ResultCode::Partial,
         };
-        let about = format!("what was seen at {} places", items.len());
+        let many = if items.len() == 1 { "one place".to_owned() } else { format!("{} places", items.len()) };
+        let about = format!("what was seen at {many}");
         let media_type = "application/json".to_owned();
         let output = Output { kind: ArtifactKind::ActionResult, media_type, bytes, about };
         Outcome {

@@ -174,6 +174,19 @@ fn only(given: &Value, known: &[&str]) -> Result<(), Error> {
     }
 }
 
+/// What both doors begin with: the session of a page of this host, and what it sent.
+async fn opened<T>(
+    gateway: &Gateway,
+    who: Who,
+    headers: &HeaderMap,
+    request: Request,
+    read: impl FnOnce(&Value) -> Result<T, Error>,
+) -> Result<(String, T), Error> {
+    let session = seated(gateway, who, headers)?.to_owned();
+    let given = params(request).await?;
+    Ok((session, read(&given)?))
+}
+
 /// `POST /api/session/card`: a page shows a card from now on.
 pub(crate) async fn card(
     State(gateway): State<Arc<Gateway>>,
@@ -181,15 +194,12 @@ pub(crate) async fn card(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let session = match seated(&gateway, who, &headers) {
-        Ok(session) => session.to_owned(),
-        Err(error) => return refusal(&error),
+    let approval = |given: &Value| {
+        only(given, &["approval"])?;
+        field(given, "approval")
     };
-    let named = match params(request).await.and_then(|given| {
-        only(&given, &["approval"])?;
-        field(&given, "approval")
-    }) {
-        Ok(named) => named,
+    let (session, named) = match opened(&gateway, who, &headers, request, approval).await {
+        Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
     match gateway.seated(move |host| api::seat::shown(host, &named)).await {
@@ -212,12 +222,8 @@ pub(crate) async fn allow(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let session = match seated(&gateway, who, &headers) {
-        Ok(session) => session.to_owned(),
-        Err(error) => return refusal(&error),
-    };
-    let yes = match params(request).await.and_then(|given| read(&given)) {
-        Ok(yes) => yes,
+    let (session, yes) = match opened(&gateway, who, &headers, request, read).await {
+        Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
     let at = Arc::clone(&gateway);

@@ -24,6 +24,9 @@ pub struct Config {
     /// Handle of the secret for `default_model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_secret: Option<String>,
+    /// Servers of models that have a key: every call to one takes it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub providers: Vec<Provider>,
     /// Tokens that prompt and answer of a model may have together; 4096 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
@@ -39,6 +42,16 @@ pub struct Config {
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
+}
+
+/// A server of models and the key for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// Its base URL, as it stands in a model's address.
+    pub url: String,
+    /// Handle of the secret.
+    pub secret: String,
 }
 
 impl Config {
@@ -61,6 +74,23 @@ impl Config {
                 why: format!("`log_level` is `{other}`; it is one of off, error, warn, info, debug, trace"),
             }),
         }
+    }
+
+    /// Handle of the key for a server, when it has one.
+    pub fn secret_for(&self, url: &str) -> Option<String> {
+        self.providers.iter().find(|provider| provider.url == url).map(|provider| provider.secret.clone())
+    }
+
+    /// Keeps these settings, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn save(&self, home: &Home) -> Result<(), Error> {
+        let (path, beside) = (home.path(FILE), home.path("config.json.new"));
+        let text = serde_json::to_vec_pretty(self)
+            .map_err(|e| Error::Config { path: path.display().to_string(), why: e.to_string() })?;
+        std::fs::write(&beside, text).map_err(|e| Error::io("write", &beside, &e))?;
+        std::fs::rename(&beside, &path).map_err(|e| Error::io("write", &path, &e))
     }
 
     /// The authorities' file in force.

@@ -68,12 +68,12 @@ fn folder(home: &Home) -> Fact {
     match std::fs::write(&probe, b"") {
         Ok(()) => {
             let _ = std::fs::remove_file(&probe);
-            fact("store", Level::Fine, shown, "")
+            fact("folder", Level::Fine, shown, "")
         }
         Err(error) => {
             let text = format!("{shown}: {error}");
             fact(
-                "store",
+                "folder",
                 Level::Trouble,
                 text,
                 "see that the folder is yours and its disk is not full or read-only",
@@ -99,27 +99,27 @@ fn walls(hands: &LocalHands) -> Fact {
 fn vault(home: &Home, keys: &HostKeys) -> Fact {
     match Marker::read(home.dir()) {
         Ok(None) => fact(
-            "keys",
+            "vault",
             Level::Trouble,
             "none",
             "make them with `hermit keys init --store keychain` or `--store file`",
         ),
         Ok(Some(marker)) if keys.keys().is_some() => {
-            fact("keys", Level::Fine, format!("open, in the {} vault", marker.vault), "")
+            fact("vault", Level::Fine, format!("open, in the {} vault", marker.vault), "")
         }
         Ok(Some(marker)) => {
             let why = Some(keys.why_locked()).filter(|why| !why.is_empty());
             let why = why.unwrap_or_else(|| "a look needs no keys, so they were not opened".to_owned());
             let text = format!("in the {} vault: {why}", marker.vault);
             fact(
-                "keys",
+                "vault",
                 Level::Note,
                 text,
                 "set `HERMIT_PASSPHRASE_FILE`, or work at a terminal that can ask",
             )
         }
         Err(error) => fact(
-            "keys",
+            "vault",
             Level::Trouble,
             error.to_string(),
             "keep the files as they are; a backup has the right ones",
@@ -168,7 +168,7 @@ fn model(config: &Config) -> Fact {
             "standard model",
             Level::Note,
             "none; playbooks need none",
-            "set `default_model` in config.json, or name one with `--model`",
+            "choose one of `hermit models list` with `hermit models use ADDRESS`, or name one with `--model`",
         ),
     }
 }

@@ -55,6 +55,7 @@ mod lent;
 mod local;
 mod logs;
 mod mirroring;
+mod models;
 mod notices;
 mod older;
 mod pin;

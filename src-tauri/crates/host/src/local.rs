@@ -188,7 +188,8 @@ impl Local {
 
     /// Facts for the doctor, also where there is no store yet.
     pub fn facts(&self) -> Vec<wire::host::Fact> {
-        facts::gather(&self.home, &self.config, &self.keys, &self.hands, &self.secrets)
+        let config = Config::load(&self.home).unwrap_or_else(|_| self.config.clone());
+        facts::gather(&self.home, &config, &self.keys, &self.hands, &self.secrets)
     }
 
     /// Tells whoever watches of long work; the first one stays.
@@ -426,7 +427,16 @@ impl api::Host for Local {
     }
 
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {
-        chosen(choice, &self.config)
+        // Read anew: the standard and the keys of servers may have been set meanwhile.
+        chosen(choice, &Config::load(&self.home).map_err(Error::to_wire)?)
+    }
+
+    fn models(&self, ports: &[u16]) -> Result<wire::models::Found, wire::Error> {
+        self.find_models(ports)
+    }
+
+    fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error> {
+        self.choose_standard(address)
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {

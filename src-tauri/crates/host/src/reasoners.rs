@@ -87,13 +87,13 @@ fn recorded(inner: OpenAi) -> Result<Arc<dyn Reasoner>, String> {
 pub fn chosen(asked: &Asked, config: &Config) -> Result<Reasoning, Error> {
     match asked {
         Asked::Standard => match &config.default_model {
-            Some(address) => addressed(address, config.default_secret.clone()),
+            Some(address) => addressed(address, config.default_secret.clone(), config),
             None => Err(Error::new(Code::Usage, "no model is named, and none is set as the standard").hint(
-                "name one with `--model openai:http://127.0.0.1:8080/v1#NAME`, run `--playbook tidy`, or set \
-                 `default_model` in config.json",
+                "name one with `--model openai:http://127.0.0.1:8080/v1#NAME`, run `--playbook tidy`, or choose \
+                 one of `hermit models list` with `hermit models use ADDRESS`",
             )),
         },
-        Asked::Address { address } => addressed(address, None),
+        Asked::Address { address } => addressed(address, None, config),
         Asked::Playbook { name, text, parameters } => {
             let playbook = match text {
                 Some(text) => Playbook::parse(text).map_err(|e| {
@@ -124,12 +124,16 @@ fn shipped(name: &str) -> Result<Playbook, Error> {
     })
 }
 
-fn addressed(text: &str, secret: Option<String>) -> Result<Reasoning, Error> {
+/// With the key that was named, else with the one that a person gave for that server.
+fn addressed(text: &str, secret: Option<String>, config: &Config) -> Result<Reasoning, Error> {
     let address: Address = text.parse().map_err(|e: reasoning::Error| {
         Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL` or `playbook:NAME`")
     })?;
     match address {
-        Address::OpenAi { url, model } => Ok(Reasoning::Openai { base_url: url, model, secret }),
+        Address::OpenAi { url, model } => {
+            let secret = secret.or_else(|| config.secret_for(&url));
+            Ok(Reasoning::Openai { base_url: url, model, secret })
+        }
         Address::Playbook(name) => {
             let playbook = shipped(&name)?;
             let text = playbook.text().to_owned();

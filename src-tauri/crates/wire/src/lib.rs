@@ -29,7 +29,7 @@ pub use error::{Code, Error, exit};
 pub use notice::{Notice, Topic, topics_of};
 pub use noun::{
     approvals, artifacts, changes, context, conversations, erasure, gate, grants, host, keys, knowledge,
-    ledger, lineage, playbooks, policy, proof, receipts, secrets, store, task, task_events, trace,
+    ledger, lineage, models, playbooks, policy, proof, receipts, secrets, store, task, task_events, trace,
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Command, Info, find};

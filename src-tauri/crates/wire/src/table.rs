@@ -120,6 +120,8 @@ macro_rules! with_commands {
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
+        "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
+        "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];
         "tells what policy would say to an act" policy.test(Test) -> Judged, free [];

@@ -1,20 +1,20 @@
 // The approval card: the evidence above the notch, the decision below it. Text nodes only.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useAct, useAsk, useHost } from "~/ipc/client";
+import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import { capital, count, folderName, plain, said } from "~/features/words";
 import { Button } from "~/primitives/Button";
 import { FileDiff, tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
-import { TextArea } from "~/primitives/Field";
 import { Hash } from "~/primitives/Hash";
 import { Icon, Mark } from "~/primitives/Icon";
-import { Answer, Failed } from "~/primitives/States";
+import { Answer } from "~/primitives/States";
 import { RiskTag, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
+import { Deny } from "./Deny";
 import { diffFiles } from "./files";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import styles from "./Card.module.css";
@@ -183,10 +183,7 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
 
 function Decide({ approval }: { approval: Approval }) {
   const host = useHost();
-  const deny = useAct("approvals.deny");
-  const [feedback, setFeedback] = useState("");
   const { approval_id: id } = approval.row;
-  const surface = host.kind === "tauri" ? "approval_window" : "browser";
   return (
     <footer className={styles.decide}>
       <section>
@@ -194,18 +191,7 @@ function Decide({ approval }: { approval: Approval }) {
         <p className={styles.far}><span className={styles.dot} aria-hidden="true" />Once, exactly these bytes</p>
         <p className={styles.note}>If a file changes before it runs, your yes is void and you are asked again.</p>
       </section>
-      <section>
-        <TextArea label="Tell the proposer why not" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
-        <div className={styles.row}>
-          <Button
-            because={deny.isPending ? "It is being recorded" : null}
-            onClick={() => deny.mutate({ approval: id, surface, feedback: feedback.trim() === "" ? null : feedback.trim() })}
-          >
-            {feedback.trim() === "" ? "Deny" : "Deny with feedback"}
-          </Button>
-        </div>
-        {deny.error !== null && <Failed error={deny.error} />}
-      </section>
+      <Deny id={id} />
       <section>
         <h3>Your approval</h3>
         {host.deciding === "window" ? (

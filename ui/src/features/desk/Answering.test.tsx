@@ -16,13 +16,22 @@ function shown(more: Partial<Desk> = {}, needs = true) {
   const done: string[] = [];
   const desk: Desk = {
     subject: async () => ({ kind: "approval", id: APPROVAL }),
-    shown: async () => ({ arm_ms: 5, hold_ms: HOLD_MS, needs_passphrase: needs, has_key: true }),
+    shown: async (_id, _sha, lasting) => {
+      if (lasting) done.push("shown to last");
+      return { arm_ms: 5, hold_ms: HOLD_MS, needs_passphrase: needs || lasting, has_key: true };
+    },
     press: async (down) => { done.push(down ? "down" : "up"); },
-    grant: async (id, sha, words) => {
-      done.push(`grant ${words}`);
+    grant: async (id, sha, words, standing) => {
+      done.push(standing === null ? `grant ${words}` : `grant ${words}: ${standing.words}`);
       expect([id, sha]).toEqual([APPROVAL, approval.packet_sha256]);
       return { approval_id: id, task_id: "task_1", accepted: true, status: "granted" };
     },
+    offers: async (_id, scope, days, uses) => [{
+      words: `delete data/*.csv in ${scope}, ${days} days, ${uses} times`, days: days ?? 7, uses: uses ?? 50,
+      rehearsed: { answered: 3, refused: 1, questions: 12, rows: [{ action_request_id: "act_1", task_id: "task_1", at: Date.UTC(2026, 10, 20), summary: "delete old.csv", answered: "denied" }] },
+    }],
+    objection: async () => { throw new Refused({ code: "conflict", message: "no denial is open here" }); },
+    overrule: async () => ({ grant_id: "grt_1", task_id: "task_1" }), keepKey: async () => undefined,
     makeKeys: async () => undefined, unlock: async () => true, leave: async () => { done.push("leave"); },
     ...more,
   };
@@ -85,6 +94,39 @@ test("a wrong passphrase is told, forgotten, and asked for again", async () => {
   fireEvent.pointerDown(await ready(), { button: 0 });
   await screen.findByText("The passphrase is wrong.");
   expect(field.value).toBe("");
+});
+
+test("what lasts is chosen within bounds, read as a sentence, and signed as it was read", async () => {
+  const { done, user } = shown({}, false);
+  await ready();
+  await user.click(screen.getByRole("radio", { name: "The like of it, from now on" }));
+  const hold = await screen.findByRole("button", { name: "Hold to allow from now on" });
+  await waitFor(() => expect(hold.getAttribute("title")).toBe("Choose what you allow from now on"));
+  expect(done).toContain("shown to last");
+  await user.click(screen.getByRole("button", { name: "This task" }));
+  await user.clear(screen.getByLabelText("Uses"));
+  await user.type(screen.getByLabelText("Uses"), "4");
+  await user.click(await screen.findByRole("radio", { name: "Delete data/*.csv in task, 7 days, 4 times" }));
+  await screen.findByText("1 of them you had refused.");
+  await screen.findByText(/It would have answered 3 of 12 questions so far/);
+  await user.type(screen.getByLabelText("Approval passphrase"), "words");
+  await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
+  fireEvent.pointerDown(hold, { button: 0 });
+  await waitFor(() => expect(done).toContain("grant words: delete data/*.csv in task, 7 days, 4 times"));
+});
+
+test("bounds that are none, and another choice after reading, cannot be signed", async () => {
+  const { user } = shown({}, false);
+  await ready();
+  await user.click(screen.getByRole("radio", { name: "The like of it, from now on" }));
+  await user.click(await screen.findByRole("radio", { name: /^Delete data/ }));
+  await screen.findByText(/You allow this, and from now on/);
+  await user.clear(screen.getByLabelText("Days"));
+  await user.type(screen.getByLabelText("Days"), "93");
+  await screen.findByText("1 to 92");
+  expect(screen.queryByText(/You allow this, and from now on/)).toBeNull();
+  expect(screen.getByRole("button", { name: "Hold to allow from now on" }).getAttribute("title")).toBe("Choose what you allow from now on");
+  expect(await seriousFindings()).toEqual([]);
 });
 
 test("a reader of screens finds nothing serious", async () => {

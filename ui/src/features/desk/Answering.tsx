@@ -3,14 +3,15 @@
 import { useCallback, useEffect, useState } from "react";
 import { Command, Evidence, Side } from "~/features/approvals/Card";
 import card from "~/features/approvals/Card.module.css";
+import { Deny } from "~/features/approvals/Deny";
 import { readPacket } from "~/features/approvals/packet";
 import { capital, plain } from "~/features/words";
 import type { Armed, Desk } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
-import { useAct, useAsk, useNotices } from "~/ipc/client";
+import { useAsk, useNotices } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import { Button } from "~/primitives/Button";
-import { TextArea, TextField } from "~/primitives/Field";
+import { TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said } from "~/primitives/States";
@@ -18,8 +19,17 @@ import { RiskTag, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import styles from "./Desk.module.css";
+import { useLasting } from "./Lasting";
 
 const AWAY_MS = 1600;
+
+/** What was decided here. */
+type Word = "allowed" | "lasting" | "denied";
+const SAID: Record<Word, string> = {
+  allowed: "Allowed, and signed with your key. The work goes on.",
+  lasting: "Allowed, now and from now on. The work goes on; you can take it back under Policy.",
+  denied: "Denied. The proposer is told.",
+};
 
 export function Answering({ id, desk }: { id: string; desk: Desk }) {
   useNotices();
@@ -39,8 +49,8 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
   const packet = readPacket(approval.packet);
   const { row } = approval;
   // What was decided here stays on the screen for a moment, in words.
-  const [said, setSaid] = useState<"allowed" | "denied" | null>(null);
-  const decided = useCallback((word: "allowed" | "denied") => {
+  const [said, setSaid] = useState<Word | null>(null);
+  const decided = useCallback((word: Word) => {
     setSaid(word);
     setTimeout(() => void desk.leave(), AWAY_MS);
   }, [desk]);
@@ -62,7 +72,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
         <Side approval={approval} packet={packet} />
       </div>
       {said !== null ? (
-        <footer className={card.decided} role="status"><Mark name={said === "allowed" ? "done" : "deny"} size={14} /><span>{said === "allowed" ? "Allowed, and signed with your key. The work goes on." : "Denied. The proposer is told."}</span></footer>
+        <footer className={card.decided} role="status"><Mark name={said === "denied" ? "deny" : "done"} size={14} /><span>{SAID[said]}</span></footer>
       ) : row.status === "pending" ? (
         <Decide approval={approval} desk={desk} decided={decided} />
       ) : (
@@ -76,8 +86,8 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
   );
 }
 
-/** The card was shown: what it takes now. Coming back to the window arms it anew. */
-function useArmed(approval: Approval, desk: Desk): { armed: Armed | null; ready: boolean; error: Refused | null } {
+/** The card was shown: what it takes now. Coming back to the window, or another kind of yes, arms it anew. */
+function useArmed(approval: Approval, desk: Desk, lasting: boolean): { armed: Armed | null; ready: boolean; error: Refused | null } {
   const [armed, setArmed] = useState<Armed | null>(null);
   const [ready, setReady] = useState(false);
   const [error, setError] = useState<Refused | null>(null);
@@ -90,7 +100,7 @@ function useArmed(approval: Approval, desk: Desk): { armed: Armed | null; ready:
       const mine = ++turn;
       clearTimeout(timer);
       setReady(false);
-      desk.shown(id, sha).then(
+      desk.shown(id, sha, lasting).then(
         (found) => {
           if (mine !== turn) return;
           setArmed(found);
@@ -107,31 +117,31 @@ function useArmed(approval: Approval, desk: Desk): { armed: Armed | null; ready:
       clearTimeout(timer);
       window.removeEventListener("focus", arm);
     };
-  }, [id, sha, desk]);
+  }, [id, sha, desk, lasting]);
   return { armed, ready, error };
 }
 
-function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; decided: (word: "allowed" | "denied") => void }) {
-  const deny = useAct("approvals.deny");
-  const { armed, ready, error: unready } = useArmed(approval, desk);
-  const [feedback, setFeedback] = useState("");
+function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; decided: (word: Word) => void }) {
+  const [lasting, setLasting] = useState(false);
+  const { armed, ready, error: unready } = useArmed(approval, desk, lasting);
+  const { choice, panel } = useLasting(desk, approval.row.approval_id, lasting);
   const [passphrase, setPassphrase] = useState("");
   const [signing, setSigning] = useState(false);
   const [error, setError] = useState<Refused | null>(null);
   const { approval_id: id } = approval.row;
-  const risk = asRisk(approval.row.risk);
   const needs = armed?.needs_passphrase ?? false;
   const because = unready !== null ? unready.message
     : armed !== null && !armed.has_key ? "There is no approval key yet"
     : signing ? "Being signed"
     : !ready ? "The card was only just shown"
+    : lasting && choice === null ? "Choose what you allow from now on"
     : needs && passphrase === "" ? "Type your approval passphrase first" : null;
   const sign = async () => {
     setSigning(true);
     setError(null);
     try {
-      const done = await desk.grant(id, approval.packet_sha256, needs ? passphrase : null);
-      if (done.accepted) decided("allowed");
+      const done = await desk.grant(id, approval.packet_sha256, needs ? passphrase : null, choice);
+      if (done.accepted) decided(choice === null ? "allowed" : "lasting");
       else setError(refusal(new Error(`it is ${done.status} already`)));
     } catch (thrown) {
       setError(refusal(thrown));
@@ -140,26 +150,16 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
       setSigning(false);
     }
   };
+  const hold = armed?.hold_ms ?? 2500;
   return (
     <footer className={card.decide}>
+      {panel}
       <section>
-        <h3>How far this goes</h3>
-        <p className={card.far}><span className={card.dot} aria-hidden="true" />Once, exactly these bytes</p>
-        <p className={card.note}>If a file changes before it runs, your yes is void and you are asked again.</p>
+        <HowFar approval={approval} lasting={lasting} set={setLasting} />
       </section>
-      <section>
-        <TextArea label="Tell the proposer why not" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
-        <div className={card.row}>
-          <Button
-            because={deny.isPending ? "It is being recorded" : null}
-            onClick={() => deny.mutate({ approval: id, feedback: feedback.trim() === "" ? null : feedback.trim() }, { onSuccess: () => decided("denied") })}
-          >
-            {feedback.trim() === "" ? "Deny" : "Deny with feedback"}
-          </Button>
-        </div>
-        {deny.error !== null && <Failed error={deny.error} />}
-      </section>
+      <Deny id={id} denied={() => decided("denied")} />
       <section className={styles.yes}>
+        {choice !== null && <p className={styles.sentence} role="status">You allow this, and from now on: <Words of={choice.words} /></p>}
         {armed?.needs_passphrase === false && <p className={card.note}>Your key is still open from a yes a moment ago. At high and critical risk it is asked for each time.</p>}
         {needs && (
           <TextField
@@ -168,18 +168,47 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
           />
         )}
         <Hold
-          ms={armed?.hold_ms ?? 2500} because={because} held={() => void sign()}
+          ms={hold} because={because} held={() => void sign()}
           begin={() => desk.press(true)} end={() => void desk.press(false).catch(() => undefined)}
         >
-          {signing ? "Signing" : "Hold to allow"}
+          {signing ? "Signing" : lasting ? "Hold to allow from now on" : "Hold to allow"}
         </Hold>
         <p className={card.note} role="status">
-          {error !== null || unready !== null ? null
-            : because ?? `Hold ${((armed?.hold_ms ?? 2500) / 1000).toLocaleString("en")} s${risk === "critical" || risk === "high" ? `, because it is of ${risk} risk` : ""}, with the pointer or the space bar. Enter decides nothing.`}
+          {error !== null || unready !== null ? null : because ?? `Hold ${(hold / 1000).toLocaleString("en")} s${held(approval.row.risk, lasting)}, with the pointer or the space bar. Enter decides nothing.`}
         </p>
         {error !== null && <Failed error={error} />}
         {error === null && unready !== null && <Said tone="failed">{capital(unready.message)}. {capital(unready.hint)}</Said>}
       </section>
     </footer>
+  );
+}
+
+/** Why it is held longer. */
+function held(of: string, lasting: boolean): string {
+  const risk = asRisk(of);
+  if (risk === "critical" || risk === "high") return `, because it is of ${risk} risk`;
+  return lasting ? ", because it lasts" : "";
+}
+
+/** Once, or the like of it from now on. What is critical is allowed once, whatever anybody says. */
+function HowFar({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
+  const critical = asRisk(approval.row.risk) === "critical";
+  return (
+    <>
+      <h3 id="far">How far this goes</h3>
+      <div className={styles.far} role="radiogroup" aria-labelledby="far">
+        <button type="button" role="radio" aria-checked={!lasting} onClick={() => set(false)}>Once, exactly these bytes</button>
+        <button
+          type="button" role="radio" aria-checked={lasting} aria-disabled={critical || undefined}
+          title={critical ? "What is critical is asked about each time" : undefined} onClick={() => !critical && set(true)}
+        >
+          The like of it, from now on
+        </button>
+      </div>
+      <p className={card.note}>
+        {lasting ? "Within the bounds you choose. Policy's denials and critical risk are never covered, and you can take it back."
+          : "If a file changes before it runs, your yes is void and you are asked again."}
+      </p>
+    </>
   );
 }

@@ -4,7 +4,8 @@ import type { Desk, Subject } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { Loading, Trouble } from "~/primitives/States";
 import { Answering } from "./Answering";
-import { MakeKeys, OpenKeys } from "./Keys";
+import { KeepKey, MakeKeys, OpenKeys } from "./Keys";
+import { Override } from "./Override";
 
 export function DeskWindow({ desk }: { desk: Desk }) {
   const [subject, setSubject] = useState<Subject | null>(null);
@@ -19,8 +20,12 @@ export function DeskWindow({ desk }: { desk: Desk }) {
   switch (subject.kind) {
     case "approval":
       return <Answering id={subject.id} desk={desk} />;
+    case "override":
+      return <Override act={subject.act} desk={desk} />;
     case "keys":
       return <MakeKeys desk={desk} />;
+    case "provider":
+      return <KeepKey desk={desk} />;
     case "unlock":
       return <OpenKeys desk={desk} />;
     default:

@@ -118,3 +118,56 @@ export function OpenKeys({ desk }: { desk: Desk }) {
     </main>
   );
 }
+
+/** A name that a person would give the key of this server. */
+function nameOf(url: string): string {
+  const host = /^https?:\/\/([^/:]+)/.exec(url.trim())?.[1] ?? "";
+  const parts = host.toLowerCase().split(".").filter((part) => !["api", "www"].includes(part));
+  return (parts.length > 1 ? parts.slice(0, -1).join("-") : parts.join("")).replace(/[^a-z0-9_.-]/g, "");
+}
+
+export function KeepKey({ desk }: { desk: Desk }) {
+  const [url, setUrl] = useState("");
+  const [name, setName] = useState<string | null>(null);
+  const [value, setValue] = useState("");
+  const [keeping, setKeeping] = useState(false);
+  const [error, setError] = useState<Refused | null>(null);
+  const handle = name ?? nameOf(url);
+  const because = keeping ? "Being kept" : url.trim() === "" ? "Say which server" : handle === "" ? "Name the key" : value === "" ? "Type or paste the key" : null;
+  const keep = async (event: FormEvent) => {
+    event.preventDefault();
+    if (because !== null) return;
+    setKeeping(true);
+    setError(null);
+    try {
+      await desk.keepKey(url.trim(), handle, value);
+      await desk.leave();
+    } catch (thrown) {
+      setError(refusal(thrown));
+      setKeeping(false);
+    }
+  };
+  return (
+    <main className={styles.keys}>
+      <header>
+        <Arcs size={72} person />
+        <div>
+          <h1>A key for a server of models</h1>
+          <p>It sleeps where your keys do and goes to this server alone. No agent sees it, and it is taken out of everything that is kept.</p>
+        </div>
+      </header>
+      <form onSubmit={(event) => void keep(event)}>
+        <TextField label="Address of the server" mono placeholder="https://api.openai.com/v1" value={url} autoComplete="off" spellCheck={false} onChange={(event) => setUrl(event.target.value)} />
+        <div className={styles.pair}>
+          <TextField label="Name of the key" mono value={handle} autoComplete="off" spellCheck={false} onChange={(event) => setName(event.target.value)} />
+          <Secret label="Key" value={value} set={setValue} />
+        </div>
+        {error !== null && <Failed error={error} />}
+        <div className={styles.foot}>
+          <Button loose onClick={() => void desk.leave()}>Leave it</Button>
+          <Button look="person" loose type="submit" because={because}>Keep the key</Button>
+        </div>
+      </form>
+    </main>
+  );
+}

@@ -1,6 +1,7 @@
 // The machine, the store, copies of it, and how this window looks.
 import { useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
+import { Models } from "./Models";
 import { Screen } from "~/app/Screen";
 import { contrast, setContrast, setTheme, theme } from "~/app/theme";
 import { Copyable } from "~/features/approvals/Card";
@@ -56,20 +57,6 @@ function Machine() {
           </ul>
         )}
       </Answer>
-    </section>
-  );
-}
-
-function Models() {
-  const asked = useAsk("host.doctor", {});
-  const named = (asked.data?.facts ?? []).filter((fact) => /model|reasoner/i.test(fact.name));
-  return (
-    <section aria-labelledby="models">
-      <h2 id="models">Models and secrets</h2>
-      {named.length > 0
-        ? <Facts wide rows={named.map((fact) => [capital(fact.name), fact.value] as const)} />
-        : <p>No standard model is set up. Every task can name one by its address, and playbooks need none.</p>}
-      <p>Keys for providers are handles: their values stay in the keychain and never pass through a window.</p>
     </section>
   );
 }

@@ -1,5 +1,8 @@
 import { capital, plain, result, said, verdict } from "~/features/words";
 import type { Action } from "~/ipc/generated/task";
+import { Copyable } from "~/features/approvals/Card";
+import { useHost } from "~/ipc/client";
+import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Empty } from "~/primitives/States";
@@ -31,6 +34,20 @@ export function ActionView({ action, onSee }: { action: Action | undefined; onSe
         receipt === null ? null : ["Receipt", <button key="receipt" type="button" className={styles.cite} onClick={() => onSee({ kind: "receipt", id: receipt })}>{shortReceipt(receipt)}</button>],
         ["Request", <Hash key="id" of={action.action_request_id} what="identifier" />],
       ]} />
+      {action.verdict === "deny" && <Denied act={action.action_request_id} />}
     </>
+  );
+}
+
+/** What policy refuses a person may have asked about all the same. Where they sign it depends on the surface. */
+function Denied({ act }: { act: string }) {
+  const host = useHost();
+  return (
+    <div className={styles.denied}>
+      <p>Policy refused this. You may override it for this one act, with your reason: then you are asked about it, at critical risk.</p>
+      {host.openOverride === undefined
+        ? <Copyable text={`hermit policy override ${act} --reason "..."`} />
+        : <Button onClick={() => void host.openOverride?.(act)}>Override</Button>}
+    </div>
   );
 }

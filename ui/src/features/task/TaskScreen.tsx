@@ -39,7 +39,10 @@ function first(chosen: string | undefined, task: Task): See | null {
   const waits = task.waits_for;
   if (waits?.kind === "approval" && waits.id !== null) return { kind: "approval", id: waits.id };
   const receipt = [...task.actions].reverse().find((action) => action.receipt_id !== null && action.class !== "read_local");
-  return receipt?.receipt_id != null ? { kind: "receipt", id: receipt.receipt_id } : null;
+  if (receipt?.receipt_id != null) return { kind: "receipt", id: receipt.receipt_id };
+  // What was refused is what a person would ask about.
+  const denied = [...task.actions].reverse().find((action) => action.verdict === "deny");
+  return denied === undefined ? null : { kind: "action", id: denied.action_request_id };
 }
 
 function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {

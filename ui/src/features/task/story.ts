@@ -148,7 +148,7 @@ class Teller {
         const made = record(body["record"]);
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
-        if (error !== "") this.#add(event, "phase", error, here, { tone: "failed", mark: "failed" });
+        if (error !== "") this.#add(event, "phase", capital(error), here, { tone: "failed", mark: "failed" });
         this.#say(event, "hermit", words);
         break;
       }
@@ -202,7 +202,8 @@ class Teller {
           break;
         }
         const again = body["recovered"] === true ? ", found after a crash" : "";
-        this.#add(event, "phase", `Carried out: ${came.word.toLowerCase()}${again}`, see, { tone: came.tone, mark: came.mark });
+        const words = word(body["result_code"]) === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
+        this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
       }
       case "effect.uncertain":

@@ -126,7 +126,7 @@ function Parameters({ of, values, set }: { of: Playbook; values: Record<string, 
     <div className={styles.pair}>
       {of.parameters.map((one) => (
         <TextField
-          key={one.name} label={one.name} hint={one.about} value={values[one.name] ?? ""} placeholder={one.standard ?? ""} required={one.standard === null}
+          key={one.name} label={capital(one.name)} hint={one.about} value={values[one.name] ?? ""} placeholder={one.standard ?? ""} required={one.standard === null}
           onChange={(event) => set(one.name, event.target.value)}
         />
       ))}

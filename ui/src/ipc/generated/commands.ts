@@ -12,6 +12,7 @@ import type * as keys from "./keys";
 import type * as knowledge from "./knowledge";
 import type * as ledger from "./ledger";
 import type * as lineage from "./lineage";
+import type * as models from "./models";
 import type * as playbooks from "./playbooks";
 import type * as policy from "./policy";
 import type * as proof from "./proof";
@@ -156,6 +157,10 @@ export interface Commands {
   "secrets.list": { params: secrets.List; answer: secrets.Secrets };
   /** lists the playbooks at hand */
   "playbooks.list": { params: playbooks.List; answer: playbooks.Playbooks };
+  /** looks for models that run on this machine, and lists the servers that have a key */
+  "models.find": { params: models.Find; answer: models.Found };
+  /** says who proposes when a task names nobody */
+  "models.standard": { params: models.Standard; answer: models.Chosen };
   /** lists the policy profiles */
   "policy.profiles": { params: policy.Profiles; answer: policy.ProfileList };
   /** lists the rules of a profile */
@@ -266,6 +271,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "keys.register": { access: "owner", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
   "playbooks.list": { access: "free", topics: [] },
+  "models.find": { access: "free", topics: [] },
+  "models.standard": { access: "write", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },
   "policy.test": { access: "free", topics: [] },

@@ -22,6 +22,8 @@ export interface Standing {
 /** The narrowest standing grants that would have answered a question. */
 export interface Propose {
   approval: string;
+  /** Where they are to hold: `task`, `project`, `user`; the project of the act when absent, else its task. */
+  scope?: string | null;
 }
 
 /** A standing grant in the making: a command, a place or a host, and where it is to hold. */

@@ -166,9 +166,16 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
         ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
         _ => None,
     });
-    let scope = match workspace {
-        Some(workspace_id) => StandingScope::Project { workspace_id },
-        None => StandingScope::Task { task_id: request.task_id },
+    let project = workspace.map(|workspace_id| StandingScope::Project { workspace_id });
+    let task = StandingScope::Task { task_id: request.task_id };
+    let scope = match p.scope.as_deref() {
+        None => project.unwrap_or(task),
+        Some("task") => task,
+        Some("project") => project.ok_or_else(|| usage("this act belongs to no project"))?,
+        Some("user") => StandingScope::User,
+        Some(other) => {
+            return Err(usage(format!("`{other}` is no scope; say `task`, `project` or `user`")));
+        }
     };
     let frame = StandingGrant {
         after_untrusted: packet.policy_result.determining_rules.iter().any(|rule| rule == UNTRUSTED),

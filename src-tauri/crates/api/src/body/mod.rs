@@ -13,6 +13,7 @@ pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod ledger;
 pub(crate) mod lineage;
+pub(crate) mod models;
 pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;

@@ -167,6 +167,14 @@ impl Host for Home {
         }
     }
 
+    fn models(&self, _ports: &[u16]) -> Result<wire::models::Found, wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host looks at no port"))
+    }
+
+    fn set_standard_model(&self, _address: Option<&str>) -> Result<(), wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         Vec::new()
     }

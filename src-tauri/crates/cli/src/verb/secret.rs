@@ -69,7 +69,11 @@ fn list(context: &Context) -> Came {
     Ok(exit::DONE)
 }
 
-fn local(session: &Session) -> Result<std::sync::Arc<host::Local>, Error> {
+/// The store in this process: values are handed to no other.
+///
+/// # Errors
+/// When another process owns it.
+pub(super) fn local(session: &Session) -> Result<std::sync::Arc<host::Local>, Error> {
     session.local().ok_or_else(|| {
         Error::new(Code::Held, "secrets are set by the process that owns the store, and another one does")
             .hint("end it first; a value is never handed from process to process")
@@ -86,7 +90,10 @@ fn with_port(host: &str) -> String {
 }
 
 /// What was typed unseen, or all of standard input.
-fn value(context: &Context, name: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+///
+/// # Errors
+/// When nothing was given, or more than any secret.
+pub(super) fn value(context: &Context, name: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let none = || Error::new(Code::Usage, "no value was given; nothing was kept");
     let stdin = std::io::stdin();
     if stdin.is_terminal() {

@@ -10,6 +10,7 @@ mod exits;
 mod hosts;
 mod human_only;
 mod keyring;
+mod models;
 mod pins;
 mod proofs;
 mod secrets;

@@ -454,7 +454,13 @@ pub(super) fn in_one_line(action: &Action) -> String {
 }
 
 fn place(path: &RelPath) -> String {
-    if path.is_root() { "the folder".to_owned() } else { path.to_string() }
+    let plain = path.to_string();
+    match (path.is_root(), plain.contains('%')) {
+        (true, _) => "the folder".to_owned(),
+        (false, false) => plain,
+        // A name with a space in it reads as it is written, and what would not be seen is shown.
+        (false, true) => governance::approval::visible_path(path),
+    }
 }
 
 fn changes_in_one_line(items: &[ChangeItem]) -> String {

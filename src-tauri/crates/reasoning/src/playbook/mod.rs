@@ -19,9 +19,9 @@ mod value;
 mod world;
 
 use crate::{Descriptor, Error, Input, Reasoner, Reply};
-use model::Digest;
 use model::context::ContextPack;
 use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use model::{Digest, RelPath};
 use schema::Document;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -209,7 +209,10 @@ fn described(call: &ToolCall) -> String {
         "note" | "believe" => call.name.clone(),
         look => {
             let path = argument("path");
-            format!("{look} {}", if path.is_empty() { "the folder".to_owned() } else { format!("`{path}`") })
+            let shown = path
+                .parse::<RelPath>()
+                .map_or_else(|_| path.to_owned(), |path| value::readable(path.as_bytes()));
+            format!("{look} {}", if path.is_empty() { "the folder".to_owned() } else { format!("`{shown}`") })
         }
     }
 }

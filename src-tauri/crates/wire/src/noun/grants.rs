@@ -15,7 +15,11 @@ params! {
         all: bool,
     }
     /// The narrowest standing grants that would have answered a question.
-    Propose { approval: String }
+    Propose {
+        approval: String,
+        /// Where they are to hold: `task`, `project`, `user`; the project of the act when absent, else its task.
+        scope: Option<String>,
+    }
     /// A standing grant in the making: a command, a place or a host, and where it is to hold.
     Draft {
         /// Program and arguments.

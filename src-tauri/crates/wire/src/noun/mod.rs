@@ -13,6 +13,7 @@ pub mod keys;
 pub mod knowledge;
 pub mod ledger;
 pub mod lineage;
+pub mod models;
 pub mod playbooks;
 pub mod policy;
 pub mod proof;

@@ -1,0 +1,274 @@
+//! Models on this machine, and the servers elsewhere that a person gave a key for.
+//!
+//! A look asks this machine alone, at the ports where servers of models usually listen, for a moment, without a key.
+//! What answers there is a stranger: its words are bounded, and name models, nothing else.
+
+use crate::config::Provider;
+use crate::{Config, Error, Local};
+use reasoning::Address;
+use serde::Deserialize;
+use std::io::Read as _;
+use std::time::Duration;
+use wire::Code;
+use wire::models::{Found, Model, Server};
+
+/// Where servers usually listen, and what they are called until they say it themselves.
+const USUAL: [(u16, &str); 6] = [
+    (11434, "Ollama"),
+    (8080, "llama.cpp"),
+    (1234, "LM Studio"),
+    (8000, "vLLM"),
+    (1337, "Jan"),
+    (4891, "GPT4All"),
+];
+/// A server on the same machine that has not answered by then is busy with something else.
+const PATIENCE: Duration = Duration::from_millis(1_200);
+const BYTES_MAX: u64 = 1024 * 1024;
+const MODELS_MAX: usize = 100;
+/// Characters of a model's name.
+const NAME_CHARS_MAX: usize = 160;
+
+/// What a server lists, as far as it is read.
+#[derive(Deserialize)]
+struct Listed {
+    data: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    id: String,
+    #[serde(default)]
+    owned_by: Option<String>,
+}
+
+/// Looks on this machine, at all ports at once.
+pub(crate) fn look(further: &[u16]) -> (Vec<Server>, Vec<u16>) {
+    let mut ports: Vec<u16> = USUAL.iter().map(|(port, _)| *port).collect();
+    for port in further {
+        if !ports.contains(port) {
+            ports.push(*port);
+        }
+    }
+    let servers = std::thread::scope(|scope| {
+        let asked: Vec<_> = ports.iter().map(|port| scope.spawn(move || ask(*port))).collect();
+        asked.into_iter().filter_map(|one| one.join().ok().flatten()).collect()
+    });
+    (servers, ports)
+}
+
+/// What listens at a port of this machine, when it speaks HTTP at all.
+fn ask(port: u16) -> Option<Server> {
+    let url = format!("http://127.0.0.1:{port}/v1");
+    let usual = USUAL.iter().find(|(known, _)| *known == port).map(|(_, name)| *name);
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_global(Some(PATIENCE))
+        .proxy(None)
+        .build()
+        .into();
+    let mut reply = agent.get(format!("{url}/models")).header("Accept", "application/json").call().ok()?;
+    let status = reply.status().as_u16();
+    let mut bytes = Vec::new();
+    reply.body_mut().as_reader().take(BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let named = |name: Option<&str>| name.or(usual).unwrap_or("A server").to_owned();
+    let silent = |why: &str| Server {
+        name: named(None),
+        url: url.clone(),
+        models: Vec::new(),
+        trouble: Some(why.to_owned()),
+    };
+    if matches!(status, 401 | 403) {
+        return Some(silent("it wants a key before it lists its models"));
+    }
+    // Something else may listen where servers of models usually do; then it is none of ours.
+    let listed: Listed = serde_json::from_slice(&bytes).ok().filter(|_| status == 200)?;
+    if listed.data.is_empty() {
+        return Some(silent("it has no model loaded"));
+    }
+    let owner = listed.data.first().and_then(|entry| entry.owned_by.as_deref());
+    let name = named(owner.and_then(called));
+    let models = listed.data.into_iter().filter(|entry| is_name(&entry.id)).take(MODELS_MAX);
+    let address = |model: String| Address::OpenAi { url: url.clone(), model }.to_string();
+    let models = models.map(|entry| Model { address: address(entry.id.clone()), id: entry.id }).collect();
+    Some(Server { name, url, models, trouble: None })
+}
+
+/// The program behind a server, by what it says of its models' owner.
+fn called(owner: &str) -> Option<&'static str> {
+    match owner {
+        "llamacpp" => Some("llama.cpp"),
+        "library" | "ollama" => Some("Ollama"),
+        "organization_owner" | "organization-owner" => Some("LM Studio"),
+        "vllm" => Some("vLLM"),
+        _ => None,
+    }
+}
+
+/// A name that can stand in an address and be seen whole.
+fn is_name(id: &str) -> bool {
+    !id.is_empty()
+        && id.chars().count() <= NAME_CHARS_MAX
+        && id.chars().all(|c| c.is_ascii_graphic() && c != '#')
+}
+
+/// The base URL of a server as it is kept, and the `name:port` a key for it may go to.
+fn server(url: &str) -> Result<(String, String), wire::Error> {
+    let address: Address = format!("openai:{}#model", url.trim())
+        .parse()
+        .map_err(|e: reasoning::Error| wire::Error::new(Code::Usage, e.to_string()))?;
+    let Some((name, port)) = address.host() else {
+        return Err(wire::Error::new(Code::Usage, format!("`{url}` names no server")));
+    };
+    if address.is_remote() && !url.trim().starts_with("https://") {
+        return Err(wire::Error::new(Code::Usage, "a key goes to another machine over `https` only")
+            .hint("write the address with `https://`"));
+    }
+    let Address::OpenAi { url, .. } = address else {
+        return Err(wire::Error::new(Code::Usage, format!("`{url}` names no server")));
+    };
+    Ok((url, format!("{}:{port}", name.to_ascii_lowercase())))
+}
+
+impl Local {
+    /// Models on this machine, and what is set up.
+    ///
+    /// # Errors
+    /// When the settings cannot be read.
+    pub(crate) fn find_models(&self, further: &[u16]) -> Result<Found, wire::Error> {
+        let config = Config::load(self.home()).map_err(Error::to_wire)?;
+        let known = self.known_secrets();
+        let (servers, looked) = look(further);
+        let provider = |p: &Provider| wire::models::Provider {
+            url: p.url.clone(),
+            secret: p.secret.clone(),
+            kept: known.contains(&p.secret),
+        };
+        let providers = config.providers.iter().map(provider).collect();
+        Ok(Found { servers, looked, standard: config.default_model, providers })
+    }
+
+    /// Handles that the log knows, also in a process that only reads; none where there is no store.
+    fn known_secrets(&self) -> Vec<String> {
+        let listed = api::call(self, "secrets.list", serde_json::json!({})).ok();
+        let listed: Option<wire::secrets::Secrets> = listed.and_then(|all| serde_json::from_value(all).ok());
+        listed.map(|all| all.secrets.into_iter().map(|one| one.handle).collect()).unwrap_or_default()
+    }
+
+    /// Who proposes when a task names nobody. On another machine only a server that a person gave a key for: whoever
+    /// may only ask cannot turn later tasks to a server of their own.
+    ///
+    /// # Errors
+    /// [`Code::Usage`] for what is no model of this machine or of such a server.
+    pub(crate) fn choose_standard(&self, address: Option<&str>) -> Result<(), wire::Error> {
+        let mut config = Config::load(self.home()).map_err(Error::to_wire)?;
+        if let Some(text) = address {
+            let parsed: Address = text.parse().map_err(|e: reasoning::Error| {
+                wire::Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL`")
+            })?;
+            let Address::OpenAi { url, .. } = &parsed else {
+                return Err(wire::Error::new(Code::Usage, "the standard is a model at an address"));
+            };
+            if parsed.is_remote() && config.secret_for(url).is_none() {
+                return Err(wire::Error::new(Code::Usage, format!("no key was given for `{url}`"))
+                    .hint(format!("give it one: `hermit models add {url} --secret NAME`")));
+            }
+        }
+        config.default_model = address.map(str::to_owned);
+        config.default_secret = None;
+        config.save(self.home()).map_err(Error::to_wire)
+    }
+
+    /// Keeps the key for a server of models in the vault, under a handle that may go to that server alone; every call to
+    /// a model there takes it from now on.
+    ///
+    /// # Errors
+    /// [`Error::Said`] for an address that is none, or is plain HTTP to another machine, and as
+    /// [`Self::set_secret`].
+    pub fn keep_provider(&self, url: &str, handle: &str, value: &[u8]) -> Result<(), Error> {
+        let (url, host) = server(url).map_err(Error::Said)?;
+        self.set_secret(handle, value, &[host])?;
+        let mut config = Config::load(self.home())?;
+        config.providers.retain(|provider| provider.url != url);
+        config.providers.push(Provider { url, secret: handle.to_owned() });
+        config.save(self.home())
+    }
+
+    /// Takes a server off the list; its key stays a secret until that is removed.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when there is no such server.
+    pub fn drop_provider(&self, url: &str) -> Result<(), Error> {
+        let (url, _) = server(url).map_err(Error::Said)?;
+        let mut config = Config::load(self.home())?;
+        let before = config.providers.len();
+        config.providers.retain(|provider| provider.url != url);
+        if config.providers.len() == before {
+            let none = wire::Error::new(Code::NotFound, format!("no key was given for `{url}`"));
+            return Err(Error::Said(none.hint("`hermit models list` shows the servers that have one")));
+        }
+        config.save(self.home())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
+    /// A server that says this to whoever asks, once.
+    fn says(status: &str, body: &str) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let reply =
+            format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("somebody asks");
+            let mut asked = [0; 2048];
+            let _ = stream.read(&mut asked).expect("a request");
+            stream.write_all(reply.as_bytes()).expect("it is heard");
+        });
+        port
+    }
+
+    #[test]
+    fn a_server_is_told_by_what_it_lists() {
+        let port = says(
+            "200 OK",
+            r#"{"data":[{"id":"qwen2.5-coder","owned_by":"llamacpp"},{"id":"a b"},{"id":"x#y"}]}"#,
+        );
+        let server = ask(port).expect("it is there");
+        assert_eq!((server.name.as_str(), server.trouble), ("llama.cpp", None));
+        assert_eq!(server.models.len(), 1, "names that hide something are left out");
+        assert_eq!(server.models[0].address, format!("openai:http://127.0.0.1:{port}/v1#qwen2.5-coder"));
+        assert!(server.models[0].address.parse::<Address>().is_ok());
+    }
+
+    #[test]
+    fn what_wants_a_key_is_told_and_what_is_no_server_of_models_is_not() {
+        let locked = ask(says("401 Unauthorized", "{}")).expect("it is there");
+        assert!(locked.trouble.expect("it says why").contains("key"));
+        let empty = ask(says("200 OK", r#"{"data":[]}"#)).expect("it is there");
+        assert!(empty.trouble.expect("it says why").contains("no model"));
+        assert!(ask(says("200 OK", "<html>hello</html>")).is_none());
+        assert!(ask(says("302 Found", "")).is_none());
+        let nobody = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = nobody.local_addr().expect("an address").port();
+        drop(nobody);
+        assert!(ask(port).is_none());
+    }
+
+    #[test]
+    fn a_key_goes_to_one_server_and_never_over_plain_http_to_another_machine() {
+        let (url, host) = server("https://api.example.com/v1/").expect("a server");
+        assert_eq!((url.as_str(), host.as_str()), ("https://api.example.com/v1", "api.example.com:443"));
+        assert_eq!(server("http://127.0.0.1:8080/v1").expect("this machine").1, "127.0.0.1:8080");
+        for wrong in ["http://api.example.com/v1", "api.example.com", "https://u:p@api.example.com/v1", ""] {
+            assert!(server(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What a person allows from now on, and what they override: chosen and read in the approval window, signed there.
+//!
+//! The sentence on the screen is made here from exactly what would be signed, and comes back with the hand that holds:
+//! where the two differ, nothing is signed. The kernel verifies all of it again.
+
+use crate::approval::{About, Armed, Desk, Seat, Subject, held, hold, only_here, unlocked};
+use crate::commands::blocking;
+use crate::store::Store;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::standing::StandingGrant;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tauri::{Manager as _, State, Webview};
+use wire::grants::{Propose, Rehearsed};
+use wire::policy::{Dissent, Judged, Overrule, Overruled};
+use wire::{Code, Error};
+use zeroize::Zeroizing;
+
+const DAY_MS: i64 = 24 * 3600 * 1000;
+
+/// Standing grants for the like of one act, as the store drafted them.
+pub(crate) struct Offered {
+    approval: String,
+    scope: Option<String>,
+    drafts: Vec<(StandingGrant, Rehearsed)>,
+}
+
+/// One of them, with the days and uses that were asked for.
+#[derive(Serialize)]
+pub struct Offer {
+    /// What would be signed, in a sentence.
+    words: String,
+    days: i64,
+    uses: u32,
+    /// What it would have meant so far.
+    rehearsed: Rehearsed,
+}
+
+/// What the person chose.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lasting {
+    scope: Option<String>,
+    /// Of the offers, from nought.
+    number: usize,
+    days: u16,
+    uses: u32,
+    /// The sentence that was read.
+    words: String,
+}
+
+/// Standing grants that would have answered the question on the screen, the narrowest first.
+#[tauri::command]
+pub async fn offers(
+    webview: Webview,
+    store: State<'_, Arc<Store>>,
+    approval: String,
+    scope: Option<String>,
+    days: Option<u16>,
+    uses: Option<u32>,
+) -> Result<Vec<Offer>, Error> {
+    only_here(&webview)?;
+    let store = Arc::clone(&store);
+    blocking(move || {
+        let desk = webview.state::<Desk>();
+        let known = |seat: &Seat| {
+            seat.offered.as_ref().is_some_and(|known| known.approval == approval && known.scope == scope)
+        };
+        // All of history is asked once, and not again for another number of days.
+        if !known(&desk.seat()) {
+            let asked = Propose { approval: approval.clone(), scope: scope.clone() };
+            let found = store.session()?.call(&asked)?.rows;
+            let drafts = found.into_iter().map(|row| Ok((draft(row.draft)?, row.rehearsed)));
+            let drafts = drafts.collect::<Result<_, Error>>()?;
+            desk.seat().offered = Some(Offered { approval: approval.clone(), scope: scope.clone(), drafts });
+        }
+        let seat = desk.seat();
+        let offered = seat.offered.as_ref().filter(|_| known(&seat)).ok_or_else(gone)?;
+        let offer = |(grant, rehearsed): &(StandingGrant, Rehearsed)| {
+            let grant = bounded(grant, days, uses);
+            let words = host::standing_in_words(&grant);
+            let days = grant.expires_at.0.saturating_sub(grant.issued_at.0) / DAY_MS;
+            Offer { words, days, uses: grant.max_uses, rehearsed: rehearsed.clone() }
+        };
+        Ok(offered.drafts.iter().map(offer).collect())
+    })
+    .await
+}
+
+fn draft(value: serde_json::Value) -> Result<StandingGrant, Error> {
+    serde_json::from_value(value).map_err(|e| Error::new(Code::Failed, e.to_string()))
+}
+
+fn bounded(grant: &StandingGrant, days: Option<u16>, uses: Option<u32>) -> StandingGrant {
+    let mut grant = grant.clone();
+    if let Some(days) = days {
+        grant.expires_at = grant.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
+    }
+    grant.max_uses = uses.unwrap_or(grant.max_uses);
+    grant
+}
+
+/// What would be signed for a choice, when its sentence is the one that was read.
+///
+/// # Errors
+/// [`Code::Conflict`] when it is not, or was not offered at this card.
+pub(crate) fn chosen(seat: &Seat, approval: &str, chosen: &Lasting) -> Result<StandingGrant, Error> {
+    let here = |known: &&Offered| known.approval == approval && known.scope == chosen.scope;
+    let offered = seat.offered.as_ref().filter(here).ok_or_else(gone)?;
+    let (grant, _) = offered.drafts.get(chosen.number).ok_or_else(gone)?;
+    let grant = bounded(grant, Some(chosen.days), Some(chosen.uses));
+    if host::standing_in_words(&grant) == chosen.words { Ok(grant) } else { Err(gone()) }
+}
+
+fn gone() -> Error {
+    Error::new(Code::Conflict, "what would be signed is not what was shown")
+        .hint("choose again, and read the sentence; nothing was decided")
+}
+
+/// An override as it would be signed.
+#[derive(Serialize)]
+pub struct Objection {
+    words: String,
+    /// What policy said.
+    denied: Judged,
+    armed: Armed,
+}
+
+/// A person does not share a denial: what they would sign to be asked about the act all the same.
+#[tauri::command]
+pub async fn objection(
+    webview: Webview,
+    store: State<'_, Arc<Store>>,
+    act: String,
+    reason: String,
+    hours: u32,
+    uses: u32,
+) -> Result<Objection, Error> {
+    only_here(&webview)?;
+    let store = Arc::clone(&store);
+    blocking(move || {
+        let asked = Dissent { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
+        let found = store.session()?.call(&asked)?;
+        let grant = draft(found.draft)?;
+        let words = host::standing_in_words(&grant);
+        let desk = webview.state::<Desk>();
+        let mut seat = desk.seat();
+        if seat.subject != (Subject::Override { act: act.clone() }) {
+            return Err(Error::new(Code::Conflict, "another card is open here"));
+        }
+        let hold = hold("critical");
+        let has_key = seat.key(&store).has_key();
+        seat.drafted = Some((act.clone(), grant));
+        seat.show(About::Override { act, words: words.clone() }, hold);
+        Ok(Objection { words, denied: found.denied, armed: Armed::new(hold, true, has_key) })
+    })
+    .await
+}
+
+/// Signs exactly the override that was read and held, and hands it in.
+#[tauri::command]
+pub async fn overrule(
+    webview: Webview,
+    store: State<'_, Arc<Store>>,
+    act: String,
+    words: String,
+    passphrase: String,
+) -> Result<Overruled, Error> {
+    only_here(&webview)?;
+    let (store, passphrase) = (Arc::clone(&store), Zeroizing::new(passphrase));
+    blocking(move || {
+        let desk = webview.state::<Desk>();
+        held(&desk, &About::Override { act: act.clone(), words: words.clone() })?;
+        let signed = {
+            let mut seat = desk.seat();
+            let drafted = seat.drafted.clone().filter(|(of, _)| *of == act).map(|(_, grant)| grant);
+            let grant = drafted.filter(|grant| host::standing_in_words(grant) == words);
+            let grant = grant.ok_or_else(gone)?;
+            let key = seat.key(&store);
+            // What overrides policy is never signed with a key that was left open, and leaves none open.
+            key.close();
+            unlocked(key, Some(&passphrase))?;
+            let signed = key.sign_standing(&grant).map_err(host::Error::to_wire);
+            key.close();
+            signed?
+        };
+        let done = store.session()?.call(&Overrule { act, envelope: STANDARD.encode(signed) })?;
+        desk.leave();
+        Ok(done)
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Clock as _;
+    use model::approval::Surface;
+    use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingScope};
+
+    fn seat() -> Seat {
+        let now = host::SystemClock.now();
+        let grant = StandingGrant {
+            format: STANDING_FORMAT.to_owned(),
+            log_id: "log".to_owned(),
+            grant_id: model::GrantId::fresh(&host::SystemClock, &host::OsEntropy),
+            cover: Cover::Paths { glob: "notes/*.md".to_owned(), acts: vec![PathAct::Create] },
+            scope: StandingScope::User,
+            after_untrusted: false,
+            issued_at: now,
+            expires_at: now.plus_ms(7 * DAY_MS),
+            max_uses: 50,
+            given_at: None,
+            override_reason: None,
+            surface: Surface::ApprovalWindow,
+            decided_by: model::PrincipalId::fresh(&host::SystemClock, &host::OsEntropy),
+        };
+        let rehearsed = Rehearsed { answered: 0, refused: 0, questions: 0, rows: Vec::new() };
+        let offered = Offered { approval: "apr_1".to_owned(), scope: None, drafts: vec![(grant, rehearsed)] };
+        Seat { offered: Some(offered), ..Seat::default() }
+    }
+
+    fn choice(days: u16, uses: u32, words: &str) -> Lasting {
+        Lasting { scope: None, number: 0, days, uses, words: words.to_owned() }
+    }
+
+    #[test]
+    fn what_is_signed_is_the_sentence_that_was_read_and_no_other() {
+        let seat = seat();
+        let read = "create `notes/*.md` in every project, 3 days, 2 times";
+        let grant = chosen(&seat, "apr_1", &choice(3, 2, read));
+        let grant = grant.unwrap_or_else(|error| panic!("{}", error.message));
+        assert_eq!((grant.expires_at.0 - grant.issued_at.0, grant.max_uses), (3 * DAY_MS, 2));
+        for other in [
+            choice(4, 2, read),
+            choice(3, 3, read),
+            choice(3, 2, "create `notes/*.md`"),
+            Lasting { number: 1, ..choice(3, 2, read) },
+            Lasting { scope: Some("task".to_owned()), ..choice(3, 2, read) },
+        ] {
+            assert!(chosen(&seat, "apr_1", &other).is_err(), "{other:?}");
+        }
+        assert!(chosen(&seat, "apr_2", &choice(3, 2, read)).is_err(), "offered at another card");
+        assert!(chosen(&Seat::default(), "apr_1", &choice(3, 2, read)).is_err(), "never offered");
+    }
+}

@@ -1,0 +1,90 @@
+// Models that run on this machine, looked for when a person asks; and servers elsewhere that have a key.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Copyable } from "~/features/approvals/Card";
+import { count } from "~/features/words";
+import { useAct, useAsk, useHost } from "~/ipc/client";
+import type { Found, Server } from "~/ipc/generated/models";
+import { Button } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
+import { Mark } from "~/primitives/Icon";
+import { Answer, Failed, Said, sentence } from "~/primitives/States";
+import { Words } from "~/primitives/Words";
+import styles from "./Settings.module.css";
+
+/** Ports in what was typed: numbers, whatever stands between them. */
+const portsOf = (text: string) => [...new Set((text.match(/\d+/g) ?? []).map(Number))].filter((port) => port >= 1 && port <= 65_535).slice(0, 16);
+
+export function Models() {
+  const host = useHost();
+  const client = useQueryClient();
+  const [also, setAlso] = useState("");
+  const [ports, setPorts] = useState<readonly number[] | null>(null);
+  const asked = useAsk("models.find", { ports: [...(ports ?? [])] }, { enabled: ports !== null });
+  const standard = useAct("models.standard");
+  const look = () => {
+    setPorts(portsOf(also));
+    void client.invalidateQueries({ queryKey: ["models.find"] });
+  };
+  return (
+    <section aria-labelledby="models">
+      <h2 id="models">Models</h2>
+      <p>Playbooks need none. Hermit looks for servers on this machine when you ask, and nowhere else.</p>
+      <div className={styles.line}>
+        <TextField label="Also at these ports of this machine" mono inputMode="numeric" placeholder="8081" value={also} onChange={(event) => setAlso(event.target.value)} />
+        <Button because={asked.isFetching ? "Looking" : null} onClick={look}>{asked.isFetching ? "Looking" : "Look for models"}</Button>
+      </div>
+      {ports !== null && (
+        <Answer asked={asked} what="this machine's ports" lines={3}>
+          {(found) => <What found={found} choose={(address) => standard.mutate({ address })} />}
+        </Answer>
+      )}
+      {standard.error !== null && <Failed error={standard.error} />}
+      <h3>Keys for servers elsewhere</h3>
+      <p>A key sleeps beside your own keys, goes to its server alone, and never passes through this window.</p>
+      {host.openProvider === undefined
+        ? <Copyable text="hermit models add https://api.openai.com/v1 --secret openai" />
+        : <div><Button icon="key" onClick={() => void host.openProvider?.()}>Give a server a key</Button></div>}
+    </section>
+  );
+}
+
+function What({ found, choose }: { found: Found; choose: (address: string | null) => void }) {
+  return (
+    <>
+      {found.servers.length === 0 && <Said tone="note">No server of models answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port.</Said>}
+      {found.servers.map((server) => <Serving key={server.url} server={server} standard={found.standard} choose={choose} />)}
+      <p className={styles.standard}>
+        {found.standard === null ? "No standard model: each task names its own." : <>The standard is <code><Words of={found.standard} /></code> <Button onClick={() => choose(null)}>Have none</Button></>}
+      </p>
+      {found.providers.length > 0 && (
+        <ul className={styles.models} aria-label="Servers with a key">
+          {found.providers.map((one) => (
+            <li key={one.url}>
+              <Mark name={one.kept ? "done" : "failed"} />
+              <div><code><Words of={one.url} /></code><small>{one.kept ? <>takes <code>secret:{one.secret}</code></> : <>its key <code>secret:{one.secret}</code> is missing</>}</small></div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Serving({ server, standard, choose }: { server: Server; standard: string | null; choose: (address: string) => void }) {
+  return (
+    <div className={styles.serving}>
+      <b><Words of={server.name} /></b> <code>{server.url}</code>
+      {server.trouble !== null && <p>{sentence(server.trouble)}</p>}
+      <ul className={styles.models} aria-label={`Models of ${server.name}`}>
+        {server.models.map((model) => (
+          <li key={model.address}>
+            <Mark name={standard === model.address ? "done" : "idle"} />
+            <code><Words of={model.id} /></code>
+            {standard === model.address ? <span>the standard</span> : <Button aria-label={`Use ${model.id} as the standard`} onClick={() => choose(model.address)}>Use as the standard</Button>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
