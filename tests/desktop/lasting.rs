@@ -94,7 +94,7 @@ fn what_lasts_is_chosen_read_and_held_in_the_approval_window_and_answers_the_nex
 }
 
 #[test]
-fn a_denial_is_overridden_in_the_approval_window_with_a_reason_that_was_read_in_a_sentence() {
+fn a_denial_is_overridden_in_the_approval_window_with_a_reason_and_then_asked_about() {
     let Some(mut room) = room("an override") else { return };
     std::fs::write(room.work().join("letter.txt"), "dear you\n").expect("a file");
     let app = room.app();
@@ -127,6 +127,12 @@ fn a_denial_is_overridden_in_the_approval_window_with_a_reason_that_was_read_in_
     let grant = &standing_grants(&room)[0];
     assert!(grant["words"].as_str().is_some_and(|words| words.contains("the folder is mine")), "{grant}");
 
-    // It allowed nothing: nothing moved, and nobody is asked before the act is proposed again.
+    // It allowed nothing: when the act is proposed again a person is asked, at critical risk.
     assert!(work.join("letter.txt").is_file() && waiting(&room).is_none());
+    let retry = room.command(crate::journeys::hermit()).args(["--json", "task", "retry", &task]).status();
+    assert!(retry.is_ok(), "it is tried again");
+    until("it is asked about", || waiting(&room).is_some());
+    let asked = waiting(&room).expect("it waits");
+    assert_eq!(standing(&room, &asked)["risk"], "critical");
+    assert!(work.join("letter.txt").is_file());
 }

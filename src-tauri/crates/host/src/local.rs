@@ -11,7 +11,7 @@ use crate::reasoners::{LocalReasoners, chosen, playbooks};
 use crate::secrets::SecretBook;
 use crate::session::built_pages;
 use crate::{
-    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, facts, faults, logs,
+    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, faults, logs,
     older::older, pin,
 };
 use api::{BundleSigners, Flow, Stands};
@@ -179,17 +179,6 @@ impl Local {
     /// The keys of this process.
     pub fn keys(&self) -> &HostKeys {
         &self.keys
-    }
-
-    /// What is known of secrets in this process.
-    pub const fn secrets(&self) -> &SecretBook {
-        &self.secrets
-    }
-
-    /// Facts for the doctor, also where there is no store yet.
-    pub fn facts(&self) -> Vec<wire::host::Fact> {
-        let config = Config::load(&self.home).unwrap_or_else(|_| self.config.clone());
-        facts::gather(&self.home, &config, &self.keys, &self.hands, &self.secrets)
     }
 
     /// Tells whoever watches of long work; the first one stays.

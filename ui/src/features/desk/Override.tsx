@@ -62,7 +62,7 @@ function Why({ denied }: { denied: Judged }) {
       <h3>What is at risk</h3>
       <p><Words of={capital(denied.risk_summary)} />.</p>
       <h3>What an override does</h3>
-      <p>It allows nothing. When exactly this act is proposed again in this task, you are asked about it instead of it being refused, at critical risk. It stands in the log with your reason, and a receipt tells of it.</p>
+      <p>It allows nothing. When exactly this act is proposed again, you are asked about it instead of it being refused, at critical risk. It stands in the log with your reason, and a receipt tells of it.</p>
     </div>
   );
 }

@@ -18,6 +18,9 @@ import { Graph, nodeName } from "./Graph";
 import { BANDS, type View, band, inView } from "./path";
 import styles from "./Lineage.module.css";
 
+/** Rows of the table that are drawn at once; the rest when they are asked for. */
+const ROWS = 100;
+
 export function LineageScreen({ of }: { of: string | undefined }) {
   const receipts = useAsk("receipts.list", { limit: 40 }, { enabled: of === undefined });
   // Without a focus: the latest act that changed something.
@@ -59,6 +62,7 @@ function Focused({ focus }: { focus: string }) {
 
 function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; setView: (view: View) => void; go: (id: string) => void }) {
   const nodes = useMemo(() => inView(drawing, view), [drawing, view]);
+  const [whole, setWhole] = useState(false);
   const focus = drawing.nodes.find((node) => node.id === drawing.focus);
   const tainted = drawing.nodes.filter((node) => node.tainted);
   const rows = useMemo(() => {
@@ -107,7 +111,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
             <table className={table.table}>
               <thead><tr>{view === "path" && <th>Layer</th>}<th>What</th><th>Digest</th><th className={table.right}>When</th></tr></thead>
               <tbody>
-                {rows.map((node) => (
+                {(whole ? rows : rows.slice(0, ROWS)).map((node) => (
                   <tr key={node.id} aria-selected={node.id === drawing.focus}>
                     {view === "path" && <td>{band(node) ?? ""}</td>}
                     <td className={table.main}>
@@ -122,6 +126,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
                 ))}
               </tbody>
             </table>
+            {!whole && rows.length > ROWS && <p className={styles.more}><Button onClick={() => setWhole(true)}>Show all {rows.length.toLocaleString("en")} rows</Button></p>}
           </div>
           <footer>
             <StateTag tone="mute">{drawing.scope === "store" ? "The whole store was read" : "The task and its family were read"}</StateTag>

@@ -6,7 +6,7 @@ use crate::{Host, Wire as _, backtest, fold, not_found, usage};
 use governance::standing::{in_words, sound};
 use governance::{PolicyEngine, hypothetical};
 use kernel::command::standing::StandingRecord;
-use model::action::Action;
+use model::action::{Action, ActionRequest};
 use model::approval::{ApprovalPacket, Surface};
 use model::body::KeyPurpose;
 use model::policy::RiskBand;
@@ -162,11 +162,7 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
         return Ok(Proposals { rows: Vec::new() });
     }
     let request = &packet.action_request;
-    let workspace = request.target_resources.iter().find_map(|resource| match resource {
-        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
-        _ => None,
-    });
-    let project = workspace.map(|workspace_id| StandingScope::Project { workspace_id });
+    let project = workspace_of(request).map(|workspace_id| StandingScope::Project { workspace_id });
     let task = StandingScope::Task { task_id: request.task_id };
     let scope = match p.scope.as_deref() {
         None => project.unwrap_or(task),
@@ -185,6 +181,14 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
     let rehearsal = Rehearsal::new(host)?;
     let made = governance::standing::propose(request, &frame);
     Ok(Proposals { rows: made.iter().map(|grant| rehearsal.of(host, grant)).collect::<Result<_, _>>()? })
+}
+
+/// The project that an act is about.
+pub(crate) fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
+    request.target_resources.iter().find_map(|resource| match resource {
+        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
+        _ => None,
+    })
 }
 
 /// Everything of a draft but what it covers.

@@ -187,7 +187,13 @@ pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
             format!("policy has not denied this; it said {}", result.verdict),
         ));
     }
-    let frame = crate::body::grants::frame(host, StandingScope::Task { task_id: row.task_id })?;
+    // A task that has ended is tried again as another task: there the act belongs to its project.
+    let ended = host.query()?.task(row.task_id).wire()?.is_some_and(|task| task.ended_at.is_some());
+    let scope = match crate::body::grants::workspace_of(&request).filter(|_| ended) {
+        Some(workspace_id) => StandingScope::Project { workspace_id },
+        None => StandingScope::Task { task_id: row.task_id },
+    };
+    let frame = crate::body::grants::frame(host, scope)?;
     let hours = i64::from(p.hours.unwrap_or(1));
     let grant = StandingGrant {
         cover: Cover::Act {

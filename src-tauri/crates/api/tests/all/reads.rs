@@ -136,6 +136,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("grants.allow", json!({ "envelope": "e30=" })),
         ("policy.overrule", json!({ "act": approval, "envelope": "e30=" })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
+        ("models.standard", json!({ "address": null })),
         ("ledger.rebuild", json!({})),
         ("ledger.checkpoint", json!({})),
         ("gate.halt", json!({})),

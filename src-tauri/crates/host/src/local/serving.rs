@@ -3,13 +3,25 @@
 
 use super::Local;
 use crate::mirroring::Mirroring;
-use crate::{Error, Unlock};
+use crate::secrets::SecretBook;
+use crate::{Config, Error, Unlock, facts};
 use kernel::Kernel;
 use model::body::KeyPurpose;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 
 impl Local {
+    /// What is known of secrets in this process.
+    pub const fn secrets(&self) -> &SecretBook {
+        &self.secrets
+    }
+
+    /// Facts for the doctor, also where there is no store yet. Settings are read anew: they may have been set meanwhile.
+    pub fn facts(&self) -> Vec<wire::host::Fact> {
+        let config = Config::load(&self.home).unwrap_or_else(|_| self.config.clone());
+        facts::gather(&self.home, &config, &self.keys, &self.hands, &self.secrets)
+    }
+
     /// Keeps the run stream from now on. Where it cannot be had everything else works, and the log says why.
     pub(super) fn mirror(&self, kernel: &Arc<Kernel>) {
         let mut mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner);
