@@ -80,7 +80,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 12] = [
+const SECTIONS: [(&str, Section); 13] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
