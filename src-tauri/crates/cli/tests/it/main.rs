@@ -10,7 +10,6 @@ mod exits;
 mod hosts;
 mod human_only;
 mod keyring;
-mod models;
 mod pins;
 mod proofs;
 mod secrets;
