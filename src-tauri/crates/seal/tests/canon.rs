@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use seal::{
-    Error,
+    Digest, Error,
     canon::{
         self, DEPTH_MAX, INTEGER_MAX, canonical_value, check_canonical, parse_canonical, parse_strict,
         to_canonical,
@@ -490,4 +490,14 @@ proptest! {
             prop_assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), value);
         }
     }
+}
+
+#[test]
+fn integers_of_every_width_are_written_as_they_are() {
+    let narrow = to_canonical(&(i8::MIN, i16::MIN, i32::MIN, u8::MAX, u16::MAX, u32::MAX)).unwrap();
+    assert_eq!(narrow, b"[-128,-32768,-2147483648,255,65535,4294967295]");
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let refused = seal::canon::parse_canonical(deep.as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("nests deeper than"), "{refused}");
+    assert_eq!(Digest::of(b"x").as_ref(), Digest::of(b"x").as_bytes());
 }

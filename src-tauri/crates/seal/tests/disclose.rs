@@ -236,3 +236,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_leaf_gives_its_value_or_says_that_it_is_gone() {
+    let (shown, gone) = (Sensitive::from(7), Sensitive::<i32>::Erased(Digest::of(b"x")));
+    assert_eq!((shown.shown(), shown.as_ref(), shown.is_erased()), (Some(&7), Sensitive::Shown(&7), false));
+    assert_eq!(
+        (gone.shown(), gone.as_ref(), gone.is_erased()),
+        (None, Sensitive::Erased(Digest::of(b"x")), true)
+    );
+    assert_eq!((shown.clone().into_shown(), gone.clone().into_shown()), (Some(7), None));
+    assert_eq!((shown.map(|n| n + 1), gone.clone().map(|n| n + 1)), (Sensitive::Shown(8), gone));
+}

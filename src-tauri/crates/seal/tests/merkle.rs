@@ -326,3 +326,13 @@ proptest! {
         verify_consistency(old as u64, data.len() as u64, &tree.root_at(old as u64).unwrap(), &root, &proof).unwrap();
     }
 }
+
+#[test]
+fn nothing_is_to_be_shown_from_no_leaves_or_to_the_same_tree() {
+    for size in 1..20 {
+        let tree = Tree::from_leaves(&leaves(size));
+        assert_eq!(tree.consistency_proof(0).unwrap(), []);
+        assert_eq!(tree.consistency_proof(size).unwrap(), []);
+        assert!(tree.consistency_proof(size + 1).is_err());
+    }
+}

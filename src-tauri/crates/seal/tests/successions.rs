@@ -6,7 +6,7 @@
     reason = "a test that cannot go on stops where it stands"
 )]
 
-use seal::note::{Note, VerifierKey, verify_note};
+use seal::note::{Note, NoteSignature, VerifierKey, verify_note};
 use seal::succession::{Revocation, Succession, before};
 use seal::{Error, PublicKey, SeedSigner, Signer as _};
 
@@ -93,4 +93,28 @@ fn a_revocation_is_signed_by_the_key_that_followed() {
     assert!(said.sign(&signer(1)).is_err());
     let own = Revocation { by: key(1), ..said };
     assert!(own.sign(&signer(1)).is_err(), "a key cannot revoke itself");
+}
+
+#[test]
+fn a_succession_is_about_one_log_and_one_purpose() {
+    let opened = |name: &str| {
+        let text = format!("{name}\nold {}\nnew {}\n", key(1), key(2));
+        let line = |seed: u8| NoteSignature {
+            name: name.to_owned(),
+            key_id: VerifierKey::new(name, key(seed)).unwrap().key_id(),
+            bytes: signer(seed).sign(text.as_bytes()).unwrap().0.to_vec(),
+        };
+        Succession::open(&Note { text: text.clone(), signatures: vec![line(1), line(2)] }.to_bytes())
+    };
+    assert_eq!(opened("hermit.local/abc/keys/log").unwrap(), step("log", 1, 2));
+    for odd in [
+        "hermit.local//keys/log",
+        "hermit.local/abc/keys/",
+        "hermit.local/abc/keys/log/more",
+        "hermit.local/a/b/keys/log",
+        "hermit.local/abc/log",
+        "elsewhere.local/abc/keys/log",
+    ] {
+        assert!(opened(odd).is_err(), "{odd}");
+    }
 }

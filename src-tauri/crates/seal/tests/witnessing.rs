@@ -8,7 +8,7 @@
 
 use seal::cosignature::{AddCheckpoint, Judged, Policy, WitnessKey, add_lines, judge};
 use seal::merkle::{Tree, leaf_hash};
-use seal::note::{Checkpoint, Note, VerifierKey};
+use seal::note::{Checkpoint, Note, NoteSignature, VerifierKey};
 use seal::{Digest, SeedSigner, Signer as _};
 
 const LOG: &str = "example.org/log";
@@ -179,5 +179,67 @@ fn a_policy_counts_witnesses_and_groups_as_it_is_written() {
         "witness w nothing\nquorum w\n".to_owned(),
     ] {
         assert!(Policy::parse(&odd).is_err(), "{odd}");
+    }
+}
+
+#[test]
+fn a_line_is_a_witnesss_own_only_with_its_name_and_its_key() {
+    let (tree, key) = (tree(5, 9), witness(7));
+    assert_eq!((key.name(), key.key()), ("witness.example/7", &signer(7).public()));
+    let note = Note::parse(&head(&tree, 5, 1)).unwrap();
+    let line = key.cosign(&note.text, 1_700_000_000, &signer(7)).unwrap();
+    let by = |line: NoteSignature| {
+        let signatures = note.signatures.iter().cloned().chain([line]).collect();
+        key.cosigned(&Note { text: note.text.clone(), signatures }).unwrap()
+    };
+    assert_eq!(by(line.clone()), Some(1_700_000_000));
+    // The same name over another key, and the same key under another name: somebody else's lines.
+    let namesake = WitnessKey::new(key.name(), signer(8).public()).unwrap();
+    assert_eq!(by(namesake.cosign(&note.text, 1, &signer(8)).unwrap()), None);
+    assert_eq!(by(NoteSignature { name: "witness.example/8".to_owned(), ..line }), None);
+}
+
+#[test]
+fn a_policy_made_here_reads_back_and_names_who_cosigned_and_when() {
+    let named =
+        |seed: u8| (format!("w{seed}"), witness(seed), (seed == 2).then(|| "https://w.example/".to_owned()));
+    let policy = Policy::of([1, 2, 3].map(named).to_vec(), 2);
+    assert_eq!(Policy::parse(&policy.to_text("example.org/log")).unwrap(), policy);
+    let mut note = Note::parse(&head(&tree(5, 9), 5, 1)).unwrap();
+    assert_eq!(policy.cosigned(&note).unwrap(), []);
+    for (seed, time) in [(3, 30), (1, 10)] {
+        assert!(!policy.is_met(&policy.cosigned(&note).unwrap()), "before {seed}");
+        note.signatures.push(witness(seed).cosign(&note.text, time, &signer(seed)).unwrap());
+    }
+    let found = policy.cosigned(&note).unwrap();
+    assert_eq!(found, [("w1".to_owned(), 10), ("w3".to_owned(), 30)]);
+    assert!(policy.is_met(&found));
+    // It never asks for nobody, nor for more than there are; without a witness it asks for none.
+    let one = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), 1)).collect::<Vec<_>>();
+    let all = |threshold: usize| Policy::of([1, 2].map(named).to_vec(), threshold);
+    assert!(!all(0).is_met(&[]) && all(0).is_met(&one(&["w2"])));
+    assert!(!all(9).is_met(&one(&["w2"])) && all(9).is_met(&one(&["w1", "w2"])));
+    assert!(Policy::of(Vec::new(), 1).is_met(&[]));
+}
+
+#[test]
+fn a_policy_has_bounds_and_no_control_characters_but_tabs() {
+    let key = witness(1);
+    let lines = |more: usize| format!("{}quorum none\n", "\n".repeat(more));
+    for good in
+        [lines(255), format!("witness\ta\t{key}\t\nquorum\ta\n"), format!("witness a {key} url\nquorum a\n")]
+    {
+        assert!(Policy::parse(&good).is_ok(), "{good:?}");
+    }
+    for bad in [
+        lines(256),
+        format!("witness a {key} url more\nquorum a\n"),
+        format!("witness a {key}\nquorum a\r\n"),
+        format!("witness a {key}\nquorum a\u{7f}\n"),
+        format!("witness a {key}\nquorum a\u{85}\n"),
+        format!("witness a {key}\ngroup g 1\nquorum g\n"),
+        format!("witness none {key}\nquorum none\n"),
+    ] {
+        assert!(Policy::parse(&bad).is_err(), "{bad:?}");
     }
 }

@@ -291,11 +291,12 @@ fn a_bundle_reads_back_from_its_bytes_and_from_no_others() {
 fn entries_are_replayed_from_their_stored_bytes_without_writing_them_again() {
     let bundle = honest();
     let mut replay = Replay::new();
-    for entry in &bundle.ledger_entries {
+    for (at, entry) in (1..).zip(&bundle.ledger_entries) {
         let bytes = entry.to_bytes().expect("it has canonical bytes");
         let mut spaced = bytes.clone();
         spaced.push(b' ');
-        assert!(replay.clone().push_bytes(&spaced).is_err(), "stored bytes are canonical");
+        let fault = replay.clone().push_bytes(&spaced).expect_err("stored bytes are canonical");
+        assert_eq!(place(&fault), Some(at), "{fault}");
         assert_eq!(replay.push_bytes(&bytes).as_ref(), Ok(entry));
     }
     assert_eq!(replay.finish().map(|v| v.root), Ok(bundle.root_hash));

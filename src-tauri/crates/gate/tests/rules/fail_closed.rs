@@ -67,6 +67,53 @@ fn evidence_of_identifiers_and_digests_is_taken() {
 }
 
 #[test]
+fn what_is_almost_an_identifier_or_a_digest_is_no_evidence() {
+    let hex = |count: usize| "0123456789abcdef".repeat(5)[..count].to_owned();
+    let good = [format!("apr_{}", hex(32)), hex(64)];
+    let bad = [
+        hex(63),
+        hex(65),
+        format!("{}g", hex(63)),
+        format!("{}A", hex(63)),
+        format!("apr_{}", hex(31)),
+        format!("apr_{}", hex(33)),
+        format!("apr_{}g", hex(31)),
+        format!("_{}", hex(32)),
+        format!("Apr_{}", hex(32)),
+        format!("a1_{}", hex(32)),
+        format!("apr-{}", hex(32)),
+    ];
+    for (evidence, error) in
+        good.iter().map(|e| (e, None)).chain(bad.iter().map(|e| (e, Some("evidence_malformed"))))
+    {
+        let mut asked = request("req_1");
+        asked.evidence = Some(evidence.clone());
+        assert_eq!(
+            pass(Variant::Permissive, asked, Ruling::ALLOW).receipt.error.as_deref(),
+            error,
+            "{evidence}"
+        );
+    }
+}
+
+#[test]
+fn a_field_may_be_as_long_as_the_bound_and_no_longer() {
+    use model::limits::{GATE_FIELD_BYTES_MAX, GATE_PARAMS_BYTES_MAX};
+    let denied = |spoil: &dyn Fn(&mut KernelRequest)| {
+        let mut asked = request("req_1");
+        spoil(&mut asked);
+        pass(Variant::Permissive, asked, Ruling::ALLOW).receipt.error
+    };
+    // `{"x":"…"}` is eight bytes around the text.
+    for (more, error) in [(0, None), (1, Some("field_oversize"))] {
+        let long = "a".repeat(GATE_FIELD_BYTES_MAX + more);
+        assert_eq!(denied(&|r| r.request_id.clone_from(&long)).as_deref(), error, "request_id");
+        let text = "y".repeat(GATE_PARAMS_BYTES_MAX - 8 + more);
+        assert_eq!(denied(&|r| tool(r).params = Some(json!({ "x": text }))).as_deref(), error, "params");
+    }
+}
+
+#[test]
 fn a_field_that_is_free_text_never_enters_the_log() {
     let mut asked = request("id with spaces of ann@example.org");
     asked.actor = "ann@example.org".to_owned();

@@ -86,7 +86,7 @@ impl Check<'_> {
                 format!("it says otherwise than event {}, which records it", fact.seq),
             ));
         }
-        self.subjects(&name, &statement)?;
+        subjects(&name, &statement)?;
         self.references(&name, receipt, predicate)?;
         self.authority(&name, receipt)?;
         self.counts.receipts += 1;
@@ -117,17 +117,6 @@ impl Check<'_> {
                 Err(Stop::at(name, "it is signed, and the bundle has no key to check it with"))
             }
         }
-    }
-
-    /// The statement's subjects are what the receipt changed, produced, or was asked to do.
-    fn subjects(&mut self, name: &str, statement: &Statement) -> Result<(), Stop> {
-        for subject in &statement.subject {
-            let digest = subject.digest.get("sha256").and_then(|hex| hex.parse::<Digest>().ok());
-            if digest.is_none() || subject.digest.len() != 1 {
-                return Err(Stop::at(name, "a subject has no SHA-256 digest, or more than that"));
-            }
-        }
-        Ok(())
     }
 
     /// Every artifact that the receipt names is the one that the log knows under that identifier.
@@ -168,4 +157,15 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// Each subject has the one digest by which a stranger's tool finds what it is about.
+fn subjects(name: &str, statement: &Statement) -> Result<(), Stop> {
+    for subject in &statement.subject {
+        let digest = subject.digest.get("sha256").and_then(|hex| hex.parse::<Digest>().ok());
+        if digest.is_none() || subject.digest.len() != 1 {
+            return Err(Stop::at(name, "a subject has no SHA-256 digest, or more than that"));
+        }
+    }
+    Ok(())
 }

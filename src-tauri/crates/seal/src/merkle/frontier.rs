@@ -85,12 +85,6 @@ impl Frontier {
         self.size
     }
 
-    /// Roots of the complete subtrees, largest first.
-    #[must_use]
-    pub fn peaks(&self) -> &[Digest] {
-        &self.peaks
-    }
-
     /// The root; of the empty tree SHA-256 of nothing.
     #[must_use]
     pub fn root(&self) -> Digest {
