@@ -296,3 +296,55 @@ fn a_span_of_history_is_proven_without_the_rest() {
         assert!(matches!(none, Err(proof::Error::Unknown { what: "span", .. })), "{none:?}");
     }
 }
+
+#[test]
+fn a_key_is_named_by_itself_its_id_or_its_fingerprint_and_no_other_key_is_meant() {
+    let world = World::new(1, 0);
+    let (_folder, path) = made(&world, &Options::default(), "a.zip");
+    for (key, code) in [(&world.keys.manifest, 0), (&seal::SeedSigner::from_seed([99; 32]), 6)] {
+        let key = key.public();
+        let named =
+            [Trust::from(key), Trust::KeyId(key.keyid()), Trust::Ssh(seal::sshsig::fingerprint(&key))];
+        for trust in named {
+            let report = check(&path, &[trust]);
+            assert_eq!(report.exit_code(), code, "{report}");
+        }
+    }
+}
+
+#[test]
+fn an_artifact_may_be_longer_than_what_is_read_by_program() {
+    let mut world = World::new(1, 0);
+    world.artifact(model::artifact::ArtifactKind::FileSnapshot, vec![b'x'; 1_200_000]);
+    let (_folder, path) = made(&world, &World::everything(), "a.zip");
+    let report = check(&path, &trusted(&world));
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    let printed = report.to_string();
+    for title in ["valid: whole and consistent", "\nproven:\n- ", "\nonly asserted:\n- "] {
+        assert!(printed.contains(title), "{printed}");
+    }
+}
+
+#[test]
+fn a_yes_holds_up_to_the_end_of_its_question_and_not_a_moment_longer() {
+    let asked = |patience_ms: i64| {
+        let mut world = World::new(0, 1);
+        world.patience_ms = patience_ms;
+        world.act(0);
+        let (_folder, path) = made(&world, &Options::default(), "a.zip");
+        (check(&path, &trusted(&world)), world)
+    };
+    // How long the person took, from what they signed; the same calls give the same times.
+    let (report, world) = asked(3_600_000);
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    let at = |bytes: &[u8], name: &str| {
+        serde_json::from_slice::<serde_json::Value>(bytes).ok().and_then(|value| value[name].as_i64())
+    };
+    let signed = |bytes: &Vec<u8>| seal::dsse::Envelope::parse(bytes).ok().map(|e| e.payload);
+    let decided = world.artifacts.values().filter_map(signed).find_map(|b| at(&b, "decided_at")).unwrap();
+    let began = world.artifacts.values().find_map(|b| at(b, "requested_at")).unwrap();
+    assert!(decided > began);
+    assert_eq!(asked(decided - began).0.verdict, Verdict::Valid);
+    let (late, _) = asked(decided - began - 1);
+    assert!(matches!(&late.verdict, Verdict::Invalid { why, .. } if why.contains("time")), "{late}");
+}

@@ -85,6 +85,8 @@ pub struct World {
     pub receipts: Vec<ReceiptId>,
     /// Notes of other tasks that were there before.
     pub others: Vec<Vec<u8>>,
+    /// How long a question to the person stands.
+    pub patience_ms: i64,
     /// What an export asked for, counted.
     pub asked: Cell<u64>,
 }
@@ -150,6 +152,7 @@ impl World {
             ours: Vec::new(),
             receipts: Vec::new(),
             others: Vec::new(),
+            patience_ms: 3_600_000,
             asked: Cell::new(0),
         };
         world.boot();

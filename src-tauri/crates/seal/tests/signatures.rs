@@ -84,6 +84,7 @@ fn a_message_in_pieces_is_signed_and_checked_as_in_one() {
     let digest = Digest::of(&message);
     let armored = sshsig::sign_digest(digest, sshsig::NAMESPACE, &signer(1)).unwrap();
     assert_eq!(armored, sshsig::sign(&message, sshsig::NAMESPACE, &signer(1)).unwrap());
+    assert!(armored.lines().all(|line| (1..=70).contains(&line.len())), "as `ssh-keygen` breaks its lines");
     sshsig::verify_digest(&armored, digest, sshsig::NAMESPACE, &key).unwrap();
     assert!(sshsig::verify_digest(&armored, Digest::of(b"x"), sshsig::NAMESPACE, &key).is_err());
     struct Gathers(SeedSigner);

@@ -217,7 +217,7 @@ impl World {
             rollback_availability: "whole".to_owned(),
             state_witness: Some(witness.clone()),
             requested_at: now,
-            expires_at: now.plus_ms(3_600_000),
+            expires_at: now.plus_ms(self.patience_ms),
             nonce: "00112233445566778899aabbccddeeff".to_owned(),
             staged: None,
         };

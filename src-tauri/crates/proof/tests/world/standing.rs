@@ -5,8 +5,9 @@ use super::act::Trail;
 use gate::GateDecision;
 use model::approval::{DECISION_PAYLOAD_TYPE, Surface};
 use model::artifact::ArtifactKind;
-use model::body::{EffectDispatched, GrantIssued, StandingUsed};
+use model::body::{EffectDispatched, GrantIssued, StandingUsed, WitnessCaptured};
 use model::chance::Clock;
+use model::grant::CapabilityGrant;
 use model::receipt::Receipt;
 use model::standing::{
     Cover, PathAct, STANDING_FORMAT, STANDING_PAYLOAD_TYPE, StandingGrant, StandingRef, StandingScope,
@@ -31,7 +32,8 @@ pub struct Use {
     pub max_uses: u32,
     /// Whether the log says so.
     pub told: bool,
-    /// What the receipt says in its place.
+    /// What the grant and the receipt say otherwise.
+    pub grant: fn(&mut CapabilityGrant),
     pub receipt: fn(&mut Receipt),
 }
 
@@ -65,6 +67,7 @@ impl World {
             use_no: 1,
             max_uses: grant.max_uses,
             told: true,
+            grant: |_| (),
             receipt: |_| (),
         }
     }
@@ -77,16 +80,18 @@ impl World {
         let (_, policy_ref) = self.judge(&request, &request_ref, Some(named));
         let witness = self.witness(&request);
         let witness_ref = self.object(ArtifactKind::StateWitness, &witness);
-        self.push(model::body::WitnessValidated {
+        self.push(WitnessCaptured {
             witness_id: witness.witness_id,
             action_request_id,
-            observed: witness_ref.clone(),
+            witness: witness_ref.clone(),
+            expires_at: witness.expires_at,
         });
         let nobody = ApprovalId::fresh(&self.clock, &self.dice);
         let mut grant =
             self.grant(&request, &request_ref, &policy_ref, Digest::ZERO, witness_ref.sha256, nobody);
         (grant.approval_packet_sha256, grant.approval_ref) = (Slot::NOT_REQUIRED, Slot::NOT_REQUIRED);
         grant.standing = Some(named);
+        (used.grant)(&mut grant);
         let grant_ref = self.object(ArtifactKind::CapabilityGrant, &grant);
         let envelope = self.artifact(ArtifactKind::ApprovalDecision, used.envelope.clone());
         if used.told {
@@ -178,7 +183,46 @@ fn used_at() -> UnixMs {
 pub fn cases() -> Vec<Case> {
     let mut cases = grants();
     cases.extend(uses());
+    cases.extend(stories());
     cases
+}
+
+/// A grant and a receipt that do not tell one story, each by one word.
+fn stories() -> Vec<Case> {
+    let case = |what, word, grant: fn(&mut CapabilityGrant), receipt: fn(&mut Receipt)| {
+        let used = |_: &World, used: &mut Use| (used.grant, used.receipt) = (grant, receipt);
+        Case { what, code: 5, word, world: World::once(|_| (), used) }
+    };
+    let (same, own) = (|_: &mut CapabilityGrant| (), |_: &mut Receipt| ());
+    let grant = "its grant";
+    vec![
+        case("a grant for another request", grant, |g| g.action_request_sha256 = Digest::ZERO, own),
+        case("a grant under another result", grant, |g| g.policy_result_sha256 = Digest::ZERO, own),
+        case("a grant of a packet", grant, |g| g.approval_packet_sha256 = Slot::Value(Digest::ZERO), own),
+        case("a grant of nobody", grant, |g| g.standing = None, own),
+        case("a grant for another task", grant, |g| g.task_id = other(), own),
+        case("a grant for another attempt", grant, |g| g.attempt_id = other(), own),
+        case("another grant's name", grant, same, |r| r.capability_grant_ref = Slot::Value(other())),
+        case("another attempt's receipt", grant, same, |r| r.attempt_id = other()),
+        case("another result", "its policy result", same, |r| {
+            r.authorized.policy_result_sha256 = Slot::Value(Digest::ZERO);
+        }),
+        case("another request", "with another digest", same, |r| {
+            let Slot::Value(request) = &mut r.action_request_ref else { return };
+            request.sha256 = Digest::ZERO;
+        }),
+        case("another run", "what ran", same, |r| {
+            let Slot::Value(ran) = &mut r.ran else { return };
+            ran.request_sha256 = Digest::ZERO;
+        }),
+    ]
+}
+
+/// An identifier that nothing here has.
+fn other<Id: std::str::FromStr>() -> Id {
+    let digits = "0190a1b2c3d47e8f9a0b1c2d3e4f5a6b";
+    let known = ["grt", "task", "att"].map(|prefix| format!("{prefix}_{digits}"));
+    known.iter().find_map(|text| text.parse().ok()).unwrap()
 }
 
 /// What the signed text may say.
