@@ -117,7 +117,7 @@ fn touches(item: &ChangeItem, place: &model::RelPath) -> bool {
     match item {
         ChangeItem::Write { path, .. } | ChangeItem::Delete { path, .. } => path == place,
         ChangeItem::Move { from, to, .. } => from == place || to == place,
-        ChangeItem::Folder { path } | ChangeItem::Link { path, .. } => path == place,
+        ChangeItem::Folder { path, .. } | ChangeItem::Link { path, .. } => path == place,
     }
 }
 

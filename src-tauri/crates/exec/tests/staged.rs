@@ -350,6 +350,47 @@ fn what_the_folders_own_ignore_rules_name_is_thrown_away_and_counted_but_for_wha
 }
 
 #[test]
+fn permission_bits_of_folders_are_shown_carried_over_and_undone() {
+    let bits = |world: &World, name: &str| {
+        std::fs::metadata(world.at(name)).map(|found| found.permissions().mode() & 0o7777).ok()
+    };
+    for world in worlds() {
+        furnish(&world);
+        for (name, mode) in [("old", 0o755), ("old/deep", 0o700), ("sub", 0o755)] {
+            std::fs::set_permissions(world.at(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let before = tree(&world.root);
+        let script = "chmod 750 old; mkdir -m 700 own; echo x > own/x; mkdir shut; echo y > shut/y; chmod 500 shut; \
+                      mkdir -m 711 bare; rm -r old/deep";
+        let (request, staging) = stage(&world, script);
+        let staging = staging.unwrap();
+        let told = effects_of(&staging);
+        for wanted in
+            ["mode old", "make_folder own", "make_folder shut", "make_folder bare", "delete_folder old/deep"]
+        {
+            assert!(told.iter().any(|one| one == wanted), "`{wanted}` is not told: {told:?}");
+        }
+        let request = requested(&world, request, &staging);
+        let done = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        assert_eq!(done.result_code, ResultCode::Succeeded, "{done:?}");
+        let now = [("old", 0o750), ("own", 0o700), ("shut", 0o500), ("bare", 0o711), ("sub", 0o755)];
+        for (name, mode) in now {
+            assert_eq!(bits(&world, name), Some(mode), "{name}");
+        }
+        before.values().flatten().for_each(|(bytes, _)| _ = world.shelf.put(bytes));
+        let receipt = support::receipt(&world, &request, &done);
+        let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
+        let undo = world.request(Action::Change { items });
+        let undone = world.perform(&undo);
+        assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
+        assert!(tree(&world.root) == before, "undone");
+        for (name, mode) in [("old", 0o755), ("old/deep", 0o700), ("sub", 0o755)] {
+            assert_eq!(bits(&world, name), Some(mode), "{name}");
+        }
+    }
+}
+
+#[test]
 fn what_staged_runs_left_is_swept_unless_it_is_wanted() {
     let world = World::with(Sandbox::probe(Path::new(EXEC)));
     let (kept, first) = stage(&world, "echo one > one.txt");

@@ -169,7 +169,7 @@ pub(crate) fn changed_paths(item: &ChangeItem) -> impl Iterator<Item = &RelPath>
     let (first, second) = match item {
         ChangeItem::Write { path, .. }
         | ChangeItem::Delete { path, .. }
-        | ChangeItem::Folder { path }
+        | ChangeItem::Folder { path, .. }
         | ChangeItem::Link { path, .. } => (path, None),
         ChangeItem::Move { from, to, .. } => (from, Some(to)),
     };

@@ -31,7 +31,7 @@ pub fn in_words(found: &Found) -> String {
             let mode = mode.map(|mode| format!(", mode {mode:o}")).unwrap_or_default();
             format!("a file of {byte_size} bytes{mode}, sha256 {sha256}")
         }
-        Found::Folder => "a folder".to_owned(),
+        Found::Folder { .. } => "a folder".to_owned(),
         Found::Symlink { target_sha256 } => format!("a symbolic link, sha256 of its target {target_sha256}"),
         Found::Special => "neither file nor folder".to_owned(),
         Found::Version { value } => format!("at version `{value}`"),
@@ -81,6 +81,8 @@ pub fn compare(approved: &StateWitness, observed: &StateWitness) -> Vec<Drift> {
 fn same(then: &[&Found], now: &[&Found]) -> bool {
     match (then, now) {
         ([Found::Unreadable { .. }], _) | (_, [Found::Unreadable { .. }]) => false,
+        // Witnesses of before did not look at the permission bits of folders.
+        ([Found::Folder { mode: None }], [Found::Folder { .. }]) => true,
         ([then], [now]) => then == now,
         _ => false,
     }

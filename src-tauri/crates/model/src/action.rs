@@ -154,10 +154,17 @@ pub enum ChangeItem {
         /// What must be at `from`.
         prior: Prior,
     },
-    /// Make a folder where nothing is. What a staged command or an undo comes to; no proposer names it.
+    /// Make a folder where nothing is, or give other permission bits to one that is there. What a staged command or an
+    /// undo comes to; no proposer names it.
     Folder {
         /// Where.
         path: RelPath,
+        /// Permission bits to give; none leaves what making a folder gives.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+        /// Permission bits that a folder that is there must have before; none when nothing may be there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        was: Option<u32>,
     },
     /// Put a symbolic link, as a name with a target and never through it. What a staged command or an undo comes to.
     Link {

@@ -20,7 +20,11 @@ pub enum Found {
         mode: Option<u32>,
     },
     /// A folder.
-    Folder,
+    Folder {
+        /// Permission bits, where the platform has them and somebody looked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
     /// A symbolic link; its target is hashed, never followed.
     Symlink {
         /// Digest of the target's bytes.

@@ -122,7 +122,7 @@ impl Sides<'_> {
                 let after = self.kept(content_sha256, Some(*byte_size))?;
                 change("write", path, None, before, Some(after))
             }
-            ChangeItem::Folder { path } => change("folder", path, None, None, None),
+            ChangeItem::Folder { path, .. } => change("folder", path, None, None, None),
             ChangeItem::Link { path, target, prior } => {
                 let says = Side {
                     sha256: seal::Digest::of(target.as_bytes()).to_string(),

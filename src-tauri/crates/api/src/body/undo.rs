@@ -195,7 +195,8 @@ fn item(item: &ChangeItem) -> UndoItem {
         ChangeItem::Write { path, byte_size, .. } => ("replace", path, None, Some(*byte_size)),
         ChangeItem::Delete { path, prior: Prior::EmptyFolder } => ("delete_folder", path, None, None),
         ChangeItem::Delete { path, .. } => ("delete", path, None, None),
-        ChangeItem::Folder { path } => ("make_folder", path, None, None),
+        ChangeItem::Folder { path, was: None, .. } => ("make_folder", path, None, None),
+        ChangeItem::Folder { path, was: Some(_), .. } => ("mode", path, None, None),
         ChangeItem::Link { path, target, .. } => ("link", path, Some(target.clone()), None),
         ChangeItem::Move { from, to, .. } => ("move", from, Some(to.to_string()), None),
     };

@@ -128,6 +128,7 @@ fn words(item: &UndoItem) -> String {
         "delete_folder" => format!("remove the folder {path}"),
         "move" => format!("move {path} back to {}", plain(item.to.as_deref().unwrap_or_default())),
         "make_folder" => format!("make the folder {path} again"),
+        "mode" => format!("give the folder {path} back the permissions it had"),
         "link" => format!("put the link {path} back"),
         other => format!("{other} {path}"),
     }

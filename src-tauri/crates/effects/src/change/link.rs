@@ -7,8 +7,30 @@ use model::fault::Point;
 use model::witness::Found;
 use model::{Digest, RelPath};
 
+/// Gives a folder that is there other permission bits.
+pub(crate) fn folder_mode(job: &Job<'_>, path: &RelPath, was: u32, mode: Option<u32>) -> Result<(), Error> {
+    let hands = job.hands;
+    let Some(mode) = mode else { return Ok(()) };
+    match hands.workspace.look(path) {
+        Found::Folder { mode: Some(now) } if now == was => {}
+        found => {
+            let found = match found {
+                Found::Folder { mode: Some(now) } => format!("a folder with mode {now:o}"),
+                other => prior::found_words(&other),
+            };
+            return Err(Error::Prior {
+                path: path.clone(),
+                expected: format!("a folder with mode {was:o}"),
+                found,
+            });
+        }
+    }
+    let parent = hands.workspace.parent(path)?;
+    step(hands, Point::ItemRename, path, || parent.set_folder_mode(path.file_name(), path, mode))
+}
+
 /// Makes a folder where nothing is.
-pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath) -> Result<(), Error> {
+pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath, mode: Option<u32>) -> Result<(), Error> {
     let hands = job.hands;
     prior::expect(path, &Prior::Absent, &hands.workspace.look(path))?;
     let mut made = Vec::new();
@@ -17,7 +39,7 @@ pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath) -> Result<(), Error> {
     let parent = parent?;
     step(hands, Point::ItemRename, path, || {
         if parent.make_folder(path.file_name(), path)? {
-            return Ok(());
+            return mode.map_or(Ok(()), |mode| parent.set_folder_mode(path.file_name(), path, mode));
         }
         prior::expect(path, &Prior::Absent, &place::look(&parent, path.file_name(), path))
     })?;

@@ -92,7 +92,7 @@ pub(crate) fn paths(item: &ChangeItem) -> Vec<&RelPath> {
     match item {
         ChangeItem::Write { path, .. }
         | ChangeItem::Delete { path, .. }
-        | ChangeItem::Folder { path }
+        | ChangeItem::Folder { path, .. }
         | ChangeItem::Link { path, .. } => vec![path],
         ChangeItem::Move { from, to, .. } => vec![from, to],
     }
@@ -143,7 +143,7 @@ fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], don
     for item in items {
         let (ChangeItem::Write { path, .. }
         | ChangeItem::Move { to: path, .. }
-        | ChangeItem::Folder { path }
+        | ChangeItem::Folder { path, .. }
         | ChangeItem::Link { path, .. }) = item
         else {
             continue;
@@ -166,7 +166,7 @@ fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], don
 
 /// Those of the folders missing before the first item that are there now.
 pub(crate) fn made_since(hands: &Hands, absent: &[RelPath]) -> Vec<Change> {
-    let there = absent.iter().filter(|folder| hands.workspace.look(folder) == Found::Folder);
+    let there = absent.iter().filter(|folder| matches!(hands.workspace.look(folder), Found::Folder { .. }));
     there.map(|folder| made(hands, folder)).collect()
 }
 
@@ -196,7 +196,10 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
         }
         ChangeItem::Delete { path, prior } => remove::remove(&mut job, path, prior),
         ChangeItem::Move { from, to, prior } => relocate::relocate(&mut job, from, to, prior),
-        ChangeItem::Folder { path } => link::folder(&mut job, path),
+        ChangeItem::Folder { path, mode, was } => match was {
+            Some(was) => link::folder_mode(&job, path, *was, *mode),
+            None => link::folder(&mut job, path, *mode),
+        },
         ChangeItem::Link { path, target, prior } => link::link(&mut job, path, target, prior),
     });
     let result = result.and_then(|()| still_there(&mut job, item));

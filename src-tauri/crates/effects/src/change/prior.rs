@@ -8,7 +8,7 @@ use model::{Digest, RelPath};
 /// Whether `found` is what `prior` asks for.
 pub(crate) fn holds(prior: &Prior, found: &Found) -> bool {
     match (prior, found) {
-        (Prior::Absent, Found::Absent) | (Prior::EmptyFolder, Found::Folder) => true,
+        (Prior::Absent, Found::Absent) | (Prior::EmptyFolder, Found::Folder { .. }) => true,
         (Prior::Sha256(wanted), Found::File { sha256, .. }) => wanted == sha256,
         (Prior::Link(wanted), Found::Symlink { target_sha256 }) => wanted == target_sha256,
         _ => false,
@@ -50,7 +50,7 @@ pub(crate) fn found_words(found: &Found) -> String {
     match found {
         Found::Absent => "nothing".to_owned(),
         Found::File { sha256, .. } => format!("a file with sha256 {sha256}"),
-        Found::Folder => "a folder".to_owned(),
+        Found::Folder { .. } => "a folder".to_owned(),
         Found::Symlink { target_sha256 } => {
             format!("a symbolic link whose target has sha256 {target_sha256}")
         }

@@ -77,7 +77,10 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
                 touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
             settled.now = hands.observe(&resources);
             let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
-            let outcomes = judge(items, &known, &now);
+            let mut outcomes = judge(items, &known, &now);
+            for (item, outcome) in items.iter().zip(&mut outcomes) {
+                bits_decide(hands, item, outcome);
+            }
             settled.items = items.iter().cloned().zip(outcomes).collect();
             settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
             settled.now.dedup();
@@ -90,6 +93,16 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         (Action::Observe { .. } | Action::Remember { .. }, _) => {}
     }
     settled
+}
+
+/// A folder that only gets other permission bits is the same place before and after: the bits tell.
+fn bits_decide(hands: &Hands, item: &ChangeItem, outcome: &mut ItemOutcome) {
+    let ChangeItem::Folder { path, mode: Some(mode), was: Some(was) } = item else { return };
+    match hands.workspace.look(path) {
+        Found::Folder { mode: Some(now) } if now == *mode => *outcome = ItemOutcome::Done,
+        Found::Folder { mode: Some(now) } if now == *was => *outcome = ItemOutcome::NotDone,
+        _ => {}
+    }
 }
 
 fn settle_command(hands: &Hands, request: &ActionRequest, settled: &mut Settled) {
@@ -137,7 +150,7 @@ impl State {
         match found {
             Found::Absent => Self::Absent,
             Found::File { sha256, .. } => Self::Bytes(*sha256),
-            Found::Folder => Self::Folder,
+            Found::Folder { .. } => Self::Folder,
             Found::Symlink { target_sha256 } => Self::Link(*target_sha256),
             _ => Self::Other,
         }
@@ -163,7 +176,7 @@ fn apply(world: &mut World, item: &ChangeItem) {
         ChangeItem::Delete { path, .. } => {
             world.insert(path.clone(), State::Absent);
         }
-        ChangeItem::Folder { path } => {
+        ChangeItem::Folder { path, .. } => {
             world.insert(path.clone(), State::Folder);
         }
         ChangeItem::Link { path, target, .. } => {
@@ -182,8 +195,9 @@ fn start(items: &[ChangeItem], known: &[(RelPath, Found)]) -> World {
     let mut world: World = known.iter().map(|(path, found)| (path.clone(), State::of(found))).collect();
     for item in items {
         match item {
-            ChangeItem::Folder { path } => {
-                world.entry(path.clone()).or_insert(State::Absent);
+            ChangeItem::Folder { path, was, .. } => {
+                let before = if was.is_some() { State::Folder } else { State::Absent };
+                world.entry(path.clone()).or_insert(before);
             }
             ChangeItem::Write { path, prior, .. }
             | ChangeItem::Link { path, prior, .. }
@@ -292,7 +306,10 @@ fn by_itself(
 pub(crate) fn is_done(item: &ChangeItem, now: &[Found]) -> bool {
     match (item, now) {
         (ChangeItem::Write { content_sha256, .. }, [Found::File { sha256, .. }]) => sha256 == content_sha256,
-        (ChangeItem::Delete { .. }, [Found::Absent]) | (ChangeItem::Folder { .. }, [Found::Folder]) => true,
+        (ChangeItem::Delete { .. }, [Found::Absent]) => true,
+        (ChangeItem::Folder { mode, .. }, [Found::Folder { mode: now }]) => {
+            mode.is_none() || now.is_none() || mode == now
+        }
         (ChangeItem::Link { target, .. }, [Found::Symlink { target_sha256 }]) => {
             Digest::of(target.as_bytes()) == *target_sha256
         }

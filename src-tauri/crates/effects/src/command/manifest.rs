@@ -183,7 +183,7 @@ impl Manifest {
             return (Found::Absent, None);
         };
         match stat.kind {
-            Kind::Folder => (Found::Folder, None),
+            Kind::Folder => (Found::Folder { mode: stat.mode }, None),
             Kind::Special => (Found::Special, None),
             Kind::Symlink => match self.links.get(path) {
                 Some(target) => (Found::Symlink { target_sha256: *target }, None),

@@ -1,9 +1,9 @@
 //! From touched places to a change set: what is deleted, moved, replaced and made, by digest.
 
 use super::Unstaged;
+use super::left::{link_at, read, said};
 use super::text;
 use super::touched::{Now, Touched};
-use crate::workspace::digest_reader;
 use crate::{Error, Hands, STAGE_BYTES_MAX};
 use model::action::{ChangeItem, LeftOut, Prior};
 use model::approval::StagedChange;
@@ -11,8 +11,11 @@ use model::limits::{ARTIFACT_BYTES_MAX, CHANGE_ITEMS_MAX};
 use model::witness::Found;
 use model::{Digest, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Permission bits by which its owner works in a folder.
+const OWNER: u32 = 0o700;
 
 /// What a staged command changed.
 #[derive(Debug, Default)]
@@ -37,18 +40,18 @@ struct Old {
 
 /// A file as the command left it.
 #[derive(Clone)]
-struct New {
-    at: PathBuf,
-    sha256: Digest,
-    byte_size: u64,
-    mode: Option<u32>,
+pub(super) struct New {
+    pub(super) at: PathBuf,
+    pub(super) sha256: Digest,
+    pub(super) byte_size: u64,
+    pub(super) mode: Option<u32>,
 }
 
 /// A link as the folder itself has it, or as the command left it.
 #[derive(Clone, PartialEq, Eq)]
-struct Link {
-    sha256: Digest,
-    target: String,
+pub(super) struct Link {
+    pub(super) sha256: Digest,
+    pub(super) target: String,
 }
 
 #[derive(Default)]
@@ -63,13 +66,18 @@ struct Sorted {
     folders: BTreeSet<RelPath>,
     creates: BTreeMap<RelPath, New>,
     replaces: BTreeMap<RelPath, (Old, New)>,
-    made: BTreeSet<RelPath>,
+    /// Folders that came, with their permission bits.
+    made: BTreeMap<RelPath, Option<u32>>,
+    /// Folders that are there and get other permission bits: before, after.
+    modes: BTreeMap<RelPath, (u32, u32)>,
+    /// What a folder gets when it is made and nobody says more.
+    plain: Option<u32>,
 }
 
 /// The change set of what was touched. Bytes to be written are moved to `keep`, by digest.
 pub(crate) fn diff(hands: &Hands, touched: &Touched, keep: &Path) -> Result<Diff, Unstaged> {
     check_length(touched)?;
-    let mut sorted = Sorted::default();
+    let mut sorted = Sorted { plain: plain(keep)?, ..Sorted::default() };
     for (path, now) in touched {
         sorted.take(hands, path, now)?;
     }
@@ -130,7 +138,15 @@ fn check_size(sorted: &Sorted, diff: &Diff) -> Result<(), Unstaged> {
     Ok(())
 }
 
-fn cannot(path: &RelPath, what: &str) -> Unstaged {
+/// Makes the folder that bytes are laid aside in, as a command makes one, and tells which permission bits that gives.
+fn plain(keep: &Path) -> Result<Option<u32>, Unstaged> {
+    let fail = |source| Error::Spool { doing: "keeping what a staged run left", source };
+    fs::create_dir(keep).map_err(fail)?;
+    let metadata = fs::symlink_metadata(keep).map_err(fail)?;
+    Ok(crate::workspace::entry::Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata)).mode)
+}
+
+pub(super) fn cannot(path: &RelPath, what: &str) -> Unstaged {
     Unstaged::Cannot(format!("it {what} at `{path}`, which a change set cannot carry over"))
 }
 
@@ -160,8 +176,10 @@ impl Sorted {
             _ => None,
         };
         match (old, now) {
-            (Some(old), Now::Gone | Now::Folder) => drop(self.deletes.insert(path.clone(), old)),
-            (None, Now::Gone) if before == Found::Folder => drop(self.folders.insert(path.clone())),
+            (Some(old), Now::Gone | Now::Folder(_)) => drop(self.deletes.insert(path.clone(), old)),
+            (None, Now::Gone) if matches!(before, Found::Folder { .. }) => {
+                drop(self.folders.insert(path.clone()))
+            }
             (Some(old), Now::File(at, mode)) => {
                 let new = read(path, at, *mode)?;
                 if new.sha256 != old.sha256 || new.mode != old.mode {
@@ -169,15 +187,20 @@ impl Sorted {
                 }
             }
             (None, Now::File(at, mode)) => {
-                if before == Found::Folder {
+                if matches!(before, Found::Folder { .. }) {
                     self.folders.insert(path.clone());
                 }
                 self.creates.insert(path.clone(), read(path, at, *mode)?);
             }
-            (None, Now::Gone | Now::Folder) | (_, Now::Link(_) | Now::Other(_)) => {}
+            (None, Now::Gone | Now::Folder(_)) | (_, Now::Link(_) | Now::Other(_)) => {}
         }
-        if *now == Now::Folder && before != Found::Folder {
-            self.made.insert(path.clone());
+        match (now, &before) {
+            (Now::Folder(Some(now)), Found::Folder { mode: Some(was) }) if now != was => {
+                self.modes.insert(path.clone(), (*was, *now));
+            }
+            (Now::Folder(_), Found::Folder { .. }) => {}
+            (Now::Folder(mode), _) => drop(self.made.insert(path.clone(), *mode)),
+            _ => {}
         }
         Ok(())
     }
@@ -187,9 +210,9 @@ impl Sorted {
         let old = said(path, hands.workspace.parent(path)?.link_target(path.file_name(), path)?)?;
         match now {
             Now::Gone => drop(self.unlinked.insert(path.clone(), old)),
-            Now::Folder => {
+            Now::Folder(mode) => {
                 self.unlinked.insert(path.clone(), old);
-                self.made.insert(path.clone());
+                self.made.insert(path.clone(), *mode);
             }
             Now::File(at, mode) => {
                 let new = read(path, at, *mode)?;
@@ -211,7 +234,7 @@ impl Sorted {
         let new = link_at(path, at)?;
         let prior = match before {
             Found::File { sha256, .. } => Prior::Sha256(*sha256),
-            Found::Folder => {
+            Found::Folder { .. } => {
                 self.folders.insert(path.clone());
                 Prior::Absent
             }
@@ -221,7 +244,15 @@ impl Sorted {
         Ok(())
     }
 
-    /// Folders that came with nothing in them: of the others the files tell.
+    /// Folders that came with other permission bits than making one gives.
+    fn odd_folders(&self) -> impl Iterator<Item = (&RelPath, u32)> {
+        self.made
+            .iter()
+            .filter(|(_, mode)| **mode != self.plain)
+            .filter_map(|(path, mode)| Some((path, (*mode)?)))
+    }
+
+    /// Folders that came with nothing in them and are like any other: of those with something, the files tell.
     fn empty_folders(&self) -> impl Iterator<Item = &RelPath> {
         let comes_within = |folder: &RelPath| {
             let within = |path: &RelPath| path != folder && path.is_within(folder);
@@ -229,9 +260,14 @@ impl Sorted {
                 |paths: &mut dyn Iterator<Item = &RelPath>| paths.next().is_some_and(|path| within(path));
             first(&mut self.creates.keys().skip_while(|path| *path <= folder).take(1))
                 || self.linked.keys().any(within)
-                || self.made.iter().any(within)
+                || self.made.keys().any(within)
         };
-        self.made.iter().filter(move |folder| !comes_within(folder))
+        let odd = |mode: &Option<u32>| mode.is_some() && *mode != self.plain;
+        self.made
+            .iter()
+            .filter(move |(_, mode)| !odd(mode))
+            .map(|(folder, _)| folder)
+            .filter(move |folder| !comes_within(folder))
     }
 
     /// A file that went away and one of the same bytes and permissions that came: a rename. To, from.
@@ -239,7 +275,7 @@ impl Sorted {
         let mut gone: BTreeMap<(Digest, Option<u32>), Vec<RelPath>> = BTreeMap::new();
         for (path, old) in &self.deletes {
             // What stands in the way of a new folder has to go before anything moves.
-            if old.byte_size > 0 && !self.made.contains(path) {
+            if old.byte_size > 0 && !self.made.contains_key(path) {
                 gone.entry((old.sha256, old.mode)).or_default().push(path.clone());
             }
         }
@@ -271,12 +307,27 @@ impl Sorted {
             path: path.clone(),
             prior: Prior::Sha256(old.sha256),
         };
+        let bits = |path: &RelPath, was: u32, mode: u32| ChangeItem::Folder {
+            path: path.clone(),
+            mode: Some(mode),
+            was: Some(was),
+        };
+        // A folder that its owner may write to only now has to get its bits before anything in it changes.
+        let opens = |was: u32, mode: u32| mode & OWNER & !was != 0;
+        let (first, last): (Vec<_>, Vec<_>) =
+            self.modes.iter().partition(|(_, (was, mode))| opens(*was, *mode));
+        diff.items.extend(first.into_iter().map(|(path, (was, mode))| bits(path, *was, *mode)));
         diff.items.extend(self.deletes.iter().map(delete));
         diff.items.extend(
             self.unlinked
                 .iter()
                 .map(|(path, old)| ChangeItem::Delete { path: path.clone(), prior: Prior::Link(old.sha256) }),
         );
+        diff.items.extend(self.odd_folders().map(|(path, mode)| ChangeItem::Folder {
+            path: path.clone(),
+            mode: Some(mode | OWNER),
+            was: None,
+        }));
         diff.items.extend(moves.iter().map(|(to, (from, old))| ChangeItem::Move {
             from: from.clone(),
             to: to.clone(),
@@ -298,13 +349,22 @@ impl Sorted {
             self.unlinked_by_file.iter().map(|(path, (old, new))| write(path, new, Prior::Link(old.sha256))),
         );
         let empty: Vec<&RelPath> = self.empty_folders().filter(|path| !moves_into(moves, path)).collect();
-        diff.items.extend(empty.into_iter().map(|path| ChangeItem::Folder { path: path.clone() }));
+        diff.items.extend(empty.into_iter().map(|path| ChangeItem::Folder {
+            path: path.clone(),
+            mode: None,
+            was: None,
+        }));
         diff.items.extend(self.creates.iter().map(|(path, new)| write(path, new, Prior::Absent)));
         diff.items.extend(self.linked.iter().map(|(path, (prior, new))| ChangeItem::Link {
             path: path.clone(),
             target: new.target.clone(),
             prior: *prior,
         }));
+        let closed = self.odd_folders().filter(|(_, mode)| mode & OWNER != OWNER);
+        let closed = closed.map(|(path, mode)| (path, (mode | OWNER, mode)));
+        let mut last: Vec<_> = last.into_iter().map(|(path, both)| (path, *both)).chain(closed).collect();
+        last.sort();
+        diff.items.extend(last.into_iter().rev().map(|(path, (was, mode))| bits(path, was, mode)));
     }
 
     fn show(&self, hands: &Hands, moves: &BTreeMap<RelPath, (RelPath, Old)>, diff: &mut Diff) {
@@ -351,6 +411,16 @@ impl Sorted {
         for path in self.empty_folders().filter(|path| !moves_into(moves, path)) {
             add(path, "make_folder", None, None);
         }
+        for (path, mode) in self.odd_folders() {
+            let mut change = bare(path, "make_folder");
+            change.after_mode = Some(mode);
+            diff.changes.push(change);
+        }
+        for (path, (was, mode)) in &self.modes {
+            let mut change = bare(path, "mode");
+            (change.before_mode, change.after_mode) = (Some(*was), Some(*mode));
+            diff.changes.push(change);
+        }
         let links = self.unlinked.iter().map(|(path, old)| (path, "delete", Some(old), None));
         let links = links.chain(self.linked.iter().map(|(path, (_, new))| (path, "link", None, Some(new))));
         for (path, effect, old, new) in links.collect::<Vec<_>>() {
@@ -370,7 +440,6 @@ impl Sorted {
     /// Moves what will be written out of the view, by digest.
     fn keep(&self, folder: &Path) -> Result<(), Unstaged> {
         let fail = |source| Error::Spool { doing: "keeping what a staged run left", source };
-        fs::create_dir(folder).map_err(fail)?;
         let files = self.creates.values().chain(self.replaces.values().map(|(_, new)| new));
         for new in files.chain(self.unlinked_by_file.values().map(|(_, new)| new)) {
             let to = folder.join(new.sha256.to_string());
@@ -381,55 +450,6 @@ impl Sorted {
         }
         Ok(())
     }
-}
-
-fn read(path: &RelPath, at: &Path, mode: Option<u32>) -> Result<New, Unstaged> {
-    let fail = |e| Unstaged::Failed(format!("what it left at `{path}` cannot be read: {e}"));
-    let mut file = open(at).map_err(fail)?;
-    // Looked at before it is read: what is far too long is named at once.
-    let length = file.metadata().map_err(fail)?.len();
-    if length > ARTIFACT_BYTES_MAX {
-        return Err(Unstaged::Failed(format!(
-            "it leaves `{path}` with {length} bytes, more than the {ARTIFACT_BYTES_MAX} of one file"
-        )));
-    }
-    let (sha256, byte_size) = digest_reader(&mut file).map_err(fail)?;
-    Ok(New { at: at.to_path_buf(), sha256, byte_size, mode })
-}
-
-/// Opens a file of the view; one that the command has closed to everybody is opened all the same: its permission bits
-/// have been noted, and the view is ours.
-fn open(at: &Path) -> std::io::Result<File> {
-    match File::open(at) {
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            readable(at)?;
-            File::open(at)
-        }
-        other => other,
-    }
-}
-
-#[cfg(unix)]
-fn readable(at: &Path) -> std::io::Result<()> {
-    fs::set_permissions(at, std::os::unix::fs::PermissionsExt::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn readable(_: &Path) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::PermissionDenied.into())
-}
-
-fn link_at(path: &RelPath, at: &Path) -> Result<Link, Unstaged> {
-    let fail = |e| Unstaged::Failed(format!("what it left at `{path}` cannot be read: {e}"));
-    let target = fs::read_link(at).map_err(fail)?;
-    let bytes = crate::workspace::names::name_bytes(target.as_os_str());
-    said(path, bytes.ok_or_else(|| cannot(path, "leaves a link whose target is no text"))?)
-}
-
-fn said(path: &RelPath, bytes: Vec<u8>) -> Result<Link, Unstaged> {
-    let sha256 = Digest::of(&bytes);
-    let target = String::from_utf8(bytes).map_err(|_| cannot(path, "has a link whose target is no text"))?;
-    Ok(Link { sha256, target })
 }
 
 fn moves_into(moves: &BTreeMap<RelPath, (RelPath, Old)>, folder: &RelPath) -> bool {

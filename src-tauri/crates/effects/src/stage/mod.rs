@@ -9,6 +9,7 @@ mod diff;
 mod ignore;
 mod index;
 mod lay;
+mod left;
 mod text;
 mod touched;
 

@@ -21,8 +21,8 @@ pub(crate) enum Now {
     Gone,
     /// A file, whose bytes lie here.
     File(PathBuf, Option<u32>),
-    /// A folder that was not there before.
-    Folder,
+    /// A folder that was not there before, or has other permission bits.
+    Folder(Option<u32>),
     /// A symbolic link, which lies here.
     Link(PathBuf),
     /// None of these: a device, a socket, a pipe.
@@ -65,7 +65,7 @@ fn told(left_out: BTreeMap<RelPath, u64>) -> Vec<LeftOut> {
 fn now(stat: &Stat, place: PathBuf) -> Now {
     match stat.kind {
         Kind::File => Now::File(place, stat.mode),
-        Kind::Folder => Now::Folder,
+        Kind::Folder => Now::Folder(stat.mode),
         Kind::Symlink => Now::Link(place),
         Kind::Special => Now::Other(special(&place)),
     }
@@ -162,10 +162,13 @@ impl Finder<'_> {
                 if is_opaque(&place) {
                     self.all_within_gone(&path)?;
                 }
+                if self.hands.workspace.stat(&path)?.mode != stat.mode {
+                    self.touched.insert(path.clone(), Now::Folder(stat.mode));
+                }
                 self.layer(&path, &place, false)
             }
             (Kind::Folder, _) => {
-                self.touched.insert(path.clone(), Now::Folder);
+                self.touched.insert(path.clone(), Now::Folder(stat.mode));
                 self.layer(&path, &place, false)
             }
             (_, below) => {
@@ -191,8 +194,12 @@ impl Finder<'_> {
         }
         for (path, print) in &after {
             let was = before.get(path);
-            let folders = was.is_some_and(|was| was.stat.kind == Kind::Folder);
-            if was == Some(print) || (folders && print.stat.kind == Kind::Folder) {
+            let same_folder = was.is_some_and(|was| {
+                was.stat.kind == Kind::Folder
+                    && print.stat.kind == Kind::Folder
+                    && was.stat.mode == print.stat.mode
+            });
+            if was == Some(print) || same_folder {
                 continue;
             }
             if let Some(at) = self.left_out_at(path, print.stat.kind == Kind::Folder) {

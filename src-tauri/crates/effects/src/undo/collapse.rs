@@ -15,7 +15,7 @@ pub(super) fn collapse(items: Vec<ChangeItem>, start: &BTreeMap<RelPath, Found>)
             ChangeItem::Move { from, to, .. } => fixed.extend([from, to]),
             ChangeItem::Write { path, .. }
             | ChangeItem::Delete { path, .. }
-            | ChangeItem::Folder { path }
+            | ChangeItem::Folder { path, .. }
             | ChangeItem::Link { path, .. } => steps.entry(path).or_default().push(at),
         }
     }
@@ -49,11 +49,17 @@ fn expected(found: &Found) -> Option<Prior> {
 fn both(last: &ChangeItem, found: &Found) -> Option<Option<ChangeItem>> {
     let mut one = last.clone();
     let as_it_is = match (&mut one, found) {
-        (ChangeItem::Folder { .. }, Found::Folder) => true,
-        (ChangeItem::Folder { .. }, Found::Absent) => false,
+        (ChangeItem::Folder { mode, was, .. }, Found::Folder { mode: now }) => {
+            *was = *now;
+            mode.is_none() || now.is_none() || mode == now
+        }
+        (ChangeItem::Folder { was, .. }, Found::Absent) => {
+            *was = None;
+            false
+        }
         (ChangeItem::Folder { .. } | ChangeItem::Move { .. }, _) => return None,
         (ChangeItem::Delete { .. }, Found::Absent) => true,
-        (ChangeItem::Delete { prior, .. }, Found::Folder) => {
+        (ChangeItem::Delete { prior, .. }, Found::Folder { .. }) => {
             *prior = Prior::EmptyFolder;
             false
         }
@@ -79,11 +85,11 @@ fn without_idle_folders(items: Vec<ChangeItem>, start: &BTreeMap<RelPath, Found>
     let mut kept: Vec<ChangeItem> = Vec::with_capacity(items.len());
     for item in items {
         if let ChangeItem::Delete { path, prior: Prior::EmptyFolder } = &item {
-            let there = start.get(path) == Some(&Found::Folder);
+            let there = matches!(start.get(path), Some(Found::Folder { .. }));
             let comes = kept.iter().any(|earlier| match earlier {
                 ChangeItem::Write { path: at, .. }
                 | ChangeItem::Link { path: at, .. }
-                | ChangeItem::Folder { path: at }
+                | ChangeItem::Folder { path: at, .. }
                 | ChangeItem::Move { to: at, .. } => at.is_within(path),
                 ChangeItem::Delete { .. } => false,
             });

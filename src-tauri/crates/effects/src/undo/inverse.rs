@@ -26,6 +26,7 @@ pub(super) fn name(change: &Change) -> Option<String> {
 pub(super) fn same(left: &Found, found: &Found) -> bool {
     match (left, found) {
         (Found::File { sha256: a, .. }, Found::File { sha256: b, .. }) => a == b,
+        (Found::Folder { .. }, Found::Folder { .. }) => true,
         _ => left == found,
     }
 }
@@ -55,7 +56,7 @@ pub(super) fn prior(here: &Found) -> Result<Prior, String> {
     match here {
         Found::Absent => Ok(Prior::Absent),
         Found::File { sha256, .. } => Ok(Prior::Sha256(*sha256)),
-        Found::Folder => Ok(Prior::EmptyFolder),
+        Found::Folder { .. } => Ok(Prior::EmptyFolder),
         Found::Symlink { target_sha256 } => Ok(Prior::Link(*target_sha256)),
         _ => Err("what the act left here is neither file, folder nor link".to_owned()),
     }

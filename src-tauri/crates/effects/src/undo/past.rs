@@ -8,6 +8,8 @@ use model::witness::Found;
 use model::{Digest, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Permission bits by which its owner works in a folder.
+const OWNER: u32 = 0o700;
 /// Names tried for a version that comes beside.
 const NAMES: u32 = 100;
 
@@ -29,6 +31,8 @@ pub(super) struct Past<'a> {
     versions: BTreeMap<RelPath, BTreeSet<Digest>>,
     made: BTreeMap<Digest, Vec<u8>>,
     items: Vec<ChangeItem>,
+    /// What comes when everything is in its place, the first last.
+    last: Vec<ChangeItem>,
     notes: Vec<String>,
     left: Vec<ConflictItem>,
 }
@@ -61,6 +65,7 @@ impl<'a> Past<'a> {
             versions,
             made: BTreeMap::new(),
             items: Vec::new(),
+            last: Vec::new(),
             notes: Vec::new(),
             left: Vec::new(),
         }
@@ -109,6 +114,7 @@ impl<'a> Past<'a> {
     /// Hands the plan over: the shortest set of items that leads there.
     pub(super) fn finish(self, plan: &mut Plan) {
         plan.items = collapse::collapse(self.items, &self.start);
+        plan.items.extend(self.last.into_iter().rev());
         let needed: BTreeSet<Digest> = plan
             .items
             .iter()
@@ -142,7 +148,7 @@ impl<'a> Past<'a> {
             let mut above = at.parent();
             while !above.is_root() {
                 if self.at(&above) == Found::Absent {
-                    self.now.insert(above.clone(), Found::Folder);
+                    self.now.insert(above.clone(), Found::Folder { mode: None });
                 }
                 above = above.parent();
             }
@@ -178,7 +184,7 @@ impl<'a> Past<'a> {
         if same(&change.after, &here) {
             return self.step_back(change, &path, &here).map_err(Stop::Left);
         }
-        let gone_anyway = matches!((&change.before, &here), (Found::Folder, Found::Absent));
+        let gone_anyway = matches!((&change.before, &here), (Found::Folder { .. }, Found::Absent));
         if same(&change.before, &here) || gone_anyway {
             return Ok(());
         }
@@ -192,17 +198,20 @@ impl<'a> Past<'a> {
         match &change.before {
             Found::Absent if *here == Found::Absent => {}
             Found::Absent => self.add(delete(left), at, Found::Absent),
-            Found::Folder => {
-                if *here != Found::Absent {
-                    self.add(delete(left), at, Found::Absent);
+            Found::Folder { mode } => match here {
+                Found::Folder { mode: now } => self.folder_mode(at, *mode, &change.after, *now),
+                _ => {
+                    if *here != Found::Absent {
+                        self.add(delete(left), at, Found::Absent);
+                    }
+                    self.folder_again(at, *mode);
                 }
-                self.add(ChangeItem::Folder { path: at.clone() }, at, Found::Folder);
-            }
+            },
             Found::Symlink { target_sha256 } => {
                 let target = self.bytes(target_sha256).and_then(|bytes| String::from_utf8(bytes).ok());
                 let target = target.ok_or("what the link said was not kept")?;
-                let free = if *here == Found::Folder { Prior::Absent } else { left };
-                if *here == Found::Folder {
+                let free = if matches!(here, Found::Folder { .. }) { Prior::Absent } else { left };
+                if matches!(here, Found::Folder { .. }) {
                     self.add(delete(left), at, Found::Absent);
                 }
                 let item = ChangeItem::Link { path: at.clone(), target, prior: free };
@@ -213,9 +222,9 @@ impl<'a> Past<'a> {
                 if matches!(here, Found::File { sha256: now, mode: m, .. } if now == sha256 && *m == mode) {
                     return Ok(());
                 }
-                let free = if *here == Found::Folder { Prior::Absent } else { left };
+                let free = if matches!(here, Found::Folder { .. }) { Prior::Absent } else { left };
                 let (item, then) = restored(change, at, free, mode)?;
-                if *here == Found::Folder {
+                if matches!(here, Found::Folder { .. }) {
                     self.add(delete(left), at, Found::Absent);
                 }
                 self.add(item, at, then);
@@ -223,6 +232,27 @@ impl<'a> Past<'a> {
             _ => return Err("what was here before is not a file and was not kept".to_owned()),
         }
         Ok(())
+    }
+
+    /// The permission bits of a folder as they were, unless somebody has set others since.
+    fn folder_mode(&mut self, at: &RelPath, before: Option<u32>, after: &Found, now: Option<u32>) {
+        let Found::Folder { mode: left } = after else { return };
+        if let (Some(before), Some(left), true) = (before, *left, *left == now)
+            && before != left
+        {
+            let item = ChangeItem::Folder { path: at.clone(), mode: Some(before), was: Some(left) };
+            self.add(item, at, Found::Folder { mode: Some(before) });
+        }
+    }
+
+    /// A folder that was there before; one that its owner may not write to gets its bits when all is in it.
+    fn folder_again(&mut self, at: &RelPath, mode: Option<u32>) {
+        let open = mode.map(|mode| mode | OWNER);
+        let item = ChangeItem::Folder { path: at.clone(), mode: open, was: None };
+        self.add(item, at, Found::Folder { mode: open });
+        if mode != open {
+            self.last.push(ChangeItem::Folder { path: at.clone(), mode, was: open });
+        }
     }
 
     /// Somebody has been here since: theirs stays.

@@ -70,8 +70,9 @@ impl Folder {
 
     /// What is at `name`, with the digest of a file's bytes.
     pub(crate) fn look(&self, name: &[u8], path: &RelPath) -> Result<Found, Error> {
-        Ok(match self.stat(name, path)?.kind {
-            Kind::Folder => Found::Folder,
+        let there = self.stat(name, path)?;
+        Ok(match there.kind {
+            Kind::Folder => Found::Folder { mode: there.mode },
             Kind::Special => Found::Special,
             Kind::Symlink => Found::Symlink { target_sha256: Digest::of(&self.link_target(name, path)?) },
             Kind::File => {
@@ -120,6 +121,33 @@ impl Folder {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(e) => Err(Error::io("making", path, e)),
         }
+    }
+
+    /// Gives a folder these permission bits; what has become something else meanwhile is refused.
+    #[cfg(unix)]
+    pub(crate) fn set_folder_mode(&self, name: &[u8], path: &RelPath, mode: u32) -> Result<(), Error> {
+        use rustix::fs::{AtFlags, Mode, OFlags};
+        let fail = |e: rustix::io::Errno| Error::io("setting the mode of", path, e);
+        let os = os_name(name).map_err(|e| Error::io("setting the mode of", path, e))?;
+        let bits = Mode::from_raw_mode(mode & 0o7777);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.dir, &os, flags, Mode::empty()) {
+            Ok(folder) => {
+                rustix::fs::fchmod(&folder, bits).map_err(fail)?;
+                rustix::fs::fsync(&folder).map_err(fail)
+            }
+            // Its owner may not look into it; it was seen to be a folder just now.
+            Err(rustix::io::Errno::ACCESS) => {
+                rustix::fs::chmodat(&self.dir, &os, bits, AtFlags::empty()).map_err(fail)
+            }
+            Err(error) => Err(fail(error)),
+        }
+    }
+
+    /// Folders have no such bits here.
+    #[cfg(not(unix))]
+    pub(crate) fn set_folder_mode(&self, _: &[u8], _: &RelPath, _: u32) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Makes a link that says `target`, whatever that is; it is never followed.

@@ -128,7 +128,7 @@ impl Workspace {
     /// What is at `path`; never fails.
     pub(crate) fn look(&self, path: &RelPath) -> Found {
         if path.is_root() {
-            return Found::Folder;
+            return Found::Folder { mode: None };
         }
         match self.parent(path).and_then(|parent| parent.look(path.file_name(), path)) {
             Ok(found) => found,

@@ -205,7 +205,18 @@ fn change(item: &ChangeItem) -> Line {
                 },
             }
         }
-        ChangeItem::Folder { path } => effect(format!("make the folder {}", visible_path(path))),
+        ChangeItem::Folder { path, mode, was: None } => {
+            let mode = mode.map(|mode| format!(", mode {mode:o}")).unwrap_or_default();
+            effect(format!("make the folder {}{mode}", visible_path(path)))
+        }
+        ChangeItem::Folder { path, mode, was: Some(was) } => Line {
+            kind: LineKind::Destructive,
+            text: format!(
+                "CHANGE THE MODE of the folder {} from {was:o} to {:o}",
+                visible_path(path),
+                mode.unwrap_or(*was)
+            ),
+        },
         ChangeItem::Link { path, target, prior } => {
             let says = format!("a link to \"{}\"", visible(target));
             match prior {

@@ -92,7 +92,10 @@ fn change(change: &StagedChange, lines: &mut Vec<Line>) {
     let (kind, head) = match change.effect.as_str() {
         "delete" => (LineKind::Destructive, format!("DELETE {path} ({})", size(change.before_bytes))),
         "delete_folder" => (LineKind::Destructive, format!("DELETE the folder {path}")),
-        "make_folder" => (LineKind::Effect, format!("make the folder {path}")),
+        "make_folder" => {
+            let mode = change.after_mode.map(|mode| format!(", mode {mode:o}")).unwrap_or_default();
+            (LineKind::Effect, format!("make the folder {path}{mode}"))
+        }
         "link" => (LineKind::Effect, format!("put {path} as a link, instead of anything there")),
         "rename" => {
             let from = change.from.as_ref().map_or(String::new(), visible_path);

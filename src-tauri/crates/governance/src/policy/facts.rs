@@ -115,9 +115,10 @@ impl Facts {
         match item {
             ChangeItem::Write { prior: Prior::Absent, .. }
             | ChangeItem::Link { prior: Prior::Absent, .. }
-            | ChangeItem::Folder { .. } => self.creates += 1,
+            | ChangeItem::Folder { was: None, .. } => self.creates += 1,
             ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. }
-            | ChangeItem::Link { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. } => {
+            | ChangeItem::Link { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. }
+            | ChangeItem::Folder { was: Some(_), .. } => {
                 self.overwrites += 1;
             }
             ChangeItem::Delete { .. } => self.deletes += 1,

@@ -320,7 +320,7 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
 
 fn changes(item: &ChangeItem) -> Vec<Part> {
     match item {
-        ChangeItem::Write { path, .. } | ChangeItem::Folder { path } => vec![Part::Edit(path.clone())],
+        ChangeItem::Write { path, .. } | ChangeItem::Folder { path, .. } => vec![Part::Edit(path.clone())],
         // Where a link leads is not said by its path: a rule may ask and deny it, and none allows it.
         ChangeItem::Link { path, .. } => vec![Part::Edit(path.clone()), Part::Other],
         ChangeItem::Delete { path, .. } => vec![Part::Delete(path.clone())],

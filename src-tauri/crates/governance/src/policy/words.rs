@@ -57,7 +57,7 @@ pub fn summary(action: &Action) -> String {
 }
 
 fn changes(items: &[ChangeItem]) -> String {
-    const VERBS: [&str; 4] = ["delete", "overwrite", "move", "create"];
+    const VERBS: [&str; 5] = ["delete", "overwrite", "move", "change the mode of", "create"];
     const NOUNS: [&str; 3] = ["file", "folder", "link"];
     let told: Vec<_> = items.iter().map(told).collect();
     let number = |verb: &str, noun: &str| told.iter().filter(|one| **one == (verb, noun)).count();
@@ -78,7 +78,8 @@ const fn told(item: &ChangeItem) -> (&'static str, &'static str) {
         ChangeItem::Move { prior, .. } => ("move", thing(prior)),
         ChangeItem::Write { prior: Prior::Absent, .. } => ("create", "file"),
         ChangeItem::Link { prior: Prior::Absent, .. } => ("create", "link"),
-        ChangeItem::Folder { .. } => ("create", "folder"),
+        ChangeItem::Folder { was: None, .. } => ("create", "folder"),
+        ChangeItem::Folder { was: Some(_), .. } => ("change the mode of", "folder"),
         ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. } => ("overwrite", thing(prior)),
     }
 }

@@ -234,8 +234,11 @@ fn paths(item: &ChangeItem, acts: &[PathAct], fits: &dyn Fn(&[u8]) -> bool) -> R
         if acts.contains(&act) { Ok(()) } else { Err(format!("it does not cover `{act}`")) }
     };
     match item {
-        ChangeItem::Write { prior: Prior::Absent, .. } | ChangeItem::Folder { .. } => may(PathAct::Create)?,
-        ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. } => {
+        ChangeItem::Write { prior: Prior::Absent, .. } | ChangeItem::Folder { was: None, .. } => {
+            may(PathAct::Create)?;
+        }
+        ChangeItem::Write { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. }
+        | ChangeItem::Folder { was: Some(_), .. } => {
             may(PathAct::Overwrite)?;
         }
         // Where a link leads is not said by its path: a person sees each.

@@ -56,11 +56,11 @@ fn change(items: &[ChangeItem]) -> Vec<Cover> {
     let mut acts = BTreeSet::new();
     for item in items {
         match item {
-            ChangeItem::Write { prior: Prior::Absent, .. } | ChangeItem::Folder { .. } => {
+            ChangeItem::Write { prior: Prior::Absent, .. } | ChangeItem::Folder { was: None, .. } => {
                 acts.extend([PathAct::Create]);
             }
             ChangeItem::Link { .. } => return Vec::new(),
-            ChangeItem::Write { .. } => drop(acts.insert(PathAct::Overwrite)),
+            ChangeItem::Write { .. } | ChangeItem::Folder { .. } => drop(acts.insert(PathAct::Overwrite)),
             ChangeItem::Delete { .. } => drop(acts.insert(PathAct::Delete)),
             ChangeItem::Move { .. } => acts.extend([PathAct::Create, PathAct::Delete]),
         }

@@ -171,7 +171,7 @@ proptest! {
             let both = match item {
                 ChangeItem::Write { path, .. }
                 | ChangeItem::Delete { path, .. }
-                | ChangeItem::Folder { path }
+                | ChangeItem::Folder { path, .. }
                 | ChangeItem::Link { path, .. } => touched(path),
                 ChangeItem::Move { from, to, .. } => {
                     prop_assert!(classes.contains(&ActionClass::WriteLocal));

@@ -399,7 +399,8 @@ pub(super) fn effects_of_items(
             vec![effect(path, what, Some(*content_sha256), Some(*byte_size))]
         }
         ChangeItem::Delete { path, .. } => vec![effect(path, "delete", None, None)],
-        ChangeItem::Folder { path } => vec![effect(path, "create", None, None)],
+        ChangeItem::Folder { path, was: None, .. } => vec![effect(path, "create", None, None)],
+        ChangeItem::Folder { path, was: Some(_), .. } => vec![effect(path, "replace", None, None)],
         ChangeItem::Link { path, target, prior } => {
             let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
             vec![effect(path, what, Some(Digest::of(target.as_bytes())), Some(target.len() as u64))]
@@ -464,24 +465,5 @@ fn place(path: &RelPath) -> String {
 }
 
 fn changes_in_one_line(items: &[ChangeItem]) -> String {
-    let (mut created, mut replaced, mut deleted, mut moved) = (0, 0, 0, 0);
-    for item in items {
-        match item {
-            ChangeItem::Write { prior: Prior::Absent, .. }
-            | ChangeItem::Link { prior: Prior::Absent, .. }
-            | ChangeItem::Folder { .. } => created += 1,
-            ChangeItem::Write { .. } | ChangeItem::Link { .. } => replaced += 1,
-            ChangeItem::Delete { .. } => deleted += 1,
-            ChangeItem::Move { .. } => moved += 1,
-        }
-    }
-    let part = |count: usize, word: &str| match count {
-        0 => None,
-        1 => Some(format!("{word} 1 file")),
-        n => Some(format!("{word} {n} files")),
-    };
-    let parts =
-        [part(deleted, "delete"), part(replaced, "replace"), part(moved, "move"), part(created, "create")];
-    let words: Vec<String> = parts.into_iter().flatten().collect();
-    if words.is_empty() { "change nothing".to_owned() } else { words.join(", ") }
+    governance::summary(&Action::Change { items: items.to_vec() })
 }

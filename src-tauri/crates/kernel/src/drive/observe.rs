@@ -243,7 +243,7 @@ fn items_of<'r>(
         ChangeItem::Write { path, .. } => ("write", path, went(path)),
         ChangeItem::Delete { path, .. } => ("delete", path, went(path)),
         ChangeItem::Move { from, .. } => ("move", from, went(from)),
-        ChangeItem::Folder { path } => ("folder", path, went(path)),
+        ChangeItem::Folder { path, .. } => ("folder", path, went(path)),
         ChangeItem::Link { path, .. } => ("link", path, went(path)),
     };
     request.items().iter().map(one).collect()

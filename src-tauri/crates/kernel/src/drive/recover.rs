@@ -182,7 +182,7 @@ fn changes_of(settled: &Settled) -> Vec<Change> {
         .flat_map(|(item, outcome)| match item {
             ChangeItem::Write { path, .. }
             | ChangeItem::Delete { path, .. }
-            | ChangeItem::Folder { path }
+            | ChangeItem::Folder { path, .. }
             | ChangeItem::Link { path, .. } => vec![change(path, *outcome)],
             ChangeItem::Move { from, to, .. } => vec![change(from, *outcome), change(to, *outcome)],
         })

@@ -268,7 +268,8 @@ impl Kernel {
                 ChangeItem::Write { path, prior, .. }
                 | ChangeItem::Link { path, prior, .. }
                 | ChangeItem::Delete { path, prior } => (path, prior),
-                ChangeItem::Folder { path } => (path, &Prior::Absent),
+                ChangeItem::Folder { path, was: None, .. } => (path, &Prior::Absent),
+                ChangeItem::Folder { path, was: Some(_), .. } => (path, &Prior::EmptyFolder),
                 ChangeItem::Move { from, prior, .. } => (from, prior),
             };
             // What an item before this one has made or taken away is not there yet.
@@ -281,7 +282,7 @@ impl Kernel {
                 stale.push(why);
             }
             match item {
-                ChangeItem::Delete { .. } => made.push(path),
+                ChangeItem::Delete { .. } | ChangeItem::Folder { was: None, .. } => made.push(path),
                 ChangeItem::Move { to, .. } if !made.contains(&to) && !holds(&Prior::Absent, found, to) => {
                     stale.push(format!("something is at `{to}` now"));
                 }
@@ -376,7 +377,7 @@ fn fit(changes: &mut [StagedChange]) {
 fn holds(prior: &Prior, found: &[Fingerprint], path: &model::RelPath) -> bool {
     let at = found.iter().find(|f| matches!(&f.resource, ResourceId::File(_, at) if at == path));
     match (prior, at.map(|f| &f.state)) {
-        (Prior::Absent, Some(Found::Absent)) | (Prior::EmptyFolder, Some(Found::Folder)) => true,
+        (Prior::Absent, Some(Found::Absent)) | (Prior::EmptyFolder, Some(Found::Folder { .. })) => true,
         (Prior::Sha256(wanted), Some(Found::File { sha256, .. })) => wanted == sha256,
         (Prior::Link(wanted), Some(Found::Symlink { target_sha256 })) => wanted == target_sha256,
         _ => false,
