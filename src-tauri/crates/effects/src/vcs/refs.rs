@@ -44,7 +44,8 @@ pub(super) fn bytes_of(workspace: &Workspace, path: &RelPath, most: u64) -> Resu
 
 /// A repository whose refs are in files of its own, in the folder itself.
 fn is_readable(workspace: &Workspace) -> Result<(), Error> {
-    let here = |at: &str| -> Result<bool, Error> { Ok(workspace.look(&plain(at)?) == Found::Folder) };
+    let here =
+        |at: &str| -> Result<bool, Error> { Ok(matches!(workspace.look(&plain(at)?), Found::Folder { .. })) };
     if !here(".git")? {
         let say = "there is no repository of its own in this folder: `.git` is no folder";
         return Err(Error::Request(say.to_owned()));

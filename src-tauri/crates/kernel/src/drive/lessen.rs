@@ -99,7 +99,7 @@ impl Kernel {
                     (format!("delete {path}"), before(prior), Some(Vec::new()))
                 }
                 ChangeItem::Move { from, to, .. } => (format!("move {from} to {to}"), None, None),
-                ChangeItem::Folder { path } => (format!("make the folder {path}"), None, None),
+                ChangeItem::Folder { path, .. } => (format!("make the folder {path}"), None, None),
                 ChangeItem::Link { path, target, .. } => {
                     (format!("put {path} as a link to {target}"), None, None)
                 }
@@ -116,7 +116,7 @@ fn places(item: &ChangeItem) -> Vec<&RelPath> {
     match item {
         ChangeItem::Write { path, .. }
         | ChangeItem::Delete { path, .. }
-        | ChangeItem::Folder { path }
+        | ChangeItem::Folder { path, .. }
         | ChangeItem::Link { path, .. } => vec![path],
         ChangeItem::Move { from, to, .. } => vec![from, to],
     }
@@ -131,7 +131,9 @@ fn looks(items: &[ChangeItem]) -> Vec<ReadItem> {
             ChangeItem::Write { path, prior: Prior::Sha256(_), .. } | ChangeItem::Delete { path, .. } => {
                 hashed.insert(path.clone());
             }
-            ChangeItem::Write { path, .. } | ChangeItem::Folder { path } | ChangeItem::Link { path, .. } => {
+            ChangeItem::Write { path, .. }
+            | ChangeItem::Folder { path, .. }
+            | ChangeItem::Link { path, .. } => {
                 listed.insert(path.parent());
             }
             ChangeItem::Move { from, to, .. } => {
