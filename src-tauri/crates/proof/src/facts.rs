@@ -162,14 +162,9 @@ impl Facts {
                 self.grants.insert(b.grant_id, b.grant.sha256);
             }
             Body::StandingUsed(b) => {
-                let fact = StandingFact {
-                    seq,
-                    grant_id: b.grant_id,
-                    action_request_id: b.action_request_id,
-                    at,
-                    use_no: b.use_no,
-                    max_uses: b.max_uses,
-                };
+                let (grant_id, action_request_id) = (b.grant_id, b.action_request_id);
+                let (use_no, max_uses) = (b.use_no, b.max_uses);
+                let fact = StandingFact { seq, grant_id, action_request_id, at, use_no, max_uses };
                 self.standing.entry(b.envelope.sha256).or_default().push(fact);
             }
             Body::WitnessCaptured(b) => {

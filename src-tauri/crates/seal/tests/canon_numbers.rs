@@ -47,3 +47,26 @@ fn the_canonicaliser_behind_the_gate_reproduces_the_published_hash_of_a_million_
         }
     }
 }
+
+#[test]
+fn integers_of_every_width_are_written_as_they_are() {
+    use seal::canon::{DEPTH_MAX, canonical_value, check_canonical, to_canonical};
+    let narrow = to_canonical(&(i8::MIN, i16::MIN, i32::MIN, u8::MAX, u16::MAX, u32::MAX)).unwrap();
+    assert_eq!(narrow, b"[-128,-32768,-2147483648,255,65535,4294967295]");
+    #[derive(serde::Serialize)]
+    struct Nothing;
+    assert_eq!(to_canonical(&Nothing).unwrap(), b"null");
+    // Names are in the order of what they mean, also where one of them is spelled with an escape.
+    assert!(check_canonical(br#"{"\n":1,"A":2}"#).is_ok());
+    assert!(check_canonical(br#"{"A":2,"\n":1}"#).is_err());
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let nest = |levels: usize| format!("{}1{}", open.repeat(levels), close.repeat(levels));
+        let value = |levels: usize| serde_json::from_str::<serde_json::Value>(&nest(levels)).unwrap();
+        assert!(canonical_value(&value(DEPTH_MAX)).is_ok());
+        assert!(canonical_value(&value(DEPTH_MAX + 1)).is_err());
+    }
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let refused = seal::canon::parse_canonical(deep.as_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("nests deeper than"), "{refused}");
+    assert_eq!(seal::Digest::of(b"x").as_ref(), seal::Digest::of(b"x").as_bytes());
+}
