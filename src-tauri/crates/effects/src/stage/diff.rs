@@ -178,7 +178,7 @@ impl Sorted {
         match (old, now) {
             (Some(old), Now::Gone | Now::Folder(_)) => drop(self.deletes.insert(path.clone(), old)),
             (None, Now::Gone) if matches!(before, Found::Folder { .. }) => {
-                drop(self.folders.insert(path.clone()))
+                self.folders.insert(path.clone());
             }
             (Some(old), Now::File(at, mode)) => {
                 let new = read(path, at, *mode)?;
