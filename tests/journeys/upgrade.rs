@@ -129,7 +129,8 @@ fn a_store_of_version_one_verifies_folds_anew_and_goes_on_where_it_waited() {
     assert_eq!(effects, 2, "{rows}");
 }
 
-/// The question that waited is answered, and the act is done in the same attempt.
+/// The question that waited is answered; the rules of this version are others than those it was put under, so it is
+/// put once more, and then the act is done in the same attempt.
 fn goes_on(world: &World, kernel: &Kernel, work: &Path) {
     let waits = |task: &model::TaskId| match kernel.drive(*task).expect("driven") {
         Standing::Waiting(Waiting::Approval(approval)) => Some((*task, approval)),
@@ -144,6 +145,10 @@ fn goes_on(world: &World, kernel: &Kernel, work: &Path) {
     assert_eq!(open.len(), 1, "one question waits");
     let (task, approval) = open[0];
     world.person.allow(kernel, task, approval).expect("allowed");
+    let (_, again) = waits(&task).expect("it is asked under the rules of today");
+    assert_ne!(again, approval);
+    assert!(!work.join("1.txt").exists(), "nothing is done on a yes under other rules");
+    world.person.allow(kernel, task, again).expect("allowed");
     let standing = kernel.drive(task).expect("driven");
     assert!(matches!(standing, Standing::Ended { .. }), "{standing:?}");
     assert_eq!(std::fs::read(work.join("1.txt")).expect("written"), b"number 1\n");

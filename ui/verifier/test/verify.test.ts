@@ -207,8 +207,8 @@ test("the closed lists of names are those of the room `model`", () => {
   const ours = readFileSync(new URL("../src/verify/nouns.ts", import.meta.url), "utf8");
   const strings = [...ours.matchAll(/(?:names\(|= \[)((?:"\w[^"]*"(?:, )?){2,})[)\]]/g)].map(([, inner]) => [...(inner ?? "").matchAll(/"([^"]+)"/g)].map(([, name]) => name).sort().join());
   expect(strings.length).toBeGreaterThan(20);
-  // Two are enumerations of serde's own spelling and not of the macro `names!`.
-  const others = ["absent,empty_folder", "lease,named,nothing,read_lease"];
+  // Two are enumerations of serde's own spelling and not of the macro `names!`; one is the surfaces that may grant.
+  const others = ["absent,empty_folder", "lease,named,nothing,read_lease", "approval_window,browser,terminal,test"];
   expect(strings.filter((list) => !known.has(list) && !others.includes(list))).toEqual([]);
 });
 
