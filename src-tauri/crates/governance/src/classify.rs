@@ -164,8 +164,8 @@ fn add_changes(items: &[ChangeItem], found: &mut BTreeSet<ActionClass>) {
     }
 }
 
-/// Every place an item changes: one, or two for a move.
-pub(crate) fn changed_paths(item: &ChangeItem) -> impl Iterator<Item = &RelPath> {
+/// Every place an item changes: one, or two for a move, from where before to where.
+pub fn changed_paths(item: &ChangeItem) -> impl Iterator<Item = &RelPath> {
     let (first, second) = match item {
         ChangeItem::Write { path, .. }
         | ChangeItem::Delete { path, .. }

@@ -43,7 +43,7 @@ pub mod standing;
 pub mod witness;
 
 pub use authorization::{Authorization, authorize};
-pub use classify::{classify, gravity, resources, resources_of};
+pub use classify::{changed_paths, classify, gravity, resources, resources_of};
 pub use paths::{PathKind, path_kind};
 pub use policy::{
     CedarAsk, Permissions, PolicyEngine, Question, RuleEffect, RuleScope, RuleText, Trial, hypothetical,

@@ -11,6 +11,7 @@ pub(crate) mod settle;
 mod write;
 
 use crate::{Error, Hands, Progress};
+use governance::changed_paths;
 use model::action::{ActionRequest, ChangeItem, LeftAsIs, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
@@ -85,17 +86,6 @@ impl Job<'_> {
 /// `.hermit-<request>-<n>.tmp`: says whose it is, so that [`settle`] can sweep it.
 pub(crate) fn temp_name(request: ActionRequestId, at: usize) -> Vec<u8> {
     format!(".hermit-{request}-{at}.tmp").into_bytes()
-}
-
-/// The places an item touches, in the order in which changes name them.
-pub(crate) fn paths(item: &ChangeItem) -> Vec<&RelPath> {
-    match item {
-        ChangeItem::Write { path, .. }
-        | ChangeItem::Delete { path, .. }
-        | ChangeItem::Folder { path, .. }
-        | ChangeItem::Link { path, .. } => vec![path],
-        ChangeItem::Move { from, to, .. } => vec![from, to],
-    }
 }
 
 /// Does the items whose outcome in `known` is not `done`; an unknown one stops it, as a failure does.
@@ -188,7 +178,7 @@ fn stop_reason(at: usize, known: &[ItemOutcome], cancelled: &dyn Fn() -> bool) -
 }
 
 fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut Done) {
-    let before: Vec<Found> = paths(item).into_iter().map(|path| job.hands.workspace.look(path)).collect();
+    let before: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
     let result = in_scope(scope, item).and_then(|()| match item {
         ChangeItem::Write { path, content_sha256, byte_size, prior, mode } => {
             let content = write::Content { sha256: content_sha256, byte_size: *byte_size, mode: *mode };
@@ -223,18 +213,18 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
 }
 
 fn in_scope(scope: &Scope<'_>, item: &ChangeItem) -> Result<(), Error> {
-    paths(item).into_iter().try_for_each(|path| scope.covers_path(path))
+    changed_paths(item).try_for_each(|path| scope.covers_path(path))
 }
 
 /// What was done must be seen at the path it was done for: a folder that was moved away meanwhile took it along.
 fn still_there(job: &mut Job<'_>, item: &ChangeItem) -> Result<(), Error> {
-    let now: Vec<Found> = paths(item).into_iter().map(|path| job.hands.workspace.look(path)).collect();
+    let now: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
     if settle::is_done(item, &now) {
         return Ok(());
     }
     let elsewhere = |found: &Found| matches!(found, Found::Unreadable { .. });
     let vanished = !matches!(item, ChangeItem::Delete { .. }) && now.last() == Some(&Found::Absent);
-    let Some(path) = paths(item).into_iter().next_back() else { return Ok(()) };
+    let Some(path) = changed_paths(item).last() else { return Ok(()) };
     if now.iter().any(elsewhere) || vanished {
         return Err(Error::Request(format!(
             "`{path}` was done and is not there; its folder was moved meanwhile"
@@ -248,7 +238,7 @@ fn still_there(job: &mut Job<'_>, item: &ChangeItem) -> Result<(), Error> {
 
 /// After an error, the look decides. A failed sync leaves open whether what is seen will last.
 fn after_failure(job: &Job<'_>, item: &ChangeItem, before: &[Found], error: &Error) -> ItemOutcome {
-    let now: Vec<Found> = paths(item).into_iter().map(|path| job.hands.workspace.look(path)).collect();
+    let now: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
     if now == *before {
         return ItemOutcome::NotDone;
     }
@@ -262,13 +252,13 @@ fn after_failure(job: &Job<'_>, item: &ChangeItem, before: &[Found], error: &Err
 
 /// What the witness saw at an item's places; empty when it did not look at all of them.
 fn witnessed(hands: &Hands, settled: &settle::Settled, item: &ChangeItem) -> Vec<Found> {
-    let seen: Option<Vec<Found>> = paths(item).into_iter().map(|path| settled.before(hands, path)).collect();
+    let seen: Option<Vec<Found>> = changed_paths(item).map(|path| settled.before(hands, path)).collect();
     seen.unwrap_or_default()
 }
 
 fn record(hands: &Hands, done: &mut Done, item: &ChangeItem, before: &[Found], outcome: ItemOutcome) {
     done.count(outcome);
-    for (at, path) in paths(item).into_iter().enumerate() {
+    for (at, path) in changed_paths(item).enumerate() {
         let after = hands.workspace.look(path);
         let before = before.get(at).cloned().unwrap_or_else(|| match outcome {
             ItemOutcome::NotDone => after.clone(),

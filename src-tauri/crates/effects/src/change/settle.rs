@@ -5,8 +5,9 @@
 //! the hands came. A place where somebody else has been says nothing, and what stays open is `unknown`.
 
 use super::place::{self, keep_beside, look};
-use super::{Job, paths, temp_name};
+use super::{Job, temp_name};
 use crate::{Hands, Kept, Outcome, Transcript, TranscriptState, command};
+use governance::changed_paths;
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -72,7 +73,7 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
                 Err(error) => settled.notes.push(format!("which folders were made cannot be told: {error}")),
             }
             let known: Vec<(RelPath, Found)> = known_before(hands, &settled);
-            let touched: Vec<RelPath> = items.iter().flat_map(paths).cloned().collect();
+            let touched: Vec<RelPath> = items.iter().flat_map(changed_paths).cloned().collect();
             let resources: Vec<_> =
                 touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
             settled.now = hands.observe(&resources);
@@ -231,7 +232,7 @@ fn histories(items: &[ChangeItem], mut world: World) -> BTreeMap<RelPath, Vec<(u
         world.iter().map(|(path, state)| (path.clone(), vec![(0, *state)])).collect();
     for (at, item) in items.iter().enumerate() {
         apply(&mut world, item);
-        for path in paths(item) {
+        for path in changed_paths(item) {
             if let (Some(history), Some(state)) = (found.get_mut(path), world.get(path)) {
                 history.push((at + 1, *state));
             }
@@ -295,7 +296,7 @@ fn by_itself(
     counts: &BTreeMap<&RelPath, Vec<(usize, usize)>>,
     items: usize,
 ) -> ItemOutcome {
-    let own: Vec<_> = paths(item).into_iter().filter_map(|path| counts.get(path)).collect();
+    let own: Vec<_> = changed_paths(item).filter_map(|path| counts.get(path)).collect();
     match common(&own, items).first() {
         Some(least) if at < *least => ItemOutcome::Done,
         _ => ItemOutcome::Unknown,
@@ -326,7 +327,7 @@ fn sweep(hands: &Hands, request: &ActionRequest, at: usize, item: &ChangeItem, n
     let mut job = Job { hands, request: request.action_request_id, at, made: Vec::new(), notes: Vec::new() };
     let temp = temp_name(request.action_request_id, at);
     let mut swept: Vec<RelPath> = Vec::new();
-    for path in paths(item) {
+    for path in changed_paths(item) {
         if swept.contains(&path.parent()) {
             continue;
         }

@@ -42,11 +42,10 @@ impl Kernel {
         channel: Channel,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        let words = noted(text, channel, idempotency_key)?;
-        self.said(task_id, words, |w, _, ingress_id| {
-            let text = Sensitive::from(text.to_owned());
-            w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
-            Ok(())
+        self.heard(task_id, noted(text, channel, idempotency_key)?, |ingress_id, text| TaskInputAdded {
+            about_task_id: task_id,
+            ingress_id,
+            text,
         })
     }
 
@@ -61,11 +60,10 @@ impl Kernel {
         channel: Channel,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        let words = noted(text, channel, idempotency_key)?;
-        self.said(task_id, words, |w, _, ingress_id| {
-            let text = Sensitive::from(text.to_owned());
-            w.push(TaskInputQueued { about_task_id: task_id, ingress_id, text });
-            Ok(())
+        self.heard(task_id, noted(text, channel, idempotency_key)?, |ingress_id, text| TaskInputQueued {
+            about_task_id: task_id,
+            ingress_id,
+            text,
         })
     }
 
@@ -118,6 +116,19 @@ impl Kernel {
             Ok(())
         })?;
         Ok(true)
+    }
+
+    /// Words that came in, and the one event by which the task has them.
+    fn heard<B: Into<Body>>(
+        &self,
+        task_id: TaskId,
+        words: Words<'_>,
+        event: impl FnOnce(IngressId, Sensitive<String>) -> B,
+    ) -> Result<IngressId, Error> {
+        self.said(task_id, words, |w, _, ingress_id| {
+            w.push(event(ingress_id, Sensitive::from(words.text.to_owned())));
+            Ok(())
+        })
     }
 
     /// Words that came in and what follows from them, in one commit.

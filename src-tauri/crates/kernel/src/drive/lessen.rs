@@ -77,7 +77,7 @@ impl Kernel {
 
     /// The change as lines that a person reads, item by item.
     fn draft_of(&self, w: &Writeup<'_>, hands: &dyn Hands, items: &[ChangeItem]) -> Result<String, Error> {
-        let paths: Vec<RelPath> = items.iter().flat_map(places).cloned().collect();
+        let paths: Vec<RelPath> = items.iter().flat_map(governance::changed_paths).cloned().collect();
         let there = hands.texts(&paths);
         let before = |prior: &Prior| match prior {
             Prior::Sha256(sha256) => there.get(sha256).cloned(),
@@ -109,16 +109,6 @@ impl Kernel {
             let _ = writeln!(draft, "{head}\n{}", lines.unwrap_or_default());
         }
         Ok(draft)
-    }
-}
-
-fn places(item: &ChangeItem) -> Vec<&RelPath> {
-    match item {
-        ChangeItem::Write { path, .. }
-        | ChangeItem::Delete { path, .. }
-        | ChangeItem::Folder { path, .. }
-        | ChangeItem::Link { path, .. } => vec![path],
-        ChangeItem::Move { from, to, .. } => vec![from, to],
     }
 }
 

@@ -5,7 +5,7 @@ use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use effects::{Outcome, Settled, TranscriptState};
-use model::action::{Action, ActionRequest, ChangeItem};
+use model::action::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -179,13 +179,7 @@ fn changes_of(settled: &Settled) -> Vec<Change> {
     settled
         .items
         .iter()
-        .flat_map(|(item, outcome)| match item {
-            ChangeItem::Write { path, .. }
-            | ChangeItem::Delete { path, .. }
-            | ChangeItem::Folder { path, .. }
-            | ChangeItem::Link { path, .. } => vec![change(path, *outcome)],
-            ChangeItem::Move { from, to, .. } => vec![change(from, *outcome), change(to, *outcome)],
-        })
+        .flat_map(|(item, outcome)| governance::changed_paths(item).map(|path| change(path, *outcome)))
         .collect()
 }
 
