@@ -160,3 +160,38 @@ pub enum Verb {
     /// Prints completions for a shell.
     Completions(CompletionsArgs),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Command, CommandFactory as _};
+
+    #[test]
+    fn no_line_of_any_help_ends_in_the_middle_of_a_narrow_terminal() {
+        fn walk(command: &mut Command, path: &str) {
+            let path = format!("{path} {}", command.get_name());
+            for columns in [72, 100] {
+                let help =
+                    command.clone().term_width(columns).max_term_width(columns).render_help().to_string();
+                let lines: Vec<&str> = help.lines().collect();
+                for pair in lines.windows(2) {
+                    let [one, next] = pair else { continue };
+                    let prose =
+                        |line: &str| !line.is_empty() && !line.starts_with([' ', '-']) && line.contains(' ');
+                    let word = next.split(' ').next().unwrap_or_default();
+                    let short = one.chars().count() + 1 + word.chars().count() <= columns;
+                    // A sentence may end early; a line that stops in the middle of one was broken twice.
+                    let ended = one.ends_with(['.', ':', ';', ')', ',']) || one.starts_with("Usage");
+                    assert!(
+                        !(prose(one) && prose(next) && short && !ended),
+                        "{path}, {columns} columns:\n{one}\n{next}"
+                    );
+                }
+            }
+            command.get_subcommands_mut().for_each(|inner| walk(inner, &path));
+        }
+        let mut whole = Args::command();
+        whole.build();
+        walk(&mut whole, "");
+    }
+}

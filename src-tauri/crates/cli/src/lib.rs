@@ -32,7 +32,6 @@ mod approve;
 mod args;
 mod context;
 mod follow;
-mod help;
 mod moment;
 mod output;
 mod terminal;
@@ -40,7 +39,6 @@ mod text;
 mod verb;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Runs the command line this process was started with.
@@ -49,10 +47,6 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let code = if error.use_stderr() { wire::exit::USAGE } else { wire::exit::DONE };
-            // Only who asks for help waits until it is laid out.
-            let asks = [ErrorKind::DisplayHelp, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
-            let laid_out = asks.contains(&error.kind()).then(|| help::command().try_get_matches().err());
-            let error = laid_out.flatten().unwrap_or(error);
             // A closed pipe is no reason to complain.
             let _ = error.print();
             return ExitCode::from(code);

@@ -42,9 +42,9 @@ pub enum ArtifactsVerb {
 /// `hermit artifacts gc`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What stays: everything that a receipt leads to, so that each can still be undone, explained and proven; what a task at
-work needs; what you gave, were answered, remembered or chose to keep; and what belongs to a task that ended a short
-time ago. What goes is mostly what was sent to models and what was tried and refused. Every digest stays in the log,
+What stays: everything that a receipt leads to, so that each can still be undone, explained and proven; what a task at \
+work needs; what you gave, were answered, remembered or chose to keep; and what belongs to a task that ended a short \
+time ago. What goes is mostly what was sent to models and what was tried and refused. Every digest stays in the log, \
 which names what went.
 
 It needs the store for itself: end `hermit serve` and the app first.")]

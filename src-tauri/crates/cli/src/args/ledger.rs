@@ -22,7 +22,7 @@ pub enum LedgerVerb {
     Stats,
     /// Goes on with a log whose chain is broken; only a person can say so. Nothing is repaired or reset.
     #[command(after_help = "\
-From the first event that does not fit, the chain of its task is severed: the rows stay where they are, to be read
+From the first event that does not fit, the chain of its task is severed: the rows stay where they are, to be read \
 with `hermit ledger severed`, and nobody vouches for them any more. The log names them for ever, by a digest.")]
     Reanchor(Reanchor),
     /// Shows what was severed, and of a task the rows themselves.

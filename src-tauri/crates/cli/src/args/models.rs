@@ -28,7 +28,7 @@ pub enum ModelsVerb {
 /// `hermit models add`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The key is typed without being shown, or read from standard input. It sleeps where your keys do, may go to this server
+The key is typed without being shown, or read from standard input. It sleeps where your keys do, may go to this server \
 alone, and is taken out of everything Hermit keeps or sends.
 
 Examples:

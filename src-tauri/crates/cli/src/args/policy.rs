@@ -31,8 +31,8 @@ A rule is a line; below it, indented, examples and a reason:
     no match git status
     because others see it
   deny FileDelete(**)
-Kinds are Bash, FileRead, FileEdit, FileDelete, Net(host:NAME), Mcp(server__tool). Yours stand in `policy.rules` in the
-store's folder; a project's in `.hermit/policy.rules`, where they may ask and deny only; a task's are constraints that
+Kinds are Bash, FileRead, FileEdit, FileDelete, Net(host:NAME), Mcp(server__tool). Yours stand in `policy.rules` in the \
+store's folder; a project's in `.hermit/policy.rules`, where they may ask and deny only; a task's are constraints that \
 begin with `rule:`. Deny wins.")]
     Check {
         /// The file.

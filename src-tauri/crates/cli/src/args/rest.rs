@@ -15,8 +15,8 @@ pub enum Store {
 /// `hermit start`.
 #[derive(Debug, Args, Default)]
 #[command(after_help = "\
-Makes the store and its keys if there are none, runs the playbook `tidy` in a folder (a small sample in a temporary
-folder unless you name one), shows you the card, takes your answer, shows the receipt and how to undo it, writes a
+Makes the store and its keys if there are none, runs the playbook `tidy` in a folder (a small sample in a temporary \
+folder unless you name one), shows you the card, takes your answer, shows the receipt and how to undo it, writes a \
 proof and checks it. Without a terminal it does what can be done and says what is left.")]
 pub struct StartArgs {
     /// The folder to tidy; a sample in a temporary folder when absent.
@@ -36,10 +36,10 @@ pub struct StartArgs {
 /// `hermit serve`.
 #[derive(Debug, Args, Default)]
 #[command(after_help = "\
-It takes the store, goes on with what was interrupted, and listens on this machine only. It prints a link for a
-browser: the link works once and for ten minutes, and gives a session that can look, give work and refuse, and never
+It takes the store, goes on with what was interrupted, and listens on this machine only. It prints a link for a \
+browser: the link works once and for ten minutes, and gives a session that can look, give work and refuse, and never \
 allow. Where another process serves the store already, a new link to that one is printed.
-Commands that need the store find the host by themselves and attach to it. Allowing something still happens in a
+Commands that need the store find the host by themselves and attach to it. Allowing something still happens in a \
 terminal of yours, with the approval passphrase, which goes to no host.
 Ctrl-C or a request to terminate ends it: work leaves off where it is, and the next host goes on with it.")]
 pub struct ServeArgs {
@@ -151,7 +151,7 @@ pub enum CheckpointVerb {
 /// `hermit checkpoint witness`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A witness is a second machine that remembers how far it saw this log and cosigns only what grew from there. With one,
+A witness is a second machine that remembers how far it saw this log and cosigns only what grew from there. With one, \
 a proof shows that nothing was rewritten after the witness first saw it. Proofs ask all known witnesses by themselves.
 
 Examples:
@@ -178,7 +178,7 @@ pub enum WitnessVerb {
 /// `hermit witness serve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run it on a machine that the store's machine cannot reach into. It needs no store, only a folder of its own. What it
+Run it on a machine that the store's machine cannot reach into. It needs no store, only a folder of its own. What it \
 has seen is on its disk before it signs; a fork or an older head is answered with 409 or 422 and never signed.
 
 Example:
@@ -250,8 +250,8 @@ pub enum KeysVerb {
 /// `hermit keys rotate`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A new seed is drawn, and the log records the new keys, signed by the old ones and by the new ones. Whoever trusts an
-old key follows the chain to the new one; proofs carry it along. Rotate when a passphrase may be known to somebody,
+A new seed is drawn, and the log records the new keys, signed by the old ones and by the new ones. Whoever trusts an \
+old key follows the chain to the new one; proofs carry it along. Rotate when a passphrase may be known to somebody, \
 when a machine is given away, or once a year.
 
 With --approval only the key that says yes is rotated: its own passphrase is asked for, and a new one.")]
@@ -273,7 +273,7 @@ pub struct KeysRotate {
 /// `hermit keys revoke`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Only a key that another has followed can be revoked: rotate first. The key in force signs the revocation, proofs carry
+Only a key that another has followed can be revoked: rotate first. The key in force signs the revocation, proofs carry \
 it along, and whoever still trusts the revoked key is told.")]
 pub struct KeysRevoke {
     /// The key id, as `hermit keys list --all` shows it.
@@ -292,7 +292,7 @@ pub struct KeysRevoke {
 /// `hermit keys trust`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A key is a PEM block, a key id, an SSH fingerprint (SHA256:…), a verifier key, or a file that holds one or several.
+A key is a PEM block, a key id, an SSH fingerprint (SHA256:…), a verifier key, or a file that holds one or several. \
 Ask its owner for it by a way that an attacker does not control: the file of a proof is no such way.
 
 Examples:
@@ -313,7 +313,7 @@ pub struct KeysTrust {
 /// `hermit keys init`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Two secrets are made. The vault holds the keys that sign receipts, checkpoints and proofs. The approval key has a
+Two secrets are made. The vault holds the keys that sign receipts, checkpoints and proofs. The approval key has a \
 passphrase of its own: it is asked for when you say yes, and nothing else can say yes.
 
 Examples:
@@ -350,9 +350,9 @@ pub struct RestoreArgs {
 /// `hermit erase`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Names one thing: a value, an artifact, or a task. What goes is shown first, and you sign it with the approval
-passphrase. Digests stay where they are, so that every hash, tree, signature and proof holds as before. Full-text
-search, lists and the run stream forget it, and the files are rewritten so that no unused byte keeps it. Backups and
+Names one thing: a value, an artifact, or a task. What goes is shown first, and you sign it with the approval \
+passphrase. Digests stay where they are, so that every hash, tree, signature and proof holds as before. Full-text \
+search, lists and the run stream forget it, and the files are rewritten so that no unused byte keeps it. Backups and \
 proofs that were given away keep what they have.
 
 Examples:

@@ -19,8 +19,8 @@ pub enum SecretVerb {
 /// `hermit secret set`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The value is typed without being shown, or read from standard input; it is never an argument, because arguments are seen
-by every program. It sleeps in the system's keychain or in the vault's file, whichever holds your keys. From then on it
+The value is typed without being shown, or read from standard input; it is never an argument, because arguments are seen \
+by every program. It sleeps in the system's keychain or in the vault's file, whichever holds your keys. From then on it \
 is taken out of everything Hermit keeps, logs, or sends to a model, in every encoding, and `[secret:NAME]` stands there.
 
 Examples:

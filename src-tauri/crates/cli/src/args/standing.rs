@@ -9,7 +9,7 @@ Examples:
   hermit grants allow --project . --changes 'target/**' --command cargo test
   hermit grants allow --project . --paths 'docs/**' --act create --act overwrite --days 30
   hermit grants allow --task task_… --exact --command make check
-Only you, at a terminal and with the approval passphrase, can give one. Critical risk is asked about all the same, and
+Only you, at a terminal and with the approval passphrase, can give one. Critical risk is asked about all the same, and \
 what policy denies stays denied. `hermit grants revoke` takes it back.")]
 pub struct GrantsAllow {
     /// A command: everything behind this flag. Every simple command of a shell's text must be this one.

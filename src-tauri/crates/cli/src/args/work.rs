@@ -13,8 +13,8 @@ Examples:
   hermit run --goal \"summarise these notes into SUMMARY.md\" --workspace notes \\
              --model openai:http://127.0.0.1:8080/v1#qwen --profile local_edit_allowed
 
-At a terminal it stays: it shows the card, takes your answer, and prints the receipts. Without one it ends with 4
-as soon as a person is waited for; the task is kept, and `hermit approvals approve` at a terminal lets it go on.
+At a terminal it stays: it shows the card, takes your answer, and prints the receipts. Without one it ends with 4 \
+as soon as a person is waited for; the task is kept, and `hermit approvals approve` at a terminal lets it go on. \
 `hermit start` shows the playbooks that come with Hermit.")]
 pub struct RunArgs {
     /// A playbook that comes with Hermit, or the path of one.
@@ -235,8 +235,8 @@ pub enum ApprovalsVerb {
 /// `hermit approvals approve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It shows what would happen, the destructive first, and waits half a second; what was typed before is thrown away.
-Then it takes a typed `allow`, `deny` or `later`, and for `allow` the approval passphrase. Enter alone decides nothing.
+It shows what would happen, the destructive first, and waits half a second; what was typed before is thrown away. \
+Then it takes a typed `allow`, `deny` or `later`, and for `allow` the approval passphrase. Enter alone decides nothing. \
 A pipe, a script or a model cannot answer: that is the point.")]
 pub struct ApproveArgs {
     /// The approval, or the beginning or end of its identifier.
@@ -258,8 +258,8 @@ pub enum ReceiptsVerb {
 /// `hermit rollback`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An undo is a task like any other: it shows its plan, asks you once, has a receipt, and can itself be undone.
-Work of yours that came later is not overwritten: a text is merged where the edits do not touch, and what cannot be
+An undo is a task like any other: it shows its plan, asks you once, has a receipt, and can itself be undone. \
+Work of yours that came later is not overwritten: a text is merged where the edits do not touch, and what cannot be \
 taken back is left and named; of a file that is no text, the earlier version comes beside yours.
 
 Times are UTC: `2026-11-22`, `2026-11-22 05:30`, `yesterday`, `tuesday`, or back from now: `90m`, `3h`, `2d`, `1w`.")]
