@@ -17,4 +17,4 @@ mod tidy;
 mod tree;
 mod upgrade;
 
-pub use programs::{desktop_program, hermit, verifier};
+pub use programs::{desktop_program, exec, hermit, verifier};

@@ -9,9 +9,15 @@ use std::time::SystemTime;
 pub fn hermit() -> &'static Path {
     static HERMIT: OnceLock<PathBuf> = OnceLock::new();
     HERMIT.get_or_init(|| {
-        built("hermit-exec", "hermit-exec");
+        exec();
         built("hermit-cli", "hermit")
     })
+}
+
+/// `hermit-exec`.
+pub fn exec() -> &'static Path {
+    static EXEC: OnceLock<PathBuf> = OnceLock::new();
+    EXEC.get_or_init(|| built("hermit-exec", "hermit-exec"))
 }
 
 /// `hermit-verify`.

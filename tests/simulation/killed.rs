@@ -1,7 +1,8 @@
 //! `kill -9` of the real program at times nobody chose, while it carries out what a person has allowed.
 
 use super::audit::audit;
-use super::sim::{Sim, program};
+use super::sim::Sim;
+use crate::journeys;
 use kernel::{Standing, Waiting};
 use model::Clock as _;
 use model::TaskId;
@@ -105,12 +106,12 @@ fn whole(sim: &mut Sim, task: TaskId, before: &BTreeMap<String, Vec<u8>>) {
 
 #[test]
 fn the_program_is_killed_again_and_again_and_no_file_is_lost_or_moved_twice() {
-    let hermit = program("hermit-cli", "hermit").expect("the program is built");
+    let hermit = journeys::hermit();
     let began = Instant::now();
     let (mut sim, task) = allowed(0);
     let before = sim.world.files();
     let calm = Instant::now();
-    finish(&hermit, &sim);
+    finish(hermit, &sim);
     let calm = calm.elapsed();
     whole(&mut sim, task, &before);
     let (mut kills, mut stores, mut chance) = (0, 0, 0x9E37_79B9_7F4A_7C15_u64);
@@ -123,14 +124,14 @@ fn the_program_is_killed_again_and_again_and_no_file_is_lost_or_moved_twice() {
             let part = u32::try_from(chance >> 54).unwrap_or(0);
             let time = calm * part / 1_024;
             sim.name = format!("killed: store {stores}, after {time:?} of {calm:?}");
-            let at_work = kill_after(resume(&hermit, &sim), time);
+            let at_work = kill_after(resume(hermit, &sim), time);
             sim.learn(true);
             kills += usize::from(at_work);
             if !at_work {
                 break;
             }
         }
-        finish(&hermit, &sim);
+        finish(hermit, &sim);
         whole(&mut sim, task, &before);
     }
     println!(

@@ -1,13 +1,14 @@
 //! Every durable boundary, before and after, with a death, an error and a full disk there; and again in recovery.
 
 use super::audit::{Ending, audit};
-use super::sim::{Plan, Sim, program};
+use super::sim::{Plan, Sim};
 use super::stories::{ALL, COMMAND, Story};
+use crate::journeys;
 use model::fault::Point;
 use model::receipt::ResultCode;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use testkit::{Edge, Mode};
@@ -78,15 +79,12 @@ fn play(story: &Story, plans: Vec<Plan>) -> Run {
     Run { ending, passed: sim.world.faults.hits(), settled: sim.settled, deaths: sim.deaths }
 }
 
-/// `hermit-exec`, built beside this test when it is not there yet.
+/// `hermit-exec`, where this machine lets it put up walls.
 fn exec() -> Option<&'static Path> {
-    static EXEC: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let find = || {
-        let exec = program("hermit-exec", "hermit-exec")?;
-        let sandbox = effects::Sandbox::probe(&exec);
-        (sandbox.level() != model::receipt::SandboxLevel::Unconfined).then_some(exec)
-    };
-    EXEC.get_or_init(find).as_deref()
+    static WALLS: OnceLock<bool> = OnceLock::new();
+    let exec = journeys::exec();
+    let found = || effects::Sandbox::probe(exec).level() != model::receipt::SandboxLevel::Unconfined;
+    WALLS.get_or_init(found).then_some(exec)
 }
 
 fn stories() -> Vec<Story> {

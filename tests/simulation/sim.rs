@@ -360,24 +360,3 @@ pub fn log_after(reader: &ledger::Reader, mut after: u64) -> Vec<ledger::Stored>
         all.extend(page);
     }
 }
-
-/// A program of this house, built beside this test binary as the sources are now; `HERMIT_PROGRAMS` names a folder
-/// with others to be tried.
-pub fn program(package: &str, name: &str) -> Option<std::path::PathBuf> {
-    if let Some(folder) = std::env::var_os("HERMIT_PROGRAMS") {
-        let path = std::path::Path::new(&folder).join(name);
-        return path.exists().then_some(path);
-    }
-    let deps = std::env::current_exe().ok()?;
-    let profile = deps.parent()?.parent()?;
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
-    let mut build = std::process::Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", package, "--bin", name]).current_dir(root);
-    build.arg("--target-dir").arg(profile.parent()?);
-    if profile.ends_with("release") {
-        build.arg("--release");
-    }
-    let built = build.status().is_ok_and(|status| status.success());
-    let path = profile.join(name);
-    (built && path.exists()).then_some(path)
-}

@@ -147,6 +147,8 @@ fn a_break_before_the_start_is_never_started_and_one_behind_it_is_not_hidden() {
         });
         let outcome = world.perform(&case.0);
         assert_ne!(outcome.result_code, model::receipt::ResultCode::Succeeded, "{point} {after}");
+        // A child that another test starts at this moment holds every open file until it is somebody else.
+        until("the lock to be let go", || settle(&world, &case).state != TranscriptState::Running);
         assert_eq!(settle(&world, &case).state, expected, "{point} {after}");
         let ran = point == Point::CommandTranscript;
         assert_eq!(world.get("effects").is_some(), ran);
