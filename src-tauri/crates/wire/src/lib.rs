@@ -33,4 +33,4 @@ pub use noun::{
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Command, Info, find};
-pub use text::{Text, Verdict};
+pub use text::{Text, Verdict, utc};

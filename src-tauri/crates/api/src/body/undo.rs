@@ -105,7 +105,7 @@ fn meant(
             (of_task(host, row.task_id)?, Some(id), None, format!("Undo task {id}"))
         }
         (None, None, Some(since)) => {
-            (since_then(host, since)?, None, None, format!("Undo everything since {}", moment(since)))
+            (since_then(host, since)?, None, None, format!("Undo everything since {}", wire::utc(since)))
         }
         _ => return Err(usage("name what to undo: one of `receipt`, `task` and `since`".to_owned())),
     };
@@ -116,11 +116,6 @@ fn meant(
         folders.entry(workspace).or_default().push(row);
     }
     Ok(Meant { folders, task, receipt, goal })
-}
-
-/// A time for a goal: seconds are enough, and milliseconds are exact.
-fn moment(ms: i64) -> String {
-    format!("{}.{:03} seconds after 1970", ms.div_euclid(1000), ms.rem_euclid(1000))
 }
 
 /// Whether a receipt is of an act on files that could be undone, or must be named as one that cannot.

@@ -46,10 +46,9 @@ pub fn summary(action: &Action) -> String {
             }
         },
         Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),
-        Action::Rollback { receipt_id, items, left, .. } => {
+        Action::Rollback { items, left, .. } => {
             let (many, stays) = (action.undoes().len(), left.len());
-            let what =
-                if many > 1 { format!("undo {many} receipts") } else { format!("undo `{receipt_id}`") };
+            let what = format!("undo {}", count(many.max(1), "receipt"));
             let rest = if stays > 0 { format!(", leave {}", count(stays, "place")) } else { String::new() };
             format!("{what}: {}{rest}", changes(items))
         }

@@ -443,10 +443,7 @@ pub(super) fn in_one_line(action: &Action) -> String {
             items.iter().map(look).collect::<Vec<_>>().join(", ")
         }
         Action::Change { items } => changes_in_one_line(items),
-        Action::Rollback { receipt_id, items, .. } => match action.undoes().len() {
-            0 | 1 => format!("undo {receipt_id}: {}", changes_in_one_line(items)),
-            many => format!("undo {many} receipts: {}", changes_in_one_line(items)),
-        },
+        Action::Rollback { .. } => governance::summary(action),
         Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
         Action::Fetch(fetch) => format!("{} {}", fetch.method, fetch.url),
         Action::Vcs { change } => super::vcs::in_words(change),
