@@ -4,7 +4,9 @@
 //! `HERMIT_TWIN_MUTANTS` asks for more mutants of each kind than the suite takes.
 
 mod allowed;
+mod chains;
 mod insider;
+mod said;
 mod successors;
 
 use crate::world::World;
@@ -152,6 +154,10 @@ impl Field {
 
     fn trust(&self) -> Trust {
         Trust::from(self.world.keys.log.public())
+    }
+
+    fn manifest(&self) -> Trust {
+        Trust::from(self.world.keys.manifest.public())
     }
 
     fn zip(&self) -> Vec<u8> {

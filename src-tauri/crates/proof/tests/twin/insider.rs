@@ -36,15 +36,42 @@ fn event(files: &mut Files, dice: &mut Dice) -> String {
 fn receipt(files: &mut Files, world: &World, dice: &mut Dice) -> String {
     let names: Vec<String> = files.keys().filter(|n| n.starts_with("receipts/")).cloned().collect();
     let name = names[dice.below(names.len())].clone();
-    let (old, statement) = opened(&files[&name]);
+    let mut what = String::new();
+    edit_receipt(files, world, &name, &mut |statement| what = mutate(statement, dice));
+    format!("{name}: {what}")
+}
+
+/// The receipt says what `edit` makes of it, is signed again, and its event records the new bytes.
+pub fn edit_receipt(files: &mut Files, world: &World, name: &str, edit: &mut dyn FnMut(&mut Value)) {
+    let (old, statement) = opened(&files[name]);
     let mut value: Value = serde_json::from_slice(&statement).unwrap();
-    let what = mutate(&mut value, dice);
+    edit(&mut value);
     let payload = bytes(&value);
     let new = enveloped(&old, &payload, &world.keys.receipt);
-    replace(files, &digest(&files[&name]), &digest(&new));
+    replace(files, &digest(&files[name]), &digest(&new));
     replace(files, &digest(&statement), &digest(&payload));
-    files.insert(name.clone(), new);
-    format!("{name}: {what}")
+    files.insert(name.to_owned(), new);
+}
+
+/// The bundle's own statement says what `edit` makes of it, signed again like the sums.
+pub fn edit_statement(files: &mut Files, world: &World, edit: &mut dyn FnMut(&mut Value)) {
+    const NAME: &str = "statement.dsse.json";
+    let (envelope, payload) = opened(&files[NAME]);
+    let mut value: Value = serde_json::from_slice(&payload).unwrap();
+    edit(&mut value);
+    files.insert(NAME.to_owned(), enveloped(&envelope, &bytes(&value), &world.keys.receipt));
+    repair(files, Power::Manifest, world);
+}
+
+/// The first event of this type says what `edit` makes of it; whoever calls signs anew.
+pub fn edit_event(files: &mut Files, event_type: &str, edit: &mut dyn FnMut(&mut Value)) {
+    let mut lines = lines(&files["task/events.jsonl"]);
+    let values = lines.iter().map(|line| serde_json::from_slice::<Value>(line).unwrap());
+    let at = values.into_iter().position(|event| event["event_type"] == event_type).unwrap();
+    let mut value: Value = serde_json::from_slice(&lines[at]).unwrap();
+    edit(&mut value);
+    lines[at] = bytes(&value);
+    files.insert("task/events.jsonl".to_owned(), joined(&lines));
 }
 
 /// Rewrites an object of authority; everything that names its digest names the new one.

@@ -1,0 +1,187 @@
+//! What receipts, events and the bundle's statement may not say, also when every key of the store has signed it: one
+//! wrong word at a time, refused by both verifiers.
+
+use super::{Field, agree, insider, zip};
+use crate::world::World;
+use crate::world::tools::{Bench, Files};
+use proof::Verdict;
+use seal::Digest;
+use serde_json::{Value, json};
+
+/// One way to say something, and a word of the refusal; none where it may be said.
+type Saying = (&'static str, Option<&'static str>, fn(&mut Value));
+
+/// A digest by which nobody goes.
+fn nobody() -> String {
+    Digest::of(b"nobody").to_string()
+}
+
+/// A digest of another kind, for its length.
+fn longer() -> String {
+    nobody().repeat(2)
+}
+
+const SIGNER: Option<&str> = Some("another signer");
+const SUBJECT: Option<&str> = Some("a subject has no SHA-256 digest, or more than that");
+const KIND: Option<&str> = Some("not the statement of a receipt");
+
+fn receipts() -> Vec<Saying> {
+    vec![
+        ("what it said", None, |_| ()),
+        ("another signer", SIGNER, |s| s["predicate"]["signer_ref"] = json!({ "value": nobody() })),
+        ("no signer", SIGNER, |s| s["predicate"]["signer_ref"] = json!({ "absent": "unavailable" })),
+        ("a subject with two digests", SUBJECT, |s| {
+            s["subject"][0]["digest"]["sha512"] = longer().into();
+        }),
+        ("a subject with another digest", SUBJECT, |s| {
+            s["subject"][0]["digest"] = json!({ "sha512": longer() });
+        }),
+        ("a subject without a digest", SUBJECT, |s| s["subject"][0]["digest"] = json!({})),
+        ("a subject whose digest is none", SUBJECT, |s| {
+            s["subject"][0]["digest"]["sha256"] = nobody().to_uppercase().into();
+        }),
+        ("a second subject with two digests", SUBJECT, |s| {
+            let digests = json!({ "sha256": nobody(), "sha512": longer() });
+            s["subject"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({ "name": { "$plain": "x" }, "digest": digests }));
+        }),
+        ("no subject at all", Some("it opens nothing in this bundle"), |s| s["subject"] = json!([])),
+        ("another kind of statement", KIND, |s| s["_type"] = "https://in-toto.io/Statement/v0.1".into()),
+        ("another kind of predicate", KIND, |s| s["predicateType"] = "https://example.org/v1".into()),
+    ]
+}
+
+const OURS: Option<&str> = Some("not the statement of a hermit-proof/1 bundle");
+const SPAN: Option<&str> = Some("its span is none of the task's events");
+const KEYS: Option<&str> = Some("other keys than those in keys/");
+
+fn statements() -> Vec<Saying> {
+    vec![
+        ("what it said", None, |_| ()),
+        ("another kind of statement", OURS, |s| s["_type"] = "https://in-toto.io/Statement/v0.1".into()),
+        ("another kind of predicate", OURS, |s| s["predicateType"] = "https://hermit.local/proof/v2".into()),
+        ("another format", OURS, |s| s["predicate"]["bundle"] = "hermit-proof/2".into()),
+        ("another canonical form", OURS, |s| s["predicate"]["canon"] = "jcs/1".into()),
+        ("another log", Some("another key, log or task"), |s| s["predicate"]["log_id"] = "another".into()),
+        ("no events", Some("an empty log proves nothing"), |s| s["predicate"]["task_size"] = 0.into()),
+        ("more events", Some("size or root is not the statement's"), |s| {
+            s["predicate"]["task_size"] = (s["predicate"]["task_size"].as_u64().unwrap() + 1).into();
+        }),
+        ("another root", Some("size or root is not the statement's"), |s| {
+            s["predicate"]["task_root"] = nobody().into();
+        }),
+        ("another key", KEYS, |s| s["predicate"]["keys"]["log"] = nobody().into()),
+        ("no key of a person", KEYS, |s| {
+            s["predicate"]["keys"].as_object_mut().unwrap().remove("approval");
+        }),
+        ("one receipt", Some("one receipt alone has no statement"), |s| {
+            s["predicate"]["receipt_id"] = "rcp_0199c82cc04c7cbea98920b50037fcfb".into();
+        }),
+        ("a span from nowhere", SPAN, |s| s["predicate"]["span"] = json!([0, 1])),
+        ("a span backwards", SPAN, |s| s["predicate"]["span"] = json!([2, 1])),
+        ("a span beyond the end", SPAN, |s| {
+            s["predicate"]["span"] = json!([1, s["predicate"]["task_size"].as_u64().unwrap() + 1]);
+        }),
+        ("a span beside all events", Some("does not belong into a bundle of this scope"), |s| {
+            s["predicate"]["span"] = json!([1, 1]);
+        }),
+        ("a subject less", Some("its subjects are not the files"), |s| {
+            s["subject"].as_array_mut().unwrap().pop();
+        }),
+        ("its subjects backwards", Some("its subjects are not the files"), |s| {
+            s["subject"].as_array_mut().unwrap().reverse();
+        }),
+        ("more than a statement has", Some("unknown field"), |s| s["predicate"]["more"] = 1.into()),
+        ("another time", None, |s| s["predicate"]["exported_at_ms"] = 1.into()),
+    ]
+}
+
+fn events() -> Vec<(&'static str, Saying)> {
+    let goal = "task.goal_changed";
+    vec![
+        (goal, ("of a type of tomorrow", None, |e| e["event_type"] = "task.dreamt_of".into())),
+        (
+            goal,
+            ("of another task", Some("it belongs to task"), |e| {
+                e["task_id"] = "task_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b".into();
+            }),
+        ),
+        (goal, ("in another canonical form", Some("is not ours"), |e| e["canon"] = "jcs/1".into())),
+        (
+            "receipt.issued",
+            ("of another class", Some("it says otherwise than event"), |e| {
+                e["payload"]["result_code"] = "failed".into();
+            }),
+        ),
+        (
+            "effect.dispatched",
+            ("under an entry that is not here", Some("gate entry under which event"), |e| {
+                e["payload"]["audit_entry_sha256"] = nobody().into();
+            }),
+        ),
+    ]
+}
+
+/// Both verifiers on every bundle: refused with the word, or as valid as it may be.
+fn judged(field: &Field, said: Vec<(&'static str, Option<&'static str>, Files)>) {
+    let (bench, mut zips, mut valid) = (Bench::new(), Vec::new(), 0);
+    for (what, word, files) in said {
+        let zip = zip(&files);
+        let report = bench.verify(&zip, &[field.trust()]);
+        match (word, &report.verdict) {
+            (None, Verdict::Valid) => valid += 1,
+            (Some(word), Verdict::Invalid { .. } | Verdict::Incomplete { .. }) => {
+                assert!(report.headline().contains(word), "{what}: {report}");
+            }
+            _ => panic!("{what}: {report}"),
+        }
+        zips.push((what.to_owned(), zip));
+    }
+    if let Some(theirs) = agree(&zips, &field.trust()) {
+        assert_eq!(theirs, valid);
+    }
+}
+
+fn whole() -> Field {
+    Field::new(World::new(1, 1), &World::everything())
+}
+
+#[test]
+fn a_receipt_that_names_another_signer_or_digests_its_subjects_otherwise_is_refused() {
+    let field = whole();
+    let name = field.files.keys().find(|name| name.starts_with("receipts/")).unwrap().clone();
+    let said = receipts().into_iter().map(|(what, word, mut edit)| {
+        let mut files = field.files.clone();
+        insider::edit_receipt(&mut files, &field.world, &name, &mut edit);
+        (what, word, insider::signed_anew(&files, &field.world))
+    });
+    judged(&field, said.collect());
+}
+
+#[test]
+fn a_statement_that_is_of_another_kind_or_about_other_events_or_keys_is_refused() {
+    let field = whole();
+    let said = statements().into_iter().map(|(what, word, mut edit)| {
+        let mut files = field.files.clone();
+        insider::edit_statement(&mut files, &field.world, &mut edit);
+        (what, word, files)
+    });
+    judged(&field, said.collect());
+}
+
+#[test]
+fn an_event_that_says_otherwise_than_the_rest_is_refused_and_one_of_tomorrow_is_counted() {
+    let field = whole();
+    let said = events().into_iter().map(|(event_type, (what, word, mut edit))| {
+        let mut files = field.files.clone();
+        insider::edit_event(&mut files, event_type, &mut edit);
+        (what, word, insider::signed_anew(&files, &field.world))
+    });
+    let said: Vec<_> = said.collect();
+    let report = Bench::new().verify(&zip(&said[0].2), &[field.trust()]);
+    let told = "what 1 event of types unknown to this program mean";
+    assert_eq!(report.not_shown.iter().filter(|s| *s == told).count(), 1, "{report}");
+    judged(&field, said);
+}
