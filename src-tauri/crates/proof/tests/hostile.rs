@@ -239,4 +239,20 @@ fn another_version_is_named_as_such_in_both_shapes_and_whatever_else_it_has() {
         fs::write(root.join("future"), b"x").unwrap();
         refused(&root, other);
     }
+    // A link to a zip is a way to write its name; a link inside a folder is none of ours and is not followed.
+    let (name, zip, word) = later(&sent).remove(0);
+    let (zip, link) = (sent.written(&name, &zip), sent.path("link.zip"));
+    std::os::unix::fs::symlink(&zip, &link).unwrap();
+    refused(&link, &word);
+    let root = sent.copy("linked");
+    fs::remove_file(root.join("README.txt")).unwrap();
+    fs::write(sent.path("later.txt"), "hermit-proof/2\n").unwrap();
+    std::os::unix::fs::symlink(sent.path("later.txt"), root.join("README.txt")).unwrap();
+    refused(&root, "link or a special file");
+    // A text that stands where a zip has its first file is not one; nor is the name of a format alone another one.
+    let text = [b"x".repeat(40), b"hermit-proof/2\n".repeat(8)].concat();
+    refused(&sent.written("text.zip", &text), "does not end as a bundle's zip does");
+    let root = sent.copy("own");
+    fs::write(root.join("README.txt"), "hermit-proof/1\n").unwrap();
+    refused(&root, "it was changed");
 }

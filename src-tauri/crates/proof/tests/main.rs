@@ -15,6 +15,7 @@ mod evidence;
 mod foreign;
 mod harness;
 mod hostile;
+mod limits;
 mod long;
 mod mutants;
 mod program;

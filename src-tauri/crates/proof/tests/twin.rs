@@ -9,6 +9,8 @@ mod insider;
 mod said;
 mod successors;
 
+pub use successors::followed;
+
 use crate::world::World;
 use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
 use proof::{Report, Scope, Trust, Verdict, export_to};

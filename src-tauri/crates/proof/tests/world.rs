@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "each test uses its part of the world")]
 
 mod act;
+pub mod answers;
 pub mod flat;
 pub mod mutations;
 pub mod standing;

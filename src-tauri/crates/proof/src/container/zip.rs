@@ -313,3 +313,23 @@ impl Read for Reader<'_> {
         Ok(wanted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has all bits set means in a zip that the number stands elsewhere; this format has no elsewhere.
+    #[test]
+    fn numbers_that_a_zip_keeps_for_larger_ones_are_not_written() -> Result<(), Error> {
+        let most = u32::MAX - 1;
+        assert_eq!(narrow(most.into()).ok(), Some(most));
+        assert!(narrow(u32::MAX.into()).is_err() && narrow(u64::from(u32::MAX) + 1).is_err());
+        let files = |files: u64| {
+            let mut out = Vec::new();
+            ZipSink { out: &mut out, at: 0, directory: Vec::new(), files }.finish().map(|size| (size, out))
+        };
+        assert_eq!(files(65_534)?, (22, end(65_534, 0, 0)));
+        assert!(files(65_535).is_err() && files(65_536).is_err());
+        Ok(())
+    }
+}

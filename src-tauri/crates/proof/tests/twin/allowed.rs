@@ -1,7 +1,8 @@
 //! A person's lasting yes, right and wrong, and zips that are meant to harm.
 
 use super::{Dice, Field, agree, insider, many, zip};
-use crate::world::{World, standing};
+use crate::world::tools::Bench;
+use crate::world::{World, answers, standing};
 use proof::{Scope, Trust};
 use seal::Signer as _;
 
@@ -38,4 +39,27 @@ fn the_twin_judges_standing_grants_the_same_whatever_they_say() {
     (compared, valid) = (compared + zips.len(), valid + more);
     assert!(valid > 12, "some must pass, or nothing deep was compared");
     println!("{compared} bundles with standing grants, {valid} of them valid: both verifiers say the same");
+}
+
+/// What our own verifier says is written in each case; the twin must say the same.
+#[test]
+fn an_answer_of_a_person_is_what_the_log_says_of_it_or_both_verifiers_refuse_it() {
+    let (bench, mut zips, mut valid, mut trust) = (Bench::new(), Vec::new(), 0, None);
+    for case in answers::cases() {
+        let field = Field::new(case.world, &World::everything());
+        let zip = field.zip();
+        let report = bench.verify(&zip, &[field.manifest()]);
+        assert_eq!(report.exit_code(), case.code, "{}: {report}", case.what);
+        assert!(report.headline().contains(case.word), "{}: {report}", case.what);
+        if case.code == 0 {
+            let signed = u64::from(case.what != "a no that nobody signed");
+            assert_eq!(report.counts.decisions, signed, "{}: {report}", case.what);
+            valid += 1;
+        }
+        zips.push((case.what.to_owned(), zip));
+        trust = Some(field.manifest());
+    }
+    if let Some(theirs) = agree(&zips, &trust.unwrap()) {
+        assert_eq!(theirs, valid);
+    }
 }

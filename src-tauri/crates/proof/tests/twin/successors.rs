@@ -93,7 +93,8 @@ fn cosign(files: &mut Files, (key, signer): &(WitnessKey, SeedSigner)) {
     }
 }
 
-fn followed(log_id: &str, purpose: &str, from: &dyn Signer, to: &dyn Signer) -> Vec<u8> {
+/// One key followed another, signed by both.
+pub fn followed(log_id: &str, purpose: &str, from: &dyn Signer, to: &dyn Signer) -> Vec<u8> {
     let text = format!("hermit.local/{log_id}/keys/{purpose}\nold {}\nnew {}\n", from.public(), to.public());
     signed(&text, &[from, to])
 }

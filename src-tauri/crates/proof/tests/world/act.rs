@@ -198,6 +198,20 @@ impl World {
         policy_ref: &ArtifactRef,
         witness: &StateWitness,
     ) -> (ApprovalId, Digest, Digest) {
+        let (packet, packet_sha256) = self.question(request, request_ref, policy, policy_ref, witness);
+        let approval_id = packet.approval_id;
+        (approval_id, packet_sha256, self.say_yes(packet, packet_sha256))
+    }
+
+    /// Shows the person a packet; its digest.
+    pub(super) fn question(
+        &mut self,
+        request: &ActionRequest,
+        request_ref: &ArtifactRef,
+        policy: &PolicyResult,
+        policy_ref: &ArtifactRef,
+        witness: &StateWitness,
+    ) -> (ApprovalPacket, Digest) {
         let approval_id = ApprovalId::fresh(&self.clock, &self.dice);
         let now = self.clock.now();
         let packet = ApprovalPacket {
@@ -246,8 +260,7 @@ impl World {
             nonce: packet.nonce.clone(),
             summary: Sensitive::from("write one file".to_owned()),
         });
-        let envelope = self.say_yes(packet, packet_ref.sha256);
-        (approval_id, packet_ref.sha256, envelope)
+        (packet, packet_ref.sha256)
     }
 
     /// The person signs for this packet; the digest of the envelope.
