@@ -134,3 +134,25 @@ fn check_name(name: &str) -> Result<(), Stop> {
     let shown: String = name.chars().take(layout::NAME_BYTES_MAX).flat_map(char::escape_default).collect();
     Err(Stop::at(shown, "a bundle has no file of this name"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_grows_or_shrinks_while_it_is_read_is_refused() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join(layout::README);
+        std::fs::write(&path, b"four")?;
+        let Ok(container) = Container::open(folder.path()) else {
+            return Err(std::io::ErrorKind::Other.into());
+        };
+        assert!(matches!(container.read(layout::README, 4), Ok(bytes) if bytes == b"four"));
+        for other in [b"fours".as_slice(), b"for", b""] {
+            std::fs::write(&path, other)?;
+            let read = container.read(layout::README, 4);
+            assert!(matches!(read, Err(Stop::Invalid { why, .. }) if why.contains("its size changed")));
+        }
+        Ok(())
+    }
+}

@@ -204,3 +204,33 @@ pub struct Options {
     /// this log has only been appended to since.
     pub since: Option<Vec<u8>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_holds_a_path_when_a_slash_a_home_or_a_dot_stands_in_a_word() {
+        for path in ["/", "~", "\\", "(a/b)", "see ~.", "C:\\x", "host.example", "\"x.txt\","] {
+            assert!(holds_path(&json!(path)), "{path}");
+            assert!(holds_path(&json!(["none", path])) && holds_path(&json!({ "a": [path] })), "{path}");
+        }
+        for plain in ["", "done.", "(well)", "one, two; three...", "-"] {
+            assert!(!holds_path(&json!([plain, { "a": plain }])), "{plain}");
+        }
+        assert!(holds_path(&json!({ "a/b": 1 })) && !holds_path(&json!({ "a": 1 })));
+    }
+
+    #[test]
+    fn what_goes_along_and_what_is_withheld_is_told_by_name() -> Result<(), Error> {
+        let kinds = BTreeSet::from([ArtifactKind::PolicyResult, ArtifactKind::ActionRequest]);
+        let told = [Include::All, Include::None, Include::Kinds(kinds)].map(|include| include.to_string());
+        assert_eq!(told[..2], ["all", "none"]);
+        assert!(told[2].contains(',') && told[2].contains(ArtifactKind::PolicyResult.as_str()), "{told:?}");
+        assert_eq!(Redact::parse(&[])?, Redact::Nothing);
+        assert_eq!(Redact::parse(&["none".to_owned()])?, Redact::Nothing);
+        assert!(Redact::parse(&["none".to_owned(), "all".to_owned()]).is_err());
+        Ok(())
+    }
+}

@@ -78,17 +78,24 @@ pub fn edit_event(files: &mut Files, event_type: &str, edit: &mut dyn FnMut(&mut
 fn artifact(files: &mut Files, world: &World, dice: &mut Dice) -> String {
     let names: Vec<String> = files.keys().filter(|n| n.starts_with("artifacts/")).cloned().collect();
     let name = names[dice.below(names.len())].clone();
-    let old = files.remove(&name).unwrap();
-    let (new, what) = match dsse::Envelope::parse(&old) {
+    let mut what = String::new();
+    edit_artifact(files, world, &name, &mut |value| what = mutate(value, dice));
+    format!("{name}: {what}")
+}
+
+/// [`artifact`] as `edit` makes it: an object, or what a person signed.
+pub fn edit_artifact(files: &mut Files, world: &World, name: &str, edit: &mut dyn FnMut(&mut Value)) {
+    let old = files.remove(name).unwrap();
+    let new = match dsse::Envelope::parse(&old) {
         Ok(envelope) => {
             let mut value: Value = serde_json::from_slice(&envelope.payload).unwrap();
-            let what = mutate(&mut value, dice);
-            (enveloped(&envelope, &bytes(&value), &world.keys.approval), what)
+            edit(&mut value);
+            enveloped(&envelope, &bytes(&value), &world.keys.approval)
         }
         Err(_) => {
             let mut value: Value = serde_json::from_slice(&old).unwrap_or(Value::Null);
-            let what = mutate(&mut value, dice);
-            (bytes(&value), what)
+            edit(&mut value);
+            bytes(&value)
         }
     };
     let hex = digest(&new);
@@ -104,7 +111,6 @@ fn artifact(files: &mut Files, world: &World, dice: &mut Dice) -> String {
         replace(files, &digest(&statement), &digest(text.as_bytes()));
         files.insert(receipt, signed);
     }
-    format!("{name}: {what}")
 }
 
 /// Changes one value somewhere below `root`.

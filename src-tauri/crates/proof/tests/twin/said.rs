@@ -3,7 +3,7 @@
 
 use super::{Field, agree, insider, zip};
 use crate::world::World;
-use crate::world::tools::{Bench, Files};
+use crate::world::tools::{Bench, Files, Power, repair};
 use proof::Verdict;
 use seal::Digest;
 use serde_json::{Value, json};
@@ -46,6 +46,10 @@ fn receipts() -> Vec<Saying> {
                 .as_array_mut()
                 .unwrap()
                 .push(json!({ "name": { "$plain": "x" }, "digest": digests }));
+        }),
+        ("a second subject with the name of the first", Some("it does not open `/subject/1/name`"), |s| {
+            let second = s["subject"][0].clone();
+            s["subject"].as_array_mut().unwrap().push(second);
         }),
         ("no subject at all", Some("it opens nothing in this bundle"), |s| s["subject"] = json!([])),
         ("another kind of statement", KIND, |s| s["_type"] = "https://in-toto.io/Statement/v0.1".into()),
@@ -187,4 +191,77 @@ fn an_event_that_says_otherwise_than_the_rest_is_refused_and_one_of_tomorrow_is_
         assert_eq!(report.not_shown.iter().filter(|s| *s == told).count(), 1, "{what}: {report}");
     }
     judged(&field, said);
+}
+
+#[test]
+fn only_an_entry_that_lets_something_pass_may_be_dispatched_under() {
+    let field = whole();
+    let entries = String::from_utf8(field.files["gate/entries.jsonl"].clone()).unwrap();
+    let (mut said, mut pass) = (Vec::new(), 0);
+    for entry in entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let states = [&entry["state_from"], &entry["state_to"]];
+        let passes = states.iter().any(|state| **state == "EXECUTING") && entry["decision"] == "ALLOW";
+        pass += usize::from(passes);
+        let word = if passes { None } else { Some("which lets nothing pass") };
+        let mut files = field.files.clone();
+        insider::edit_event(&mut files, "effect.dispatched", &mut |event| {
+            event["payload"]["audit_entry_sha256"] = entry["entry_hash"].clone();
+        });
+        said.push(("an entry", word, insider::signed_anew(&files, &field.world)));
+    }
+    assert!(pass > 0 && pass < said.len(), "{entries}");
+    judged(&field, said);
+}
+
+#[test]
+fn authority_about_another_request_or_question_is_refused() {
+    let field = whole();
+    let with = |member: &str| {
+        let named = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).is_ok_and(|v| !v[member].is_null());
+        let mut all = field.files.iter().filter(|(name, _)| name.starts_with("artifacts/"));
+        all.find(|(_, bytes)| named(bytes)).unwrap().0.clone()
+    };
+    let (policy, packet) = (with("determining_rules"), with("rollback_availability"));
+    let about = Some("is about another request or authority");
+    let edits: Vec<(&str, &str, Option<&str>, fn(&mut Value))> = vec![
+        ("a result of another request", &policy, about, |p| p["action_request_sha256"] = nobody().into()),
+        ("a result in other words", &policy, Some("its grant"), |p| p["risk_summary"] = "none".into()),
+        ("a packet of another request", &packet, about, |p| p["action_request"]["reason"] = "none".into()),
+        ("a packet of another question", &packet, about, |p| {
+            p["approval_id"] = "apr_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b".into();
+        }),
+        ("a packet that is none", &packet, Some("missing field"), |p| {
+            p.as_object_mut().unwrap().remove("nonce");
+        }),
+    ];
+    let said = edits.into_iter().map(|(what, name, word, mut edit)| {
+        let mut files = field.files.clone();
+        insider::edit_artifact(&mut files, &field.world, name, &mut edit);
+        (what, word, insider::signed_anew(&files, &field.world))
+    });
+    judged(&field, said.collect());
+}
+
+#[test]
+fn a_file_that_belongs_into_another_bundle_is_named_as_such() {
+    let field = whole();
+    let disclosure = field.files.iter().find(|(name, _)| name.starts_with("disclosures/")).unwrap().1;
+    let receipt = field.files.iter().find(|(name, _)| name.starts_with("receipts/")).unwrap().1;
+    let strange = [
+        ("disclosures.jsonl", disclosure, "only one receipt alone has its disclosures in one file"),
+        (
+            "receipts/rcp_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b.dsse.json",
+            receipt,
+            "no event of this bundle records",
+        ),
+        ("statement.json", receipt, "no statement that nobody signed"),
+        ("task/events/1.json", receipt, "does not belong into a bundle of this scope"),
+    ];
+    let said = strange.into_iter().map(|(name, bytes, word)| {
+        let mut files = field.files.clone();
+        files.insert(name.to_owned(), [bytes.as_slice(), b"\n"].concat());
+        repair(&mut files, Power::Receipt, &field.world);
+        (name, Some(word), files)
+    });
+    judged(&field, said.collect());
 }
