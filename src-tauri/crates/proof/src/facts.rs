@@ -27,8 +27,6 @@ pub(crate) struct Facts {
     pub packets: BTreeMap<ApprovalId, Digest>,
     /// Digests of policy results.
     pub policies: BTreeSet<Digest>,
-    /// Digests of action requests.
-    pub requests: BTreeSet<Digest>,
     /// Digest of the record by grant.
     pub grants: BTreeMap<GrantId, Digest>,
     /// Digests of witnesses, captured and observed.
@@ -154,9 +152,6 @@ impl Facts {
             }
             Body::PolicyEvaluated(b) => {
                 self.policies.insert(b.result.sha256);
-            }
-            Body::ActionRequested(b) => {
-                self.requests.insert(b.request.sha256);
             }
             Body::GrantIssued(b) => {
                 self.grants.insert(b.grant_id, b.grant.sha256);

@@ -230,6 +230,8 @@ mod tests {
         assert!(told[2].contains(',') && told[2].contains(ArtifactKind::PolicyResult.as_str()), "{told:?}");
         assert_eq!(Redact::parse(&[])?, Redact::Nothing);
         assert_eq!(Redact::parse(&["none".to_owned()])?, Redact::Nothing);
+        assert_eq!(Redact::Nothing.standard_artifacts(), Include::records());
+        assert_eq!(Redact::Paths.standard_artifacts(), Include::None);
         assert!(Redact::parse(&["none".to_owned(), "all".to_owned()]).is_err());
         Ok(())
     }

@@ -4,6 +4,8 @@
 use super::{Field, agree, insider, zip};
 use crate::world::World;
 use crate::world::tools::{Bench, Files, Power, repair};
+use model::body::EffectDispatched;
+use model::{ActionRequestId, GrantId};
 use proof::Verdict;
 use seal::Digest;
 use serde_json::{Value, json};
@@ -263,5 +265,65 @@ fn a_file_that_belongs_into_another_bundle_is_named_as_such() {
         repair(&mut files, Power::Receipt, &field.world);
         (name, Some(word), files)
     });
-    judged(&field, said.collect());
+    let mut said: Vec<_> = said.collect();
+    // Nor does a proof carry words beside those that were signed.
+    let mut files = field.files.clone();
+    let proof = String::from_utf8(files["task/checkpoint.tlog-proof"].clone()).unwrap();
+    let more = proof.replacen("\nindex", "\nextra AAAA\nindex", 1);
+    files.insert("task/checkpoint.tlog-proof".to_owned(), more.into_bytes());
+    repair(&mut files, Power::Receipt, &field.world);
+    said.push(("a proof with more in it", Some("it carries what nobody signed"), files));
+    judged(&field, said);
+}
+
+#[test]
+fn a_statement_that_nobody_signed_is_about_a_task_or_a_span_or_one_receipt() {
+    let mut field = Field::new(World::without_keys(1), &World::everything());
+    let receipt = field.world.receipts[0].to_string();
+    let mut zips = Vec::new();
+    for (span, receipt, word) in [
+        (None, None, "signed by nobody"),
+        (Some([1, 1]), Some(&receipt), "one receipt alone has no statement beside its own, and no span"),
+        (Some([1, 1]), None, "does not belong into a bundle of this scope"),
+        (None, Some(&receipt), "does not belong into a bundle of this scope"),
+    ] {
+        let files = field.files.clone();
+        let mut statement: Value = serde_json::from_slice(&files["statement.json"]).unwrap();
+        let predicate = statement["predicate"].as_object_mut().unwrap();
+        predicate.extend(span.map(|span| ("span".to_owned(), json!(span))));
+        predicate.extend(receipt.map(|receipt| ("receipt_id".to_owned(), json!(receipt))));
+        let bytes = seal::canon::canonical_value(&statement).unwrap();
+        field.files.insert("statement.json".to_owned(), bytes);
+        repair(&mut field.files, Power::Sums, &field.world);
+        let zip = field.zip();
+        let report = Bench::new().verify(&zip, &[]);
+        assert!(report.headline().contains(word), "{span:?} {receipt:?}: {report}");
+        zips.push((word.to_owned(), zip));
+        field.files = files;
+    }
+    agree(&zips, &field.trust());
+}
+
+#[test]
+fn a_long_list_of_what_is_missing_is_cut_and_says_so() {
+    let mut zips = Vec::new();
+    for missing in [50, 51, 60_usize] {
+        let mut world = World::new(0, 0);
+        for n in 0..missing {
+            world.push(EffectDispatched {
+                action_request_id: ActionRequestId::fresh(&world.clock, &world.dice),
+                grant_id: GrantId::fresh(&world.clock, &world.dice),
+                executor: "hermit.change".to_owned(),
+                audit_entry_sha256: Digest::of(&n.to_le_bytes()),
+            });
+        }
+        let field = Field::new(world, &World::everything());
+        let zip = field.zip();
+        let report = Bench::new().verify(&zip, &[field.manifest()]);
+        let Verdict::Incomplete { missing: told } = &report.verdict else { panic!("{report}") };
+        assert_eq!(told.len(), missing.min(51), "{report}");
+        assert_eq!(told.last().unwrap() == "and more", missing > 50, "{report}");
+        zips.push((format!("{missing} missing"), zip));
+    }
+    agree(&zips, &whole().manifest());
 }
