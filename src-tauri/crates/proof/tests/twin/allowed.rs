@@ -1,7 +1,7 @@
 //! A person's lasting yes, right and wrong, and zips that are meant to harm.
 
-use super::{Dice, Field, agree, insider, many, zip};
-use crate::world::tools::Bench;
+use super::{Dice, Field, agree, followed, insider, many, zip};
+use crate::world::tools::{Bench, Power, repair};
 use crate::world::{World, answers, standing};
 use proof::{Scope, Trust};
 use seal::Signer as _;
@@ -61,5 +61,27 @@ fn an_answer_of_a_person_is_what_the_log_says_of_it_or_both_verifiers_refuse_it(
     }
     if let Some(theirs) = agree(&zips, &trust.unwrap()) {
         assert_eq!(theirs, valid);
+    }
+}
+
+#[test]
+fn an_answer_under_the_key_before_the_one_in_force_still_counts() {
+    for yes in [true, false] {
+        let mut world = World::plainly_answered(yes);
+        let old = std::mem::replace(&mut world.keys.approval, seal::SeedSigner::from_seed([150; 32]));
+        let Field { world, mut files } = Field::new(world, &World::everything());
+        let note = followed(&world.log_id, "approval", &old, &world.keys.approval);
+        let before = files.clone();
+        files.insert("keys/rotations/1.note".to_owned(), note);
+        repair(&mut files, Power::Receipt, &world);
+        let trust = Trust::from(world.keys.manifest.public());
+        let report = Bench::new().verify_files(&files, std::slice::from_ref(&trust));
+        assert_eq!((report.exit_code(), report.counts.decisions), (0, 1), "{report}");
+        // Without the note a yes lacks its key, and a no is by a stranger.
+        let report = Bench::new().verify_files(&before, std::slice::from_ref(&trust));
+        assert_eq!(report.exit_code(), if yes { 7 } else { 5 }, "{report}");
+        let zips =
+            [("followed", &files), ("alone", &before)].map(|(what, files)| (what.to_owned(), zip(files)));
+        agree(&zips, &trust);
     }
 }

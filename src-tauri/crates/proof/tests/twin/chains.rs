@@ -10,12 +10,12 @@ use seal::note::Note;
 use seal::tlog_proof::TlogProof;
 use serde_json::Value;
 
-/// Events 4 to 6 of a task in which one event points back to something else, every place and head signed for it. An
-/// honest export refuses to make this, so it is made here.
-fn span(broken: usize) -> (Field, Files) {
+/// Events 4 to 6 of a task in which one event says something else, every place and head signed for it. An honest
+/// export refuses to make this, so it is made here.
+fn span(broken: usize, edit: fn(&mut Value)) -> (Field, Files) {
     let mut world = World::new(1, 3);
     let mut event: Value = serde_json::from_slice(&world.events[broken - 1]).unwrap();
-    event["prev_event_hash"] = Digest::of(b"elsewhere").to_string().into();
+    edit(&mut event);
     let scope = Scope::Span { first: 4, last: 6 };
     let Field { mut files, .. } = Field::new(World::new(1, 3), &Options { scope, ..Options::default() });
     world.events[broken - 1] = seal::canon::canonical_value(&event).unwrap();
@@ -49,13 +49,24 @@ fn span(broken: usize) -> (Field, Files) {
 fn an_event_of_a_span_that_does_not_point_back_to_its_neighbour_is_refused() {
     // Of the links into the span and out of it only one end is shown, so they cannot be followed.
     for (broken, code) in [(3, 0), (4, 5), (5, 5), (6, 5), (7, 0)] {
-        let (field, files) = span(broken);
+        let (field, files) = span(broken, |event| {
+            event["prev_event_hash"] = Digest::of(b"elsewhere").to_string().into();
+        });
         let zip = super::zip(&files);
         let report = Bench::new().verify(&zip, &[field.manifest()]);
         assert_eq!(report.exit_code(), code, "event {broken}: {report}");
         assert_eq!(report.headline().contains("does not point back to the event before it"), code != 0);
         agree(&[(format!("event {broken}"), zip)], &field.manifest());
     }
+}
+
+#[test]
+fn an_event_of_a_span_that_is_counted_otherwise_than_it_stands_is_refused() {
+    let (field, files) = span(6, |event| event["task_seq"] = 7.into());
+    let zip = super::zip(&files);
+    let report = Bench::new().verify(&zip, &[field.manifest()]);
+    assert!(report.headline().contains("it is event 7 of its task, not 6"), "{report}");
+    agree(&[("counted otherwise".to_owned(), zip)], &field.manifest());
 }
 
 #[test]

@@ -226,7 +226,9 @@ fn authority_about_another_request_or_question_is_refused() {
     let (policy, packet) = (with("determining_rules"), with("rollback_availability"));
     let about = Some("is about another request or authority");
     let edits: Vec<(&str, &str, Option<&str>, fn(&mut Value))> = vec![
-        ("a result of another request", &policy, about, |p| p["action_request_sha256"] = nobody().into()),
+        ("a result of another request", &policy, Some("its policy result is about another request"), |p| {
+            p["action_request_sha256"] = nobody().into()
+        }),
         ("a result in other words", &policy, Some("its grant"), |p| p["risk_summary"] = "none".into()),
         ("a packet of another request", &packet, about, |p| p["action_request"]["reason"] = "none".into()),
         ("a packet of another question", &packet, about, |p| {
@@ -273,6 +275,14 @@ fn a_file_that_belongs_into_another_bundle_is_named_as_such() {
     files.insert("task/checkpoint.tlog-proof".to_owned(), more.into_bytes());
     repair(&mut files, Power::Receipt, &field.world);
     said.push(("a proof with more in it", Some("it carries what nobody signed"), files));
+    // Nor does a head, though any witness may sign it: the sums are of one spelling of it.
+    let mut files = field.files.clone();
+    for name in ["log/checkpoint", "task/checkpoint.tlog-proof", "gate/checkpoint.tlog-proof"] {
+        let text = String::from_utf8(files[name].clone()).unwrap();
+        let line = text.lines().last().unwrap().replacen("hermit.local", "witness.example", 1);
+        files.insert(name.to_owned(), format!("{text}{line}\n").into_bytes());
+    }
+    said.push(("a head with another signature", Some("it was changed"), files));
     judged(&field, said);
 }
 

@@ -27,6 +27,11 @@ type Signed<'a> = &'a dyn Fn(&mut ApprovalDecision);
 type Says<'a> = &'a dyn Fn(&mut Told);
 
 impl World {
+    /// A store in which a person was asked once and answered as they should.
+    pub fn plainly_answered(yes: bool) -> Self {
+        Self::answered(yes, &|_| (), &|_| ())
+    }
+
     /// A store in which a person was asked once and said yes or no; each side of it changed before.
     fn answered(yes: bool, signed: Signed<'_>, says: Says<'_>) -> Self {
         let mut world = World::new(0, 0);
