@@ -94,7 +94,7 @@ fn rules_that_are_not_sound_are_refused_at_load() {
         ("no reason", format!("@id(\"extra.x\") {rest};")),
         ("an id twice", format!("@id(\"extra.x\") @reason(\"x\") {rest}; @id(\"extra.x\") @reason(\"y\") {rest};")),
         ("an unknown decision", format!("@id(\"extra.x\") @reason(\"x\") @decision(\"maybe\") {rest};")),
-        ("an unknown mode", format!("@id(\"extra.x\") @reason(\"x\") @decision(\"downgrade:draft\") {rest};")),
+        ("an unknown mode", format!("@id(\"extra.x\") @reason(\"x\") @decision(\"downgrade:dream\") {rest};")),
         (
             "a permit that asks",
             "@id(\"extra.x\") @reason(\"x\") @decision(\"ask\") permit (principal, action, resource);".to_owned(),
