@@ -55,14 +55,25 @@ fn asks(stage: &Stage, says: &[Value]) -> String {
     id(&stage.hermit(&words).ends(4).json()["row"]["task_id"])
 }
 
-/// Allows the one thing that is asked, and returns what its card showed.
-fn allow(stage: &Stage) -> String {
+/// Allows the one thing that is asked, and returns what its card showed. What is asked next at the same terminal waits.
+fn allow(stage: &Stage, then: Then) -> String {
     let [waits] = <[Value; 1]>::try_from(stage.waiting()).expect("one question");
     let approval = id(&waits["approval_id"]);
     let card = stage.hermit(&["approvals", "show", &approval]).ends(0).json().to_string();
-    let (code, screen) = stage.approve(&approval);
-    assert!(matches!(code, 0 | 4), "{screen}");
+    let mut pty = stage.allow(&approval, &[]);
+    if then == Then::AsksAgain {
+        pty.expect("Type `allow`").send("later\r");
+    }
+    let (code, screen) = pty.end();
+    assert_eq!(code, if then == Then::AsksAgain { 4 } else { 0 }, "{screen}");
     card
+}
+
+/// What follows on a yes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    AsksAgain,
+    Ends,
 }
 
 /// The receipts of a task's effects, in order, with everything they say.
@@ -94,7 +105,7 @@ fn a_commit_a_branch_and_a_tag_are_shown_made_told_and_taken_back() {
         &[commit(), say("branch", json!({ "name": "topic/x" })), say("tag", json!({ "name": "v1" }))],
     );
     assert_eq!(git(&stage, &["rev-parse", "main"]), first, "nothing before the yes");
-    let card = allow(&stage);
+    let card = allow(&stage, Then::AsksAgain);
     for word in ["refs/heads/main", &first, "notes.txt", "sha256", "| say two", "| as it was asked"] {
         assert!(card.contains(word), "`{word}` is not on the card: {card}");
     }
@@ -105,8 +116,8 @@ fn a_commit_a_branch_and_a_tag_are_shown_made_told_and_taken_back() {
         "say two\n\nas it was asked\n\nnotes.txt"
     );
     assert_eq!(git(&stage, &["status", "--porcelain"]), " M own.txt", "what was not named stays as it was");
-    assert!(allow(&stage).contains("refs/heads/topic/x"));
-    assert!(allow(&stage).contains("refs/tags/v1"));
+    assert!(allow(&stage, Then::AsksAgain).contains("refs/heads/topic/x"));
+    assert!(allow(&stage, Then::Ends).contains("refs/tags/v1"));
     for name in ["topic/x", "v1"] {
         assert_eq!(git(&stage, &["rev-parse", name]), second, "{name}");
     }
@@ -124,7 +135,7 @@ fn a_commit_a_branch_and_a_tag_are_shown_made_told_and_taken_back() {
     // The newest first, as they would be undone by hand.
     for (receipt, _) in told.iter().rev() {
         stage.hermit(&["rollback", receipt]).ends(4);
-        allow(&stage);
+        allow(&stage, Then::Ends);
     }
     assert_eq!(
         git(&stage, &["for-each-ref", "--format=%(refname) %(objectname)"]),
@@ -139,7 +150,7 @@ fn a_branch_that_somebody_moved_on_stays_where_they_moved_it() {
     let stage = Stage::new();
     furnish(&stage);
     let task = asks(&stage, &[commit()]);
-    allow(&stage);
+    allow(&stage, Then::Ends);
     git(&stage, &["commit", "-q", "-a", "-m", "third, by a person"]);
     let third = git(&stage, &["rev-parse", "main"]);
     let [(receipt, _)] = <[_; 1]>::try_from(receipts(&stage, &task)).expect("one effect");
@@ -147,7 +158,7 @@ fn a_branch_that_somebody_moved_on_stays_where_they_moved_it() {
     assert_eq!(git(&stage, &["rev-parse", "main"]), third, "{undone:?}");
     // Whatever is still asked, a yes does not move it either.
     if undone.code == 4 {
-        allow(&stage);
+        allow(&stage, Then::Ends);
     }
     assert_eq!(git(&stage, &["rev-parse", "main"]), third, "{undone:?}");
     assert_eq!(git(&stage, &["status", "--porcelain"]), "");
@@ -161,11 +172,11 @@ fn a_branch_that_moved_between_the_question_and_the_yes_is_looked_at_again() {
     let task = asks(&stage, &[commit(), commit()]);
     git(&stage, &["commit", "-q", "--allow-empty", "-m", "by a person"]);
     let theirs = git(&stage, &["rev-parse", "main"]);
-    let card = allow(&stage);
+    let card = allow(&stage, Then::AsksAgain);
     assert!(!card.contains(&theirs), "it was asked before");
     assert_eq!(git(&stage, &["rev-parse", "main"]), theirs, "the old yes did nothing");
     assert_eq!(stage.count(&task, "effect.dispatched"), 0);
-    assert!(allow(&stage).contains(&theirs), "and the new question is about where it is now");
+    assert!(allow(&stage, Then::Ends).contains(&theirs), "and the new question is about where it is now");
     assert_eq!(git(&stage, &["rev-parse", "main^"]), theirs);
     stage.is_sound();
 }

@@ -83,7 +83,7 @@ fn lessened(world: &World, task: TaskId, mode: &str, rule: &str) -> (ActionReque
     });
     let [(receipt, said)] = <[_; 1]>::try_from(told).unwrap_or_else(|all| panic!("{all:#?}"));
     for words in [&sha256.to_string(), rule, &format!("`{mode}`"), &named.asked, "done instead"] {
-        assert!(said.contains(words.as_str()), "`{words}` is not in {said}");
+        assert!(said.contains(words), "`{words}` is not in {said}");
     }
     assert!(
         receipt.output_refs.iter().any(|output| output.sha256 == named.draft_sha256),

@@ -46,7 +46,7 @@ const BY_SITUATION: &str = "
     unconfined_network       -  -  -  -  -  -
     unsandboxed_level        -  -  -  -  -  -
     fetch                    -  -  ?  ?  ?  -
-    send                     d  -  r  -  ?  -
+    send                     d  -  -  -  ?  -
     commit                   d  -  -  ?  ?  -
     remember                 -  ?  ?  ?  ?  ?
     undo_by_creating         -  ?  ?  ?  ?  ?

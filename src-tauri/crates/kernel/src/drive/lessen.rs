@@ -25,7 +25,8 @@ use model::principal::PrincipalType;
 use model::receipt::Receipt;
 use model::vcs::VcsChange;
 use model::web::{Fetch, Method};
-use model::{PolicyResultId, RelPath, Sensitive};
+use model::witness::Found;
+use model::{PolicyResultId, RelPath, ResourceId, Sensitive};
 use seal::Digest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -51,7 +52,9 @@ impl Kernel {
         judged: &Judged,
     ) -> Result<Option<Lesser>, Error> {
         let (asked, mode) = (&judged.request, judged.policy.downgrade.as_deref().unwrap_or_default());
-        let Some(action) = lesser_action(mode, &asked.action).filter(|_| asked.instead_of.is_none()) else {
+        let there = |folder: &RelPath| is_there(hands, asked, folder);
+        let Some(action) = lesser_action(mode, &asked.action, &there).filter(|_| asked.instead_of.is_none())
+        else {
             return Ok(None);
         };
         let reason = format!("policy allows `{}` only as `{mode}`", asked.action_request_id);
@@ -207,8 +210,16 @@ impl Kernel {
     }
 }
 
-/// Each place by its digest where something is, and the folder it would come to where nothing is.
-fn looks(items: &[ChangeItem]) -> Vec<ReadItem> {
+/// Each place by its digest where something is, and the nearest folder it would come to where nothing is.
+fn looks(items: &[ChangeItem], there: &dyn Fn(&RelPath) -> bool) -> Vec<ReadItem> {
+    // A folder that would be made first is not there to be looked at.
+    let folder = |path: &RelPath| {
+        let mut folder = path.parent();
+        while !folder.is_root() && !there(&folder) {
+            folder = folder.parent();
+        }
+        folder
+    };
     let mut hashed: BTreeSet<RelPath> = BTreeSet::new();
     let mut listed: BTreeSet<RelPath> = BTreeSet::new();
     for item in items {
@@ -219,11 +230,11 @@ fn looks(items: &[ChangeItem]) -> Vec<ReadItem> {
             ChangeItem::Write { path, .. }
             | ChangeItem::Folder { path, .. }
             | ChangeItem::Link { path, .. } => {
-                listed.insert(path.parent());
+                listed.insert(folder(path));
             }
             ChangeItem::Move { from, to, .. } => {
                 hashed.insert(from.clone());
-                listed.insert(to.parent());
+                listed.insert(folder(to));
             }
         }
     }
@@ -232,16 +243,28 @@ fn looks(items: &[ChangeItem]) -> Vec<ReadItem> {
 }
 
 /// The action of the lesser form; none where there is none.
-fn lesser_action(mode: &str, asked: &Action) -> Option<Action> {
+fn lesser_action(mode: &str, asked: &Action, there: &dyn Fn(&RelPath) -> bool) -> Option<Action> {
     let look = |items| Some(Action::Observe { items });
     match (mode, asked) {
-        (READONLY, Action::Change { items }) => look(looks(items)),
+        (READONLY, Action::Change { items }) => look(looks(items, there)),
         (READONLY, Action::Vcs { change }) => look(committed(change)),
         (READONLY, Action::Fetch(fetch)) if fetch.method.changes() => Some(Action::Fetch(read_of(fetch))),
         (DRAFT, Action::Change { .. } | Action::Vcs { .. }) => look(Vec::new()),
         (DRAFT, Action::Fetch(fetch)) if fetch.method.changes() => look(Vec::new()),
         _ => None,
     }
+}
+
+/// Whether a folder is there, in the workspace that the request is about.
+fn is_there(hands: &dyn Hands, asked: &ActionRequest, folder: &RelPath) -> bool {
+    let workspace = asked.target_resources.iter().find_map(|resource| match resource {
+        ResourceId::File(workspace, _) => Some(*workspace),
+        _ => None,
+    });
+    workspace.is_some_and(|workspace| {
+        let found = hands.observe(&[ResourceId::File(workspace, folder.clone())]);
+        found.iter().any(|print| matches!(print.state, Found::Folder { .. }))
+    })
 }
 
 /// The same place, fetched: without what would have been sent, and without any secret, which would make it a call in
