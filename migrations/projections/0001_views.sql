@@ -178,7 +178,9 @@ CREATE TABLE view_actions (
   sandbox_level      TEXT,
   recovered          INTEGER NOT NULL CHECK (recovered IN (0, 1)),
   trouble            BLOB             CHECK (length(trouble) = 32),
-  receipt_id         TEXT
+  receipt_id         TEXT,
+  instead_of         TEXT,
+  instead_rules      TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_actions_by_task ON view_actions (task_id, seq);
 CREATE INDEX view_actions_by_state ON view_actions (state, seq);

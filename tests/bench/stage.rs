@@ -2,10 +2,8 @@
 
 use crate::Asked;
 use crate::board::{Board, at, ms, program, timed};
-use crate::rules::support::World;
+use crate::rules::support::{World, shell};
 use effects::Sandbox;
-use model::RelPath;
-use model::action::Action;
 use std::path::Path;
 use std::process::Command;
 
@@ -48,7 +46,7 @@ pub fn run(_: &Asked, board: &Board) {
     for (script, name) in kinds {
         let (mut whole, mut method) = (Vec::new(), String::new());
         for _ in 0..TIMES {
-            let request = world.request(command(script));
+            let request = world.request(shell(script));
             let (took, staging) =
                 timed(|| world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}));
             let staged = staging.expect("it can be staged").staged;
@@ -60,17 +58,6 @@ pub fn run(_: &Asked, board: &Board) {
     }
     let mut looks: Vec<_> = (0..TIMES).map(|_| timed(|| world.hands.seek(&|_| false)).0).collect();
     board.figure("looking for a key within its reach, by names", &ms(at(&mut looks, 0.5)));
-}
-
-fn command(script: &str) -> Action {
-    Action::Command {
-        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
-        cwd: RelPath::ROOT,
-        network: false,
-        timeout_ms: 60_000,
-        hosts: Vec::new(),
-        secrets: Vec::new(),
-    }
 }
 
 fn entries(folder: &Path) -> usize {

@@ -5,6 +5,8 @@
 
 mod attached;
 mod bad_input;
+mod committed;
+mod fetched;
 mod injected;
 mod killed;
 mod programs;

@@ -156,7 +156,7 @@ fn acts(sim: &Sim) -> (BTreeMap<ActionRequestId, Act>, Grants) {
         }
         match body {
             Body::ActionRequested(b) => {
-                acts.entry(b.action_request_id).or_default().important = b.action_class.is_important();
+                acts.entry(b.action_request_id).or_default().important = b.action_class.leaves_receipt();
             }
             Body::ApprovalRequested(b) => {
                 about.insert(b.approval.approval_id, b.action_request_id);

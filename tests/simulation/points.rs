@@ -2,7 +2,7 @@
 
 use super::audit::{Ending, audit};
 use super::sim::{Plan, Sim};
-use super::stories::{ALL, COMMAND, Story};
+use super::stories::{ALL, COMMAND, SEND, Story};
 use crate::journeys;
 use model::fault::Point;
 use model::receipt::ResultCode;
@@ -14,7 +14,7 @@ use std::sync::{Mutex, OnceLock};
 use testkit::{Edge, Mode};
 
 /// Boundaries that no code passes today, each with its reason.
-const NOT_PASSED: [(Point, &str); 21] = [
+const NOT_PASSED: [(Point, &str); 19] = [
     (Point::PrincipalRegister, "principals are made known within the store's first commit"),
     (Point::AttemptLease, "a new attempt and its lease are one commit, `task.start`"),
     (Point::LeaseRenew, "a lease is renewed within the commit that closes a turn"),
@@ -22,14 +22,6 @@ const NOT_PASSED: [(Point, &str); 21] = [
     (
         Point::CommandTranscript,
         "commands of the stories are staged, and one that is staged leaves nothing to settle",
-    ),
-    (
-        Point::CallSend,
-        "no story has a server; `fetching.rs` of the kernel's tests stops the world at each side",
-    ),
-    (
-        Point::CallAnswer,
-        "no story has a server; `fetching.rs` of the kernel's tests stops the world at each side",
     ),
     (Point::PinMove, "nothing pins a checkpoint outside the store yet"),
     (Point::ProofExport, "the bundle is written by its room, without asking for faults"),
@@ -58,6 +50,8 @@ struct Run {
     passed: BTreeMap<Boundary, u32>,
     settled: u32,
     deaths: u32,
+    /// How often the story's server was asked.
+    heard: usize,
 }
 
 fn play(story: &Story, plans: Vec<Plan>) -> Run {
@@ -76,7 +70,8 @@ fn play(story: &Story, plans: Vec<Plan>) -> Run {
     }
     sim.settle();
     let ending = audit(&mut sim);
-    Run { ending, passed: sim.world.faults.hits(), settled: sim.settled, deaths: sim.deaths }
+    let heard = sim.server.as_ref().map_or(0, |server| server.heard().len());
+    Run { ending, passed: sim.world.faults.hits(), settled: sim.settled, deaths: sim.deaths, heard }
 }
 
 /// `hermit-exec`, where this machine lets it put up walls.
@@ -96,7 +91,29 @@ fn stories() -> Vec<Story> {
 /// is told; everywhere else, and whenever the process dies, the story comes out as ever.
 fn comes_out_the_same(plan: Plan) -> bool {
     let name = plan.point.as_str();
-    plan.mode == Mode::Abort || !["item.", "command.", "stage."].iter().any(|kind| name.starts_with(kind))
+    plan.mode == Mode::Abort
+        || !["item.", "command.", "stage.", "call."].iter().any(|kind| name.starts_with(kind))
+}
+
+/// What was sent is sent once, whoever died when, and a receipt never says otherwise: it went and was answered, or it did
+/// not go, or nobody can tell and a person was asked.
+fn sent_once_or_said(run: &Run, plans: &[Plan]) {
+    let said = run.ending.results.as_slice();
+    assert!(run.heard <= 1, "{plans:?}: sent {} times", run.heard);
+    match run.heard {
+        0 => assert!(!said.contains(&ResultCode::Succeeded), "{plans:?}: not sent, and said to be: {said:?}"),
+        _ => assert_ne!(said, [ResultCode::Failed], "{plans:?}: sent, and said not to be"),
+    }
+    let between = |plan: &Plan| {
+        matches!((plan.point, plan.edge), (Point::CallSend, Edge::After) | (Point::CallAnswer, Edge::Before))
+    };
+    if let [plan] = plans
+        && plan.mode == Mode::Abort
+        && between(plan)
+    {
+        assert!(said.contains(&ResultCode::UnknownOutcome), "{plans:?}: nobody can know, and {said:?}");
+        assert_eq!(run.settled, 1, "{plans:?}: a person is asked");
+    }
 }
 
 /// A command cannot be taken up where it broke off: it ran once and its receipt says so, or it did not run and the
@@ -117,6 +134,8 @@ fn check(story: &Story, calm: &Ending, plans: &[Plan]) -> Run {
     let run = play(story, plans.to_vec());
     if story.name == COMMAND.name {
         once_or_said(&run.ending, plans);
+    } else if story.name == SEND.name {
+        sent_once_or_said(&run, plans);
     } else if run.settled == 0 && plans.iter().all(|plan| comes_out_the_same(*plan)) {
         // What receipts say may differ: the earlier a death, the more can be told of what it interrupted.
         assert_eq!(run.ending.tasks, calm.tasks, "{} {plans:?}: tasks came out differently", story.name);

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Once;
 use tempfile::{Builder, TempDir};
-use testkit::{Crash, Edge, Mode, World};
+use testkit::{Crash, Edge, Mode, Server, World};
 
 /// A fault at the nth pass of a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub struct Sim {
     pub models: BTreeSet<&'static str>,
     /// Outcomes that nobody could tell, settled by the person at the end.
     pub settled: u32,
+    /// The server of the story; it lives through every death of a host.
+    pub server: Option<Server>,
 }
 
 /// Simulated deaths are no news; every other panic is.
@@ -115,6 +117,7 @@ impl Sim {
             struck: false,
             models: BTreeSet::new(),
             settled: 0,
+            server: None,
         }
     }
 

@@ -10,10 +10,11 @@ use model::artifact::TrustTier;
 use model::attempt::AttemptStatus;
 use model::body::Body;
 use model::ingress::{Channel, ClarificationStatus};
+use model::policy::Profile;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::task::TaskStatus;
 use serde_json::json;
-use testkit::{Model, Say, change, done, look, say, write};
+use testkit::{Model, Say, Server, change, done, fetch, look, say, write};
 
 /// One story.
 #[derive(Clone, Copy)]
@@ -28,6 +29,9 @@ pub struct Story {
 
 const NOTHING: &[(&str, &str)] = &[];
 const TWO: &[(&str, &str)] = &[("a.txt", "one"), ("c.txt", "old")];
+
+/// What a server hears of it is all there is of it, and cannot be taken back.
+pub const SEND: Story = Story { name: "send", before: NOTHING, steps: &[give_send, allow_send, drive_send] };
 
 /// All of them but the one with commands, which needs `hermit-exec`.
 pub const ALL: &[Story] = &[
@@ -55,6 +59,7 @@ pub const ALL: &[Story] = &[
         before: NOTHING,
         steps: &[give_unknown, allow_unknown, die_unseen, meddle_n, find_out],
     },
+    SEND,
 ];
 
 /// A command that can be told apart from its own repetition.
@@ -63,13 +68,17 @@ pub const COMMAND: Story =
 
 /// Submits a goal under a name, as a client would that does not know whether it was heard.
 pub fn give(sim: &mut Sim, name: &'static str, script: Vec<Say>) -> Result<(), Stop> {
+    give_under(sim, Profile::LocalEditAllowed, name, script)
+}
+
+fn give_under(sim: &mut Sim, profile: Profile, name: &'static str, script: Vec<Say>) -> Result<(), Stop> {
     let root = sim.world.folder.path().canonicalize().expect("the folder exists");
     sim.kernel().workspace(&root)?;
     if sim.models.insert(name) {
         sim.world.reasoners.put(name, Model::new(script).reasoner());
     }
     let reasoning = Reasoning::Scripted { name: name.to_owned() };
-    let submission: Submission = sim.world.submission(name, reasoning);
+    let submission = Submission { profile, ..sim.world.submission(name, reasoning) };
     let submitted = sim.kernel().submit(&submission)?;
     let known = sim.tasks.insert(name, submitted.task_id);
     assert!(known.is_none_or(|k| k == submitted.task_id), "{}: one goal, two tasks", sim.name);
@@ -441,4 +450,18 @@ fn allow_command(sim: &mut Sim) -> Result<(), Stop> {
 
 fn drive_command(sim: &mut Sim) -> Result<(), Stop> {
     drive(sim, "command").map(drop)
+}
+
+fn give_send(sim: &mut Sim) -> Result<(), Stop> {
+    let url = sim.server.get_or_insert_with(Server::agreeing).url("/orders");
+    let order = fetch("POST", &url, Some("one kettle"));
+    give_under(sim, Profile::ExternalPublishGated, "send", answers(vec![order, done("ordered")]))
+}
+
+fn allow_send(sim: &mut Sim) -> Result<(), Stop> {
+    allow(sim, "send", 1)
+}
+
+fn drive_send(sim: &mut Sim) -> Result<(), Stop> {
+    drive(sim, "send").map(drop)
 }

@@ -71,7 +71,7 @@ const VERDICT: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
   allow: { tone: "done", mark: "done", word: "Allow" },
   require_approval: { tone: "waiting", mark: "waiting", word: "Ask" },
   deny: { tone: "failed", mark: "deny", word: "Deny" },
-  downgrade: { tone: "running", mark: "idle", word: "Read only" },
+  downgrade: { tone: "running", mark: "idle", word: "In a lesser form only" },
 };
 export function verdict(word: string): { tone: Tone; mark: MarkName; word: string } {
   return VERDICT[word] ?? { tone: "mute", mark: "idle", word: capital(plain(word)) };

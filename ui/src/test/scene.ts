@@ -66,6 +66,7 @@ export const task: Task = {
   actions: [{
     action_request_id: ACTION, class: "delete_local", tool: "change", summary: "delete 1 file, overwrite 1 file", state: "awaiting_approval", verdict: "require_approval", risk: "high",
     approval_id: APPROVAL, grant_id: null, receipt_id: null, result: null, sandbox: null, requested_at: AT, observed_at: null, trouble: null,
+    instead_of: null, instead_rules: null,
   }],
   children: [],
 };
@@ -122,7 +123,7 @@ const node = (id: string, kind: string, layer: number, more: object = {}) => ({
 type Answers = ConstructorParameters<typeof FakeHost>[0];
 
 const judgedOf = (verdict: string) => ({
-  profile: "local_edit_allowed", verdict, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "the profile asks before files are deleted",
+  profile: "local_edit_allowed", verdict, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", downgrade: null, instead_of: null, risk_summary: "deletes a file", reasons: "the profile asks before files are deleted",
   rules: [{ name: "base.delete_local", effect: "ask", reason: "a deletion is asked about", text: "permit (principal, action, resource);" }],
 });
 

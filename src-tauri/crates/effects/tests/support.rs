@@ -12,6 +12,19 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// A command line for a shell, without the network.
+#[allow(dead_code, reason = "commands are tried in the room of the walls, and by the benchmarks")]
+pub fn shell(script: &str) -> Action {
+    Action::Command {
+        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        cwd: RelPath::ROOT,
+        network: false,
+        timeout_ms: 60_000,
+        hosts: Vec::new(),
+        secrets: Vec::new(),
+    }
+}
+
 pub const NOW: UnixMs = UnixMs(1_800_000_000_000);
 
 pub struct StillClock;
@@ -170,6 +183,7 @@ impl World {
             evidence_refs: vec![],
             staged: None,
             not_staged: None,
+            instead_of: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Commands that run in a staged view: what they did is known before anything of it is in the folder.
 
-use crate::support::{self, World, rel};
+use crate::support::{self, World, rel, shell};
 use effects::{Sandbox, Staging, Unstaged};
 use model::RelPath;
 use model::action::{Action, ActionRequest, ChangeItem, StageMethod};
@@ -16,17 +16,6 @@ const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
 fn worlds() -> Vec<World> {
     let walls = [Sandbox::probe(Path::new(EXEC)), Sandbox::probe_without_namespaces(Path::new(EXEC))];
     walls.into_iter().map(World::with).collect()
-}
-
-fn shell(script: &str) -> Action {
-    Action::Command {
-        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
-        cwd: RelPath::ROOT,
-        network: false,
-        timeout_ms: 60_000,
-        hosts: Vec::new(),
-        secrets: Vec::new(),
-    }
 }
 
 fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstaged>) {

@@ -46,8 +46,8 @@ pub use authorization::{Authorization, authorize};
 pub use classify::{changed_paths, classify, gravity, resources, resources_of};
 pub use paths::{PathKind, path_kind};
 pub use policy::{
-    CedarAsk, Permissions, PolicyEngine, Question, RuleEffect, RuleScope, RuleText, Trial, hypothetical,
-    summary,
+    CedarAsk, DRAFT, Permissions, PolicyEngine, Question, READONLY, RuleEffect, RuleScope, RuleText, Trial,
+    hypothetical, summary,
 };
 pub use refusal::Refusal;
 

@@ -28,12 +28,14 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub struct Courier {
     authorities: Option<PathBuf>,
+    /// How long a connection may take to come about, TLS and all.
+    connect: Duration,
 }
 
 impl Courier {
     /// A way out that believes the authorities which the owner set.
     pub fn new(config: &Config) -> Self {
-        Self { authorities: config.authorities() }
+        Self { authorities: config.authorities(), connect: CONNECT }
     }
 
     fn agent(&self, call: &Call<'_>, connected: &Arc<AtomicBool>) -> Result<ureq::Agent, NoReply> {
@@ -43,7 +45,7 @@ impl Courier {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .proxy(None)
-            .timeout_connect(Some(CONNECT))
+            .timeout_connect(Some(self.connect))
             .timeout_global(Some(call.timeout))
             .user_agent(concat!("hermit/", env!("CARGO_PKG_VERSION")));
         if let Some(path) = &self.authorities {
@@ -114,7 +116,7 @@ impl Web for Courier {
             true => NoReply::Lost(why),
             false => NoReply::NotSent(why),
         };
-        let until = Instant::now() + call.timeout + CONNECT;
+        let until = Instant::now() + call.timeout + self.connect;
         loop {
             match receive.recv_timeout(TICK) {
                 Ok(Ok(reply)) => return Ok(reply),
@@ -207,6 +209,16 @@ mod tests {
     }
 
     fn call(url: &str, at: SocketAddr, body: Option<&str>, bytes_max: u64) -> Result<Reply, NoReply> {
+        call_within(CONNECT, url, at, body, bytes_max)
+    }
+
+    fn call_within(
+        connect: Duration,
+        url: &str,
+        at: SocketAddr,
+        body: Option<&str>,
+        bytes_max: u64,
+    ) -> Result<Reply, NoReply> {
         let url: WebUrl = url.parse().unwrap();
         let headers = [("X-Key".to_owned(), Zeroizing::new(b"value of a secret".to_vec()))];
         let call = Call {
@@ -218,7 +230,7 @@ mod tests {
             timeout: Duration::from_secs(20),
             bytes_max,
         };
-        Courier::new(&Config::default()).call(&call, &|| false)
+        Courier { connect, ..Courier::new(&Config::default()) }.call(&call, &|| false)
     }
 
     #[test]
@@ -257,7 +269,8 @@ mod tests {
         assert!(matches!(lost, Err(NoReply::Lost(_))), "{lost:?}");
         assert!(heard.recv().is_ok());
         // No TLS comes about, so no request went out.
-        let clear = call(&format!("https://{at}/"), at, Some("END"), 10);
+        let patience = Duration::from_millis(200);
+        let clear = call_within(patience, &format!("https://{at}/"), at, Some("END"), 10);
         assert!(matches!(clear, Err(NoReply::NotSent(_))), "{clear:?}");
     }
 }

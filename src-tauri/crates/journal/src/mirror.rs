@@ -207,7 +207,7 @@ const fn part(body: &Body) -> Part {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
         | TaskInputQueued(_)        | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_) | ModelFailed(_)
         | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
-        ActionRequested(_) | PolicyEvaluated(_) | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_)
+        ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_) | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_)
         | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
         ApprovalRequested(_) | ApprovalGranted(_) | ApprovalDenied(_) | ApprovalExpired(_) | ApprovalCancelled(_)
         | ApprovalInvalidated(_) | ClarificationRequested(_) | ClarificationAnswered(_) | ClarificationExpired(_)

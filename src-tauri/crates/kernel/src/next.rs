@@ -143,11 +143,11 @@ fn after_end(state: &TaskState) -> Next {
 
 fn established(attempt: &AttemptState) -> Next {
     let Some(act) = attempt.act.as_ref() else { return Next::Close };
-    let ActState { outcome, resolved, uncertain, receipt, action_class, .. } = act;
+    let ActState { outcome, resolved, uncertain, receipt, .. } = act;
     if outcome.is_none() && resolved.is_none() {
         return if *uncertain { Next::Wait(Waiting::UnknownOutcome) } else { Next::Settle };
     }
-    if receipt.is_none() && action_class.is_important() {
+    if receipt.is_none() && act.leaves_receipt() {
         Next::Receipt
     } else if attempt.terminated.is_some() {
         Next::Finish

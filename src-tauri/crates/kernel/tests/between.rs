@@ -1,18 +1,21 @@
 //! Between a yes and the act: whatever changes there, the old yes does nothing.
 //!
-//! What was said is changed field by field, as its JSON shows them, so that a field that comes later is tried too.
+//! What was said is changed field by field, as its JSON shows them, so that a field that comes later is tried too. Acts of
+//! every kind that a person is asked about are in [`acts`]; what somebody else may do meanwhile is in [`meddlings`].
 //! Every field of every object is also tried against `governance` itself, without a kernel around it, in its own tests.
 
 use crate::story::{count, state};
 use kernel::Kernel;
+use kernel::command::submit::{Reasoning, Submission};
 use model::artifact::ArtifactKind;
+use model::policy::Profile;
 use model::proposal::Answer;
 use model::{ApprovalId, TaskId};
 use rusqlite::Connection;
 use seal::Digest;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use testkit::{World, change, done, look, say, write};
+use testkit::{Answers, Server, World, change, done, fetch, look, say, write};
 
 /// What binds a yes to an act.
 const BINDING: [ArtifactKind; 5] = [
@@ -23,8 +26,11 @@ const BINDING: [ArtifactKind; 5] = [
     ArtifactKind::StateWitness,
 ];
 
-/// A kind of act, and the answers of a model that lead to it in a folder with `a.txt` and `kept/b.txt`.
+/// A kind of act, and the answers of a model that lead to it in a folder with `a.txt`, `kept/b.txt` and a repository.
+/// Where it says `SERVER` stands the one server there is.
 fn acts() -> Vec<(&'static str, Vec<Answer>)> {
+    let put = json!({ "method": "PUT", "url": "SERVER/note", "body": "mine",
+        "headers": [{ "name": "Accept", "value": "text/plain" }] });
     let items = json!([
         { "op": "write", "path": "c.txt", "content": "new" },
         { "op": "delete", "path": "kept/b.txt" },
@@ -36,19 +42,64 @@ fn acts() -> Vec<(&'static str, Vec<Answer>)> {
         ("delete", vec![say("delete", json!({ "path": "kept/b.txt" }))]),
         ("move", vec![change(json!([{ "op": "move", "from": "a.txt", "to": "kept/c.txt" }]))]),
         ("change set", vec![look("a.txt"), change(items)]),
+        ("fetch", vec![fetch("GET", "SERVER/page?q=1", None)]),
+        ("send", vec![fetched(), say("fetch", put)]),
+        ("commit", vec![say("commit", json!({ "paths": ["a.txt", "kept/b.txt"], "message": "one\n\ntwo" }))]),
+        ("branch", vec![say("branch", json!({ "name": "topic/x" }))]),
+        ("tag", vec![say("tag", json!({ "name": "v1" }))]),
     ]
 }
 
+/// Acts that come to a file, which a test of the folder can see.
+fn is_of_files(kind: &str) -> bool {
+    !matches!(kind, "fetch" | "send" | "commit" | "branch" | "tag")
+}
+
+/// A look at what is replaced later: nobody is asked about it here, and it tells the version.
+fn fetched() -> Answer {
+    fetch("GET", "SERVER/note", None)
+}
+
+fn at(world: &World, letter: char) {
+    world.file(".git/refs/heads/main", &format!("{}\n", letter.to_string().repeat(40)));
+}
+
+/// A server whose pages have a version.
+fn server() -> Server {
+    Server::begin(|_| Answers::With(200, vec![("ETag", "\"v1\"".to_owned())], "text".to_owned()))
+}
+
 /// A world in which this act was allowed and has not begun.
-fn allowed(seed: u64, answers: Vec<Answer>) -> (World, TaskId, ApprovalId) {
-    let world = World::new(seed);
+struct Stage {
+    world: World,
+    task: TaskId,
+    approval: ApprovalId,
+    server: Server,
+}
+
+fn allowed(seed: u64, kind: &str, answers: &[Answer]) -> Stage {
+    let (world, server) = (World::new(seed), server());
     world.file("a.txt", "one");
     world.file("kept/b.txt", "two");
+    world.file(".git/HEAD", "ref: refs/heads/main\n");
+    at(&world, 'a');
+    let there = |answer: &Answer| -> Answer {
+        let text = serde_json::to_string(answer).unwrap().replace("SERVER", &server.url(""));
+        serde_json::from_str(&text).unwrap()
+    };
     // Whoever is asked again gives up, so that one yes is all there is.
-    let task = world.script("act", [answers, vec![done("gave up")]].concat());
-    let approval = world.drive_to_approval(task);
+    let says: Vec<Answer> = answers.iter().map(there).chain([done("gave up")]).collect();
+    world.reasoners.script("act", says);
+    let profile = if is_of_files(kind) { Profile::LocalEditAllowed } else { Profile::ExternalPublishGated };
+    let submission = world.submission("act", Reasoning::Scripted { name: "act".to_owned() });
+    let task = world.kernel().submit(&Submission { profile, ..submission }).unwrap().task_id;
+    let mut approval = world.drive_to_approval(task);
+    if kind == "send" {
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        approval = world.drive_to_approval(task);
+    }
     world.person.allow(world.kernel(), task, approval).unwrap();
-    (world, task, approval)
+    Stage { world, task, approval, server }
 }
 
 /// Effects other than looking that were begun.
@@ -59,10 +110,15 @@ fn begun(kernel: &Kernel, task: TaskId) -> usize {
 /// The digests and bytes of the objects that bind a yes; not those of what was looked at before.
 fn bindings(world: &World, task: TaskId, approval: ApprovalId) -> Vec<(ArtifactKind, Digest, Value)> {
     let state = state(world, task);
-    let asked = &state.approvals[&approval].approval;
+    let record = &state.approvals[&approval];
+    let asked = &record.approval;
+    let envelope = record.envelope.as_ref().expect("a yes").artifact_id;
     let bound = state.artifacts.values().filter(|artifact| match artifact.kind {
         ArtifactKind::ActionRequest => artifact.artifact_id == asked.requested_action_ref,
         ArtifactKind::PolicyResult => artifact.artifact_id == asked.policy_result_ref,
+        // An act before this one had a packet and a yes of its own.
+        ArtifactKind::ApprovalPacket => artifact.artifact_id == asked.approval_packet_ref,
+        ArtifactKind::ApprovalDecision => artifact.artifact_id == envelope,
         kind => BINDING.contains(&kind),
     });
     let read = |digest: &Digest| world.kernel().artifacts().read(digest).unwrap();
@@ -113,10 +169,14 @@ fn exchange(file: &Path, digest: &Digest, bytes: &[u8]) {
 #[test]
 fn no_field_of_what_was_allowed_can_change_before_it_is_done() {
     for (n, (kind, answers)) in acts().into_iter().enumerate() {
-        let (mut world, task, approval) = allowed(1_100 + n as u64, answers);
+        let Stage { mut world, task, approval, server } = allowed(1_100 + n as u64, kind, &answers);
         let (files, before) = (world.files(), begun(world.kernel(), task));
+        let heard = server.heard().len();
         let bindings = bindings(&world, task, approval);
-        for wanted in BINDING {
+        // A look at a server has nothing that could be observed again.
+        for wanted in
+            BINDING.into_iter().filter(|wanted| kind != "fetch" || *wanted != ArtifactKind::StateWitness)
+        {
             assert!(bindings.iter().any(|(kind, ..)| *kind == wanted), "{kind}: no {wanted:?}");
         }
         world.crash();
@@ -126,8 +186,11 @@ fn no_field_of_what_was_allowed_can_change_before_it_is_done() {
         for (bound, digest, object) in bindings {
             let mut pointers = Vec::new();
             leaves("", &object, &mut pointers);
-            // One kind whole, of the others every fourth.
-            for pointer in pointers.into_iter().skip(n % 4).step_by(if n == 0 { 1 } else { 4 }) {
+            // One kind whole, of the others what is done wherever it stands, and every fourth of the rest.
+            let tried = pointers.into_iter().enumerate();
+            let tried =
+                tried.filter(|(at, pointer)| n == 0 || at % 4 == n % 4 || pointer.contains("/action/"));
+            for (_, pointer) in tried {
                 let mut changed = object.clone();
                 let place = changed.pointer_mut(&pointer).unwrap();
                 *place = other(place);
@@ -138,6 +201,7 @@ fn no_field_of_what_was_allowed_can_change_before_it_is_done() {
                     assert_eq!(begun(&kernel, task), before, "{what}");
                 }
                 assert_eq!(world.files(), files, "{kind}, {bound:?}{pointer}");
+                assert_eq!(server.heard().len(), heard, "{kind}, {bound:?}{pointer}");
                 std::fs::copy(&master, &file).unwrap();
             }
         }
@@ -145,7 +209,10 @@ fn no_field_of_what_was_allowed_can_change_before_it_is_done() {
         world.take_up().unwrap();
         world.drive(task);
         assert!(begun(world.kernel(), task) > before, "{kind}");
-        assert_ne!(world.files(), files, "{kind}");
+        let sends = matches!(kind, "fetch" | "send");
+        assert_eq!(server.heard().len(), heard + usize::from(sends), "{kind}");
+        // There are no walls in this world, and version control is not changed without.
+        assert_eq!(world.files() != files, is_of_files(kind), "{kind}");
     }
 }
 
@@ -202,7 +269,25 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             }),
         ],
     ];
+    let moved: Vec<Meddling> = vec![
+        ("the branch is elsewhere", |w| at(w, 'b')),
+        ("the branch is gone", |w| std::fs::remove_file(w.path(".git/refs/heads/main")).unwrap()),
+        ("the branch is elsewhere, packed", |w| {
+            std::fs::remove_file(w.path(".git/refs/heads/main")).unwrap();
+            w.file(".git/packed-refs", &format!("{} refs/heads/main\n", "c".repeat(40)));
+        }),
+        ("refs are kept otherwise", |w| std::fs::create_dir(w.path(".git/reftable")).unwrap()),
+    ];
     match of {
+        "fetch" | "send" => Vec::new(),
+        "commit" => [file, folder, moved].concat(),
+        "branch" => vec![
+            ("somebody has that name", |w| w.file(".git/refs/heads/topic/x", &"b".repeat(40))),
+            ("somebody has that name, packed", |w| {
+                w.file(".git/packed-refs", &format!("{} refs/heads/topic/x\n", "c".repeat(40)));
+            }),
+        ],
+        "tag" => vec![("somebody has that name", |w| w.file(".git/refs/tags/v1", &"b".repeat(40)))],
         "create" => place,
         "delete" => folder,
         "overwrite" | "move" => file,
@@ -238,7 +323,7 @@ fn everything(world: &World) -> Vec<(PathBuf, String)> {
 fn whatever_somebody_changes_in_the_folder_after_the_yes_nothing_is_done_on_it() {
     for (kind, answers) in acts() {
         for (n, (what, meddle)) in meddlings(kind).into_iter().enumerate() {
-            let (world, task, _) = allowed(1_200 + n as u64, answers.clone());
+            let Stage { world, task, .. } = allowed(1_200 + n as u64, kind, &answers);
             let before = begun(world.kernel(), task);
             meddle(&world);
             let theirs = everything(&world);
@@ -271,11 +356,13 @@ fn whatever_becomes_of_the_authority_after_the_yes_nothing_is_done_on_it() {
     ];
     for (kind, answers) in acts() {
         for (n, (what, change)) in changes.iter().enumerate() {
-            let (world, task, _) = allowed(1_300 + n as u64, answers.clone());
+            let Stage { world, task, server, .. } = allowed(1_300 + n as u64, kind, &answers);
             let (before, files) = (begun(world.kernel(), task), everything(&world));
+            let heard = server.heard().len();
             change(&world, task);
             let standing = world.kernel().drive(task);
             assert_eq!(begun(world.kernel(), task), before, "{kind}, {what}: {standing:?}");
+            assert_eq!(server.heard().len(), heard, "{kind}, {what}: {standing:?}");
             let rules = world.folder.path().join(".hermit");
             let now = everything(&world).into_iter().filter(|(path, _)| !path.starts_with(&rules));
             assert_eq!(now.collect::<Vec<_>>(), files, "{kind}, {what}");

@@ -176,6 +176,8 @@ impl At<'_> {
                 self.join(b.action_request_id, EdgeKind::Judged, b.policy_result_id);
                 self.record(b.policy_result_id, &b.result);
             }
+            // What came instead was neither proposed nor asked for by itself: it comes from what was judged.
+            Body::ActionDowngraded(b) => self.join(b.policy_result_id, EdgeKind::Judged, b.instead),
             Body::DecisionRecorded(b) => {
                 let d = &b.decision;
                 self.node(d.decision_id, Some(&d.summary), d.decision_type.as_str());

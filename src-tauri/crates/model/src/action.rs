@@ -64,6 +64,12 @@ impl ActionClass {
         }
     }
 
+    /// Whether it leaves a receipt: what HK-7 demands, and every look that leaves this machine, because an address
+    /// carries words out and what comes back is built upon (HK-7-2).
+    pub const fn leaves_receipt(self) -> bool {
+        self.is_important() || matches!(self, Self::NetworkRead)
+    }
+
     /// Whether HK-16.8 demands that its witness be observed again on delayed execution.
     pub const fn needs_witness(self) -> bool {
         match self {
@@ -401,6 +407,25 @@ pub struct LeftOut {
     pub entries: u64,
 }
 
+/// What a request stands in for: policy allows what was asked only in this lesser form (HK-11.4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsteadOf {
+    /// What was asked.
+    pub action_request_id: ActionRequestId,
+    /// Digest of its canonical bytes.
+    pub request_sha256: Digest,
+    /// What it would have done, in one line.
+    pub asked: String,
+    /// The lesser form, as the rules name it: `readonly`, `draft`.
+    pub mode: String,
+    /// Names of the rules that allow no more, sorted.
+    pub rules: Vec<String>,
+    /// Digest of what policy answered.
+    pub policy_result_sha256: Digest,
+    /// Digest of what was asked as a draft, artifact `diff`: kept for people, and done by nobody.
+    pub draft_sha256: Digest,
+}
+
 /// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionRequest {
@@ -436,9 +461,18 @@ pub struct ActionRequest {
     /// Why a command has not run in a staged view: it runs in the folder itself, after the yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_staged: Option<String>,
+    /// What this is done instead of, because policy allows no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<InsteadOf>,
 }
 
 impl ActionRequest {
+    /// Whether what becomes of it is told by a receipt: its class demands one, or it was done instead of something
+    /// that policy did not allow.
+    pub const fn leaves_receipt(&self) -> bool {
+        self.action_class.leaves_receipt() || self.instead_of.is_some()
+    }
+
     /// The items of a change set: those that were asked for, or those a staged command came to.
     pub fn items(&self) -> &[ChangeItem] {
         match (&self.action, &self.staged) {

@@ -487,4 +487,12 @@ bodies! {
     TaskInputQueued ("task.input_queued", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, ingress_id: IngressId, text: Text,
     }
+
+    // What policy allows only in a lesser form.
+
+    /// What was asked is not done, and a lesser form of it was asked instead, as a request of its own (HK-11.4).
+    ActionDowngraded ("action.downgraded", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, policy_result_id: PolicyResultId, instead: ActionRequestId, mode: String,
+        rules: Vec<String>,
+    }
 }

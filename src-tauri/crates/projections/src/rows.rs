@@ -132,7 +132,8 @@ rows! {
         approval_id: Option<ApprovalId>, grant_id: Option<GrantId>, executor: Option<String>, requested_at: UnixMs,
         dispatched_at: Option<UnixMs>, observed_at: Option<UnixMs>, result_ref: Option<ArtifactId>,
         result_code: Option<ResultCode>, sandbox_level: Option<SandboxLevel>, recovered: bool,
-        trouble: Option<Text>, receipt_id: Option<ReceiptId>,
+        trouble: Option<Text>, receipt_id: Option<ReceiptId>, instead_of: Option<ActionRequestId>,
+        instead_rules: Option<String>,
     }
 
     /// Approval inbox (HK-13.6-4).

@@ -25,6 +25,8 @@ export function ActionView({ action, onSee }: { action: Action | undefined; onSe
         ["Class", plain(action.class)],
         ["Proposed", <><Time at={action.requested_at} ago /> with <code>{action.tool}</code></>],
         ["Policy said", judged === null ? "Nothing yet" : <StateWord key="verdict" tone={judged.tone} mark={judged.mark}>{judged.word}</StateWord>],
+        action.instead_of === null ? null : ["Done instead of", <Hash key="asked" of={action.instead_of} what="identifier" />],
+        action.instead_rules === null ? null : ["Because of", plain(action.instead_rules)],
         approval === null ? null : ["You", <button key="approval" type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval })}>the card</button>],
         action.grant_id === null ? null : ["Grant", <Hash key="grant" of={action.grant_id} what="grant" />],
         ["Walls", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],

@@ -127,6 +127,10 @@ export interface Judged {
   profile: string;
   /** `allow`, `require_approval`, `deny`, `downgrade`. */
   verdict: string;
+  /** The lesser form, with a downgrade: `readonly`, `draft`. */
+  downgrade: string | null;
+  /** With an act that is done instead of another: that other one, in a line, and by which rules. */
+  instead_of: string | null;
   risk: string;
   classes: string[];
   summary: string;

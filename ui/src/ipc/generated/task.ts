@@ -268,6 +268,10 @@ export interface Action {
   requested_at: number;
   observed_at: number | null;
   trouble: Text | null;
+  /** The action that was asked, when this was done instead because policy allowed no more. */
+  instead_of: string | null;
+  /** The rules by which it did. */
+  instead_rules: string | null;
 }
 
 /** One question put to a person. */

@@ -314,6 +314,9 @@ export const actionRequest = object({
   evidence_refs: array(artifactId),
   staged: nullable(staged),
   not_staged: nullable(string),
+  instead_of: nullable(
+    object({ action_request_id: requestId, request_sha256: digest, asked: string, mode: string, rules: array(string), policy_result_sha256: digest, draft_sha256: digest }),
+  ),
 });
 export type ActionRequest = Of<typeof actionRequest>;
 

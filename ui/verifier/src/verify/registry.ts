@@ -21,4 +21,5 @@ export const REGISTRY: readonly string[] = [
   "clarification.expired", "clarification.cancelled", "key.revoked", "checkpoint.cosigned", "person.decided",
   "pin.accepted", "grant.standing_allowed", "grant.standing_revoked", "grant.standing_used", "secret.registered",
   "secret.removed", "content.redacted", "receipts.undone", "task.input_queued",
+  "action.downgraded",
 ];

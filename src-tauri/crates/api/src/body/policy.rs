@@ -132,6 +132,8 @@ fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
     Judged {
         profile: result.policy_profile.to_string(),
         verdict: result.verdict.to_string(),
+        downgrade: result.downgrade.clone(),
+        instead_of: None,
         risk: result.risk_band.to_string(),
         classes: result.action_classes.iter().map(ToString::to_string).collect(),
         summary: result.action_summary.clone(),
@@ -236,7 +238,13 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {
     let kept = query.artifact(policy).wire()?;
     let kept = kept.ok_or_else(|| crate::not_found("artifact", &policy.to_string()))?;
     let result: PolicyResult = backtest::object(host.artifacts()?, kept.content_hash)?;
-    Ok(judged(&engine(&Trial::default())?, &result))
+    let mut said = judged(&engine(&Trial::default())?, &result);
+    if let (Some(asked), Some(rules)) = (row.instead_of, &row.instead_rules) {
+        let asked = query.action(asked).wire()?.and_then(|asked| asked.summary.shown().cloned());
+        let asked = asked.unwrap_or_else(|| "what was asked".to_owned());
+        said.instead_of = Some(format!("{asked}, which {rules} allows in no other form"));
+    }
+    Ok(said)
 }
 
 /// The request behind an approval or a receipt, or the one named outright.

@@ -119,5 +119,7 @@ fn action(r: &ActionRow) -> Action {
         requested_at: r.requested_at.0,
         observed_at: r.observed_at.map(|at| at.0),
         trouble: opt_text(r.trouble.as_ref()),
+        instead_of: opt(r.instead_of),
+        instead_rules: r.instead_rules.clone(),
     }
 }

@@ -31,9 +31,10 @@ A rule is a line; below it, indented, examples and a reason:
     no match git status
     because others see it
   deny FileDelete(**)
-Kinds are Bash, FileRead, FileEdit, FileDelete, Net(host:NAME), Mcp(server__tool). Yours stand in `policy.rules` in the \
-store's folder; a project's in `.hermit/policy.rules`, where they may ask and deny only; a task's are constraints that \
-begin with `rule:`. Deny wins.")]
+Kinds are Bash, FileRead, FileEdit, FileDelete, Net(host:NAME), Mcp(server__tool). A rule says allow, ask or deny; of \
+FileEdit, FileDelete and Net also `look`, which looks at the place or fetches it instead, and `draft`, which keeps what \
+would be written or sent as a text. Yours stand in `policy.rules` in the store's folder; a project's in \
+`.hermit/policy.rules`, where they may not allow; a task's are constraints that begin with `rule:`. Deny wins.")]
     Check {
         /// The file.
         file: PathBuf,

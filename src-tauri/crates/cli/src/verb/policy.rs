@@ -154,10 +154,19 @@ fn judged(out: &Output, found: &Judged) {
     let said = match found.verdict.as_str() {
         "allow" => "allowed without asking",
         "require_approval" => "a person is asked first",
-        "downgrade" => "allowed only in a lesser form",
+        "downgrade" => match found.downgrade.as_deref() {
+            Some("readonly") => {
+                "allowed only as a look: it is not done, and what is there is looked at instead"
+            }
+            Some("draft") => "allowed only as a draft: it is not done, and kept as a text",
+            _ => "allowed only in a lesser form",
+        },
         _ => "refused",
     };
     out.say(tone, said);
+    if let Some(asked) = &found.instead_of {
+        out.line(format!("  instead  of {}", plain(asked)));
+    }
     out.line(format!("  act      {}", plain(&found.summary)));
     out.line(format!("  profile  {}", found.profile));
     out.line(format!("  risk     {}: {}", found.risk, plain(&found.risk_summary)));

@@ -116,6 +116,9 @@ fn show(out: &Output, task: &Task) {
             action.class,
             plain(&action.summary.to_string())
         ));
+        if let Some(rules) = &action.instead_rules {
+            out.say(Tone::Faint, format!("             instead of what was asked, by {}", plain(rules)));
+        }
         if let Some(trouble) = &action.trouble {
             out.say(Tone::Bad, format!("             {}", plain(&trouble.to_string())));
         }

@@ -179,6 +179,14 @@ pub(super) fn outcome(hands: &Hands, request: &ActionRequest, started: UnixMs, r
     }
 }
 
+/// What was sent, by its digest, so that a receipt shows it without saying it.
+fn sent(fetch: &Fetch) -> String {
+    match &fetch.body {
+        None => "sent without a body".to_owned(),
+        Some(body) => format!("{} bytes of body sent, sha256 {}", body.len(), Digest::of(body.as_bytes())),
+    }
+}
+
 /// In words, for result and receipt: whom, where, how much, and the digest of what came back.
 fn observed(request: &ActionRequest, record: &Record) -> Vec<String> {
     let Action::Fetch(fetch) = &request.action else { return Vec::new() };
@@ -188,10 +196,7 @@ fn observed(request: &ActionRequest, record: &Record) -> Vec<String> {
         Came::NotSent(_) => return vec![format!("network: nothing was sent to {server}")],
         Came::Lost(_) => vec![format!("network: {server}{at}: sent, and there is no answer")],
         Came::Answered(reply) => vec![
-            format!(
-                "network: {server}{at}: {} bytes of body sent",
-                fetch.body.as_ref().map_or(0, String::len)
-            ),
+            format!("network: {server}{at}: {}", sent(fetch)),
             format!(
                 "answered with status {}, {} bytes, sha256 {}",
                 reply.status,

@@ -6,7 +6,7 @@ use super::vcs;
 use super::visible::{visible, visible_path};
 use super::web;
 use crate::{policy, risk, witness};
-use model::action::{Action, ActionRequest, ChangeItem, LeftAsIs, Prior, ReadItem, Reversibility};
+use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, LeftAsIs, Prior, ReadItem, Reversibility};
 use model::approval::ApprovalPacket;
 use model::artifact::{EvidenceRef, Selector};
 use model::policy::RiskBand;
@@ -60,6 +60,8 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     let request = &packet.action_request;
     let risk = format!("{}: {}", risk::in_words(packet.risk_band), visible(&packet.risk_summary));
     add(LineKind::Risk, risk);
+    let instead = request.instead_of.iter().flat_map(instead);
+    instead.for_each(|line| add(line.kind, line.text));
     let mut effects = effects(request);
     // A stable sort: what destroys comes first, and otherwise the order of execution stays.
     effects.sort_by_key(|line| line.kind != LineKind::Destructive);
@@ -79,6 +81,23 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     add(LineKind::Quoted, format!("the proposer says why: {}", visible(&packet.rationale)));
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
     Card { title: policy::summary(action), risk_band: packet.risk_band, lines, whole: whole(packet) }
+}
+
+/// What was asked, and what allows no more of it.
+fn instead(instead: &InsteadOf) -> Vec<Line> {
+    let fact = |text: String| Line { kind: LineKind::Fact, text };
+    let InsteadOf { action_request_id, request_sha256, asked, mode, rules, draft_sha256, .. } = instead;
+    vec![
+        fact(format!("INSTEAD of what was asked: {}", visible(asked))),
+        fact(format!("policy allows that only as `{}`: {}", visible(mode), visible(&rules.join(", ")))),
+        fact(format!("what was asked is `{action_request_id}`, sha256 {request_sha256}; it is not done")),
+        fact(format!("it is kept as a draft, sha256 {draft_sha256}")),
+    ]
+}
+
+/// What a request does, as a card tells it: the same words for whoever reads them elsewhere.
+pub fn effects_in_words(request: &ActionRequest) -> Vec<String> {
+    effects(request).into_iter().map(|line| line.text).collect()
 }
 
 fn effects(request: &ActionRequest) -> Vec<Line> {

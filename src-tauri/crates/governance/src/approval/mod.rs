@@ -8,7 +8,7 @@ mod vcs;
 mod visible;
 mod web;
 
-pub use card::{Card, Line, LineKind, card};
+pub use card::{Card, Line, LineKind, card, effects_in_words};
 pub(crate) use decision::belongs;
 pub use decision::{answer, sign, verify, verify_denial};
 pub use packet::{PacketInput, build_packet, packet_bytes};

@@ -21,7 +21,7 @@ use std::str::FromStr;
 pub(crate) const SCHEMA: &str = include_str!("../../policies/hermit.cedarschema");
 
 /// Modes that a downgrade may name.
-const MODES: [&str; 1] = [super::facts::READONLY];
+const MODES: [&str; 2] = [super::facts::READONLY, super::facts::DRAFT];
 
 /// A named text of Cedar rules. Every rule's `@id` begins with the layer's name and a dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) const fn layers(profile: Profile) -> &'static [Layer<'static>] {
     match profile {
         Profile::ReadonlyAnalysis => &[BASE, WALLS, layer!("readonly_analysis")],
         Profile::LocalEditAllowed => &[BASE, WALLS, EDIT],
-        Profile::NetworkReadAllowed => &[BASE, WALLS, EDIT, FETCH],
+        Profile::NetworkReadAllowed => &[BASE, WALLS, EDIT, FETCH, layer!("network_read_only")],
         Profile::RepoMutationGated => &[BASE, EDIT, FETCH, VCS, layer!("repo_mutation_gated")],
         Profile::ExternalPublishGated => &[BASE, WALLS, EDIT, FETCH, VCS, layer!("external_publish_gated")],
         Profile::DestructiveDenied => &[BASE, WALLS, EDIT, layer!("destructive_denied")],

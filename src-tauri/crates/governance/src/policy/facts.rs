@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 /// The request as it stands.
 pub(crate) const FULL: &str = "full";
 /// The lesser form in which it is only looked at.
-pub(crate) const READONLY: &str = "readonly";
+pub const READONLY: &str = "readonly";
+/// The lesser form in which it is kept as a text, and nothing of it is done.
+pub const DRAFT: &str = "draft";
 
 /// Permission bits of which any lets a file be run.
 const EXECUTE_BITS: u32 = 0o111;

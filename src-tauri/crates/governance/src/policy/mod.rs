@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use bundle::Layer;
 pub use cedar::CedarAsk;
 pub(crate) use facts::Facts;
+pub use facts::{DRAFT, READONLY};
 pub use permissions::{Permissions, RuleScope};
 pub use trial::{RuleEffect, RuleText, Trial, hypothetical};
 pub(crate) use words::count;

@@ -33,6 +33,10 @@ enum Answer {
     Allow,
     Ask,
     Deny,
+    /// Only looked at, or fetched.
+    Look,
+    /// Only kept as a text.
+    Draft,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +86,7 @@ enum Part {
 }
 
 impl Permissions {
-    /// Reads rules: `allow|ask|deny KIND(PATTERN)` a line, below it indented `match EXAMPLE`, `no match EXAMPLE` and
+    /// Reads rules: `allow|ask|look|draft|deny KIND(PATTERN)` a line, below it indented `match EXAMPLE`, `no match EXAMPLE` and
     /// `because TEXT`; `#` begins a comment line.
     ///
     /// # Errors
@@ -106,7 +110,7 @@ impl Permissions {
             }
             let rule = rule(scope, at + 1, said).map_err(|why| refuse(at, &why))?;
             if scope == RuleScope::Project && rule.answer == Answer::Allow {
-                return Err(refuse(at, "a project may ask and deny; only you allow"));
+                return Err(refuse(at, "a project may ask, look, draft and deny; only you allow"));
             }
             rules.push(rule);
             if rules.len() > RULES_MAX {
@@ -140,21 +144,26 @@ impl Permissions {
     pub fn cedar(&self) -> String {
         const YES: &str = "unless { context has approval && context has packet_hash && \
                            context.approval.packet_hash == context.packet_hash }";
+        const FULL: &str = " && context.mode == \"full\"";
         let mut out = format!("// The rules of the {}, sha256 {}.\n\n", self.scope, self.sha256);
         for rule in self.rules.iter().filter(|rule| rule.answer != Answer::Allow) {
             let Permission { id, answer, because, text, .. } = rule;
             let reason =
                 because.clone().unwrap_or_else(|| format!("a rule of the {} says `{text}`", self.scope));
             let reason = reason.replace('\\', "\\\\").replace('"', "\\\"");
-            let (decision, unless) = match answer {
-                Answer::Ask => ("@decision(\"ask\")\n", YES),
-                Answer::Allow | Answer::Deny => ("", ""),
+            // What only looks anyway has no lesser form, so such a rule does not speak of it.
+            const CHANGES: &str = "action in Hermit::Action::\"consequential\"";
+            let (decision, action, full, unless) = match answer {
+                Answer::Ask => ("@decision(\"ask\")\n", "action", FULL, YES),
+                Answer::Look => ("@decision(\"downgrade:readonly\")\n", CHANGES, FULL, ""),
+                Answer::Draft => ("@decision(\"downgrade:draft\")\n", CHANGES, FULL, ""),
+                Answer::Allow | Answer::Deny => ("", "action", "", ""),
             };
             // Writing into a string cannot fail.
             let _ = writeln!(
                 out,
-                "@id(\"{id}\")\n{decision}@reason(\"{reason}\")\nforbid (principal, action, resource)\nwhen {{ \
-                 context.matched.contains(\"{id}\") }}\n{unless};\n"
+                "@id(\"{id}\")\n{decision}@reason(\"{reason}\")\nforbid (principal, {action}, resource)\nwhen {{ \
+                 context.matched.contains(\"{id}\"){full} }}\n{unless};\n"
             );
         }
         out
@@ -187,16 +196,24 @@ pub(crate) fn allowed_by(all: &[Permissions], request: &ActionRequest) -> Option
 
 fn rule(scope: RuleScope, line: usize, text: &str) -> Result<Permission, String> {
     let (word, rest) =
-        text.split_once(char::is_whitespace).ok_or("a rule is `allow|ask|deny KIND(PATTERN)`")?;
+        text.split_once(char::is_whitespace).ok_or("a rule is `allow|ask|look|draft|deny KIND(PATTERN)`")?;
     let answer = match word {
         "allow" => Answer::Allow,
         "ask" => Answer::Ask,
+        "look" => Answer::Look,
+        "draft" => Answer::Draft,
         "deny" => Answer::Deny,
-        other => return Err(format!("`{other}` is none of `allow`, `ask`, `deny`")),
+        other => return Err(format!("`{other}` is none of `allow`, `ask`, `look`, `draft`, `deny`")),
     };
     let rest = rest.trim();
+    let lesser = ["FileEdit(", "FileDelete(", "Net("];
+    if matches!(answer, Answer::Look | Answer::Draft) && !lesser.iter().any(|kind| rest.starts_with(kind)) {
+        return Err(format!(
+            "`{word}` speaks of FileEdit, FileDelete and Net; nothing else has a lesser form"
+        ));
+    }
     let inner = rest.strip_suffix(')').and_then(|rest| rest.split_once('('));
-    let (kind, pattern) = inner.ok_or("a rule is `allow|ask|deny KIND(PATTERN)`")?;
+    let (kind, pattern) = inner.ok_or("a rule is `allow|ask|look|draft|deny KIND(PATTERN)`")?;
     let glob = |pattern: &str| match glob_is_sound(pattern) {
         true => Ok(pattern.to_owned()),
         false => Err(format!("`{pattern}` is no glob below the project")),

@@ -104,5 +104,6 @@ pub fn hypothetical(action: Action) -> ActionRequest {
         evidence_refs: Vec::new(),
         staged: None,
         not_staged: None,
+        instead_of: None,
     }
 }

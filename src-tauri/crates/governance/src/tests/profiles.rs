@@ -8,7 +8,7 @@ use model::policy::{Profile, Verdict};
 use model::receipt::SandboxLevel;
 
 /// Columns in the order of [`Profile::ALL`]: readonly, edits, network reads, repository, publication, preserving.
-/// `+` allow, `?` a person is asked, `-` deny, `r` only as a look.
+/// `+` allow, `?` a person is asked, `-` deny, `r` only as a look, `d` only as a draft.
 const BY_CLASS: &str = "
     read_local             +  +  +  +  +  +
     network_read           -  -  ?  ?  ?  -
@@ -17,10 +17,10 @@ const BY_CLASS: &str = "
     delete_local           r  ?  ?  ?  ?  -
     execute_command        -  ?  ?  ?  ?  -
     rollback               -  ?  ?  ?  ?  ?
-    vcs_mutation           -  -  -  ?  ?  -
-    network_write          -  -  -  -  ?  -
-    credentialed_api_call  -  -  -  -  ?  -
-    publication            -  -  -  -  ?  -
+    vcs_mutation           d  -  -  ?  ?  -
+    network_write          d  -  r  -  ?  -
+    credentialed_api_call  d  -  -  -  ?  -
+    publication            d  -  -  -  ?  -
     payment                -  -  -  -  -  -
     policy_override        -  -  -  -  -  -
     approval_resolution    -  -  -  -  -  -
@@ -36,7 +36,7 @@ const BY_SITUATION: &str = "
     delete                   r  ?  ?  ?  ?  -
     move                     r  ?  ?  ?  ?  -
     create_and_delete        r  ?  ?  ?  ?  -
-    write_into_git           -  -  -  ?  ?  -
+    write_into_git           d  -  -  ?  ?  -
     command                  -  ?  ?  ?  ?  -
     command_git_commit       -  -  -  ?  ?  -
     command_git_status       -  ?  ?  ?  ?  -
@@ -46,8 +46,8 @@ const BY_SITUATION: &str = "
     unconfined_network       -  -  -  -  -  -
     unsandboxed_level        -  -  -  -  -  -
     fetch                    -  -  ?  ?  ?  -
-    send                     -  -  -  -  ?  -
-    commit                   -  -  -  ?  ?  -
+    send                     d  -  -  -  ?  -
+    commit                   d  -  -  ?  ?  -
     remember                 -  ?  ?  ?  ?  ?
     undo_by_creating         -  ?  ?  ?  ?  ?
     undo_by_overwriting      -  ?  ?  ?  ?  -
@@ -57,12 +57,16 @@ const BY_SITUATION: &str = "
     outside_step             -  -  -  -  -  -
 ";
 
-fn rows(table: &'static str) -> Vec<(&'static str, Vec<Verdict>)> {
+/// A verdict and, of a downgrade, the lesser form.
+type Said = (Verdict, Option<&'static str>);
+
+fn rows(table: &'static str) -> Vec<(&'static str, Vec<Said>)> {
     let verdict = |sign: &str| match sign {
-        "+" => Verdict::Allow,
-        "?" => Verdict::RequireApproval,
-        "-" => Verdict::Deny,
-        "r" => Verdict::Downgrade,
+        "+" => (Verdict::Allow, None),
+        "?" => (Verdict::RequireApproval, None),
+        "-" => (Verdict::Deny, None),
+        "r" => (Verdict::Downgrade, Some("readonly")),
+        "d" => (Verdict::Downgrade, Some("draft")),
         other => panic!("`{other}` is no sign of the table"),
     };
     let row = |line: &'static str| {
@@ -91,9 +95,10 @@ fn every_profile_answers_every_class_as_the_table_says() {
     for (name, verdicts) in rows {
         let class: ActionClass = name.parse().expect("a class");
         assert_eq!(verdicts.len(), Profile::ALL.len(), "`{name}` answers every profile");
-        for (profile, wanted) in Profile::ALL.iter().zip(verdicts) {
+        for (profile, (wanted, mode)) in Profile::ALL.iter().zip(verdicts) {
             let got = probe(&ENGINE, *profile, &[class], &facts(class));
             assert_eq!(got.verdict, wanted, "`{name}` under `{profile}`: {:?}", got.reasons);
+            assert_eq!(got.downgrade.as_deref(), mode, "`{name}` under `{profile}`");
             assert!(!got.rules.is_empty(), "`{name}` under `{profile}` names what decided");
         }
     }
@@ -137,7 +142,7 @@ fn every_profile_answers_telling_actions_as_the_table_says() {
     for (name, verdicts) in rows(BY_SITUATION) {
         assert_eq!(verdicts.len(), Profile::ALL.len(), "`{name}` answers every profile");
         let request = request(situation(name));
-        for (profile, wanted) in Profile::ALL.iter().zip(verdicts) {
+        for (profile, (wanted, mode)) in Profile::ALL.iter().zip(verdicts) {
             let mut question = question(&request, *profile);
             question.untrusted_in_context = name.starts_with("untrusted");
             question.allow_unconfined = matches!(name, "unconfined_allowed" | "unconfined_network");
@@ -153,7 +158,6 @@ fn every_profile_answers_telling_actions_as_the_table_says() {
             let got = ENGINE.evaluate(&question);
             let why = &got.reasoning_summary;
             assert_eq!(got.verdict, wanted, "`{name}` under `{profile}`: {why}");
-            let mode = (wanted == Verdict::Downgrade).then_some("readonly");
             assert_eq!(got.downgrade.as_deref(), mode, "a downgrade, and only that, names its mode");
             // A yes to the very packet turns exactly a question into an allow, and lifts nothing else.
             question.packet = Some(sha("packet"));

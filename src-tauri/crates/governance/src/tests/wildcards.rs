@@ -158,3 +158,30 @@ fn examples_are_checked_and_what_is_not_understood_is_refused_with_its_line() {
         PolicyEngine::with_permissions(vec![read_rules(RuleScope::User, sneaky).expect("words")]).is_ok()
     );
 }
+
+#[conforms::conforms("HK-11.4-1")]
+#[test]
+fn a_rule_allows_an_edit_or_a_send_only_as_a_look_or_as_a_draft() {
+    let rules =
+        "look FileEdit(docs/**)\ndraft FileDelete(docs/**)\ndraft Net(host:*)\ndeny FileEdit(docs/no.md)\n";
+    let engine = engine(&[(RuleScope::Project, rules)]);
+    let says = |action: Action, profile| {
+        let got = engine.evaluate(&question(&request(action), profile));
+        (got.verdict, got.downgrade, got.determining_rules)
+    };
+    let lesser = |mode: &str, rule: &str| (Verdict::Downgrade, Some(mode.to_owned()), vec![rule.to_owned()]);
+    for profile in [Profile::LocalEditAllowed, Profile::ExternalPublishGated] {
+        assert_eq!(says(change(&[create("docs/a.md")]), profile), lesser("readonly", "project.l1"));
+        assert_eq!(says(change(&[delete("docs/a.md")]), profile), lesser("draft", "project.l2"));
+        assert_eq!(says(send(), profile), lesser("draft", "project.l3"));
+        assert_eq!(says(change(&[create("a.md")]), profile).0, Verdict::RequireApproval, "of no rule");
+        assert_eq!(says(change(&[create("docs/no.md")]), profile).0, Verdict::Deny, "deny wins");
+        // What would be changed in both ways is not done in either: the first form by its name stands for all of it.
+        let both = change(&[create("docs/a.md"), delete("docs/b.md")]);
+        assert_eq!(says(both, profile), lesser("draft", "project.l2"));
+    }
+    assert_eq!(says(fetch(), Profile::NetworkReadAllowed).0, Verdict::RequireApproval, "a look stays one");
+    for refused in ["look Bash(ls)", "draft FileRead(**)", "draft Mcp(a__b)", "see FileEdit(**)"] {
+        assert!(read_rules(RuleScope::User, refused).is_err(), "{refused}");
+    }
+}

@@ -194,6 +194,7 @@ pub(crate) fn request(action: Action) -> ActionRequest {
         evidence_refs: vec![id!(ArtifactId, 5)],
         staged: None,
         not_staged: None,
+        instead_of: None,
     }
 }
 

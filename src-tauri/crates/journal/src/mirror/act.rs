@@ -22,6 +22,12 @@ pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body) -> Vec<Dra
             let text = format!("{}, {} risk", b.verdict, b.risk_band);
             vec![about(step(event, "policy", json!(text)), b.action_request_id)]
         }
+        Body::ActionDowngraded(b) => {
+            let text = format!("only in a lesser form: {}, by {}", b.mode, b.rules.join(", "));
+            let mut told = step(event, "downgraded", json!(text));
+            told.payload.insert("instead".to_owned(), json!(b.instead));
+            vec![about(told, b.action_request_id)]
+        }
         Body::WitnessDrifted(b) => {
             let mut told = step(event, "drifted", json!("what was approved has changed since"));
             let differences: Vec<Value> = b.differences.iter().map(shown).collect();

@@ -27,7 +27,7 @@ impl Kernel {
         let mut track = Track::of(state);
         let act = self.act(state)?.clone();
         track.unblock(&mut w, "settled")?;
-        if status_of(state)? == AttemptStatus::Observing && act.action_class.is_important() {
+        if status_of(state)? == AttemptStatus::Observing && act.leaves_receipt() {
             track.attempt(&mut w, AttemptStatus::ReceiptPending, "settled")?;
         }
         match (&act.outcome, act.resolved) {

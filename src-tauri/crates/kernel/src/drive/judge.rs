@@ -198,11 +198,11 @@ impl Kernel {
         match judged.policy.verdict {
             Verdict::Allow => self.dispatch_now(cell, guard, w, track, hands, judged, None),
             Verdict::RequireApproval => self.ask_person(&mut guard, w, track, judged),
-            Verdict::Downgrade => {
-                let instead = self.lesser(&guard, &mut w, hands, &judged)?;
-                self.forbid(&mut guard, w, track, &judged, instead)
-            }
-            Verdict::Deny => self.forbid(&mut guard, w, track, &judged, None),
+            Verdict::Downgrade => match self.lesser(&guard, &w, hands, &judged)? {
+                Some(lesser) => self.lessen(&mut guard, w, track, &judged, lesser),
+                None => self.forbid(&mut guard, w, track, &judged),
+            },
+            Verdict::Deny => self.forbid(&mut guard, w, track, &judged),
         }
     }
 
@@ -267,14 +267,13 @@ impl Kernel {
         Ok(())
     }
 
-    /// Policy said no: nothing runs, the model is told why, and what was done instead.
+    /// Policy said no: nothing runs, and the model is told why.
     fn forbid(
         &self,
         state: &mut TaskState,
         mut w: Writeup<'_>,
         mut track: Track,
         judged: &Judged,
-        instead: Option<serde_json::Value>,
     ) -> Result<(), Error> {
         let mut seat = Seat::take(self)?;
         let ask = Ask {
@@ -284,12 +283,15 @@ impl Kernel {
             granted_packet: None,
         };
         seat.pass(self, &mut w, &ask)?;
-        let reason = judged.policy.reasoning_summary.clone();
+        let reason = match &judged.request.instead_of {
+            None => judged.policy.reasoning_summary.clone(),
+            Some(instead) => {
+                format!("{}; it was asked instead of `{}`", judged.policy.reasoning_summary, instead.asked)
+            }
+        };
         let told = json!({
-            "result_code": if judged.policy.verdict == Verdict::Downgrade { "downgraded" } else { "denied" },
+            "result_code": "denied",
             "summary": format!("not allowed by policy: {reason}"),
-            "mode": judged.policy.downgrade,
-            "instead": instead,
             "rules": judged.policy.determining_rules,
         });
         self.tell(&mut w, &judged.request, &told)?;

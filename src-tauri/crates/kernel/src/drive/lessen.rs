@@ -1,19 +1,33 @@
-//! What policy allows only in a lesser form: the change is drafted and looked at, and nothing is changed (HK-11.4).
+//! What policy allows only in a lesser form: looked at, fetched, or kept as a draft, and not done (HK-11.4).
 //!
-//! The lesser form is a request of its own, with its own digest, and policy is asked about it like about any other. What
-//! was asked and what was done instead both stay on record, and the proposer is told.
+//! The lesser form is a request of its own that says what it stands in for and by which rules. It goes the way of any
+//! request: policy is asked about it, a person where policy says so, a grant is minted, it is dispatched, and its receipt
+//! tells what was asked, what was done instead, and why. A lesser form has none of its own: what policy does not allow of
+//! it is a no.
 
 use super::judge::Judged;
 use super::normalise::{Normalised, in_one_line};
-use crate::Error;
+use crate::gatepass::{Ask, Seat};
 use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::TaskState;
+use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use model::action::{Action, ChangeItem, Prior, ReadItem};
-use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use crate::{Error, redaction};
+use effects::Outcome;
+use governance::{DRAFT, READONLY};
+use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, Prior, ReadItem};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
+use model::attempt::AttemptStatus;
+use model::body::{ActionDowngraded, ActionRequested};
 use model::policy::Verdict;
-use model::{Digest, PolicyResultId, RelPath};
+use model::principal::PrincipalType;
+use model::receipt::Receipt;
+use model::vcs::VcsChange;
+use model::web::{Fetch, Method};
+use model::witness::Found;
+use model::{PolicyResultId, RelPath, ResourceId, Sensitive};
+use seal::Digest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,58 +35,142 @@ use std::fmt::Write as _;
 /// Bytes of a draft that the proposer is shown; the whole is an artifact.
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
 
+/// A lesser request, not on record yet.
+pub(super) struct Lesser {
+    request: ActionRequest,
+    draft: String,
+}
+
 impl Kernel {
-    /// The lesser form of a request that policy downgraded, in words for the proposer. None when there is none, or when
-    /// policy does not allow that either: then the answer is no.
+    /// The lesser form of a request that policy downgraded. None when there is none, or when policy denies that too:
+    /// then the answer is no. Nothing is recorded by asking.
     pub(super) fn lesser(
         &self,
         state: &TaskState,
-        w: &mut Writeup<'_>,
+        w: &Writeup<'_>,
         hands: &dyn Hands,
         judged: &Judged,
-    ) -> Result<Option<Value>, Error> {
-        let Action::Change { items } = &judged.request.action else { return Ok(None) };
-        let asked = judged.request.action_request_id;
-        let reason = format!("looks at what `{asked}` would change, because policy allows no more");
-        let look = Action::Observe { items: looks(items) };
-        let Normalised { request, bytes, .. } = self.request_of(state, w, hands, look, &reason)?;
-        let request_sha256 = Digest::of(&bytes);
+    ) -> Result<Option<Lesser>, Error> {
+        let (asked, mode) = (&judged.request, judged.policy.downgrade.as_deref().unwrap_or_default());
+        let there = |folder: &RelPath| is_there(hands, asked, folder);
+        let Some(action) = lesser_action(mode, &asked.action, &there).filter(|_| asked.instead_of.is_none())
+        else {
+            return Ok(None);
+        };
+        let reason = format!("policy allows `{}` only as `{mode}`", asked.action_request_id);
+        let Normalised { mut request, bytes, .. } = self.request_of(state, w, hands, action, &reason)?;
+        request.proposed_by = self.actor(PrincipalType::PolicyEngine)?.actor_id;
+        let bytes = if request.proposed_by == asked.proposed_by {
+            bytes
+        } else {
+            seal::canon::to_canonical(&request)?
+        };
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let policy = self.ask_policy(state, &request, request_sha256, id, w.now)?;
-        if policy.verdict != Verdict::Allow {
+        let policy = self.ask_policy(state, &request, Digest::of(&bytes), id, w.now)?;
+        if !matches!(policy.verdict, Verdict::Allow | Verdict::RequireApproval) {
             return Ok(None);
         }
-        let from = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id];
-        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(from))?;
-        let by = w.object(&policy, NewArtifact::audit(ArtifactKind::PolicyResult).from([at.artifact_id]))?;
-        let draft = self.draft_of(w, hands, items)?;
+        let draft = match &asked.action {
+            Action::Change { items } => self.draft_of(w, hands, items)?,
+            Action::Fetch(fetch) => sent_as_text(fetch),
+            _ => governance::approval::effects_in_words(asked).join("\n"),
+        };
+        Ok(Some(Lesser { request, draft }))
+    }
+
+    /// The downgraded request is over, and the lesser one is in hand, to be judged like any other: one commit.
+    pub(super) fn lessen(
+        &self,
+        state: &mut TaskState,
+        mut w: Writeup<'_>,
+        mut track: Track,
+        judged: &Judged,
+        lesser: Lesser,
+    ) -> Result<(), Error> {
+        let mut seat = Seat::take(self)?;
+        let ask = Ask {
+            tool: judged.request.action.tool(),
+            request: &judged.request_ref,
+            verdict: judged.policy.verdict,
+            granted_packet: None,
+        };
+        seat.pass(self, &mut w, &ask)?;
+        let Lesser { mut request, draft } = lesser;
         let mut new = NewArtifact::audit(ArtifactKind::Diff)
             .class(ArtifactClass::Deliverable)
             .media("text/plain; charset=utf-8")
             .trust(TrustTier::Untrusted)
             .from([judged.request_ref.artifact_id]);
         new.alias = Some(format!("draft of {}", in_one_line(&judged.request.action)));
-        let kept = w.artifact(draft.as_bytes(), new)?;
-        let found = hands.observe(&governance::witness::observable(&judged.request.target_resources));
-        let found: Vec<Value> = found
-            .iter()
-            .map(|print| json!({ "resource": print.resource, "found": governance::witness::in_words(&print.state) }))
-            .collect();
+        let draft = w.artifact(draft.as_bytes(), new)?;
+        request.instead_of = Some(InsteadOf {
+            action_request_id: judged.request.action_request_id,
+            request_sha256: judged.request_ref.sha256,
+            asked: in_one_line(&judged.request.action),
+            mode: judged.policy.downgrade.clone().unwrap_or_default(),
+            rules: judged.policy.determining_rules.clone(),
+            policy_result_sha256: judged.policy_ref.sha256,
+            draft_sha256: draft.sha256,
+        });
+        let bytes = seal::canon::to_canonical(&request)?;
+        let from = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id, draft.artifact_id];
+        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(from))?;
+        w.push(ActionRequested {
+            action_request_id: request.action_request_id,
+            request: at,
+            action_class: request.action_class,
+            tool: request.action.tool().to_owned(),
+            summary: Sensitive::from(done_in_words(&request)),
+        });
+        w.push(ActionDowngraded {
+            action_request_id: judged.request.action_request_id,
+            policy_result_id: judged.policy.policy_result_id,
+            instead: request.action_request_id,
+            mode: judged.policy.downgrade.clone().unwrap_or_default(),
+            rules: judged.policy.determining_rules.clone(),
+        });
+        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "policy allows a lesser form of it")?;
+        self.commit(w, Some(state))?;
+        seat.moved();
+        Ok(())
+    }
+
+    /// What the proposer is told: what it asked, what was done instead and why, and what that found.
+    pub(super) fn told_instead(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        (request, instead): (&ActionRequest, &InsteadOf),
+        outcome: &Outcome,
+        outputs: &[ArtifactRef],
+    ) -> Result<ArtifactRef, Error> {
+        let draft = String::from_utf8_lossy(&self.artifacts.read(&instead.draft_sha256)?).into_owned();
         let end = (0..=SHOWN_BYTES_MAX.min(draft.len())).rev().find(|at| draft.is_char_boundary(*at));
         let shown = draft.get(..end.unwrap_or(0)).unwrap_or_default();
-        Ok(Some(json!({
-            "asked": in_one_line(&judged.request.action),
-            "done": "drafted and looked at; nothing was changed",
-            "request": at.artifact_id,
-            "request_sha256": request_sha256,
-            "policy_result": by.artifact_id,
-            "verdict": policy.verdict.as_str(),
-            "found": found,
-            "draft": kept.artifact_id,
-            "draft_sha256": kept.sha256,
+        let seen = outcome.outputs.first().and_then(|output| {
+            let clean = redaction::clean(w.redactor(), &output.bytes, true).ok()?;
+            serde_json::from_slice::<Value>(&clean.rest).ok()
+        });
+        let told = json!({
+            "result_code": "downgraded",
+            "summary": format!("not done: policy allows it only as `{}`; {}", instead.mode, done_in_words(request)),
+            "asked": instead.asked,
+            "mode": instead.mode,
+            "rules": instead.rules,
+            "done": outcome.result_code.as_str(),
+            "error": outcome.error,
+            "observed": outcome.observed,
+            "seen": seen,
+            "draft": draft_in(state, instead).map(|draft| draft.artifact_id),
+            "draft_sha256": instead.draft_sha256,
             "diff": shown,
             "diff_left_out": draft.len().saturating_sub(shown.len()),
-        })))
+        });
+        let new = NewArtifact::audit(ArtifactKind::ActionResult)
+            .class(ArtifactClass::Evidence)
+            .trust(TrustTier::Untrusted)
+            .from(outputs.iter().map(|o| o.artifact_id));
+        w.object(&told, new)
     }
 
     /// The change as lines that a person reads, item by item.
@@ -112,8 +210,16 @@ impl Kernel {
     }
 }
 
-/// Each place by its digest where something is, and the folder it would come to where nothing is.
-fn looks(items: &[ChangeItem]) -> Vec<ReadItem> {
+/// Each place by its digest where something is, and the nearest folder it would come to where nothing is.
+fn looks(items: &[ChangeItem], there: &dyn Fn(&RelPath) -> bool) -> Vec<ReadItem> {
+    // A folder that would be made first is not there to be looked at.
+    let folder = |path: &RelPath| {
+        let mut folder = path.parent();
+        while !folder.is_root() && !there(&folder) {
+            folder = folder.parent();
+        }
+        folder
+    };
     let mut hashed: BTreeSet<RelPath> = BTreeSet::new();
     let mut listed: BTreeSet<RelPath> = BTreeSet::new();
     for item in items {
@@ -124,14 +230,115 @@ fn looks(items: &[ChangeItem]) -> Vec<ReadItem> {
             ChangeItem::Write { path, .. }
             | ChangeItem::Folder { path, .. }
             | ChangeItem::Link { path, .. } => {
-                listed.insert(path.parent());
+                listed.insert(folder(path));
             }
             ChangeItem::Move { from, to, .. } => {
                 hashed.insert(from.clone());
-                listed.insert(to.parent());
+                listed.insert(folder(to));
             }
         }
     }
     let hashes = hashed.into_iter().map(|path| ReadItem::Hash { path });
     hashes.chain(listed.into_iter().map(|path| ReadItem::List { path, recursive: false })).collect()
+}
+
+/// The action of the lesser form; none where there is none.
+fn lesser_action(mode: &str, asked: &Action, there: &dyn Fn(&RelPath) -> bool) -> Option<Action> {
+    let look = |items| Some(Action::Observe { items });
+    match (mode, asked) {
+        (READONLY, Action::Change { items }) => look(looks(items, there)),
+        (READONLY, Action::Vcs { change }) => look(committed(change)),
+        (READONLY, Action::Fetch(fetch)) if fetch.method.changes() => Some(Action::Fetch(read_of(fetch))),
+        (DRAFT, Action::Change { .. } | Action::Vcs { .. }) => look(Vec::new()),
+        (DRAFT, Action::Fetch(fetch)) if fetch.method.changes() => look(Vec::new()),
+        _ => None,
+    }
+}
+
+/// Whether a folder is there, in the workspace that the request is about.
+fn is_there(hands: &dyn Hands, asked: &ActionRequest, folder: &RelPath) -> bool {
+    let workspace = asked.target_resources.iter().find_map(|resource| match resource {
+        ResourceId::File(workspace, _) => Some(*workspace),
+        _ => None,
+    });
+    workspace.is_some_and(|workspace| {
+        let found = hands.observe(&[ResourceId::File(workspace, folder.clone())]);
+        found.iter().any(|print| matches!(print.state, Found::Folder { .. }))
+    })
+}
+
+/// The same place, fetched: without what would have been sent, and without any secret, which would make it a call in
+/// somebody's name.
+fn read_of(fetch: &Fetch) -> Fetch {
+    let mut read = fetch.clone();
+    read.method = Method::Get;
+    read.body = None;
+    read.if_match = None;
+    let about_body = |name: &str| name.to_ascii_lowercase().starts_with("content-");
+    read.headers.retain(|header| header.secret.is_none() && !about_body(&header.name));
+    read
+}
+
+/// A request as it would have been sent; secrets by their handles.
+fn sent_as_text(fetch: &Fetch) -> String {
+    let mut text = format!("{} {}\n", fetch.method, fetch.url);
+    for header in &fetch.headers {
+        let secret = header.secret.as_ref().map(|handle| format!("[secret:{handle}]")).unwrap_or_default();
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "{}: {}{secret}", header.name, header.value);
+    }
+    match &fetch.body {
+        Some(body) => format!("{text}\n{body}"),
+        None => text,
+    }
+}
+
+/// The files that would be committed, as they are.
+fn committed(change: &VcsChange) -> Vec<ReadItem> {
+    let there = change.files().iter().filter(|file| file.sha256.is_some());
+    there.map(|file| ReadItem::Hash { path: file.path.clone() }).collect()
+}
+
+/// The draft that a lesser request names.
+fn draft_in(state: &TaskState, instead: &InsteadOf) -> Option<ArtifactRef> {
+    let named = state.artifacts.values().find(|a| a.content_hash == instead.draft_sha256)?;
+    Some(ArtifactRef { artifact_id: named.artifact_id, sha256: named.content_hash })
+}
+
+/// What is done instead, in one line.
+fn done_in_words(request: &ActionRequest) -> String {
+    match &request.action {
+        Action::Observe { items } if items.is_empty() => "kept as a draft".to_owned(),
+        Action::Observe { items } => {
+            let places = if items.len() == 1 { "the place" } else { "the places" };
+            format!("looked at {places} instead, and kept as a draft")
+        }
+        _ => format!("instead: {}; and kept as a draft", in_one_line(&request.action)),
+    }
+}
+
+/// What the receipt of a lesser form says beside what ran: what was asked, what was done instead, and by which rules.
+pub(super) fn receipted(state: &TaskState, request: &ActionRequest, receipt: &mut Receipt) {
+    let Some(instead) = &request.instead_of else { return };
+    let rules = instead.rules.join(", ");
+    let said = [
+        format!(
+            "asked: {} ({}, sha256 {})",
+            instead.asked, instead.action_request_id, instead.request_sha256
+        ),
+        format!("done instead: {}", done_in_words(request)),
+        format!("by {rules}, which allows it only as `{}`", instead.mode),
+        format!(
+            "policy result sha256 {}, draft sha256 {}",
+            instead.policy_result_sha256, instead.draft_sha256
+        ),
+    ];
+    receipt.observed.splice(0..0, said.map(Sensitive::from));
+    receipt.output_refs.extend(draft_in(state, instead));
+    let came = receipt.result_summary.shown().cloned().unwrap_or_default();
+    receipt.result_summary = Sensitive::from(format!(
+        "not done: {}; {} ({came}), by {rules}",
+        instead.asked,
+        done_in_words(request)
+    ));
 }

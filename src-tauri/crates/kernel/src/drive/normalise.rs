@@ -159,6 +159,7 @@ impl Kernel {
             evidence_refs: attempt.observed.iter().map(|o| o.artifact.artifact_id).collect(),
             staged: None,
             not_staged: None,
+            instead_of: None,
         };
         let bytes = seal::canon::to_canonical(&request)?;
         Ok(Normalised { request, bytes, found, staging: None })

@@ -37,7 +37,7 @@ impl Kernel {
             return self.uncertain(state, w, track, request, &outcome);
         }
         let outputs = self.keep_outputs(&mut w, request, &outcome)?;
-        let result = self.result_of(&mut w, request, &outcome, &outputs)?;
+        let result = self.result_of(state, &mut w, request, &outcome, &outputs)?;
         w.push_keyed(
             Some(format!("observe:{}", request.action_request_id)),
             EffectObserved {
@@ -48,7 +48,7 @@ impl Kernel {
                 recovered,
             },
         );
-        if !request.action_class.is_important() {
+        if !request.leaves_receipt() {
             self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
             self.commit(w, Some(state))?;
             self.forget_act(state, request.action_request_id);
@@ -96,7 +96,7 @@ impl Kernel {
             EffectUncertain { action_request_id: request.action_request_id, reason: Sensitive::from(reason) },
         );
         let outputs = self.keep_outputs(&mut w, request, outcome)?;
-        let result = self.result_of(&mut w, request, outcome, &outputs)?;
+        let result = self.result_of(state, &mut w, request, outcome, &outputs)?;
         let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
         if !self.issue(&mut w, receipt, Some(request.action_request_id))? {
             // Nothing of this is recorded: whoever drives next, with the key open, looks again and says the same.
@@ -137,11 +137,15 @@ impl Kernel {
     /// What the reasoner is shown of it.
     fn result_of(
         &self,
+        state: &TaskState,
         w: &mut Writeup<'_>,
         request: &ActionRequest,
         outcome: &Outcome,
         outputs: &[ArtifactRef],
     ) -> Result<ArtifactRef, Error> {
+        if let Some(instead) = &request.instead_of {
+            return self.told_instead(state, w, (request, instead), outcome, outputs);
+        }
         if let (Action::Observe { .. } | Action::Fetch(_) | Action::Vcs { .. }, Some(seen)) =
             (&request.action, outputs.first())
         {

@@ -119,6 +119,7 @@ impl Kernel {
             ResultCode::UnknownOutcome => format!("receipt:{}:unknown", request.action_request_id),
             _ => format!("receipt:{}", request.action_request_id),
         };
+        super::lessen::receipted(state, request, &mut receipt);
         Ok(receipt)
     }
 

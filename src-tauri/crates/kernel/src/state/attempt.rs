@@ -80,6 +80,8 @@ pub struct ActState {
     pub resolved: Option<ResultCode>,
     /// Its receipt.
     pub receipt: Option<ReceiptId>,
+    /// What was asked, when this is done instead.
+    pub instead_of: Option<ActionRequestId>,
 }
 
 impl ActState {
@@ -104,7 +106,13 @@ impl ActState {
             uncertain: false,
             resolved: None,
             receipt: None,
+            instead_of: None,
         }
+    }
+
+    /// Whether what becomes of it is told by a receipt, as [`model::action::ActionRequest::leaves_receipt`] says.
+    pub const fn leaves_receipt(&self) -> bool {
+        self.action_class.leaves_receipt() || self.instead_of.is_some()
     }
 }
 
@@ -297,6 +305,9 @@ impl AttemptState {
         }
         let Some(act) = self.act.as_mut() else { return };
         match body {
+            Body::ActionDowngraded(b) if b.instead == act.action_request_id => {
+                act.instead_of = Some(b.action_request_id);
+            }
             Body::PolicyEvaluated(b) => {
                 act.policy = Some(PolicyAt {
                     policy_result_id: b.policy_result_id,

@@ -34,6 +34,14 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
             )
             .map(drop),
         Body::PolicyEvaluated(b) => judged(seen, b),
+        Body::ActionDowngraded(b) => {
+            let statement = "UPDATE view_actions SET state = ?2 WHERE action_request_id = ?1";
+            seen.run(statement, params![text(b.action_request_id), ActionState::Downgraded.as_str()])?;
+            let statement =
+                "UPDATE view_actions SET instead_of = ?2, instead_rules = ?3 WHERE action_request_id = ?1";
+            let (asked, rules) = (text(b.action_request_id), b.rules.join(", "));
+            seen.run(statement, params![text(b.instead), asked, rules]).map(drop)
+        }
         Body::WitnessCaptured(b) => witness(seen, b.action_request_id, text(b.witness_id), "captured"),
         Body::WitnessValidated(b) => witness(seen, b.action_request_id, text(b.witness_id), "validated"),
         Body::WitnessDrifted(b) => witness(seen, b.action_request_id, text(b.witness_id), "drifted"),

@@ -53,24 +53,7 @@ impl World {
         let grant =
             self.grant(&request, &request_ref, &policy_ref, packet_sha256, witness_ref.sha256, approval_id);
         let grant_ref = self.object(ArtifactKind::CapabilityGrant, &grant);
-        self.push(GrantIssued {
-            grant_id: grant.grant_id,
-            action_request_id,
-            grant: grant_ref.clone(),
-            action_class: request.action_class,
-            issued_to: self.agent,
-            expires_at: grant.expires_at,
-            max_uses: 1,
-            approval_ref: Slot::Value(approval_id),
-            decision_ref: Slot::NOT_REQUIRED,
-        });
-        let entry = self.pass("change", &request_ref.sha256, GateDecision::Allow).unwrap();
-        self.push(EffectDispatched {
-            action_request_id,
-            grant_id: grant.grant_id,
-            executor: "hermit.change".to_owned(),
-            audit_entry_sha256: entry,
-        });
+        let entry = self.begin((&request, &request_ref), &grant, &grant_ref, Slot::Value(approval_id));
         let trail = Trail {
             request,
             request_ref,
@@ -86,6 +69,35 @@ impl World {
         };
         let receipt = self.blank_receipt(&trail);
         self.issue(receipt, action_request_id);
+    }
+
+    /// The grant is on record, the gate lets its act pass, and it is dispatched; the gate's entry.
+    pub(super) fn begin(
+        &mut self,
+        (request, request_ref): (&ActionRequest, &ArtifactRef),
+        grant: &CapabilityGrant,
+        grant_ref: &ArtifactRef,
+        approval_ref: Slot<ApprovalId>,
+    ) -> Digest {
+        self.push(GrantIssued {
+            grant_id: grant.grant_id,
+            action_request_id: request.action_request_id,
+            grant: grant_ref.clone(),
+            action_class: grant.action_class,
+            issued_to: self.agent,
+            expires_at: grant.expires_at,
+            max_uses: 1,
+            approval_ref,
+            decision_ref: Slot::NOT_REQUIRED,
+        });
+        let entry = self.pass("change", &request_ref.sha256, GateDecision::Allow).unwrap();
+        self.push(EffectDispatched {
+            action_request_id: request.action_request_id,
+            grant_id: grant.grant_id,
+            executor: "hermit.change".to_owned(),
+            audit_entry_sha256: entry,
+        });
+        entry
     }
 
     pub(super) fn propose(&mut self, n: usize) -> (ActionRequest, ArtifactRef) {
@@ -122,6 +134,7 @@ impl World {
             evidence_refs: Vec::new(),
             staged: None,
             not_staged: None,
+            instead_of: None,
         };
         let request_ref = self.object(ArtifactKind::ActionRequest, &request);
         self.push(ActionRequested {

@@ -2,10 +2,9 @@
 
 use super::World;
 use super::act::Trail;
-use gate::GateDecision;
 use model::approval::{DECISION_PAYLOAD_TYPE, Surface};
 use model::artifact::ArtifactKind;
-use model::body::{EffectDispatched, GrantIssued, StandingUsed, WitnessCaptured};
+use model::body::{StandingUsed, WitnessCaptured};
 use model::chance::Clock;
 use model::grant::CapabilityGrant;
 use model::receipt::Receipt;
@@ -104,24 +103,7 @@ impl World {
                 max_uses,
             });
         }
-        self.push(GrantIssued {
-            grant_id: grant.grant_id,
-            action_request_id,
-            grant: grant_ref.clone(),
-            action_class: request.action_class,
-            issued_to: self.agent,
-            expires_at: grant.expires_at,
-            max_uses: 1,
-            approval_ref: Slot::NOT_REQUIRED,
-            decision_ref: Slot::NOT_REQUIRED,
-        });
-        let entry = self.pass("change", &request_ref.sha256, GateDecision::Allow).unwrap();
-        self.push(EffectDispatched {
-            action_request_id,
-            grant_id: grant.grant_id,
-            executor: "hermit.change".to_owned(),
-            audit_entry_sha256: entry,
-        });
+        let entry = self.begin((&request, &request_ref), &grant, &grant_ref, Slot::NOT_REQUIRED);
         let trail = Trail {
             request,
             request_ref,

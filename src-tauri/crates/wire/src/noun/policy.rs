@@ -165,6 +165,10 @@ answers! {
         profile: String,
         /// `allow`, `require_approval`, `deny`, `downgrade`.
         verdict: String,
+        /// The lesser form, with a downgrade: `readonly`, `draft`.
+        downgrade: Option<String>,
+        /// With an act that is done instead of another: that other one, in a line, and by which rules.
+        instead_of: Option<String>,
         risk: String,
         classes: Vec<String>,
         summary: String,

@@ -268,6 +268,10 @@ answers! {
         requested_at: i64,
         observed_at: Option<i64>,
         trouble: Option<Text>,
+        /// The action that was asked, when this was done instead because policy allowed no more.
+        instead_of: Option<String>,
+        /// The rules by which it did.
+        instead_rules: Option<String>,
     }
 
     /// One question put to a person.

@@ -1,0 +1,208 @@
+//! A request to a server: seen before it leaves, sent once to the host that was shown, and told by its receipt.
+
+use super::server;
+use super::stage::Stage;
+use super::tree;
+use conforms::conforms;
+use serde_json::{Value, json};
+use std::process::{Command, Stdio};
+use testkit::{Answers, Server};
+
+const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
+
+fn fetch(arguments: Value) -> Value {
+    json!({ "tool": "fetch", "arguments": arguments })
+}
+
+/// A store whose model says these in turn and is done after them; how `hermit run` ended, and its answer.
+fn runs(stage: &Stage, profile: &str, says: &[Value], code: i32) -> Value {
+    let done = json!({ "tool": "done", "arguments": { "summary": "done" } });
+    let model = server::script(&[says, &[done]].concat());
+    let work = stage.work();
+    let words = ["run", "--goal", "order a kettle", "--workspace", work.to_str().expect("UTF-8")];
+    let words = [&words[..], &["--model", &model, "--profile", profile]].concat();
+    stage.hermit(&words).ends(code).json()
+}
+
+fn id(value: &Value) -> String {
+    value.as_str().expect("an identifier").to_owned()
+}
+
+/// The task and the approval that it waits for.
+fn asked(ran: &Value) -> (String, String) {
+    assert_eq!(ran["waits_for"]["kind"], "approval", "{ran}");
+    (id(&ran["row"]["task_id"]), id(&ran["waits_for"]["id"]))
+}
+
+fn card(stage: &Stage, approval: &str) -> String {
+    stage.hermit(&["approvals", "show", approval]).ends(0).json().to_string()
+}
+
+/// Everything that the receipt of a task's only effect says.
+fn receipt(stage: &Stage, task: &str) -> String {
+    let row = stage.receipt(task);
+    stage.hermit(&["receipts", "show", &id(&row["receipt_id"])]).ends(0).json().to_string()
+}
+
+#[conforms("HK-7-1", "HK-18.2-1")]
+#[test]
+fn what_is_sent_was_on_the_card_and_its_receipt_tells_what_went_and_what_came() {
+    let stage = Stage::new();
+    let server = Server::agreeing();
+    let order = json!({ "method": "POST", "url": server.url("/orders?n=1"), "body": "one\nkettle" });
+    let ran = runs(&stage, "external_publish_gated", &[fetch(order)], 4);
+    let (task, approval) = asked(&ran);
+    let shown = card(&stage, &approval);
+    for word in [&format!("SEND POST {}", server.url("/orders?n=1")), "127.0.0.1", "| kettle", "ADDRESS"] {
+        assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
+    }
+    assert!(server.heard().is_empty(), "nothing leaves before the yes");
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let [heard] = <[_; 1]>::try_from(server.heard()).expect("sent once");
+    assert_eq!((heard.line.as_str(), heard.body.as_str()), ("POST /orders?n=1", "one\nkettle"));
+    let said = receipt(&stage, &task);
+    let key = heard.header("idempotency-key").expect("a key").trim_matches('"').to_owned();
+    let (sent, came) = (model::Digest::of(b"one\nkettle"), model::Digest::of(b"well received"));
+    for word in [&sent.to_string(), &came.to_string(), "status 200", &key, "network_write"] {
+        assert!(said.contains(word), "`{word}` is not in the receipt: {said}");
+    }
+    stage.is_sound();
+    stage.prove(&task);
+}
+
+#[test]
+fn a_look_at_a_page_has_a_receipt_of_its_own_too() {
+    let stage = Stage::new();
+    let server = Server::agreeing();
+    let look = json!({ "method": "GET", "url": server.url("/page?q=kettles") });
+    let ran = runs(&stage, "network_read_allowed", &[fetch(look)], 4);
+    let (task, approval) = asked(&ran);
+    assert!(card(&stage, &approval).contains("/page?q=kettles"));
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(server.heard().len(), 1);
+    let said = receipt(&stage, &task);
+    let came = model::Digest::of(b"well received").to_string();
+    for word in [came.as_str(), "network_read", "no_effect"] {
+        assert!(said.contains(word), "`{word}` is not in the receipt: {said}");
+    }
+    stage.is_sound();
+    stage.prove(&task);
+}
+
+#[test]
+fn nothing_goes_to_a_host_that_was_not_named() {
+    let stage = Stage::new();
+    let other = Server::agreeing();
+    let away = other.url("/elsewhere");
+    let to = away.clone();
+    let server = Server::begin(move |_| Answers::With(307, vec![("Location", to.clone())], String::new()));
+    let order = json!({ "method": "POST", "url": server.url("/orders"), "body": "x" });
+    // Under a profile without the network nobody is even asked.
+    let ran = runs(&stage, "local_edit_allowed", &[fetch(order.clone())], 0);
+    assert_eq!(stage.count(&id(&ran["row"]["task_id"]), "approval.requested"), 0);
+    assert!(server.heard().is_empty());
+    // Allowed for one host, and led to another: nobody follows.
+    let (task, approval) = asked(&runs(&stage, "external_publish_gated", &[fetch(order)], 4));
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!((server.heard().len(), other.heard().len()), (1, 0));
+    assert!(receipt(&stage, &task).contains("nobody followed"));
+    // The same place by a name that was not checked.
+    let hidden = away.replace("127.0.0.1", "127.1");
+    let (task, approval) =
+        asked(&runs(&stage, "network_read_allowed", &[fetch(json!({ "method": "GET", "url": hidden }))], 4));
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    assert!(other.heard().is_empty());
+    assert!(receipt(&stage, &task).contains("nothing was sent"));
+    stage.is_sound();
+}
+
+/// Keeps a secret under a name, piped in as from another program.
+fn keep(stage: &Stage, name: &str, host: &str) {
+    std::fs::write(stage.at("value.txt"), VALUE).expect("a file");
+    let mut set = Command::new("sh");
+    set.args(["-c", "exec \"$0\" secret set \"$1\" --host \"$2\" < \"$3\""])
+        .arg(super::hermit())
+        .args([name, host])
+        .arg(stage.at("value.txt"))
+        .env("HERMIT_HOME", stage.home())
+        .env("HERMIT_PASSPHRASE_FILE", stage.at("vault.txt"))
+        .stdin(Stdio::null());
+    Stage::ran(&mut set).ends(0);
+    std::fs::remove_file(stage.at("value.txt")).expect("it was there");
+}
+
+#[conforms("HK-17.3-1", "HK-17.3-3")]
+#[test]
+fn a_secret_goes_to_its_own_host_by_its_handle_and_is_nowhere_in_the_store() {
+    let stage = Stage::new();
+    // It sends back whatever it was sent, as a careless server does.
+    let server = Server::begin(|heard| Answers::With(200, Vec::new(), format!("{heard:?}")));
+    let other = Server::agreeing();
+    keep(&stage, "shop", &server.host());
+    let call = |server: &Server| {
+        let headers = json!([{ "name": "Authorization", "value": "Bearer ", "secret": "shop" }]);
+        fetch(json!({ "method": "POST", "url": server.url("/orders"), "headers": headers, "body": "x" }))
+    };
+    let ran = runs(&stage, "external_publish_gated", &[call(&other), call(&server)], 4);
+    let (task, approval) = asked(&ran);
+    let shown = card(&stage, &approval);
+    assert!(shown.contains("secret:shop") && shown.contains(&server.url("/orders")), "{shown}");
+    assert!(!shown.contains(&other.host()), "about the other host nobody is asked: {shown}");
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    let [heard] = <[_; 1]>::try_from(server.heard()).expect("sent once");
+    assert_eq!(heard.header("authorization"), Some(format!("Bearer {VALUE}").as_str()));
+    assert!(other.heard().is_empty());
+    assert!(receipt(&stage, &task).contains("credentialed_api_call"));
+    let proof = stage.prove(&task);
+    assert!(!screen.contains(VALUE));
+    stage.is_sound();
+    // The store, the folder worked in, and the proof.
+    for (name, thing) in tree::of(proof.parent().expect("a folder")) {
+        let tree::Thing::File(_, bytes) = thing else { continue };
+        let found = bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());
+        assert!(!found, "the value is in {}", name.display());
+    }
+}
+
+#[conforms("HK-11.4-1", "HK-11.4-2", "HK-18.2-1")]
+#[test]
+fn what_may_not_be_sent_is_kept_as_a_draft_and_everybody_is_told_by_which_rule() {
+    let stage = Stage::new();
+    let server = Server::agreeing();
+    let order = json!({ "method": "POST", "url": server.url("/orders"), "body": "one kettle, please" });
+    let ran = runs(&stage, "readonly_analysis", &[fetch(order)], 0);
+    let task = id(&ran["row"]["task_id"]);
+    assert!(server.heard().is_empty());
+    assert_eq!(stage.count(&task, "approval.requested"), 0, "nobody is asked");
+    const RULE: &str = "readonly_analysis.draft_instead";
+    // The task shows both, the act that was asked and the one that was done.
+    let plain = Stage::ran(&mut stage.command(&["task", "show", &task])).ends(0).out;
+    for word in ["downgraded", "POST", "kept as a draft", "instead of what was asked, by", RULE] {
+        assert!(plain.contains(word), "`{word}` is not in {plain}");
+    }
+    let said = receipt(&stage, &task);
+    for word in ["asked: ", "POST", "done instead: kept as a draft", RULE, "`draft`", "no_effect"] {
+        assert!(said.contains(word), "`{word}` is not in the receipt: {said}");
+    }
+    let shown = stage.hermit(&["task", "show", &task]).ends(0).json();
+    let [asked, instead] =
+        <[Value; 2]>::try_from(shown["actions"].as_array().expect("acts").clone()).expect("two");
+    assert_eq!((&asked["verdict"], &asked["state"]), (&json!("downgrade"), &json!("downgraded")));
+    assert_eq!(instead["instead_of"], asked["action_request_id"]);
+    let explain = |act: &Value| {
+        Stage::ran(&mut stage.command(&["policy", "explain", &id(&act["action_request_id"])])).ends(0).out
+    };
+    for word in ["allowed only as a draft", RULE] {
+        assert!(explain(&asked).contains(word), "`{word}` is not in {}", explain(&asked));
+    }
+    for word in ["allowed without asking", "instead  of", "POST", RULE] {
+        assert!(explain(&instead).contains(word), "`{word}` is not in {}", explain(&instead));
+    }
+    stage.is_sound();
+    stage.prove(&task);
+}
