@@ -386,6 +386,10 @@ impl api::Host for Local {
         Ok(pins.into_iter().next().map(|pin| pin.note))
     }
 
+    fn content_quota_bytes(&self) -> u64 {
+        self.config.content_quota()
+    }
+
     fn now(&self) -> UnixMs {
         SystemClock.now()
     }

@@ -13,7 +13,7 @@ use model::artifact::{Artifact, ArtifactClass, ArtifactKind, ArtifactRef, Retent
 use model::body::{ArtifactExpired, ArtifactReferenced, Body, KeyPurpose};
 use model::fault::Point;
 use model::principal::PrincipalType;
-use model::{ArtifactId, TaskId, UnixMs};
+use model::{ArtifactId, TaskId, UnixMs, limits};
 use seal::{Digest, dsse};
 use serde::Serialize;
 use serde_json::Value;
@@ -41,6 +41,9 @@ const ON_THE_WAY: [&str; 10] = [
     "budget.",
     "step.",
 ];
+
+/// How often a collection looks at what came in between before it gives way to what is at work.
+const CATCH_UPS_MAX: u32 = 256;
 
 /// Media type of the signed list of what was collected.
 pub const COLLECTION_PAYLOAD_TYPE: &str = "application/vnd.hermit.collection+json";
@@ -71,6 +74,27 @@ pub struct Collection {
     pub live: BTreeSet<Digest>,
     /// Artifacts that stay although no receipt leads to them, because their time has not come.
     pub young: u64,
+    /// Whether a task has not ended: then files that were written of late are spared too.
+    pub at_work: bool,
+    /// The last event that was looked at.
+    pub log_seq: u64,
+}
+
+impl Collection {
+    /// What names it: who says yes to a collection was shown exactly this one.
+    ///
+    /// # Errors
+    /// Never for what has a canonical form, as this has.
+    pub fn sha256(&self) -> Result<Digest, Error> {
+        Ok(Digest::of(&seal::canon::to_canonical(&self.garbage)?))
+    }
+
+    /// How files are gone through.
+    #[must_use]
+    pub fn sweep(&self, mode: artifacts::Mode, now: UnixMs) -> artifacts::Sweep {
+        let lately = self.at_work.then(|| now.plus_ms(-limits::CONTENT_LEASE_MS));
+        artifacts::Sweep { mode, now, spare_since: lately }
+    }
 }
 
 struct Known {
@@ -86,17 +110,38 @@ struct Gathered {
     ended: BTreeMap<TaskId, UnixMs>,
     named: BTreeSet<String>,
     receipts: Vec<ArtifactId>,
+    /// Tasks of people; those of the store and of conversations never end.
+    created: BTreeSet<TaskId>,
+    /// Every identifier and digest in any event, where that is asked for.
+    every_name: BTreeSet<String>,
+    /// Tasks that were found not to have ended.
+    begun_again: BTreeSet<TaskId>,
+    /// Whether every name is wanted.
+    all_names: bool,
+    /// The last event of all that.
+    log_seq: u64,
 }
 
 impl Gathered {
     fn all(reader: &Reader) -> Result<Self, Error> {
-        let (mut all, mut after) = (Self::default(), 0);
+        let mut all = Self::default();
+        all.catch_up(reader)?;
+        Ok(all)
+    }
+
+    /// Takes what came since.
+    fn catch_up(&mut self, reader: &Reader) -> Result<(), Error> {
+        let all = self;
         loop {
-            let page = reader.log(after, STRIDE)?;
-            let Some(last) = page.last() else { return Ok(all) };
-            after = last.log_seq;
+            let page = reader.log(all.log_seq, STRIDE)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            all.log_seq = last.log_seq;
             for stored in &page {
                 let event = stored.event()?;
+                // What a collection itself lets go is no use of it.
+                if all.all_names && event.event_type != "artifact.expired" {
+                    names(&event.payload, &mut all.every_name);
+                }
                 all.take(event.task_id, event.occurred_at, &event.event_type, &event.payload, || {
                     event.body(&|_| None).map_err(|e| Error::Broken(e.to_string()))
                 })?;
@@ -133,12 +178,19 @@ impl Gathered {
                 }
             }
             "artifact.sealed" | "artifact.promoted" => names(payload, &mut self.named),
+            "task.created" => {
+                if let Body::TaskCreated(b) = body()? {
+                    self.created.insert(b.task.task_id);
+                }
+                names(payload, &mut self.named);
+            }
             "task.status_changed" => {
                 if let Body::TaskStatusChanged(b) = body()? {
                     if b.to.is_terminal() {
                         self.ended.insert(b.about_task_id, at);
                     } else {
                         self.ended.remove(&b.about_task_id);
+                        self.begun_again.insert(b.about_task_id);
                     }
                 }
             }
@@ -181,19 +233,7 @@ pub fn plan(
     now: UnixMs,
     keep_ms: i64,
 ) -> Result<Collection, Error> {
-    let mut gathered = Gathered::all(reader)?;
-    for envelope in std::mem::take(&mut gathered.receipts) {
-        let Some(known) = gathered.artifacts.get(&envelope) else { continue };
-        if gathered.expired.contains(&envelope) {
-            continue;
-        }
-        let payload = super::rollback::payload_of(&artifacts.read(&known.artifact.content_hash)?)?;
-        names(&document(&payload)?, &mut gathered.named);
-    }
-    let mut collection = Collection::default();
-    let stays = gathered.what_stays(artifacts, now, keep_ms, &mut collection)?;
-    gathered.sort_out(&stays, &mut collection);
-    Ok(collection)
+    Gathered::all(reader)?.plan(artifacts, now, keep_ms)
 }
 
 fn document(bytes: &[u8]) -> Result<Value, Error> {
@@ -201,6 +241,22 @@ fn document(bytes: &[u8]) -> Result<Value, Error> {
 }
 
 impl Gathered {
+    fn plan(mut self, artifacts: &artifacts::Store, now: UnixMs, keep_ms: i64) -> Result<Collection, Error> {
+        for envelope in std::mem::take(&mut self.receipts) {
+            let Some(known) = self.artifacts.get(&envelope) else { continue };
+            if self.expired.contains(&envelope) {
+                continue;
+            }
+            let payload = super::rollback::payload_of(&artifacts.read(&known.artifact.content_hash)?)?;
+            names(&document(&payload)?, &mut self.named);
+        }
+        let at_work = self.created.iter().any(|task| !self.ended.contains_key(task));
+        let mut collection = Collection { at_work, log_seq: self.log_seq, ..Collection::default() };
+        let stays = self.what_stays(artifacts, now, keep_ms, &mut collection)?;
+        self.sort_out(&stays, &mut collection);
+        Ok(collection)
+    }
+
     /// Every artifact that stays, by following what went into what.
     fn what_stays(
         &mut self,
@@ -303,8 +359,14 @@ pub struct Collected {
     pub artifacts: u64,
     /// Bytes of it.
     pub bytes: u64,
-    /// Files that nothing named at all, left by acts that were broken off; and their bytes.
-    pub orphans: (u64, u64),
+    /// Files that nothing named at all, left by acts that were broken off.
+    pub orphans: u64,
+    /// Bytes that all of it gave back to the disk. Content in the ledger leaves its room to what comes next.
+    pub disk_bytes: u64,
+    /// Live content whose list of chunks cannot be read, so that no chunk could go.
+    pub unreadable: u64,
+    /// What was planned, and went.
+    pub planned: Collection,
     /// Signed lists of what went, one for each commit.
     pub lists: Vec<ArtifactRef>,
 }
@@ -323,38 +385,108 @@ impl Kernel {
     /// # Errors
     /// As [`plan`].
     pub fn garbage(&self, keep_ms: i64) -> Result<(Collection, artifacts::Collected), Error> {
-        let collection = plan(&self.reader, &self.artifacts, self.ports.clock.now(), keep_ms)?;
-        let files = self.artifacts.collect(&collection.live, artifacts::Mode::DryRun)?;
+        let now = self.ports.clock.now();
+        let collection = plan(&self.reader, &self.artifacts, now, keep_ms)?;
+        let sweep = collection.sweep(artifacts::Mode::DryRun, now);
+        let files = self.artifacts.collect(&collection.live, sweep)?;
         Ok((collection, files))
     }
 
-    /// Collects garbage. Nothing may be at work meanwhile: whoever calls this holds the store alone.
+    /// Collects garbage. Tasks may be at work meanwhile: each list is committed only on the log that it was made from, or
+    /// on one that has grown by nothing that leads to what it names; and files that were kept of late are spared.
     ///
     /// # Errors
-    /// As [`plan`]; [`Error::KeyLocked`] when the key of receipts is not open; [`Error::Ledger`].
-    pub fn collect(&self, keep_ms: i64, progress: &mut dyn FnMut(u64, u64)) -> Result<Collected, Error> {
+    /// As [`plan`]; [`Error::Conflict`] when `shown` is not what would go now, or so much happens that no list is ever
+    /// made in time; [`Error::KeyLocked`] when the key of receipts is not open; [`Error::Ledger`].
+    pub fn collect(
+        &self,
+        keep_ms: i64,
+        shown: Option<Digest>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Collected, Error> {
         let now = self.ports.clock.now();
         let collection = plan(&self.reader, &self.artifacts, now, keep_ms)?;
+        if shown.is_some_and(|shown| collection.sha256().is_ok_and(|found| found != shown)) {
+            let why = "what would go is no longer what was shown; look at it again";
+            return Err(Error::Conflict(why.to_owned()));
+        }
         let mut collected = Collected::default();
         let total = collection.garbage.len() as u64;
+        let mut log_seq = collection.log_seq;
         for part in collection.garbage.chunks(STRIDE) {
-            collected.lists.push(self.expire(part, keep_ms)?);
+            collected.lists.push(self.expire_on(part, &collection, keep_ms, &mut log_seq)?);
             collected.artifacts = collected.artifacts.saturating_add(part.len() as u64);
             progress(collected.artifacts, total);
         }
         collected.bytes = collection.bytes;
         // Only now do files go, and with them what an earlier collection or a broken-off act has left.
-        let mut live = collection.live;
+        let mut live = collection.live.clone();
         live.extend(collected.lists.iter().map(|list| list.sha256));
         let gone: BTreeSet<Digest> = collection.garbage.iter().map(|one| one.sha256).collect();
-        let files = self.artifacts.collect(&live, artifacts::Mode::Remove)?;
-        let orphans = files.digests.iter().filter(|digest| !gone.contains(digest)).count() as u64;
-        collected.orphans = (orphans, files.bytes);
+        let files = self.artifacts.collect(&live, collection.sweep(artifacts::Mode::Remove, now))?;
+        collected.orphans = files.digests.iter().filter(|digest| !gone.contains(digest)).count() as u64;
+        collected.disk_bytes = files.bytes;
+        collected.unreadable = files.unreadable.len() as u64;
+        collected.planned = collection;
         Ok(collected)
     }
 
+    /// Lets a part go, and looks at what others have committed in between until nobody has.
+    fn expire_on(
+        &self,
+        part: &[Garbage],
+        of: &Collection,
+        keep_ms: i64,
+        log_seq: &mut u64,
+    ) -> Result<ArtifactRef, Error> {
+        let busy = || Error::Conflict("too much is at work to make room beside it; try again".to_owned());
+        for _ in 0..CATCH_UPS_MAX {
+            match self.expire(part, keep_ms, *log_seq) {
+                Ok((list, now_at)) => {
+                    *log_seq = now_at;
+                    return Ok(list);
+                }
+                Err(Error::Ledger(ledger::Error::Grown { .. })) => {
+                    *log_seq = self.none_of_it_is_named(of, *log_seq)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(busy())
+    }
+
+    /// Looks at the events behind `after`: none of them may lead to what a collection would take. Answers where the log
+    /// ends now.
+    fn none_of_it_is_named(&self, of: &Collection, after: u64) -> Result<u64, Error> {
+        let mut new = Gathered { log_seq: after, all_names: true, ..Gathered::default() };
+        new.catch_up(&self.reader)?;
+        let begun_again = of.garbage.iter().any(|one| new.begun_again.contains(&one.task_id));
+        let mut named = std::mem::take(&mut new.every_name);
+        for known in new.artifacts.values() {
+            named.extend(known.artifact.inputs.iter().map(ToString::to_string));
+            named.insert(known.artifact.content_hash.to_string());
+            let kind = known.artifact.kind;
+            if matches!(kind, ArtifactKind::ActionRequest) {
+                names(&document(&self.artifacts.read(&known.artifact.content_hash)?)?, &mut named);
+            }
+        }
+        for envelope in &new.receipts {
+            let Some(known) = new.artifacts.get(envelope) else { continue };
+            let payload = super::rollback::payload_of(&self.artifacts.read(&known.artifact.content_hash)?)?;
+            names(&document(&payload)?, &mut named);
+        }
+        let led_to = |one: &Garbage| {
+            named.contains(&one.artifact_id.to_string()) || named.contains(&one.sha256.to_string())
+        };
+        if begun_again || of.garbage.iter().any(led_to) {
+            let why = "something at work now leads to what would go; look at it again";
+            return Err(Error::Conflict(why.to_owned()));
+        }
+        Ok(new.log_seq)
+    }
+
     /// One commit: the signed list, an event for each artifact, and their bytes in the ledger.
-    fn expire(&self, part: &[Garbage], kept_ms: i64) -> Result<ArtifactRef, Error> {
+    fn expire(&self, part: &[Garbage], kept_ms: i64, log_seq: u64) -> Result<(ArtifactRef, u64), Error> {
         let signer = self.ports.keys.receipt();
         if signer.is_none() && lock(&self.store).keys.contains_key(&KeyPurpose::Receipt) {
             return Err(Error::KeyLocked("receipt"));
@@ -377,8 +509,9 @@ impl Kernel {
             w.push(ArtifactExpired { artifact_id: one.artifact_id, reason });
             w.batch.erase_content.push(one.sha256);
         }
-        self.commit(w, None)?;
-        Ok(at)
+        w.batch.expect_log = Some(log_seq);
+        let placed = self.commit(w, None)?;
+        Ok((at, placed.last().map_or(log_seq, |last| last.log_seq)))
     }
 
     /// Keeps an artifact whatever a collection would say, or lets it go again.
