@@ -49,7 +49,7 @@ work needs; what you gave, were answered, remembered or chose to keep; and what 
 time ago. What goes is mostly what was sent to models and what was tried and refused. Every digest stays in the log, \
 which names what went.
 
-While `hermit serve` or the app holds the store, it is done there, beside the tasks at work, for content of tasks that
+While `hermit serve` or the app holds the store, it is done there, beside the tasks at work, for content of tasks that \
 ended a day ago or earlier. With nobody there, any time may be asked for, and the ledger's file shrinks too.")]
 pub struct GcArgs {
     /// Only tell what would go.
