@@ -1,7 +1,7 @@
 //! How fast it is, beside what the machine itself can do in the same run (recovery.md 4).
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
-//! `rules`, `spawn`, `stage`, `proof`, `programs`. Only when named, because they are long or want a display: `mutants`
+//! `rules`, `spawn`, `stage`, `content`, `proof`, `programs`. Only when named, because they are long or want a display: `mutants`
 //! [--mutants N], `memory` [--task-events N] and `app`. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
@@ -26,6 +26,7 @@ mod world;
 mod action;
 mod app;
 mod board;
+mod content;
 mod grown;
 mod memory;
 mod mutants;
@@ -80,7 +81,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 13] = [
+const SECTIONS: [(&str, Section); 14] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -89,6 +90,7 @@ const SECTIONS: [(&str, Section); 13] = [
     ("rules", rules::run),
     ("spawn", spawn::run),
     ("stage", stage::run),
+    ("content", content::run),
     ("proof", proofs::run),
     ("programs", programs::run),
     ("mutants", mutants::run),

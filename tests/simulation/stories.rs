@@ -134,7 +134,7 @@ fn later(sim: &mut Sim) -> Result<(), Stop> {
 }
 
 fn collect(sim: &mut Sim) -> Result<(), Stop> {
-    sim.kernel().collect(model::limits::COLLECT_AFTER_MS, &mut |_, _| {})?;
+    sim.kernel().collect(model::limits::COLLECT_AFTER_MS, None, &mut |_, _| {})?;
     let state = sim.kernel().task(sim.task("change"))?;
     let acts: Vec<_> =
         state.receipts.iter().filter(|r| r.receipt_class == ReceiptClass::ToolExecution).collect();

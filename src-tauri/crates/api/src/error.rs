@@ -101,7 +101,9 @@ pub fn of_ledger(error: ledger::Error) -> Error {
                 .hint("attach to it, or end it first")
                 .details(json!({ "pid": pid, "since": since.0, "address": address }))
         }
-        E::Moved { .. } | E::GateMoved { .. } | E::Duplicate { .. } => Error::new(Code::Conflict, message),
+        E::Moved { .. } | E::Grown { .. } | E::GateMoved { .. } | E::Duplicate { .. } => {
+            Error::new(Code::Conflict, message)
+        }
         E::GrantSpent { .. } => Error::new(Code::Refused, message).details(json!({ "code": "grant_spent" })),
         E::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
         E::Corrupt { .. } => damaged(message),

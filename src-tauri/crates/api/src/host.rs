@@ -150,6 +150,11 @@ pub trait Host: Send + Sync {
     /// Long work of this call went on. `Stop` makes it end as cancelled.
     fn progress(&self, what: &'static str, done: u64, total: u64) -> Flow;
 
+    /// Bytes of content on disk from which on a person is told to make room.
+    fn content_quota_bytes(&self) -> u64 {
+        model::limits::CONTENT_BYTES_QUOTA
+    }
+
     /// Facts about machine, sandbox, keys and settings, for the doctor.
     fn facts(&self) -> Vec<wire::host::Fact>;
 

@@ -33,6 +33,7 @@ mod source;
 mod suggest;
 mod writers;
 
+pub use body::room;
 pub use body::store::PutBack;
 pub use call::call;
 pub use error::{

@@ -1,11 +1,13 @@
 //! Reading bytes back: never without comparing their digest.
 
 use crate::Error;
+use crate::list::List;
 use crate::store::Store;
 use model::{Digest, limits};
 use seal::Hasher;
 use std::fs::File;
 use std::io::{Cursor, Read};
+use std::path::PathBuf;
 
 /// Content being read. The end is reached only if everything hashed to the digest; otherwise the last read fails.
 #[derive(Debug)]
@@ -22,6 +24,32 @@ pub struct Content {
 enum Source {
     Inline(Cursor<Vec<u8>>),
     File(File),
+    Chunks(Chunks),
+}
+
+/// Chunks read one after the other, each compared with its digest before a byte of it is handed on.
+#[derive(Debug)]
+struct Chunks {
+    /// The folder of chunks.
+    folder: PathBuf,
+    list: List,
+    /// Those that were read.
+    done: usize,
+    at_hand: Cursor<Vec<u8>>,
+}
+
+impl Chunks {
+    fn read(&mut self, of: &Digest, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            let read = self.at_hand.read(buffer)?;
+            if read > 0 || self.done == self.list.chunks.len() {
+                return Ok(read);
+            }
+            self.done += 1;
+            let bytes = self.list.chunk(&self.folder, of, self.done).map_err(std::io::Error::other)?;
+            self.at_hand = Cursor::new(bytes);
+        }
+    }
 }
 
 impl Content {
@@ -41,6 +69,7 @@ impl Read for Content {
         let read = match &mut self.source {
             Source::Inline(bytes) => bytes.read(buffer)?,
             Source::File(file) => file.read(buffer)?,
+            Source::Chunks(chunks) => chunks.read(&self.digest, buffer)?,
         };
         let Some(hasher) = &mut self.hasher else {
             return if read == 0 { Ok(0) } else { Err(damaged("it grew while it was read")) };
@@ -107,7 +136,7 @@ impl Store {
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Error::Missing { digest: *digest });
+                return self.open_chunks(digest);
             }
             Err(e) => return Err(failed(&e)),
         };
@@ -119,6 +148,15 @@ impl Store {
             return Err(Error::TooLarge { max: limits::ARTIFACT_BYTES_MAX });
         }
         Ok(Content::new(Source::File(file), *digest, meta.len()))
+    }
+}
+
+impl Store {
+    fn open_chunks(&self, digest: &Digest) -> Result<Content, Error> {
+        let Some(list) = self.list(digest)? else { return Err(Error::Missing { digest: *digest }) };
+        let byte_size = list.byte_size;
+        let (folder, at_hand) = (self.chunks.clone(), Cursor::default());
+        Ok(Content::new(Source::Chunks(Chunks { folder, list, done: 0, at_hand }), *digest, byte_size))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The folder, its names, and who keeps the small ones.
 
 use crate::Error;
+use crate::lease::Leases;
 use model::Digest;
 use model::fault::Faults;
 use std::fs::{DirBuilder, File};
@@ -11,6 +12,12 @@ use std::sync::{Arc, Mutex};
 
 /// Folder of the files, within the store's.
 const FOLDER: &str = "artifacts/sha256";
+
+/// Folder of lists of chunks, under the digest of the content that they are.
+const LISTS: &str = "artifacts/lists";
+
+/// Folder of chunks.
+const CHUNKS: &str = "artifacts/chunks";
 
 /// Folder of files in the making, on the same file system.
 const MAKING: &str = "artifacts/tmp";
@@ -37,11 +44,16 @@ impl InlineBlobs for NoInline {
 /// The artifacts of one store. May be shared between threads.
 pub struct Store {
     pub(crate) root: PathBuf,
+    pub(crate) lists: PathBuf,
+    pub(crate) chunks: PathBuf,
     pub(crate) making: PathBuf,
     pub(crate) inline: Arc<dyn InlineBlobs>,
     pub(crate) faults: Arc<dyn Faults>,
     pub(crate) next: AtomicU64,
     pub(crate) folders: Mutex<()>,
+    pub(crate) leases: Leases,
+    /// Held by the collection that runs: there is one at a time.
+    pub(crate) collecting: Mutex<()>,
 }
 
 impl std::fmt::Debug for Store {
@@ -51,24 +63,6 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Removes the file of an artifact whose content the log says is no longer kept; whether there was one. A small
-    /// artifact is in the ledger and goes there.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn erase(&self, digest: &Digest) -> Result<bool, Error> {
-        let path = self.path_of(digest);
-        match std::fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(e) => return Err(Error::file(format!("removing `{}`", path.display()), &e)),
-        }
-        if let Some(folder) = path.parent() {
-            sync_folder(folder)?;
-        }
-        Ok(true)
-    }
-
     /// Opens the artifacts of the store in `dir` for writing, and removes what broken-off writes left behind. Only
     /// the process that holds the ledger's lock may do that.
     ///
@@ -76,12 +70,12 @@ impl Store {
     /// [`Error::Full`], [`Error::Io`].
     pub fn open(dir: &Path, inline: Arc<dyn InlineBlobs>, faults: Arc<dyn Faults>) -> Result<Self, Error> {
         let store = Self::open_for_reading(dir, inline, faults);
-        for folder in [&store.root, &store.making] {
+        for folder in [&store.root, &store.lists, &store.chunks, &store.making] {
             make_folder(folder)?;
         }
         store.sweep()?;
         // Folders made by a host that was stopped before it synced their names.
-        sync_folder(&store.root)?;
+        [&store.root, &store.lists, &store.chunks].into_iter().try_for_each(|folder| sync_folder(folder))?;
         Ok(store)
     }
 
@@ -90,15 +84,19 @@ impl Store {
     pub fn open_for_reading(dir: &Path, inline: Arc<dyn InlineBlobs>, faults: Arc<dyn Faults>) -> Self {
         Self {
             root: dir.join(FOLDER),
+            lists: dir.join(LISTS),
+            chunks: dir.join(CHUNKS),
             making: dir.join(MAKING),
             inline,
             faults,
             next: AtomicU64::new(0),
             folders: Mutex::new(()),
+            leases: Leases::default(),
+            collecting: Mutex::new(()),
         }
     }
 
-    /// Where the file of a digest is, whether it is there or not.
+    /// Where the file of a digest is, whether it is there or not. Large content is a list of chunks and has none.
     #[must_use]
     pub fn path_of(&self, digest: &Digest) -> PathBuf {
         let hex = digest.to_string();
@@ -110,7 +108,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`].
     pub fn contains(&self, digest: &Digest) -> Result<bool, Error> {
-        if self.path_of(digest).is_file() {
+        if self.path_of(digest).is_file() || self.list_path(digest).is_file() {
             return Ok(true);
         }
         Ok(self.inline_bytes(digest)?.is_some())

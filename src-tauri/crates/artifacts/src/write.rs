@@ -1,18 +1,15 @@
-//! Keeping bytes: small ones are handed back for the ledger, larger ones become synced files.
+//! Keeping bytes: small ones are handed back for the ledger, larger ones become synced files, large ones chunks.
 
 use crate::Error;
 use crate::store::{Store, make_folder, sync_folder};
 use model::fault::Point;
 use model::{Digest, limits};
-use seal::Hasher;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
-
-const PIECE: usize = 64 * 1024;
 
 /// Where bytes went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +22,7 @@ pub enum Put {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// In a file of their own, on disk already.
+    /// In files of their own, on disk already.
     Stored {
         /// SHA-256 of the bytes.
         digest: Digest,
@@ -54,10 +51,26 @@ impl Put {
 }
 
 /// A file in the making; it goes with the value unless it got its name.
-struct Temporary {
-    file: File,
+pub(crate) struct Temporary {
+    /// Absent once it is synced and waits for its name.
+    file: Option<File>,
     path: PathBuf,
     kept: bool,
+}
+
+impl Temporary {
+    pub fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes))
+    }
+
+    pub fn sync(&self) -> std::io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), File::sync_all)
+    }
+
+    /// No more is written to it.
+    pub fn close(&mut self) {
+        self.file = None;
+    }
 }
 
 impl Drop for Temporary {
@@ -83,109 +96,96 @@ impl Store {
     /// # Errors
     /// As [`Store::put`], and [`Error::Source`].
     pub fn put_reader(&self, source: &mut dyn Read) -> Result<Put, Error> {
-        let mut head = Vec::new();
-        let small = limits::INLINE_ARTIFACT_BYTES_MAX as u64;
-        Read::take(&mut *source, small + 1).read_to_end(&mut head).map_err(|e| unread(&e))?;
-        if head.len() as u64 <= small {
-            return Ok(Put::Inline { digest: Digest::of(&head), bytes: head });
+        let head = beginning(source, limits::WHOLE_ARTIFACT_BYTES_MAX)?;
+        match head.len() {
+            short if short <= limits::INLINE_ARTIFACT_BYTES_MAX => {
+                Ok(Put::Inline { digest: Digest::of(&head), bytes: head })
+            }
+            whole if whole <= limits::WHOLE_ARTIFACT_BYTES_MAX => self.whole(&head),
+            _ => self.split(&head, source),
         }
-        self.stream(&head, source)
     }
 
-    /// Keeps bytes in a file of their own however few they are: for content that must be on disk before any
-    /// commit, such as what an executor is about to overwrite.
+    /// Keeps bytes in files however few they are: for content that must be on disk before any commit, such as what an
+    /// executor is about to overwrite.
     ///
     /// # Errors
     /// As [`Store::put`].
     pub fn put_file(&self, bytes: &[u8]) -> Result<Digest, Error> {
-        Ok(self.stream(&[], &mut &*bytes)?.digest())
+        let put = if bytes.len() <= limits::WHOLE_ARTIFACT_BYTES_MAX {
+            self.whole(bytes)
+        } else {
+            self.split(bytes, &mut std::io::empty())
+        };
+        Ok(put?.digest())
     }
 
-    fn stream(&self, head: &[u8], source: &mut dyn Read) -> Result<Put, Error> {
-        self.reach(Point::ArtifactWriteTemp, Edge::Before)?;
-        let mut temporary = self.temporary()?;
-        let (digest, byte_size) = copy(&mut temporary.file, head, source)?;
-        self.reach(Point::ArtifactWriteTemp, Edge::After)?;
+    fn whole(&self, bytes: &[u8]) -> Result<Put, Error> {
+        let (digest, byte_size) = (Digest::of(bytes), bytes.len() as u64);
+        self.leases.content(digest);
         let path = self.path_of(&digest);
-        if self.holds(&path, digest, byte_size) {
+        if self.holds(digest, byte_size) {
             // Whoever gave it its name may have stopped before the name was on disk.
             sync_folder(path.parent().unwrap_or(&self.root))?;
-            return Ok(Put::Stored { digest, byte_size });
+        } else {
+            self.whole_file(bytes, &path)?;
         }
-        self.reach(Point::ArtifactSync, Edge::Before)?;
-        temporary.file.sync_all().map_err(|e| Error::file("syncing an artifact", &e))?;
-        self.reach(Point::ArtifactSync, Edge::After)?;
-        self.settle(&mut temporary, &path)?;
         Ok(Put::Stored { digest, byte_size })
     }
 
     /// Whether the whole content is there under its name. A damaged file is written anew.
-    fn holds(&self, path: &Path, digest: Digest, byte_size: u64) -> bool {
-        std::fs::metadata(path).is_ok_and(|m| m.len() == byte_size) && self.verify_file(&digest).is_ok()
+    pub(crate) fn holds(&self, digest: Digest, byte_size: u64) -> bool {
+        let metadata = std::fs::metadata(self.path_of(&digest));
+        metadata.is_ok_and(|m| m.len() == byte_size) && self.verify_file(&digest).is_ok()
     }
 
-    fn settle(&self, temporary: &mut Temporary, path: &Path) -> Result<(), Error> {
-        let folder = path.parent().unwrap_or(&self.root);
+    /// A file under its final name, whole and on disk.
+    pub(crate) fn whole_file(&self, bytes: &[u8], path: &Path) -> Result<(), Error> {
+        let mut temporary = self.temporary()?;
+        self.at(Point::ArtifactWriteTemp, || temporary.write(bytes))?;
+        self.at(Point::ArtifactSync, || temporary.sync())?;
+        self.name(&mut temporary, path)?;
+        self.syncing_folder(path.parent().unwrap_or(&self.root))
+    }
+
+    /// Gives a synced file its name; the name is on disk when its folder is synced.
+    pub(crate) fn name(&self, temporary: &mut Temporary, path: &Path) -> Result<(), Error> {
         {
             // One at a time: a folder somebody else has just made may not be on disk yet.
             let _one = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-            make_folder(folder)?;
+            make_folder(path.parent().unwrap_or(&self.root))?;
         }
-        self.reach(Point::ArtifactRename, Edge::Before)?;
-        std::fs::rename(&temporary.path, path).map_err(|e| Error::file("naming an artifact", &e))?;
+        self.at(Point::ArtifactRename, || std::fs::rename(&temporary.path, path))?;
         temporary.kept = true;
-        self.reach(Point::ArtifactRename, Edge::After)?;
-        self.reach(Point::ArtifactSyncFolder, Edge::Before)?;
-        sync_folder(folder)?;
-        self.reach(Point::ArtifactSyncFolder, Edge::After)
+        Ok(())
     }
 
-    fn temporary(&self) -> Result<Temporary, Error> {
+    pub(crate) fn syncing_folder(&self, folder: &Path) -> Result<(), Error> {
+        self.at(Point::ArtifactSyncFolder, || File::open(folder).and_then(|f| f.sync_all()))
+    }
+
+    pub(crate) fn temporary(&self) -> Result<Temporary, Error> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.making.join(format!("{}-{number}", std::process::id()));
         let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
         let file = file.map_err(|e| Error::file(format!("making `{}`", path.display()), &e))?;
-        Ok(Temporary { file, path, kept: false })
+        Ok(Temporary { file: Some(file), path, kept: false })
     }
 
-    fn reach(&self, point: Point, edge: Edge) -> Result<(), Error> {
-        let reached = match edge {
-            Edge::Before => self.faults.before(point),
-            Edge::After => self.faults.after(point),
-        };
-        reached.map_err(|e| Error::file(format!("keeping an artifact (`{point}`)"), &e))
+    /// One durable boundary: what is done there, and a test's say before and after it.
+    pub(crate) fn at(&self, point: Point, act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Error> {
+        let done = self.faults.before(point).and_then(|()| act()).and_then(|()| self.faults.after(point));
+        done.map_err(|e| Error::file(format!("keeping an artifact (`{point}`)"), &e))
     }
 }
 
-#[derive(Clone, Copy)]
-enum Edge {
-    Before,
-    After,
+/// What a source begins with: one byte more than `most` when it has more.
+fn beginning(source: &mut dyn Read, most: usize) -> Result<Vec<u8>, Error> {
+    let mut head = Vec::new();
+    Read::take(&mut *source, most as u64 + 1).read_to_end(&mut head).map_err(|e| unread(&e))?;
+    Ok(head)
 }
 
-fn copy(file: &mut File, head: &[u8], source: &mut dyn Read) -> Result<(Digest, u64), Error> {
-    let failed = |e: std::io::Error| Error::file("writing an artifact", &e);
-    let (mut hasher, mut length, mut piece) = (Hasher::new(), head.len() as u64, vec![0_u8; PIECE]);
-    hasher.update(head);
-    file.write_all(head).map_err(failed)?;
-    loop {
-        let read = match source.read(&mut piece) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(unread(&e)),
-        };
-        let bytes = piece.get(..read).unwrap_or_default();
-        length += bytes.len() as u64;
-        if length > limits::ARTIFACT_BYTES_MAX {
-            return Err(Error::TooLarge { max: limits::ARTIFACT_BYTES_MAX });
-        }
-        hasher.update(bytes);
-        file.write_all(bytes).map_err(failed)?;
-    }
-    Ok((hasher.finish(), length))
-}
-
-fn unread(error: &std::io::Error) -> Error {
+pub(crate) fn unread(error: &std::io::Error) -> Error {
     Error::Source { why: error.to_string() }
 }

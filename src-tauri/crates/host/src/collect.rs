@@ -1,38 +1,42 @@
-//! Making room: content that nothing leads to goes, and the files with it. Only the process that holds the store alone
-//! does that, with nothing at work.
+//! Making room alone: with nothing at work, any time may be asked for, and the database gives its bytes back too.
 
 use crate::{Error, Local};
-use kernel::command::collect::{Collected, Collection};
-use model::ArtifactId;
+use model::{ArtifactId, Digest};
+use wire::artifacts::Collected;
 
 impl Local {
     /// What a collection would take of tasks that ended `keep_ms` ago or earlier, and files that nothing names.
     ///
     /// # Errors
-    /// [`Error::Kernel`].
-    pub fn garbage(&self, keep_ms: i64) -> Result<(Collection, artifacts::Collected), Error> {
-        Ok(self.owned_kernel()?.garbage(keep_ms)?)
+    /// What the kernel says.
+    pub fn garbage(&self, keep_ms: i64) -> Result<Collected, wire::Error> {
+        api::room::would_go(self, keep_ms)
     }
 
-    /// Collects it, and gives the bytes back to the disk.
+    /// Collects what was shown, and gives the bytes back to the disk.
     ///
     /// # Errors
-    /// [`Error::Kernel`].
-    pub fn collect(&self, keep_ms: i64, progress: &mut dyn FnMut(u64, u64)) -> Result<Collected, Error> {
-        let kernel = self.owned_kernel()?;
-        let collected = kernel.collect(keep_ms, progress)?;
+    /// As [`Local::garbage`]; [`wire::Code::Conflict`] when something else would go by now.
+    pub fn collect(
+        &self,
+        keep_ms: i64,
+        shown: Digest,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Collected, wire::Error> {
+        let collected = api::room::go(self, keep_ms, shown, progress)?;
         if collected.artifacts > 0 {
             // Small content lies in the database itself, which keeps its size until it is rewritten.
-            kernel.scrub()?;
+            let scrubbed = self.owned_kernel().and_then(|kernel| Ok(kernel.scrub()?));
+            scrubbed.map_err(Error::to_wire)?;
         }
         Ok(collected)
     }
 
-    /// Keeps an artifact whatever a collection would say, or lets it go again.
+    /// Lets an artifact go again that was kept whatever a collection would say.
     ///
     /// # Errors
     /// [`Error::Kernel`].
-    pub fn keep_artifact(&self, artifact: ArtifactId, keep: bool) -> Result<(), Error> {
-        Ok(self.owned_kernel()?.keep_artifact(artifact, keep)?)
+    pub fn let_go(&self, artifact: ArtifactId) -> Result<(), Error> {
+        Ok(self.owned_kernel()?.keep_artifact(artifact, false)?)
     }
 }

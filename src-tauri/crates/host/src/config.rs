@@ -55,6 +55,12 @@ pub struct Provider {
 }
 
 impl Config {
+    /// Bytes of content in files from which on a person is told to make room.
+    #[must_use]
+    pub fn content_quota(&self) -> u64 {
+        self.content_quota_bytes.unwrap_or(model::limits::CONTENT_BYTES_QUOTA)
+    }
+
     /// The settings of a store; the standard ones when there is no file.
     ///
     /// # Errors

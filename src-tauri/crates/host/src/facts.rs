@@ -38,12 +38,19 @@ fn content(home: &Home, config: &Config) -> Fact {
     let faults = std::sync::Arc::new(model::fault::NoFaults);
     let store =
         artifacts::Store::open_for_reading(home.dir(), std::sync::Arc::new(artifacts::NoInline), faults);
-    let quota = config.content_quota_bytes.unwrap_or(model::limits::CONTENT_BYTES_QUOTA);
+    let quota = config.content_quota();
     let mib = |bytes: u64| bytes / (1024 * 1024);
     match store.weigh() {
         Err(error) => fact("content", Level::Trouble, error.to_string(), ""),
-        Ok((files, bytes)) => {
-            let text = format!("{files} files, {} MiB of {} MiB", mib(bytes), mib(quota));
+        Ok(weight) => {
+            let (files, bytes) = (weight.files, weight.bytes);
+            let saved = match weight.content_bytes.saturating_sub(bytes) {
+                saved if mib(saved) > 0 => {
+                    format!(", {} MiB saved by keeping the same parts once", mib(saved))
+                }
+                _ => String::new(),
+            };
+            let text = format!("{files} files, {} MiB of {} MiB{saved}", mib(bytes), mib(quota));
             let advice = "run `hermit artifacts gc --dry-run` to see what may go, or set `content_quota_bytes` in \
                           `config.json`";
             match bytes {

@@ -282,13 +282,6 @@ impl Local {
         owned.ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))
     }
 
-    /// Keeps the newest head outside the store.
-    pub(crate) fn keep_pins(&self) {
-        if let Some(owned) = &self.owned {
-            pin::keep(&self.home, &self.config, self.keys.vault().as_deref(), owned.kernel.reader());
-        }
-    }
-
     /// Lets go of the store without touching what is kept outside it.
     pub(crate) fn close_quietly(&self) {
         let Some(owned) = &self.owned else { return };
@@ -384,6 +377,10 @@ impl api::Host for Local {
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
         let pins = pin::read(&self.home, &self.config, self.keys.vault().as_deref())?;
         Ok(pins.into_iter().next().map(|pin| pin.note))
+    }
+
+    fn content_quota_bytes(&self) -> u64 {
+        self.settings_now().content_quota()
     }
 
     fn now(&self) -> UnixMs {

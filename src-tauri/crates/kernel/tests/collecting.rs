@@ -1,9 +1,10 @@
 //! Garbage collection: whatever receipt there is can still be undone and proven afterwards.
 
 use crate::story::{completed, rebuilt, state};
-use kernel::{Standing, Waiting};
+use kernel::command::ingest::Incoming;
+use kernel::{Error, Standing, Waiting};
 use model::TaskId;
-use model::artifact::ArtifactKind;
+use model::artifact::{ArtifactKind, TrustTier};
 use model::ingress::Channel;
 use model::limits::COLLECT_AFTER_MS;
 use model::proposal::Answer;
@@ -116,7 +117,7 @@ fn after_a_collection_every_receipt_can_be_undone_and_the_log_is_valid() {
         let (garbage, _) = world.kernel().garbage(COLLECT_AFTER_MS).unwrap();
         let kinds: Vec<ArtifactKind> = garbage.garbage.iter().map(|one| one.kind).collect();
         assert!(kinds.contains(&ArtifactKind::ModelRequest), "seed {seed}: {kinds:?}");
-        let collected = world.kernel().collect(COLLECT_AFTER_MS, &mut |_, _| {}).unwrap();
+        let collected = world.kernel().collect(COLLECT_AFTER_MS, None, &mut |_, _| {}).unwrap();
         assert_eq!(collected.artifacts, garbage.garbage.len() as u64);
         collected_in_all += collected.artifacts;
         assert_eq!(plans(&world), planned, "seed {seed}: every undo is as it was");
@@ -147,4 +148,64 @@ fn what_a_person_keeps_stays_until_they_let_it_go() {
     assert!(!has(one));
     world.kernel().keep_artifact(one, false).unwrap();
     assert!(has(one));
+}
+
+/// The very content that is being collected is taken in again by others meanwhile, small and large: whoever comes first,
+/// what the log names in the end is there.
+#[test]
+fn what_is_kept_again_while_it_is_being_collected_is_there_in_the_end() {
+    let (world, ..) = life(2);
+    world.clock.advance(COLLECT_AFTER_MS + 1);
+    let kernel = world.kernel();
+    let garbage = kernel.garbage(COLLECT_AFTER_MS).unwrap().0.garbage;
+    let contents: Vec<Vec<u8>> =
+        garbage.iter().map(|one| kernel.artifacts().read(&one.sha256).unwrap()).collect();
+    let take_in = |bytes: &Vec<u8>| {
+        let incoming = Incoming {
+            name: "again".to_owned(),
+            uri: "inline:again".to_owned(),
+            media_type: "application/octet-stream",
+            bytes: &mut bytes.as_slice(),
+            trust_tier: TrustTier::Untrusted,
+        };
+        kernel.ingest(incoming, Channel::Cli).unwrap().0.sha256
+    };
+    let (taken_in, rounds) = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| contents.iter().rev().map(take_in).collect::<Vec<_>>());
+        let mut rounds = 0;
+        loop {
+            let ended = writer.is_finished();
+            match kernel.collect(COLLECT_AFTER_MS, None, &mut |_, _| {}) {
+                Ok(_) | Err(Error::Conflict(_)) => rounds += 1,
+                Err(error) => panic!("{error}"),
+            }
+            if ended {
+                break (writer.join().unwrap(), rounds);
+            }
+        }
+    });
+    assert_eq!(taken_in.len(), garbage.len());
+    for sha256 in taken_in {
+        assert!(
+            kernel.artifacts().read(&sha256).is_ok(),
+            "`{sha256}` is named and gone, after {rounds} rounds"
+        );
+    }
+    is_valid(&world);
+}
+
+#[test]
+fn a_collection_that_was_shown_takes_that_and_nothing_else() {
+    let (world, ..) = life(3);
+    world.clock.advance(COLLECT_AFTER_MS + 1);
+    let shown = world.kernel().garbage(COLLECT_AFTER_MS).unwrap().0;
+    world.kernel().keep_artifact(shown.garbage[0].artifact_id, true).unwrap();
+    let named = Some(shown.sha256().unwrap());
+    let refused = world.kernel().collect(COLLECT_AFTER_MS, named, &mut |_, _| {});
+    assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
+    let now = world.kernel().garbage(COLLECT_AFTER_MS).unwrap().0;
+    assert_eq!(now.garbage.len(), shown.garbage.len() - 1, "nothing went");
+    let named = Some(now.sha256().unwrap());
+    let collected = world.kernel().collect(COLLECT_AFTER_MS, named, &mut |_, _| {}).unwrap();
+    assert_eq!((collected.artifacts, collected.planned), (now.garbage.len() as u64, now));
 }

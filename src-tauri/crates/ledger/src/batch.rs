@@ -59,6 +59,8 @@ pub struct Batch {
     pub drafts: Vec<Draft>,
     /// The last `task_seq` of each task as the caller saw it, 0 for a new task; another one refuses the batch.
     pub expect: Vec<(TaskId, u64)>,
+    /// The last `log_seq` as the caller saw it, for what was decided over the whole log; another one refuses the batch.
+    pub expect_log: Option<u64>,
     /// Entries already linked by the gate; the first must point to the stored head.
     pub entries: Vec<AuditEntry>,
     /// Small artifacts: digest and bytes. One that is there already stays as it is.
@@ -83,6 +85,7 @@ impl Batch {
             point,
             drafts: Vec::new(),
             expect: Vec::new(),
+            expect_log: None,
             entries: Vec::new(),
             blobs: Vec::new(),
             disclosures: Vec::new(),

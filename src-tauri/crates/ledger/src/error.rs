@@ -27,6 +27,14 @@ pub enum Error {
         /// The last one there is.
         found: u64,
     },
+    /// The log has grown since the caller looked at all of it: look at what is new.
+    #[error("the log is at event {found}, not at {expected}; look again")]
+    Grown {
+        /// The last `log_seq` the caller saw.
+        expected: u64,
+        /// The last one there is.
+        found: u64,
+    },
     /// The gate's chain has moved on since the caller looked.
     #[error("the gate's chain ends in `{found}`, not in `{expected}`; look again")]
     GateMoved {

@@ -26,6 +26,10 @@ fn sql(e: rusqlite::Error) -> Error {
 impl Place<'_> {
     /// Inserts all of the batch, or says why not; then the caller takes the transaction or its savepoint back.
     pub fn batch(&mut self, batch: &mut Prepared) -> Result<(), Error> {
+        let found = self.state.ends.log_seq;
+        if let Some(expected) = batch.expect_log.filter(|expected| *expected != found) {
+            return Err(Error::Grown { expected, found });
+        }
         for (task, expected) in &batch.expect {
             let found = self.state.head(self.conn, *task)?.seq;
             if found != *expected {

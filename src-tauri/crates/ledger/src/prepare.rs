@@ -23,6 +23,7 @@ pub(crate) struct Prepared {
     pub point: Point,
     pub writes: bool,
     pub expect: Vec<(TaskId, u64)>,
+    pub expect_log: Option<u64>,
     /// In order, and complete but for what [`Prepared::put`] fills in.
     pub events: Vec<Placed>,
     forms: Vec<Form>,
@@ -60,6 +61,7 @@ impl Prepared {
             point: batch.point,
             writes,
             expect: batch.expect,
+            expect_log: batch.expect_log,
             events,
             forms,
             entries,

@@ -12,6 +12,21 @@ pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 pub const INLINE_ARTIFACT_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of any artifact: memory is bounded, larger content is refused by name.
 pub const ARTIFACT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes up to which content is one file; larger content is cut into chunks that other content may share. Below, a
+/// file of its own costs one sync, and there is little to share.
+pub const WHOLE_ARTIFACT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of a chunk at least, but for the last of its content: a list of chunks stays short.
+pub const CHUNK_BYTES_MIN: usize = 128 * 1024;
+/// Bytes of a chunk on average. Every chunk is a file with a sync of its own: at 64 KiB the syncs took most of the time
+/// of keeping 64 MiB, at 2 MiB a changed byte cost four times as much room (tests/bench/README.md).
+pub const CHUNK_BYTES_AVERAGE: usize = 512 * 1024;
+/// Bytes of a chunk at most: what a reader holds in memory.
+pub const CHUNK_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Chunks synced at the same time: the disk then writes its own journal once for all of them.
+pub const CHUNKS_SYNCED_AT_ONCE: usize = 16;
+/// How long content that was kept and is not named yet is left alone by a collection, in milliseconds. An act names what
+/// it kept when it ends, and none runs for a day.
+pub const CONTENT_LEASE_MS: i64 = 24 * 3600 * 1000;
 /// Items of one change set: the card must stay readable and the transaction short.
 pub const CHANGE_ITEMS_MAX: usize = 10_000;
 /// Reads fanned out under one read request (HK-20, reconciliation C17).
@@ -117,5 +132,8 @@ pub const GATE_CLOCK_BACK_MS_MAX: i64 = 5 * 60 * 1000;
 /// How long content stays after its task has ended although nothing leads to it: so long it can be looked at what was
 /// sent to a model and what came back.
 pub const COLLECT_AFTER_MS: i64 = 30 * 24 * 3600 * 1000;
+/// The shortest such time that may be asked for while the store is in use, also by a program: what a person saw today is
+/// there tomorrow. Who holds the store alone may ask for less.
+pub const COLLECT_AFTER_MS_MIN: i64 = 24 * 3600 * 1000;
 /// Bytes of content in files from which on a person is told to make room, unless the settings say otherwise.
 pub const CONTENT_BYTES_QUOTA: u64 = 10 * 1024 * 1024 * 1024;

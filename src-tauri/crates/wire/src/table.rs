@@ -80,6 +80,10 @@ macro_rules! with_commands {
         "shows an artifact" artifacts.show(Show) -> Artifact, read [artifacts];
         "reads the bytes of an artifact" artifacts.content(Content) -> Bytes, read [artifacts];
         "answers where an artifact came from and what came of it" artifacts.lineage(Lineage) -> Lineages, read [artifacts];
+        "tells how much room content takes, and how much is saved by keeping the same parts once" artifacts.weigh(Weigh) -> Weighed, read [artifacts];
+        "tells what a collection would take: content that no receipt leads to" artifacts.garbage(Garbage) -> Collected, read [artifacts];
+        "makes room as it was shown, also while tasks are at work" artifacts.collect(Collect) -> Collected, write [];
+        "keeps an artifact, whatever a collection would say" artifacts.keep(Keep) -> Artifact, write [];
         "shows what an approval would change, or a receipt has changed, with both sides" changes.show(Show) -> Changes, read [approvals, receipts];
         "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];

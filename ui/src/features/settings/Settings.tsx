@@ -2,6 +2,7 @@
 import { useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
 import { Models } from "./Models";
+import { Room } from "./Room";
 import { Screen } from "~/app/Screen";
 import { contrast, setContrast, setTheme, theme } from "~/app/theme";
 import { Copyable } from "~/features/approvals/Card";
@@ -29,6 +30,7 @@ export function Settings() {
           <Desktop />
           <Models />
           <Store />
+          <Room />
           <Copies />
           <Diagnostics />
         </div>

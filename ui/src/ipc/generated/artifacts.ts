@@ -42,6 +42,28 @@ export interface Lineage {
   artifact: string;
 }
 
+/** See the table. */
+export type Weigh = Record<string, never>;
+
+/** What would go. */
+export interface Garbage {
+  /** Of tasks that ended at least so many milliseconds ago: 30 days when absent, one day at least. */
+  older_than_ms?: number | null;
+}
+
+/** What was shown goes. */
+export interface Collect {
+  /** `plan` of what was shown. When something else would go by now, nothing goes. */
+  plan: string;
+  /** As it was when it was shown. */
+  older_than_ms?: number | null;
+}
+
+/** Which. */
+export interface Keep {
+  artifact: string;
+}
+
 /** What was taken in. */
 export interface Ingested {
   artifact_id: string;
@@ -86,10 +108,33 @@ export interface Bytes {
   next_offset: number | null;
 }
 
+/** How much room content takes that is not in the ledger itself. */
+export interface Weighed {
+  /** Different contents in files. */
+  contents: number;
+  /** Bytes of them. */
+  content_bytes: number;
+  files: number;
+  /** Bytes on disk. */
+  disk_bytes: number;
+  /** Bytes that are not kept twice. */
+  saved_bytes: number;
+  /** Bytes on disk from which on a person is told to make room. */
+  quota_bytes: number;
+}
+
 /** What a collection took, or would take. */
 export interface Collected {
   /** Whether it was only looked. */
   dry_run: boolean;
+  /** Names exactly what goes; to be handed in with the yes. */
+  plan: string;
+  /** Bytes that go from the disk. Less than `bytes` where content is in the ledger, or shared with what stays. */
+  disk_bytes: number;
+  /** Contents and parts of them that nothing names and that stay for now: an act at work may be about to. */
+  spared: number;
+  /** Contents whose parts cannot be told apart from garbage, because their list is damaged: no part of any goes. */
+  unreadable: number;
   /** Artifacts whose content goes: no receipt leads to them. */
   artifacts: number;
   /** Bytes of that. */
@@ -97,7 +142,6 @@ export interface Collected {
   by_kind: Collectible[];
   /** Files that nothing names at all, left by acts that were broken off. */
   orphans: number;
-  orphan_bytes: number;
   /** Artifacts that stay because their task is still at work or ended a short time ago. */
   young: number;
   /** Different contents that stay. */

@@ -77,6 +77,14 @@ export interface Commands {
   "artifacts.content": { params: artifacts.Content; answer: artifacts.Bytes };
   /** answers where an artifact came from and what came of it */
   "artifacts.lineage": { params: artifacts.Lineage; answer: artifacts.Lineages };
+  /** tells how much room content takes, and how much is saved by keeping the same parts once */
+  "artifacts.weigh": { params: artifacts.Weigh; answer: artifacts.Weighed };
+  /** tells what a collection would take: content that no receipt leads to */
+  "artifacts.garbage": { params: artifacts.Garbage; answer: artifacts.Collected };
+  /** makes room as it was shown, also while tasks are at work */
+  "artifacts.collect": { params: artifacts.Collect; answer: artifacts.Collected };
+  /** keeps an artifact, whatever a collection would say */
+  "artifacts.keep": { params: artifacts.Keep; answer: artifacts.Artifact };
   /** shows what an approval would change, or a receipt has changed, with both sides */
   "changes.show": { params: changes.Show; answer: changes.Changes };
   /** draws what came from what */
@@ -231,6 +239,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "artifacts.show": { access: "read", topics: ["artifacts"] },
   "artifacts.content": { access: "read", topics: ["artifacts"] },
   "artifacts.lineage": { access: "read", topics: ["artifacts"] },
+  "artifacts.weigh": { access: "read", topics: ["artifacts"] },
+  "artifacts.garbage": { access: "read", topics: ["artifacts"] },
+  "artifacts.collect": { access: "write", topics: [] },
+  "artifacts.keep": { access: "write", topics: [] },
   "changes.show": { access: "read", topics: ["approvals", "receipts"] },
   "lineage.draw": { access: "read", topics: ["artifacts", "receipts", "knowledge"] },
   "context.show": { access: "read", topics: ["tasks"] },

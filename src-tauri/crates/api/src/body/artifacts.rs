@@ -1,5 +1,6 @@
 //! Bytes that came in, were made, or were left behind.
 
+pub(crate) use super::room::{collect, garbage, keep, weigh};
 use super::task::{channel, media_type, take_in};
 use crate::convert::{all, ask, from_base64, opt, opt_text, opt_word, page, text, to_base64};
 use crate::files::absolute;
@@ -81,7 +82,7 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
     }
 }
 
-fn found(host: &dyn Host, named: &str) -> Result<rows::ArtifactRow, Error> {
+pub(crate) fn found(host: &dyn Host, named: &str) -> Result<rows::ArtifactRow, Error> {
     let id: ArtifactId = find(host, named)?;
     host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))
 }

@@ -18,6 +18,7 @@ pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;
 pub(crate) mod receipts;
+pub mod room;
 pub(crate) mod secrets;
 pub(crate) mod store;
 pub(crate) mod task;

@@ -158,3 +158,33 @@ fn a_store_keeps_the_keys_it_has() {
     assert_eq!(error.expect_err("another approval key").code, Code::Conflict);
     assert_eq!(keys, home.must("keys.list", json!({})));
 }
+
+#[test]
+fn room_is_made_only_as_it_was_shown_and_what_a_person_keeps_stays() {
+    let home = Home::new(49);
+    let large = vec![7_u8; 200_000];
+    home.must("artifacts.ingest", json!({ "bytes": STANDARD.encode(&large), "name": "large.bin" }));
+    let weighed = home.must("artifacts.weigh", json!({}));
+    assert_eq!((&weighed["contents"], &weighed["content_bytes"]), (&json!(1), &json!(200_000)));
+    let (task, _) = home.with_an_act("write a");
+    assert_eq!(home.must("artifacts.garbage", json!({}))["artifacts"], 0, "the task has just ended");
+    let soon = home.ask("artifacts.garbage", json!({ "older_than_ms": 0 })).expect_err("too soon");
+    assert_eq!(soon.code, Code::Usage);
+    home.world.clock.advance(model::limits::COLLECT_AFTER_MS + 1);
+    let shown = home.must("artifacts.garbage", json!({}));
+    assert!(shown["artifacts"].as_u64() > Some(0), "{shown}");
+    let stale = json!({ "plan": "0".repeat(64) });
+    assert_eq!(home.ask("artifacts.collect", stale).expect_err("never shown").code, Code::Conflict);
+    let requests = home.must("artifacts.list", json!({ "task": task.to_string(), "kind": "model.request" }));
+    let one = requests["rows"][0]["artifact_id"].clone();
+    home.must("artifacts.keep", json!({ "artifact": one }));
+    let before = home.ask("artifacts.collect", json!({ "plan": shown["plan"] }));
+    assert_eq!(before.expect_err("one stays now").code, Code::Conflict);
+    let again = home.must("artifacts.garbage", json!({}));
+    let collected = home.must("artifacts.collect", json!({ "plan": again["plan"] }));
+    assert_eq!((&collected["artifacts"], &collected["dry_run"]), (&again["artifacts"], &json!(false)));
+    assert_eq!(collected["lists"].as_array().map(Vec::len), Some(1));
+    assert_eq!(home.must("artifacts.show", json!({ "artifact": one }))["state"], "live");
+    assert_eq!(home.must("artifacts.garbage", json!({}))["artifacts"], 0);
+    assert_eq!(home.must("ledger.verify", json!({}))["verdict"], "valid");
+}

@@ -8,7 +8,9 @@
     reason = "this whole crate is a test; clippy only knows those marked as one"
 )]
 
+mod chunks;
 mod crashes;
 mod garbage;
 mod keeping;
+mod racing;
 mod world;

@@ -65,3 +65,23 @@ impl World {
 pub fn content(seed: u8, length: usize) -> Vec<u8> {
     (0..length).map(|n| (n as u8).wrapping_mul(31).wrapping_add(seed)).collect()
 }
+
+/// Content of this length that repeats nothing, different for every seed.
+pub fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend_from_slice(&state.to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// The files of one of the store's folders, anywhere below it.
+pub fn files_below(world: &World, folder: &str) -> Vec<PathBuf> {
+    let folder = world.dir.path().join("artifacts").join(folder);
+    world.files().into_iter().filter(|path| path.starts_with(&folder)).collect()
+}

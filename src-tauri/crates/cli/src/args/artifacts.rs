@@ -35,6 +35,8 @@ pub enum ArtifactsVerb {
         #[arg(long)]
         undo: bool,
     },
+    /// Tells how much room content takes, and how much is saved by keeping the same parts once.
+    Size,
     /// Makes room: lets content go to which no receipt leads.
     Gc(GcArgs),
 }
@@ -47,7 +49,8 @@ work needs; what you gave, were answered, remembered or chose to keep; and what 
 time ago. What goes is mostly what was sent to models and what was tried and refused. Every digest stays in the log, \
 which names what went.
 
-It needs the store for itself: end `hermit serve` and the app first.")]
+While `hermit serve` or the app holds the store, it is done there, beside the tasks at work, for content of tasks that \
+ended a day ago or earlier. With nobody there, any time may be asked for, and the ledger's file shrinks too.")]
 pub struct GcArgs {
     /// Only tell what would go.
     #[arg(long)]

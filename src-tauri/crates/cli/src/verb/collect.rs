@@ -1,4 +1,4 @@
-//! `hermit artifacts gc` and `keep`: making room, and what must not go.
+//! `hermit artifacts size`, `gc` and `keep`: how much room there is, making more, and what must not go.
 
 use super::keyring::owner;
 use crate::args::GcArgs;
@@ -6,49 +6,63 @@ use crate::context::{Context, Signs};
 use crate::moment;
 use crate::output::{Output, Tone};
 use crate::text::size;
+use host::{Local, Session};
 use indicatif::ProgressBar;
-use std::collections::BTreeMap;
-use wire::artifacts::{Collected, Collectible, Show};
+use wire::artifacts::{Collect, Collected, Garbage, Keep, Show, Weigh};
 use wire::{Code, Error};
 
-/// `hermit artifacts gc`.
+/// `hermit artifacts gc`. Where another process holds the store, it is asked, and gives what it may give while it works.
 pub fn gc(context: &Context, args: &GcArgs) -> Result<(), Error> {
     let keep_ms = how_long(&args.older_than)?;
     let session = context.writing(Signs::Yes)?;
-    let done = owner(&session).and_then(|local| {
-        let (planned, files) = local.garbage(keep_ms).map_err(host::Error::to_wire)?;
-        let mut by_kind: BTreeMap<String, Collectible> = BTreeMap::new();
-        for one in &planned.garbage {
-            let kind = one.kind.to_string();
-            let sum = by_kind.entry(kind.clone()).or_insert(Collectible { kind, artifacts: 0, bytes: 0 });
-            sum.artifacts = sum.artifacts.saturating_add(1);
-            sum.bytes = sum.bytes.saturating_add(one.byte_size);
-        }
-        // Files of what goes are told with it, not once more as files of nobody.
-        let named: std::collections::BTreeSet<_> = planned.garbage.iter().map(|one| one.sha256).collect();
-        let orphans = files.digests.iter().filter(|digest| !named.contains(digest)).count() as u64;
-        let mut told = Collected {
-            dry_run: args.dry_run,
-            artifacts: planned.garbage.len() as u64,
-            bytes: planned.bytes,
-            by_kind: by_kind.into_values().collect(),
-            orphans,
-            orphan_bytes: if orphans == 0 { 0 } else { files.bytes },
-            young: planned.young,
-            kept: planned.live.len() as u64,
-            lists: Vec::new(),
-        };
-        if !args.dry_run {
-            let bar = context.terminal.is_some().then(|| ProgressBar::new(told.artifacts));
-            let mut progress = |done: u64, _: u64| bar.iter().for_each(|bar| bar.set_position(done));
-            let collected = local.collect(keep_ms, &mut progress).map_err(host::Error::to_wire)?;
-            bar.iter().for_each(ProgressBar::finish_and_clear);
-            told.lists = collected.lists.iter().map(|list| list.artifact_id.to_string()).collect();
-        }
-        Ok(told)
-    });
+    let done = match session.local() {
+        Some(local) => alone(context, &local, keep_ms, args.dry_run),
+        None => beside(&session, keep_ms, args.dry_run),
+    };
     session.close();
     context.out.answer(&done?, show)
+}
+
+fn alone(context: &Context, local: &Local, keep_ms: i64, dry_run: bool) -> Result<Collected, Error> {
+    let planned = local.garbage(keep_ms)?;
+    if dry_run {
+        return Ok(planned);
+    }
+    let shown = planned.plan.parse();
+    let shown = shown.map_err(|_| Error::new(Code::Failed, "a plan has no name"))?;
+    let bar = context.terminal.is_some().then(|| ProgressBar::new(planned.artifacts));
+    let mut progress = |done: u64, _: u64| bar.iter().for_each(|bar| bar.set_position(done));
+    let collected = local.collect(keep_ms, shown, &mut progress);
+    bar.iter().for_each(ProgressBar::finish_and_clear);
+    collected
+}
+
+fn beside(session: &Session, keep_ms: i64, dry_run: bool) -> Result<Collected, Error> {
+    let planned = session.call(&Garbage { older_than_ms: Some(keep_ms) })?;
+    if dry_run {
+        return Ok(planned);
+    }
+    session.call(&Collect { plan: planned.plan, older_than_ms: Some(keep_ms) })
+}
+
+/// `hermit artifacts size`.
+pub fn weigh(context: &Context) -> Result<(), Error> {
+    let found = context.reading()?.call(&Weigh {})?;
+    context.out.answer(&found, |out, found| {
+        out.line(format!("{} contents, {}", found.contents, size(found.content_bytes)));
+        let tone = if found.disk_bytes > found.quota_bytes { Tone::Bad } else { Tone::Plain };
+        let text = format!(
+            "{} files, {} on disk of {} before Hermit asks for room",
+            found.files,
+            size(found.disk_bytes),
+            size(found.quota_bytes)
+        );
+        out.say(tone, text);
+        if found.saved_bytes > 0 {
+            out.line(format!("{} saved: the same parts are kept once", size(found.saved_bytes)));
+        }
+        out.line("content of up to 64 KiB is in the ledger itself and not counted here");
+    })
 }
 
 fn how_long(text: &str) -> Result<i64, Error> {
@@ -73,7 +87,18 @@ fn show(out: &Output, told: &Collected) {
         out.say(tone, format!("{verb}: the content of {} artifacts, {}", told.artifacts, size(told.bytes)));
     }
     if told.orphans > 0 {
-        out.line(format!("{verb}: {} files that nothing names", told.orphans));
+        out.line(format!("{verb}: {} contents that nothing names", told.orphans));
+    }
+    if told.disk_bytes > 0 {
+        let gives = if told.dry_run { "would give" } else { "gave" };
+        out.line(format!("{gives} back to the disk: {}", size(told.disk_bytes)));
+    }
+    if told.spared > 0 {
+        out.line(format!("stays for a day: {} files that work under way may be about to name", told.spared));
+    }
+    if told.unreadable > 0 {
+        let many = told.unreadable;
+        out.say(Tone::Bad, format!("the lists of {many} contents are damaged, so no part of any content goes; restore them from a backup"));
     }
     out.line(format!("stays: {} contents, {} of artifacts whose time has not come", told.kept, told.young));
     for list in &told.lists {
@@ -84,13 +109,16 @@ fn show(out: &Output, told: &Collected) {
 /// `hermit artifacts keep`.
 pub fn keep(context: &Context, artifact: String, keep: bool) -> Result<(), Error> {
     let session = context.writing(Signs::No)?;
-    let done = session.call(&Show { artifact }).and_then(|found| {
-        let local = owner(&session)?;
-        let id = found.artifact_id.parse();
-        let id = id.map_err(|e: model::Error| Error::new(Code::Failed, e.to_string()))?;
-        local.keep_artifact(id, keep).map_err(host::Error::to_wire)?;
-        Ok(found)
-    });
+    let done = match keep {
+        true => session.call(&Keep { artifact }),
+        // What a person keeps, no program lets go: that is done by who holds the store.
+        false => session.call(&Show { artifact }).and_then(|found| {
+            let id = found.artifact_id.parse();
+            let id = id.map_err(|e: model::Error| Error::new(Code::Failed, e.to_string()))?;
+            owner(&session)?.let_go(id).map_err(host::Error::to_wire)?;
+            Ok(found)
+        }),
+    };
     session.close();
     context.out.answer(&done?, |out, found| {
         let word = if keep { "is kept, whatever a collection would say" } else { "may be collected again" };

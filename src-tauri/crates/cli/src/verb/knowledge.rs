@@ -40,6 +40,7 @@ pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
             }
         }
         ArtifactsVerb::Keep { artifact, undo } => super::collect::keep(context, artifact, !undo)?,
+        ArtifactsVerb::Size => super::collect::weigh(context)?,
         ArtifactsVerb::Gc(args) => super::collect::gc(context, &args)?,
         ArtifactsVerb::Lineage { artifact } => {
             let found = context.reading()?.call(&Lineage { artifact })?;

@@ -6,7 +6,8 @@
 
 use super::index;
 use crate::{Hands, Workspace};
-use globset::{GlobBuilder, GlobMatcher};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use model::RelPath;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,15 +21,8 @@ const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The rules, read as they are needed.
 pub(crate) struct Ignore<'a> {
     workspace: &'a Workspace,
-    folders: RefCell<BTreeMap<RelPath, Rc<[Rule]>>>,
+    folders: RefCell<BTreeMap<RelPath, Rc<Gitignore>>>,
     tracked: OnceCell<BTreeSet<RelPath>>,
-}
-
-/// One line.
-struct Rule {
-    glob: GlobMatcher,
-    only_folders: bool,
-    keeps: bool,
 }
 
 impl<'a> Ignore<'a> {
@@ -44,10 +38,10 @@ impl<'a> Ignore<'a> {
         }
         let mut at = path.parent();
         loop {
-            for rule in self.rules(&at).iter().rev().filter(|rule| is_folder || !rule.only_folders) {
-                if rule.glob.is_match(names_below(&at, path)) {
-                    return !rule.keeps;
-                }
+            match self.rules(&at).matched(names_below(&at, path), is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
             }
             if at.is_root() {
                 return false;
@@ -76,25 +70,14 @@ impl<'a> Ignore<'a> {
         })
     }
 
-    fn rules(&self, folder: &RelPath) -> Rc<[Rule]> {
+    fn rules(&self, folder: &RelPath) -> Rc<Gitignore> {
         if let Some(known) = self.folders.borrow().get(folder) {
             return Rc::clone(known);
         }
-        let read = |name: &[u8]| {
-            let at = folder.join(name).ok()?;
-            self.workspace.read_whole(&at, RULES_BYTES_MAX).ok()
-        };
-        let mut rules: Vec<Rule> = Vec::new();
-        if folder.is_root()
-            && let Ok(at) = RelPath::from_bytes(b".git/info/exclude")
-            && let Ok(text) = self.workspace.read_whole(&at, RULES_BYTES_MAX)
-        {
-            rules.extend(lines(&text));
-        }
-        if let Some(text) = read(b".gitignore") {
-            rules.extend(lines(&text));
-        }
-        let rules: Rc<[Rule]> = rules.into();
+        let read = |at: Option<RelPath>| self.workspace.read_whole(&at?, RULES_BYTES_MAX).ok();
+        let exclude = folder.is_root().then(|| RelPath::from_bytes(b".git/info/exclude").ok()).flatten();
+        let texts = [read(exclude), read(folder.join(b".gitignore").ok())];
+        let rules = Rc::new(rules(texts.iter().flatten().map(Vec::as_slice)));
         self.folders.borrow_mut().insert(folder.clone(), Rc::clone(&rules));
         rules
     }
@@ -107,44 +90,25 @@ fn names_below(folder: &RelPath, path: &RelPath) -> std::path::PathBuf {
     crate::workspace::names::os_name(names).map(Into::into).unwrap_or_default()
 }
 
-fn lines(text: &[u8]) -> Vec<Rule> {
-    let text = String::from_utf8_lossy(text);
-    text.trim_start_matches('\u{feff}').lines().filter_map(rule).collect()
-}
-
-/// A line as a rule; nothing for what is empty, a remark, or no pattern.
-fn rule(line: &str) -> Option<Rule> {
-    let line = unpadded(line);
-    if line.is_empty() || line.starts_with('#') {
-        return None;
+/// The rules of one folder: the later ones win. A line that is no pattern is no rule, as with git; and where all of them
+/// together cannot be used, nothing is left out, so that more is shown and not less.
+fn rules<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Gitignore {
+    let mut builder = GitignoreBuilder::new("");
+    for text in texts {
+        let text = String::from_utf8_lossy(text);
+        for line in text.trim_start_matches('\u{feff}').lines() {
+            let _ = builder.add_line(None, line);
+        }
     }
-    let (keeps, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-    let (only_folders, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
-    let from_here = line.contains('/');
-    let pattern = line.strip_prefix('/').unwrap_or(line);
-    if pattern.is_empty() {
-        return None;
-    }
-    let pattern = if from_here { pattern.to_owned() } else { format!("**/{pattern}") };
-    let glob = GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(true).build().ok()?;
-    Some(Rule { glob: glob.compile_matcher(), only_folders, keeps })
-}
-
-/// Without spaces at the end, but for one that a backslash keeps.
-fn unpadded(line: &str) -> &str {
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    let bare = line.trim_end_matches(' ');
-    if bare.ends_with('\\') { line.get(..bare.len().saturating_add(1)).unwrap_or(line) } else { bare }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn left_out(rules: &str, path: &str, is_folder: bool) -> bool {
-        let rules = lines(rules.as_bytes());
-        let fits = |rule: &&Rule| (is_folder || !rule.only_folders) && rule.glob.is_match(path);
-        rules.iter().rev().find(fits).is_some_and(|rule| !rule.keeps)
+    fn left_out(text: &str, path: &str, is_folder: bool) -> bool {
+        rules([text.as_bytes()].into_iter()).matched(path, is_folder).is_ignore()
     }
 
     #[test]
@@ -168,6 +132,10 @@ mod tests {
             ("[ab].txt\n", "b.txt", false, true),
             ("[!ab].txt\n", "b.txt", false, false),
             ("/\n", "anything", false, false),
+            ("\u{feff}first\n", "first", false, true),
+            ("\\!odd\n", "!odd", false, true),
+            ("kept\\ \n", "kept ", false, true),
+            ("a[\n*.o\n", "x.o", false, true),
         ] {
             assert_eq!(left_out(rules, path, is_folder), wanted, "{rules:?} {path}");
         }

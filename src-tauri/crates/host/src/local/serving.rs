@@ -4,7 +4,7 @@
 use super::Local;
 use crate::mirroring::Mirroring;
 use crate::secrets::SecretBook;
-use crate::{Config, Error, Unlock, facts};
+use crate::{Config, Error, Unlock, facts, pin};
 use kernel::Kernel;
 use model::body::KeyPurpose;
 use std::net::SocketAddr;
@@ -18,8 +18,19 @@ impl Local {
 
     /// Facts for the doctor, also where there is no store yet. Settings are read anew: they may have been set meanwhile.
     pub fn facts(&self) -> Vec<wire::host::Fact> {
-        let config = Config::load(&self.home).unwrap_or_else(|_| self.config.clone());
-        facts::gather(&self.home, &config, &self.keys, &self.hands, &self.secrets)
+        facts::gather(&self.home, &self.settings_now(), &self.keys, &self.hands, &self.secrets)
+    }
+
+    /// The settings as they are in their file now.
+    pub(super) fn settings_now(&self) -> Config {
+        Config::load(&self.home).unwrap_or_else(|_| self.config.clone())
+    }
+
+    /// Keeps the newest head outside the store.
+    pub(crate) fn keep_pins(&self) {
+        if let Some(owned) = &self.owned {
+            pin::keep(&self.home, &self.config, self.keys.vault().as_deref(), owned.kernel.reader());
+        }
     }
 
     /// Keeps the run stream from now on. Where it cannot be had everything else works, and the log says why.

@@ -80,6 +80,18 @@ fn a_task_that_moved_on_refuses_whoever_looked_before() {
     assert_eq!(world.reader().task_head(id).unwrap().unwrap().0, 2);
 }
 
+#[test]
+fn what_was_decided_over_the_whole_log_is_refused_when_the_log_has_grown() {
+    let world = World::new();
+    let writer = world.writer();
+    let deciding = |seen: u64| Batch { expect_log: Some(seen), ..batch(vec![plain(task())]) };
+    let first = writer.commit(deciding(0)).unwrap().placed[0].log_seq;
+    assert_eq!(writer.commit(deciding(0)), Err(Error::Grown { expected: 0, found: first }));
+    commit(&writer, vec![plain(task())]);
+    assert_eq!(writer.commit(deciding(first)), Err(Error::Grown { expected: first, found: first + 1 }));
+    writer.commit(deciding(first + 1)).unwrap();
+}
+
 #[conforms::conforms("HK-13.3-2")]
 #[test]
 fn a_key_used_before_gives_back_the_first_event() {

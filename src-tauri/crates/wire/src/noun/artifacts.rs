@@ -33,6 +33,22 @@ params! {
     Content { artifact: String, #[serde(default)] offset: u64, limit: Option<u64> }
     /// See the table.
     Lineage { artifact: String }
+    /// See the table.
+    Weigh {}
+    /// What would go.
+    Garbage {
+        /// Of tasks that ended at least so many milliseconds ago: 30 days when absent, one day at least.
+        older_than_ms: Option<i64>,
+    }
+    /// What was shown goes.
+    Collect {
+        /// `plan` of what was shown. When something else would go by now, nothing goes.
+        plan: String,
+        /// As it was when it was shown.
+        older_than_ms: Option<i64>,
+    }
+    /// Which.
+    Keep { artifact: String }
 }
 
 answers! {
@@ -76,10 +92,33 @@ answers! {
         next_offset: Option<u64>,
     }
 
+    /// How much room content takes that is not in the ledger itself.
+    Weighed {
+        /// Different contents in files.
+        contents: u64,
+        /// Bytes of them.
+        content_bytes: u64,
+        files: u64,
+        /// Bytes on disk.
+        disk_bytes: u64,
+        /// Bytes that are not kept twice.
+        saved_bytes: u64,
+        /// Bytes on disk from which on a person is told to make room.
+        quota_bytes: u64,
+    }
+
     /// What a collection took, or would take.
     Collected {
         /// Whether it was only looked.
         dry_run: bool,
+        /// Names exactly what goes; to be handed in with the yes.
+        plan: String,
+        /// Bytes that go from the disk. Less than `bytes` where content is in the ledger, or shared with what stays.
+        disk_bytes: u64,
+        /// Contents and parts of them that nothing names and that stay for now: an act at work may be about to.
+        spared: u64,
+        /// Contents whose parts cannot be told apart from garbage, because their list is damaged: no part of any goes.
+        unreadable: u64,
         /// Artifacts whose content goes: no receipt leads to them.
         artifacts: u64,
         /// Bytes of that.
@@ -87,7 +126,6 @@ answers! {
         by_kind: Vec<Collectible>,
         /// Files that nothing names at all, left by acts that were broken off.
         orphans: u64,
-        orphan_bytes: u64,
         /// Artifacts that stay because their task is still at work or ended a short time ago.
         young: u64,
         /// Different contents that stay.

@@ -1,0 +1,77 @@
+// How much room content takes, and making more: what would go is shown first, and exactly that goes.
+import { useState } from "react";
+import { Copyable } from "~/features/approvals/Card";
+import { count, plain } from "~/features/words";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Collected, Weighed } from "~/ipc/generated/artifacts";
+import { Button } from "~/primitives/Button";
+import { bytes } from "~/primitives/Diff";
+import { Facts, Meter } from "~/primitives/Facts";
+import { Answer, Failed, Said } from "~/primitives/States";
+import styles from "./Settings.module.css";
+
+export function Room() {
+  const [looking, setLooking] = useState(false);
+  const weight = useAsk("artifacts.weigh", {});
+  const plan = useAsk("artifacts.garbage", {}, { enabled: looking });
+  const collect = useAct("artifacts.collect");
+  const look = () => {
+    collect.reset();
+    setLooking(true);
+    if (looking) void plan.refetch();
+  };
+  return (
+    <section aria-labelledby="room">
+      <h2 id="room">Room</h2>
+      <Answer asked={weight} what="how much room content takes">{(found) => <Size of={found} />}</Answer>
+      <p>What no receipt leads to may go, a month after its task has ended: mostly what was sent to models. Everything that was done can still be undone, explained and proven.</p>
+      <div><Button because={plan.isFetching ? "Looking" : null} onClick={look}>{plan.isFetching ? "Looking" : "See what may go"}</Button></div>
+      {looking && collect.data === undefined && (
+        <Answer asked={plan} what="what may go">
+          {(found) => <Plan of={found} busy={collect.isPending} go={() => collect.mutate({ plan: found.plan }, { onSuccess: () => setLooking(false) })} />}
+        </Answer>
+      )}
+      {collect.data !== undefined && <Went told={collect.data} />}
+      {collect.error !== null && <Failed error={collect.error} />}
+    </section>
+  );
+}
+
+function Size({ of }: { of: Weighed }) {
+  return (
+    <>
+      <Meter label="Room that content takes" used={of.disk_bytes} of={of.quota_bytes} />
+      <Facts wide rows={[
+        ["On disk", `${bytes(of.disk_bytes)} in ${count(of.files, "file")}; Hermit asks for room from ${bytes(of.quota_bytes)} on`],
+        ["Content", `${count(of.contents, "content")}, ${bytes(of.content_bytes)}`],
+        of.saved_bytes === 0 ? null : ["Saved", `${bytes(of.saved_bytes)}: the same parts are kept once`],
+      ]} />
+    </>
+  );
+}
+
+function Plan({ of, busy, go }: { of: Collected; busy: boolean; go: () => void }) {
+  if (of.artifacts === 0 && of.orphans === 0) {
+    return <Said tone="note">Nothing may go: a receipt leads to everything, or its time has not come.</Said>;
+  }
+  return (
+    <>
+      <ul className={styles.models} aria-label="What would go">
+        {of.by_kind.map((kind) => <li key={kind.kind}><span /><span>{plain(kind.kind)}</span><span>{kind.artifacts}, {bytes(kind.bytes)}</span></li>)}
+        {of.orphans > 0 && <li><span /><span>left by work that was broken off, named by nothing</span><span>{of.orphans}</span></li>}
+      </ul>
+      <p>{count(of.artifacts, "content")} of {bytes(of.bytes)} would go, and {bytes(of.disk_bytes)} come back to the disk. {count(of.kept, "content")} stay. A signed list says what went; it does not come back.</p>
+      <Copyable text="hermit artifacts keep ARTIFACT" />
+      <div><Button look="danger" because={busy ? "Being removed" : null} onClick={go}>Remove {count(of.artifacts, "content")}</Button></div>
+    </>
+  );
+}
+
+function Went({ told }: { told: Collected }) {
+  return (
+    <Said tone={told.unreadable > 0 ? "failed" : "done"}>
+      {count(told.artifacts, "content")} went, {bytes(told.disk_bytes)} came back to the disk.
+      {told.unreadable > 0 && ` The lists of ${told.unreadable} are damaged, so no part of large content went; restore them from a backup.`}
+    </Said>
+  );
+}
