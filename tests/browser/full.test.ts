@@ -149,6 +149,27 @@ test("the nine questions are each answered within two clicks from a task", async
   conforms("the nine questions are each answered within two clicks from a task", ...Array.from({ length: 9 }, (_, at) => `HK-21-${13 + at}`));
 });
 
+test("from a task lead ways to its lineage and to every pack that was sent, and its proof is exported for who has no Hermit", async () => {
+  const done = await ended("Tidy the downloads");
+  await world.go(`/task/${done.task_id}`);
+  await world.page.getByRole("button", { name: /^Pack 1,/ }).click();
+  await world.page.getByRole("heading", { name: "Attempt 1, turn 1" }).waitFor();
+  await world.page.getByRole("button", { name: "Exact bytes" }).click();
+  await world.page.locator("pre").filter({ hasText: "task_contract" }).first().waitFor();
+  const receipt = (JSON.parse(world.hermit("receipts", "list", "--task", done.task_id, "--json")) as { rows: { receipt_id: string; class: string }[] }).rows.find((row) => row.class === "tool_execution");
+  await world.go(`/lineage?of=${receipt?.receipt_id ?? ""}`);
+  const nodes = world.page.getByRole("region", { name: "Nodes" });
+  for (const layer of ["Goal", "Context", "Approval", "Effect", "Receipt"]) await nodes.getByRole("cell", { name: layer, exact: true }).first().waitFor();
+  await world.go(`/proof?task=${done.task_id}`);
+  const file = join(world.dir, "proof.zip");
+  await world.page.getByLabel("Where to").fill(file);
+  await world.page.locator("#main").getByRole("button", { name: "Export", exact: true }).last().click();
+  await world.page.getByText("Written to").waitFor();
+  const key = (JSON.parse(world.hermit("keys", "list", "--json")) as { keys: { purpose: string; keyid: string }[] }).keys.find((one) => one.purpose === "log");
+  expect(world.verify(file, "--trust", key?.keyid ?? "")).toMatch(/valid/i);
+  conforms("lineage packs and proof", "HK-10.6-2", "HK-10.6-3", "HK-21-6", "HK-21-7");
+});
+
 test("what is blocked is answered where it is asked: a task that policy refused says by which rule, one that waits says for whom", async () => {
   const refused = tasks().find((row) => row.title === "Sort the notes");
   await world.go(`/task/${refused?.task_id ?? ""}`);

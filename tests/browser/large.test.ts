@@ -17,7 +17,7 @@ const row = (at: number) => ({
 
 /** What a drawing of many tasks' acts looks like: layers of a few nodes, each come from one or two before it. */
 function drawing() {
-  const kinds = ["artifact", "attempt", "action", "approval", "grant", "effect", "receipt", "belief"] as const;
+  const kinds = ["artifact", "belief", "memory", "approval", "decision", "effect", "receipt", "ingress"] as const;
   const nodes = Array.from({ length: NODES }, (_, at) => ({
     id: id(at === NODES - 1 ? "rcp" : "art", at), kind: at === NODES - 1 ? "receipt" : kinds[at % kinds.length], layer: at % LAYERS, row: Math.floor(at / LAYERS), label: `node ${at}`,
     detail: "evidence", trust: at % 9 === 0 ? "untrusted" : null, tainted: false, feeds: true, task_id: id("task", 1), at: AT + at, sha256: null,
@@ -38,22 +38,6 @@ async function madeUp(): Promise<void> {
   await world.page.route("**/api/lineage.draw", (route) => route.fulfill({ json: drawing() }));
 }
 
-/** The longest stretch in which the page heard nobody, while `work` went on. */
-async function longest(work: () => Promise<void>): Promise<number> {
-  await world.page.evaluate(() => {
-    const kept = window as unknown as { longest: number; watch?: PerformanceObserver };
-    kept.longest = 0;
-    kept.watch?.disconnect();
-    kept.watch = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) kept.longest = Math.max(kept.longest, entry.duration);
-    });
-    kept.watch.observe({ type: "longtask" });
-  });
-  await work();
-  await world.page.waitForTimeout(300);
-  return world.page.evaluate(() => Math.round((window as unknown as { longest: number }).longest));
-}
-
 beforeAll(async () => {
   world.keys();
   await world.ui();
@@ -65,11 +49,11 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test("a board of 100,000 tasks is scrolled", async () => {
-  const opened = await longest(async () => {
+  const opened = await world.longest(async () => {
     await world.go("/tasks");
     await world.page.getByText("Task 3", { exact: true }).first().waitFor();
   });
-  const scrolled = await longest(async () => {
+  const scrolled = await world.longest(async () => {
     await world.page.mouse.move(700, 500);
     for (let turn = 0; turn < 60; turn += 1) await world.page.mouse.wheel(0, 900);
   });
@@ -77,20 +61,53 @@ test("a board of 100,000 tasks is scrolled", async () => {
   expect(await world.page.locator("#main *").count()).toBeLessThan(6_000);
 });
 
-test("a lineage of 1,000 nodes is drawn, as a graph and as a table", async () => {
+const overview = () => world.page.getByRole("img", { name: /1,000 nodes and [\d,]+ lines/ });
+
+test("a lineage of 1,000 nodes is drawn within a second, as a graph and as a table", async () => {
+  const before = await world.worked();
   let took = 0;
-  const stretch = await longest(async () => {
-    took = await world.page.evaluate(async (of) => {
+  const stretch = await world.longest(async () => {
+    took = await world.page.evaluate(async ([of, many]) => {
       const begun = performance.now();
       location.hash = `/lineage?of=${of}`;
-      // Drawn: the graph has nodes that can be seen, and the table beside it rows.
-      const isDrawn = () => document.querySelectorAll(".react-flow__node").length > 10 && document.querySelectorAll("table tbody tr").length > 10;
+      // Drawn: every node is in the picture, and the table beside it has rows.
+      const isDrawn = () => document.querySelector(`[data-nodes="${many}"]`) !== null && document.querySelectorAll("table tbody tr").length > 10;
       while (!isDrawn() && performance.now() - begun < 30_000) await new Promise((next) => requestAnimationFrame(next));
+      await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
       return Math.round(performance.now() - begun);
-    }, id("rcp", NODES - 1));
+    }, [id("rcp", NODES - 1), NODES] as const);
   });
-  console.log(`lineage: ${NODES} nodes drawn after ${took} ms, the longest task ${stretch} ms`);
-  await world.page.getByText(`${NODES.toLocaleString("en")} nodes of`, { exact: false }).or(world.page.getByText(/nodes of 1000/)).first().waitFor();
-  // A second is the figure of the design, on a machine that does nothing else; a page that hangs is none on any.
+  const spent = Math.round(await world.worked() - before);
+  console.log(`lineage: ${NODES} nodes drawn after ${took} ms, ${spent} ms of the page's own work, the longest task ${stretch} ms`);
+  await world.page.getByText(`${NODES.toLocaleString("en")} nodes of ${NODES.toLocaleString("en")}`).waitFor();
+  await overview().waitFor();
+  // The second of the design is the page's own work: how long it waits for a processor is not its doing.
+  expect(spent).toBeGreaterThan(0);
+  expect(spent).toBeLessThan(1_000);
   expect(took).toBeLessThan(20_000);
+});
+
+test("from afar a node is named under the pointer and followed by a click; near, the cards in sight have words", async () => {
+  await world.go(`/lineage?of=${id("rcp", NODES - 1)}`);
+  await overview().waitFor();
+  const pane = await world.page.locator(".react-flow__pane").boundingBox();
+  if (pane === null) throw new Error("there is no pane");
+  const named = world.page.locator("[class*=named]");
+  for (let at = 0; at < 400 && await named.count() === 0; at += 1) {
+    await world.page.mouse.move(pane.x + pane.width * (0.3 + 0.001 * at), pane.y + pane.height / 2);
+  }
+  const name = await named.locator("b").innerText();
+  expect(name).toMatch(/^Node \d+$/);
+  await world.page.mouse.down();
+  await world.page.mouse.up();
+  await world.page.waitForFunction((of) => location.hash.includes(of), id("art", Number(name.slice(5))));
+  await overview().waitFor();
+  expect(await world.page.locator(".react-flow__node").count()).toBeLessThan(20);
+  await world.page.mouse.move(pane.x + pane.width / 2, pane.y + pane.height / 2);
+  for (let turn = 0; turn < 12; turn += 1) await world.page.mouse.wheel(0, -400);
+  const cards = world.page.locator(".react-flow__node");
+  await expect.poll(() => cards.count()).toBeGreaterThan(4);
+  expect(await cards.count()).toBeLessThan(200);
+  await world.page.getByRole("button", { name: /fit/i }).click();
+  await expect.poll(() => cards.count()).toBeLessThan(20);
 });

@@ -1,7 +1,9 @@
 // The interface in Chromium over `hermit serve`, as a person without a display would use it.
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { conforms, pictures } from "./kept";
 import { World } from "./world";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -57,6 +59,7 @@ test("the card that waits shows what would move, and no key that is pressed allo
   expect(await card.getByLabel("Approval passphrase").count()).toBe(0);
   expect(await card.getByText(/Asked/).count()).toBe(1);
   expect(world.has("IMG_0001.jpg")).toBe(true);
+  conforms("the card that waits shows what would move", "HK-21-4");
 });
 
 for (const theme of ["light", "dark"] as const) {
@@ -95,6 +98,7 @@ test("a no with words reaches the proposer, and the screen follows without being
   await world.page.getByText(/Nothing waits for you/).first().waitFor();
   expect(world.has("IMG_0001.jpg")).toBe(true);
   expect(world.hermit("approvals", "list", "--json")).not.toContain('"status": "pending"');
+  conforms("the screen follows without being asked", "HK-21-1");
 });
 
 test("a task begun in the browser runs in the host and asks", async () => {
@@ -134,6 +138,122 @@ test("a yes takes the passphrase, in this browser and for this card, and no prog
   await world.page.getByText(/Nothing waits for you/).first().waitFor();
   const decided = JSON.parse(world.hermit("approvals", "show", id, "--json")) as { row: { status: string; surface: string } };
   expect([decided.row.status, decided.row.surface]).toEqual(["granted", "browser"]);
+});
+
+/** Goes on with Tab until what has the focus is what is looked for: no pointer is used. */
+async function tabTo(what: string, is: string): Promise<void> {
+  for (let turn = 0; turn < 120; turn += 1) {
+    if (await world.page.evaluate(`((at) => ${is})(document.activeElement)`) === true) return;
+    await world.page.keyboard.press("Tab");
+  }
+  throw new Error(`no Tab leads to ${what}`);
+}
+
+/** Holds the space bar on what has the focus until `until` is there. */
+async function holdSpace(until: () => Promise<unknown>): Promise<void> {
+  await world.page.keyboard.down(" ");
+  await until();
+  await world.page.keyboard.up(" ");
+}
+
+const waiting = () => (JSON.parse(world.hermit("approvals", "list", "--json")) as { rows: { approval_id: string; task_id: string; risk: string }[] }).rows;
+const always = () => (JSON.parse(world.hermit("grants", "list", "--json")) as { standing: { grant_id: string; words: string; uses: number; surface: string }[] }).standing;
+
+test("what is allowed from now on is chosen, read, and signed with the passphrase, by keyboard alone", async () => {
+  await expect.poll(() => existsSync(join(world.folder, "INVENTORY.csv"))).toBe(true);
+  rmSync(join(world.folder, "INVENTORY.csv"));
+  world.hermit("run", "--playbook", "inventory", "--workspace", world.folder, "--title", "Inventory once", "--no-input");
+  const asked = waiting()[0];
+  if (asked === undefined) throw new Error("nothing waits");
+  await world.go("/");
+  const card = world.page.getByRole("article", { name: "Approval" });
+  await card.getByText("Create", { exact: true }).first().waitFor();
+  await tabTo("how far", "at?.textContent?.startsWith('The like of it')");
+  await world.page.keyboard.press("Space");
+  await card.getByRole("radiogroup", { name: /narrowest first/ }).getByRole("radio").first().waitFor();
+  await tabTo("the narrowest", "at?.getAttribute('role') === 'radio' && at.closest('[aria-label*=\"narrowest\"]') !== null");
+  const sentence = await world.page.evaluate(() => document.activeElement?.textContent ?? "");
+  await world.page.keyboard.press("Space");
+  await card.getByText("It would have answered").waitFor();
+  await tabTo("the yes", "at?.textContent === 'Allow from now on'");
+  await world.page.keyboard.press("Enter");
+  expect(await card.getByLabel("Approval passphrase").count()).toBe(0);
+  await world.page.keyboard.press("Space");
+  if (asked.risk === "high") {
+    await tabTo("the word", "at?.tagName === 'INPUT' && at.type === 'text' && at.closest('footer section:last-child') !== null");
+    await world.page.keyboard.type("high");
+  }
+  await card.getByLabel("Approval passphrase").waitFor();
+  await tabTo("the passphrase", "at?.type === 'password'");
+  await world.page.keyboard.type(world.passphrase);
+  await world.page.keyboard.press("Enter");
+  const hold = card.getByRole("button", { name: "Hold to allow from now on" });
+  await hold.and(world.page.locator(":not([aria-disabled])")).waitFor();
+  await tabTo("the hold", "at?.textContent?.includes('Hold to allow')");
+  await world.page.keyboard.press("Enter");
+  await world.page.keyboard.press("Space");
+  expect(always()).toEqual([]);
+  expect(await serious()).toEqual([]);
+  await world.page.screenshot({ path: join(pictures(), "browser-always.png") });
+  await holdSpace(() => world.page.getByText(/Nothing waits for you/).first().waitFor());
+  const grants = always();
+  expect(grants.map((grant) => [grant.words.toLowerCase(), grant.surface])).toEqual([[sentence.toLowerCase(), "browser"]]);
+  // The like of it is done without a question, and its receipt says under what.
+  await expect.poll(() => existsSync(join(world.folder, "INVENTORY.csv"))).toBe(true);
+  rmSync(join(world.folder, "INVENTORY.csv"));
+  world.hermit("run", "--playbook", "inventory", "--workspace", world.folder, "--title", "Inventory again", "--no-input");
+  expect(waiting()).toEqual([]);
+  const again = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string }[] }).rows.find((row) => row.title === "Inventory again");
+  await world.go(`/task/${again?.task_id ?? ""}`);
+  await world.page.getByText(/A standing grant, given by you in the browser: create/i).waitFor();
+  await world.page.getByText(/\d+ of \d+ uses left/).waitFor();
+});
+
+test("a denial is overridden with a reason, a word and the passphrase, and the act is then asked about; undone, tried again, cancelled, taken back", async () => {
+  const name = "a denial is overridden, and what a person may do is done";
+  world.hermit("run", "--playbook", "tidy", "--workspace", world.folder, "--title", "Tidy, barred", "--profile", "destructive_denied", "--no-input");
+  const barred = () => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string; refused_by: string | null }[] }).rows.find((row) => row.title === "Tidy, barred");
+  await expect.poll(() => barred()?.refused_by).toBe("policy");
+  await world.go(`/task/${barred()?.task_id ?? ""}`);
+  await world.page.getByText("Refused by policy").first().waitFor();
+  await world.page.getByRole("button", { name: "Override", exact: true }).click();
+  await world.page.getByLabel("Why you override it").fill("the folder is mine");
+  await world.page.getByRole("button", { name: "Show what I would sign" }).click();
+  await world.page.getByText(/OVERRIDE policy/).waitFor();
+  await world.page.getByLabel(/Type override to sign it/).fill("override");
+  await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
+  const hold = world.page.getByRole("button", { name: "Hold to override" });
+  await hold.and(world.page.locator(":not([aria-disabled])")).waitFor();
+  expect(await serious()).toEqual([]);
+  await world.page.screenshot({ path: join(pictures(), "browser-override.png") });
+  await hold.focus();
+  await holdSpace(() => world.page.getByText("When this act is proposed again you are asked", { exact: false }).waitFor());
+  expect(waiting()).toEqual([]);
+  expect(always().length).toBe(2);
+  // Tried again, it is asked about at critical risk; cancelled, nothing of it was done.
+  await world.page.getByRole("button", { name: "Retry" }).click();
+  await expect.poll(() => waiting()[0]?.risk, { timeout: 30_000 }).toBe("critical");
+  await world.page.getByText("Waiting for you", { exact: true }).first().waitFor();
+  await world.page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await world.page.getByRole("button", { name: "Cancel the task" }).click();
+  await world.page.getByText("Cancelled", { exact: true }).first().waitFor();
+  expect(world.has("notes.txt")).toBe(true);
+  // What was done is undone: that is asked about like everything else, and here it is not wanted.
+  const done = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string }[] }).rows.find((row) => row.title === "Inventory again");
+  await world.go(`/task/${done?.task_id ?? ""}`);
+  await world.page.getByRole("button", { name: "Roll back" }).click();
+  await expect.poll(() => waiting().length, { timeout: 30_000 }).toBe(1);
+  await world.go("/");
+  await world.page.getByRole("article", { name: "Approval" }).getByRole("button", { name: "Deny", exact: true }).click();
+  await world.page.getByText(/Nothing waits for you/).first().waitFor();
+  // What lasts is taken back where it is listed.
+  await world.go("/policy?tab=grants");
+  for (let left = 2; left > 0; left -= 1) {
+    await world.page.getByRole("button", { name: "Revoke" }).first().click();
+    await expect.poll(() => always().length).toBe(left - 1);
+  }
+  await world.page.getByText("You always allow nothing").waitFor();
+  conforms(name, "HK-10.6-4");
 });
 
 test("what is said while the host is gone is that it is gone, and it comes back by itself", async () => {

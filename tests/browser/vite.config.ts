@@ -9,6 +9,6 @@ export default defineConfig({
     // One host and one browser for the whole walk: what a person does happens in an order.
     fileParallelism: false,
     testTimeout: 60_000,
-    hookTimeout: 180_000,
+    hookTimeout: 600_000,
   },
 });

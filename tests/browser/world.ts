@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type Page, chromium } from "playwright-core";
+import { type Browser, type CDPSession, type Page, chromium } from "playwright-core";
 import { build } from "vite";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,19 +24,23 @@ function program(name: string): string {
 export class World {
   readonly dir = mkdtempSync(join(tmpdir(), "hermit-browser-"));
   readonly folder = join(this.dir, "downloads");
+  readonly #home: string;
   readonly #env: NodeJS.ProcessEnv;
   #host: ChildProcess | null = null;
+  #meter: CDPSession | null = null;
   #port = 0;
   browser!: Browser;
   page!: Page;
   /** What the page complained about; a content policy that was broken would be here. */
   readonly complaints: string[] = [];
 
-  constructor() {
+  /** `home`: a store that is there already, and stays. */
+  constructor(home?: string) {
     mkdirSync(this.folder);
+    this.#home = home ?? join(this.dir, "store");
     const words = { vault: "a passphrase of a test", approval: "another passphrase of a test" };
     for (const [name, word] of Object.entries(words)) writeFileSync(join(this.dir, name), `${word}\n`, { mode: 0o600 });
-    this.#env = { ...process.env, HERMIT_HOME: join(this.dir, "store"), HERMIT_PASSPHRASE_FILE: join(this.dir, "vault"), HERMIT_UI_DIR: join(this.dir, "ui") };
+    this.#env = { ...process.env, HERMIT_HOME: this.#home, HERMIT_PASSPHRASE_FILE: join(this.dir, "vault"), HERMIT_UI_DIR: process.env["HERMIT_UI_DIR"] ?? join(this.dir, "ui") };
   }
 
   /** Runs `hermit`; what it printed. Waiting for a person (4) is how most of these end. */
@@ -48,6 +52,11 @@ export class World {
       if (status === 4) return stdout;
       throw new Error(`hermit ${words.join(" ")} ended with ${status}: ${stderr}`);
     }
+  }
+
+  /** What the verifier says of a proof, which knows nothing of the store; it throws where it is not valid. */
+  verify(...words: string[]): string {
+    return execFileSync(program("hermit-verify"), words, { encoding: "utf8" });
   }
 
   file(name: string, text: string): void {
@@ -65,7 +74,7 @@ export class World {
 
   /** What lets programs in. */
   token(): string {
-    return readFileSync(join(this.dir, "store", "gateway.token"), "utf8").trim();
+    return readFileSync(join(this.#home, "gateway.token"), "utf8").trim();
   }
 
   has(name: string): boolean {
@@ -79,7 +88,9 @@ export class World {
     });
   }
 
+  /** Builds the pages, unless HERMIT_UI_DIR names some that are built. */
   async ui(): Promise<void> {
+    if (process.env["HERMIT_UI_DIR"] !== undefined) return;
     await build({ configFile: join(ROOT, "ui/vite.config.ts"), logLevel: "error", build: { outDir: join(this.dir, "ui"), emptyOutDir: true } });
   }
 
@@ -122,6 +133,47 @@ export class World {
       if (message.type() === "error" && !/net::ERR|401|Failed to load resource/.test(message.text())) this.complaints.push(message.text());
     });
     await this.page.goto(link);
+  }
+
+  /** The longest stretch in which the page heard nobody, while `work` went on, in milliseconds. */
+  async longest(work: () => Promise<void>): Promise<number> {
+    await this.page.evaluate(() => {
+      const kept = window as unknown as { longest: number; watch?: PerformanceObserver };
+      kept.longest = 0;
+      kept.watch?.disconnect();
+      kept.watch = new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) kept.longest = Math.max(kept.longest, entry.duration);
+      });
+      kept.watch.observe({ type: "longtask" });
+    });
+    await work();
+    await this.page.waitForTimeout(300);
+    return this.page.evaluate(() => Math.round((window as unknown as { longest: number }).longest));
+  }
+
+  /** What the page's own thread has worked so far, in milliseconds of processor time: other people's load is not in it. */
+  async worked(): Promise<number> {
+    if (this.#meter === null) {
+      // Counted from here on; one that is opened anew begins at nought.
+      this.#meter = await this.page.context().newCDPSession(this.page);
+      await this.#meter.send("Performance.enable", { timeDomain: "timeTicks" });
+    }
+    const { metrics } = await this.#meter.send("Performance.getMetrics");
+    const thread = metrics.find((metric) => metric.name === "ThreadTime");
+    if (thread === undefined) throw new Error("this browser does not tell what its page works");
+    return thread.value * 1000;
+  }
+
+  /** How many times as long as its own work the page takes now, because others want the processor as well; at least 1. */
+  async busy(): Promise<number> {
+    const before = await this.worked();
+    const wall = await this.page.evaluate(() => {
+      const begun = performance.now();
+      let sum = 0;
+      for (let at = 0; at < 60_000_000; at += 1) sum = (sum + at) | 0;
+      return performance.now() - begun + (sum === 1 ? 1 : 0);
+    });
+    return Math.max(1, wall / Math.max(1, await this.worked() - before));
   }
 
   /** Goes to a screen within the page. */

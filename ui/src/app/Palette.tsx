@@ -66,7 +66,7 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
     const wanted = text.trim().toLowerCase();
     const found = fixed.filter((entry) => wanted === "" || entry.label.toLowerCase().includes(wanted));
     const ofTasks: Entry[] = (tasks.data?.rows ?? []).map((row) => ({
-      id: row.task_id, group: "Tasks", icon: "task", label: said(row.title), second: run(row.run_status, row.unknown_effects).word,
+      id: row.task_id, group: "Tasks", icon: "task", label: said(row.title), second: run(row).word,
       act: does(() => go(`/task/${row.task_id}`)),
     }));
     const ofHits: Entry[] = words.length > 2 ? (hits.data?.rows ?? []).map((hit, place) => ({

@@ -40,7 +40,10 @@ const lineage = createRoute({
   validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
 });
 const knowledge = createRoute({ getParentRoute: () => frame, path: "/knowledge", component: Knowledge });
-const policy = createRoute({ getParentRoute: () => frame, path: "/policy", component: Policy });
+const policy = createRoute({
+  getParentRoute: () => frame, path: "/policy", component: () => <Policy at={policy.useSearch().tab} />,
+  validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search["tab"]) }),
+});
 const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
   validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),

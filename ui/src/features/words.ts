@@ -1,5 +1,6 @@
 // The wire's words as a person reads them, in one place.
 import type { Text } from "~/ipc/generated/shared";
+import type { TaskRow } from "~/ipc/generated/task";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 
@@ -41,8 +42,12 @@ export const RUN: Record<string, { tone: Tone; mark: MarkName; word: string }> =
   expired: { tone: "mute", mark: "deny", word: "Expired" },
 };
 
-export function run(status: string, unknown = 0): { tone: Tone; mark: MarkName; word: string } {
-  if (unknown > 0) return { tone: "unknown", mark: "unknown", word: "Unknown outcome" };
+export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by">): { tone: Tone; mark: MarkName; word: string } {
+  const status = row.run_status;
+  if (row.unknown_effects > 0) return { tone: "unknown", mark: "unknown", word: "Unknown outcome" };
+  // Nothing of what it proposed was carried out: it has ended, and nothing is done.
+  if (row.refused_by === "policy") return { tone: "failed", mark: "deny", word: "Refused by policy" };
+  if (row.refused_by === "person") return { tone: "mute", mark: "deny", word: "Refused by you" };
   return RUN[status] ?? { tone: "mute", mark: "idle", word: capital(plain(status)) };
 }
 

@@ -1,20 +1,12 @@
 // What only the approval window may ask. Any other window is refused, by the access list and by the program itself.
 import type { Decided } from "~/ipc/generated/approvals";
-import type { Rehearsed } from "~/ipc/generated/grants";
 import type { Judged, Overruled } from "~/ipc/generated/policy";
+import type { Lasting, Offer, Scope } from "./host";
 import { ask } from "./tauri";
 
 export type Subject = { kind: "approval"; id: string } | { kind: "override"; act: string } | { kind: "keys" } | { kind: "unlock" } | { kind: "provider" };
 
 export interface Armed { arm_ms: number; hold_ms: number; needs_passphrase: boolean; has_key: boolean }
-
-export type Scope = "task" | "project" | "user";
-
-/** What could be allowed from now on, and what it would have meant so far. */
-export interface Offer { words: string; days: number; uses: number; rehearsed: Rehearsed }
-
-/** What is chosen of it, with the sentence that was read. */
-export interface Lasting { scope: Scope | null; number: number; days: number; uses: number; words: string }
 
 /** An override as it would be signed. */
 export interface Objection { words: string; denied: Judged; armed: Armed }

@@ -1,7 +1,7 @@
 // A host that is made up, for tests only. It answers what it was given and refuses the rest by name.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Notice } from "~/ipc/generated/shared";
-import { type Deciding, type Host, type Link, Refused, type Seat } from "./host";
+import { type Deciding, type Host, type Lasting, type Link, type Pen, Refused } from "./host";
 
 type Answers = { [N in CommandName]?: Commands[N]["answer"] | ((params: Commands[N]["params"]) => Commands[N]["answer"] | Promise<Commands[N]["answer"]>) };
 
@@ -13,21 +13,34 @@ export class FakeHost implements Host {
   #heard = new Set<(notice: Notice) => void>();
   #linked = new Set<(link: Link) => void>();
   openCard?: (approval: string) => Promise<void>;
-  sit?: (approval: string) => Promise<Seat>;
-  allow?: (seat: Seat, passphrase: string, word: string | null) => Promise<void>;
-  readonly allowed: { seat: Seat; passphrase: string; word: string | null }[] = [];
+  pen?: Pen;
+  /** What was signed here, in order. */
+  readonly signed: { kind: "allow" | "overrule"; passphrase: string; word: string | null; lasting: Lasting | null; words: string | null }[] = [];
 
   constructor(answers: Answers, deciding: Deciding = "terminal") {
     this.#answers = answers;
     this.deciding = deciding;
-    if (deciding === "passphrase") {
-      this.sit = (approval) => Promise.resolve({ ticket: "t", approval, packet_sha256: "c0ffee00".repeat(8), arms_in: 30, word: "high" });
-      this.allow = (seat, passphrase, word) => {
-        this.allowed.push({ seat, passphrase, word });
-        return passphrase === "right" ? Promise.resolve() : Promise.reject(new Refused({ code: "key_locked", message: "the passphrase is wrong" }));
-      };
-    }
+    if (deciding === "passphrase") this.pen = this.#pen();
     if (deciding === "window") this.openCard = () => Promise.resolve();
+  }
+
+  /** Takes the passphrase `right`, at high risk. */
+  #pen(): Pen {
+    const sign = (one: FakeHost["signed"][number]) => {
+      this.signed.push(one);
+      return one.passphrase === "right" ? Promise.resolve() : Promise.reject(new Refused({ code: "key_locked", message: "the passphrase is wrong" }));
+    };
+    const rehearsed = { answered: 3, refused: 0, questions: 5, rows: [] };
+    return {
+      sit: (approval) => Promise.resolve({ ticket: "t", approval, packet_sha256: "c0ffee00".repeat(8), arms_in: 30, word: "high" }),
+      allow: (_, passphrase, word, lasting) => sign({ kind: "allow", passphrase, word, lasting, words: lasting?.words ?? null }),
+      offers: (_, scope, days, uses) => Promise.resolve(["delete `a.csv`", "delete `*.csv`"].map((words) => ({ words: `${words} in this ${scope}, ${days} days, ${uses} times`, days: days ?? 7, uses: uses ?? 50, rehearsed }))),
+      object: (act, reason) => Promise.resolve({
+        ticket: "d", words: `ask about ${act}, because ${reason}`, arms_in: 30, word: "override",
+        denied: { profile: "p", verdict: "deny", risk: "high", classes: [], summary: "delete a.csv", risk_summary: "deletes a file", reasons: "", rules: [] },
+      }),
+      overrule: ({ words }, passphrase, word) => sign({ kind: "overrule", passphrase, word, lasting: null, words }),
+    };
   }
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"]): Promise<Commands[N]["answer"]> {

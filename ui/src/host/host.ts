@@ -1,6 +1,8 @@
 // What a surface needs of whatever holds the kernel. Three things answer it: the window's own backend, a host over
 // loopback HTTP, and in tests one that is made up.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
+import type { Rehearsed } from "~/ipc/generated/grants";
+import type { Judged } from "~/ipc/generated/policy";
 import type { Code, Error as WireError, Notice } from "~/ipc/generated/shared";
 
 /** Why something did not work, in the wire's shape. Thrown by every host; nothing else is. */
@@ -51,6 +53,39 @@ export interface Seat {
   readonly word: string | null;
 }
 
+export type Scope = "task" | "project" | "user";
+
+/** What could be allowed from now on, and what it would have meant so far. */
+export interface Offer { words: string; days: number; uses: number; rehearsed: Rehearsed }
+
+/** What is chosen of it, with the sentence that was read. */
+export interface Lasting { scope: Scope | null; number: number; days: number; uses: number; words: string }
+
+/** Whoever says what could be allowed from now on at a card, the narrowest first. */
+export interface Offers {
+  offers(approval: string, scope: Scope | null, days: number | null, uses: number | null): Promise<Offer[]>;
+}
+
+/** An override as it would be signed, in front of a person. */
+export interface Denial {
+  readonly ticket: string;
+  readonly words: string;
+  readonly denied: Judged;
+  readonly arms_in: number;
+  readonly word: string;
+}
+
+/** What a person on a page of a host signs: the passphrase goes with each, and is kept nowhere. */
+export interface Pen extends Offers {
+  /** Says that a card is shown from now on, and gets the seat from which a yes to it is taken. */
+  sit(approval: string): Promise<Seat>;
+  /** A yes from a seat, and what lasts, where that was chosen. */
+  allow(seat: Seat, passphrase: string, word: string | null, lasting: Lasting | null): Promise<void>;
+  /** Shows from now on what would be signed to override a denial. */
+  object(act: string, reason: string, hours: number, uses: number): Promise<Denial>;
+  overrule(denial: Denial, passphrase: string, word: string): Promise<void>;
+}
+
 export interface Host {
   readonly kind: "tauri" | "http" | "fake";
   readonly deciding: Deciding;
@@ -65,11 +100,8 @@ export interface Host {
   openCard?(approval: string): Promise<void>;
   /** Opens a denial of policy where a person may override it; only where `deciding` is `window`. */
   openOverride?(act: string): Promise<void>;
-  /** Says that a card is shown from now on, and gets the seat from which a yes to it is taken; only where `deciding` is
-   *  `passphrase`. */
-  sit?(approval: string): Promise<Seat>;
-  /** A yes from a seat. The passphrase goes with it and is kept nowhere; only where `deciding` is `passphrase`. */
-  allow?(seat: Seat, passphrase: string, word: string | null): Promise<void>;
+  /** Only where `deciding` is `passphrase`. */
+  readonly pen?: Pen;
   /** Asks the system for a folder or file; absent where there is no such dialog. */
   pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
   /** Opens the window in which keys are made, or opened; only in the app. */

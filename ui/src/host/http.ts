@@ -1,7 +1,7 @@
 // A host over loopback HTTP: commands by POST, notices as a stream of server-sent events, a session by cookie.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
-import { type Host, type Link, Refused, type Seat } from "./host";
+import { type Host, type Link, type Pen, Refused } from "./host";
 
 /** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
 export function takeToken(location: Location, history: History): string | null {
@@ -45,6 +45,11 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
 
 const JSON_POST = { method: "POST", headers: { "content-type": "application/json" } } as const;
 
+/** What only a page of this host may ask. */
+async function told<T>(path: string, body: object): Promise<T> {
+  return (await (await ask(`/api/session/${path}`, { ...JSON_POST, body: JSON.stringify(body) })).json()) as T;
+}
+
 export class HttpHost implements Host {
   readonly kind = "http" as const;
   readonly deciding = "passphrase" as const;
@@ -62,16 +67,15 @@ export class HttpHost implements Host {
     return (await answer.json()) as Commands[N]["answer"];
   }
 
-  async sit(approval: string): Promise<Seat> {
-    const answer = await ask("/api/session/card", { ...JSON_POST, body: JSON.stringify({ approval }) });
-    return (await answer.json()) as Seat;
-  }
-
-  async allow(seat: Seat, passphrase: string, word: string | null): Promise<void> {
-    const { ticket, packet_sha256 } = seat;
-    const body = JSON.stringify({ ticket, packet_sha256, passphrase, ...(word === null ? {} : { word }) });
-    await ask("/api/session/allow", { ...JSON_POST, body });
-  }
+  readonly pen: Pen = {
+    sit: (approval) => told("card", { approval }),
+    allow: async ({ ticket, packet_sha256 }, passphrase, word, lasting) => {
+      await told("allow", { ticket, packet_sha256, passphrase, ...(word === null ? {} : { word }), ...(lasting === null ? {} : { lasting }) });
+    },
+    offers: (approval, scope, days, uses) => told("offers", { approval, scope, days, uses }),
+    object: (act, reason, hours, uses) => told("objection", { act, reason, hours, uses }),
+    overrule: async ({ ticket, words }, passphrase, word) => { await told("overrule", { ticket, words, passphrase, word }); },
+  };
 
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {
     link("opening");

@@ -74,11 +74,14 @@ const MISSING: Record<string, string> = {
   drifted: "The folder holds other bytes now than when this was asked. It cannot be carried out as shown.",
 };
 
+/** What is asked is named, and only what was done is told as done. */
 function word(file: DiffFile): string {
-  if (file.op === "delete") return "Deleted";
-  if (file.op === "move") return "Moved";
-  if (file.op === "folder") return "Folder";
-  return file.before === null ? "New" : "Replaced";
+  const isDone = file.outcome === "done";
+  if (file.op === "delete") return isDone ? "Deleted" : "Delete";
+  if (file.op === "move") return isDone ? "Moved" : "Move";
+  if (file.op === "folder") return isDone ? "Folder made" : "Make folder";
+  if (file.before === null) return isDone ? "Created" : "Create";
+  return isDone ? "Replaced" : "Replace";
 }
 
 export function FileDiff({ file }: { file: DiffFile }) {

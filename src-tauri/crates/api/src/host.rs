@@ -68,6 +68,19 @@ pub trait Host: Send + Sync {
         Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
     }
 
+    /// Signs what that person allows from now on, or overrides, likewise: who, when and on which surface is the
+    /// signer's, everything else the draft's.
+    ///
+    /// # Errors
+    /// As [`Host::sign_yes`]; [`wire::Code::Failed`] when such a grant cannot be given.
+    fn sign_standing(
+        &self,
+        _draft: &model::standing::StandingGrant,
+        _passphrase: &[u8],
+    ) -> Result<Vec<u8>, wire::Error> {
+        Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
+    }
+
     /// Asks the witnesses to cosign the newest head and keeps what they sign; what they did not do, in words.
     fn cosign(&self) -> Vec<String> {
         Vec::new()

@@ -5,15 +5,21 @@
 //! kernel is handed is the same signed envelope that a terminal makes, and it believes the signature alone.
 
 use crate::ids::find;
-use crate::{Host, Wire as _, fold, not_found};
+use crate::{Host, Wire as _, body, fold, not_found};
+use governance::standing::in_words;
 use kernel::command::approve::Answered;
 use model::ApprovalId;
 use model::approval::ApprovalStatus;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
+use model::standing::StandingGrant;
 use projections::rows::ApprovalRow;
 use wire::approvals::Decided;
+use wire::grants::{Propose, Rehearsed};
+use wire::policy::{Dissent, Judged, Overruled};
 use wire::{Code, Error};
+
+const DAY_MS: i64 = 24 * 3600 * 1000;
 
 /// What a person has in front of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +43,130 @@ pub fn shown(host: &dyn Host, named: &str) -> Result<Shown, Error> {
     Ok(Shown { approval_id: row.approval_id.to_string(), packet_sha256: row.packet_sha256.to_string(), word })
 }
 
-/// A yes to exactly the bytes that were shown.
+/// A standing grant that could be given at a card, with the days and uses that were asked for.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Offer {
+    /// What would be signed, in a sentence.
+    pub words: String,
+    /// For how long.
+    pub days: i64,
+    /// How often.
+    pub uses: u32,
+    /// What it would have meant so far.
+    pub rehearsed: Rehearsed,
+}
+
+/// What a person chose of the offers.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lasting {
+    /// Where it is to hold: `task`, `project`, `user`.
+    pub scope: Option<String>,
+    /// Of the offers, from nought.
+    pub number: usize,
+    /// For how long.
+    pub days: u16,
+    /// How often.
+    pub uses: u32,
+    /// The sentence that was read.
+    pub words: String,
+}
+
+/// What could be allowed from now on at a card, the narrowest first.
 ///
 /// # Errors
-/// As [`shown`]; [`Code::Conflict`] when something else is asked by now, [`Code::KeyLocked`] for a wrong passphrase.
-pub fn allow(host: &dyn Host, named: &str, packet_sha256: &str, passphrase: &[u8]) -> Result<Decided, Error> {
+/// As [`shown`]; [`Code::Usage`] for a scope that there is not.
+pub fn offers(
+    host: &dyn Host,
+    named: &str,
+    scope: Option<String>,
+    days: Option<u16>,
+    uses: Option<u32>,
+) -> Result<Vec<Offer>, Error> {
+    let row = waiting(host, named)?;
+    let found = body::grants::propose(host, Propose { approval: row.approval_id.to_string(), scope })?;
+    let offer = |one: wire::grants::Proposal| {
+        let grant = bounded(draft(one.draft)?, days, uses);
+        let days = grant.expires_at.0.saturating_sub(grant.issued_at.0) / DAY_MS;
+        Ok(Offer { words: in_words(&grant), days, uses: grant.max_uses, rehearsed: one.rehearsed })
+    };
+    found.rows.into_iter().map(offer).collect()
+}
+
+fn draft(value: serde_json::Value) -> Result<StandingGrant, Error> {
+    serde_json::from_value(value).map_err(crate::failed)
+}
+
+fn bounded(mut grant: StandingGrant, days: Option<u16>, uses: Option<u32>) -> StandingGrant {
+    if let Some(days) = days {
+        grant.expires_at = grant.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
+    }
+    grant.max_uses = uses.unwrap_or(grant.max_uses);
+    grant
+}
+
+/// What would be signed for a choice, when its sentence is the one that was read.
+fn chosen(host: &dyn Host, row: &ApprovalRow, choice: &Lasting) -> Result<StandingGrant, Error> {
+    let asked = Propose { approval: row.approval_id.to_string(), scope: choice.scope.clone() };
+    let one = body::grants::propose(host, asked)?.rows.into_iter().nth(choice.number).ok_or_else(other)?;
+    let grant = bounded(draft(one.draft)?, Some(choice.days), Some(choice.uses));
+    if in_words(&grant) == choice.words { Ok(grant) } else { Err(other()) }
+}
+
+fn other() -> Error {
+    Error::new(Code::Conflict, "what would be signed is not what was shown")
+        .hint("choose again, and read the sentence; nothing was decided")
+}
+
+/// An override as it would be signed: its sentence, and what policy said.
+#[derive(Debug, Clone)]
+pub struct Objection {
+    /// What would be signed, in a sentence.
+    pub words: String,
+    /// What policy said.
+    pub denied: Judged,
+}
+
+/// What a person who does not share a denial would sign, to be asked about the act all the same.
+///
+/// # Errors
+/// [`Code::NotFound`], [`Code::Conflict`] when policy has not denied it, [`Code::Usage`] for bounds or a reason that no
+/// override has.
+pub fn objection(host: &dyn Host, dissent: Dissent) -> Result<Objection, Error> {
+    let found = body::policy::dissent(host, dissent)?;
+    Ok(Objection { words: in_words(&draft(found.draft)?), denied: found.denied })
+}
+
+/// Signs exactly the override that was read, and hands it in. Nothing is allowed by it: a person is asked instead.
+///
+/// # Errors
+/// As [`objection`]; [`Code::Conflict`] when the sentence is another by now, [`Code::KeyLocked`] for a wrong passphrase.
+pub fn overrule(
+    host: &dyn Host,
+    dissent: Dissent,
+    words: &str,
+    passphrase: &[u8],
+) -> Result<Overruled, Error> {
+    let act = dissent.act.clone();
+    let grant = draft(body::policy::dissent(host, dissent)?.draft)?;
+    if in_words(&grant) != words {
+        return Err(other());
+    }
+    body::policy::overruled(host, &act, &host.sign_standing(&grant, passphrase)?)
+}
+
+/// A yes to exactly the bytes that were shown; with it what lasts, when the person chose that.
+///
+/// # Errors
+/// As [`shown`]; [`Code::Conflict`] when something else is asked by now, or what would last is not what was read;
+/// [`Code::KeyLocked`] for a wrong passphrase.
+pub fn allow(
+    host: &dyn Host,
+    named: &str,
+    packet_sha256: &str,
+    lasting: Option<&Lasting>,
+    passphrase: &[u8],
+) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
     let row = waiting(host, named)?;
     if row.packet_sha256.to_string() != packet_sha256 {
@@ -50,8 +175,12 @@ pub fn allow(host: &dyn Host, named: &str, packet_sha256: &str, passphrase: &[u8
     }
     let packet = host.artifacts()?.read(&row.packet_sha256).wire()?;
     let person = fold::store_state(&host.reader()?)?.principal(PrincipalType::User).wire()?;
+    let draft = lasting.map(|choice| chosen(host, &row, choice)).transpose()?;
     let envelope = host.sign_yes(&packet, &person.to_string(), passphrase)?;
-    let answered = kernel.decide_approval(row.task_id, row.approval_id, &envelope).wire()?;
+    let standing = draft.map(|draft| host.sign_standing(&draft, passphrase)).transpose()?;
+    let answered = kernel
+        .decide_approval_for_good(row.task_id, row.approval_id, &envelope, standing.as_deref())
+        .wire()?;
     let (accepted, status, task) = match answered {
         Answered::Accepted { status, task_id } => (true, status, task_id),
         Answered::NotActive { status, task_id } => (false, status, task_id),

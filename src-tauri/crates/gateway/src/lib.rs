@@ -34,7 +34,10 @@
 //! | `DELETE /api/session` | | 204 |
 //! | `POST /api/session/link` | programs only | `{"token","url","expires_at"}` |
 //! | `POST /api/session/card` | browsers only: `{"approval"}`, when its card is shown | `{"ticket","approval","packet_sha256","armed_at","arms_in","word"?}` |
-//! | `POST /api/session/allow` | browsers only: `{"ticket","packet_sha256","passphrase","word"?}`; `word` is the risk, at high and critical | `{"approval_id","task_id","accepted","status"}`; 403 to programs, 409 too early, stale, answered or wrong passphrase, 429 with `details.retry_at` after three of those |
+//! | `POST /api/session/offers` | browsers only: `{"approval","scope"?,"days"?,"uses"?}` | what could be allowed from now on at this card, `[{"words","days","uses","rehearsed"}]` |
+//! | `POST /api/session/objection` | browsers only: `{"act","reason","hours"?,"uses"?}`, about a denial | `{"ticket","words","denied","word","armed_at","arms_in"}` |
+//! | `POST /api/session/overrule` | browsers only: `{"ticket","words","passphrase","word"}` | `{"grant_id","task_id"}`; refusals as of `allow` |
+//! | `POST /api/session/allow` | browsers only: `{"ticket","packet_sha256","passphrase","word"?,"lasting"?}`; `word` is the risk, at high and critical; `lasting` is `{"scope"?,"number","days","uses","words"}` of an offer | `{"approval_id","task_id","accepted","status"}`; 403 to programs, 409 too early, stale, answered or wrong passphrase, 429 with `details.retry_at` after three of those |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
 //! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
 //! | `GET /api/notices` | | server-sent events, below |
@@ -61,6 +64,7 @@ mod answer;
 mod client;
 mod commands;
 mod guard;
+mod lasting;
 mod notices;
 mod pages;
 mod person;

@@ -9,13 +9,16 @@ use crate::answer::{json, of, params, refusal, refusal_as};
 use crate::guard::Who;
 use crate::server::Gateway;
 use crate::{Draw, Token};
+use api::seat::Lasting;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use serde::Deserialize as _;
 use serde_json::{Value, json as value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wire::policy::Dissent;
 use wire::{Code, Error};
 use zeroize::Zeroizing;
 
@@ -32,11 +35,29 @@ const WAIT_MS: i64 = 5_000;
 /// The longest wait.
 const WAIT_MS_MAX: i64 = 15 * 60 * 1000;
 
+/// What lies before a person.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum About {
+    /// A card, by what is asked byte for byte.
+    Card {
+        /// Which.
+        approval: String,
+        /// Digest of its packet.
+        packet_sha256: String,
+    },
+    /// A denial, by the sentence that would be signed to be asked about it all the same.
+    Denial {
+        /// Of what, why, how long and how often.
+        dissent: Dissent,
+        /// The sentence.
+        words: String,
+    },
+}
+
 struct Ticket {
     token: Token,
     session: String,
-    approval: String,
-    packet_sha256: String,
+    about: About,
     word: Option<String>,
     armed_at: i64,
     ends_at: i64,
@@ -57,12 +78,28 @@ pub(crate) struct Seats {
     door: Mutex<()>,
 }
 
+/// What a signature must bring, whatever it is under.
+pub(crate) struct Hand {
+    pub(crate) ticket: String,
+    pub(crate) word: Option<String>,
+    pub(crate) passphrase: Zeroizing<String>,
+}
+
+impl Hand {
+    pub(crate) fn read(given: &Value) -> Result<Self, Error> {
+        Ok(Self {
+            ticket: field(given, "ticket")?,
+            word: given.get("word").and_then(Value::as_str).map(str::to_owned),
+            passphrase: Zeroizing::new(field(given, "passphrase")?),
+        })
+    }
+}
+
 /// What a yes must bring.
 struct Yes {
-    ticket: String,
+    hand: Hand,
     packet_sha256: String,
-    word: Option<String>,
-    passphrase: Zeroizing<String>,
+    lasting: Option<Lasting>,
 }
 
 impl Seats {
@@ -76,8 +113,8 @@ impl Seats {
         known
     }
 
-    /// A ticket for a card that is shown from now on.
-    fn show(&self, session: &str, card: &api::seat::Shown, now: i64) -> (Token, i64) {
+    /// A ticket for what is shown from now on, with the word that a signature under it must say.
+    pub(crate) fn show(&self, session: &str, about: About, word: Option<String>, now: i64) -> (Token, i64) {
         let token = Token::new((self.draw)());
         let armed_at = now.saturating_add(ARMING_MS);
         let mut known = self.known(now);
@@ -87,37 +124,69 @@ impl Seats {
         known.tickets.push(Ticket {
             token: token.clone(),
             session: session.to_owned(),
-            approval: card.approval_id.clone(),
-            packet_sha256: card.packet_sha256.clone(),
-            word: card.word.clone(),
+            about,
+            word,
             armed_at,
             ends_at: now.saturating_add(TICKET_MS_MAX),
         });
         (token, armed_at)
     }
 
-    /// The card that a yes is about, when everything but the passphrase holds.
-    fn card(&self, session: &str, yes: &Yes, now: i64) -> Result<String, Error> {
+    /// What a signature is about, when everything but the passphrase holds; `is_same` says whether it is what was shown.
+    fn about(
+        &self,
+        session: &str,
+        hand: &Hand,
+        is_same: impl FnOnce(&About) -> bool,
+        now: i64,
+    ) -> Result<About, Error> {
         let known = self.known(now);
         let conflict = |message: &str| Error::new(Code::Conflict, message);
         let found =
-            known.tickets.iter().find(|ticket| ticket.token.is(&yes.ticket) && ticket.session == session);
+            known.tickets.iter().find(|ticket| ticket.token.is(&hand.ticket) && ticket.session == session);
         let ticket = found.ok_or_else(|| {
             conflict("this card was not shown here, or is used up").hint("open the card again, and read it")
         })?;
-        if ticket.packet_sha256 != yes.packet_sha256 {
+        if !is_same(&ticket.about) {
             return Err(conflict("what is asked is not what was shown").hint("look at the card again"));
         }
         if now < ticket.armed_at {
             return Err(conflict("the card has only just been shown; nothing was decided")
                 .details(value!({ "armed_at": ticket.armed_at })));
         }
-        if ticket.word.is_some() && ticket.word != yes.word {
+        if ticket.word.is_some() && ticket.word != hand.word {
             let word = ticket.word.clone().unwrap_or_default();
-            return Err(Error::new(Code::Usage, format!("an act of {word} risk needs the word `{word}`"))
+            return Err(Error::new(Code::Usage, format!("this needs the word `{word}`"))
                 .details(value!({ "word": word })));
         }
-        Ok(ticket.approval.clone())
+        Ok(ticket.about.clone())
+    }
+
+    /// One signature: what was shown holds, the passphrase is tried once, and a wrong one counts.
+    pub(crate) fn sign<T>(
+        &self,
+        session: &str,
+        hand: &Hand,
+        is_same: impl FnOnce(&About) -> bool,
+        now: impl Fn() -> i64,
+        act: impl FnOnce(About) -> Result<T, Error>,
+    ) -> Came<T> {
+        let _door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        // The wait comes first: whoever guesses learns nothing else meanwhile.
+        if let Some(until) = self.closed(now()) {
+            return Came::Wait(until);
+        }
+        let about = match self.about(session, hand, is_same, now()) {
+            Ok(about) => about,
+            Err(error) => return Came::To(Err(error)),
+        };
+        let came = act(about);
+        match &came {
+            Ok(_) => self.was_right(&hand.ticket, now()),
+            Err(error) if error.code == Code::KeyLocked => self.was_wrong(now()),
+            Err(_) => {}
+        }
+        Came::To(came)
     }
 
     /// Until when nobody is heard, if that is later than now.
@@ -158,14 +227,14 @@ fn seated<'h>(gateway: &Gateway, who: Who, headers: &'h HeaderMap) -> Result<&'h
     gateway.guard.session(headers).ok_or_else(|| forbidden("only a page of this host can allow"))
 }
 
-fn field(given: &Value, name: &str) -> Result<String, Error> {
+pub(crate) fn field(given: &Value, name: &str) -> Result<String, Error> {
     let found = given.get(name).and_then(Value::as_str);
     found
         .map(str::to_owned)
         .ok_or_else(|| Error::new(Code::Usage, format!("`{name}` is missing, or no text")))
 }
 
-fn only(given: &Value, known: &[&str]) -> Result<(), Error> {
+pub(crate) fn only(given: &Value, known: &[&str]) -> Result<(), Error> {
     let names = given.as_object().into_iter().flat_map(|fields| fields.keys());
     match names.into_iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
@@ -175,7 +244,7 @@ fn only(given: &Value, known: &[&str]) -> Result<(), Error> {
 }
 
 /// What both doors begin with: the session of a page of this host, and what it sent.
-async fn opened<T>(
+pub(crate) async fn opened<T>(
     gateway: &Gateway,
     who: Who,
     headers: &HeaderMap,
@@ -204,10 +273,12 @@ pub(crate) async fn card(
     };
     match gateway.seated(move |host| api::seat::shown(host, &named)).await {
         Ok(card) => {
-            let (ticket, armed_at) = gateway.people.show(&session, &card, gateway.now());
+            let api::seat::Shown { approval_id, packet_sha256, word } = card;
+            let about = About::Card { approval: approval_id.clone(), packet_sha256: packet_sha256.clone() };
+            let (ticket, armed_at) = gateway.people.show(&session, about, word.clone(), gateway.now());
             let told = value!({
-                "ticket": ticket.reveal(), "approval": card.approval_id, "packet_sha256": card.packet_sha256,
-                "armed_at": armed_at, "arms_in": ARMING_MS, "word": card.word,
+                "ticket": ticket.reveal(), "approval": approval_id, "packet_sha256": packet_sha256,
+                "armed_at": armed_at, "arms_in": ARMING_MS, "word": word,
             });
             json(StatusCode::OK, &told)
         }
@@ -227,7 +298,17 @@ pub(crate) async fn allow(
         Err(error) => return refusal(&error),
     };
     let at = Arc::clone(&gateway);
-    let came = gateway.seated(move |host| Ok(decide(&at, host, &session, &yes))).await;
+    answered(gateway.seated(move |host| Ok(decide(&at, host, &session, &yes))).await)
+}
+
+/// What became of a signature.
+pub(crate) enum Came<T> {
+    /// The passphrase was wrong too often.
+    Wait(i64),
+    To(Result<T, Error>),
+}
+
+pub(crate) fn answered<T: serde::Serialize>(came: Result<Came<T>, Error>) -> Response {
     match came {
         Ok(Came::Wait(until)) => {
             let error = Error::new(Code::Unavailable, "the passphrase was wrong too often")
@@ -240,39 +321,36 @@ pub(crate) async fn allow(
     }
 }
 
-enum Came {
-    Wait(i64),
-    To(Result<wire::approvals::Decided, Error>),
-}
-
 fn read(given: &Value) -> Result<Yes, Error> {
-    only(given, &["ticket", "packet_sha256", "passphrase", "word"])?;
+    only(given, &["ticket", "packet_sha256", "passphrase", "word", "lasting"])?;
+    let lasting = given.get("lasting").filter(|value| !value.is_null()).map(Lasting::deserialize);
     Ok(Yes {
-        ticket: field(given, "ticket")?,
+        hand: Hand::read(given)?,
         packet_sha256: field(given, "packet_sha256")?,
-        word: given.get("word").and_then(Value::as_str).map(str::to_owned),
-        passphrase: Zeroizing::new(field(given, "passphrase")?),
+        lasting: lasting.transpose().map_err(|e| Error::new(Code::Usage, format!("`lasting`: {e}")))?,
     })
 }
 
-fn decide(gateway: &Gateway, host: &dyn api::Host, session: &str, yes: &Yes) -> Came {
-    let seats = &gateway.people;
-    let _door = seats.door.lock().unwrap_or_else(PoisonError::into_inner);
-    // The wait comes first: whoever guesses learns nothing else meanwhile.
-    if let Some(until) = seats.closed(gateway.now()) {
-        return Came::Wait(until);
-    }
-    let approval = match seats.card(session, yes, gateway.now()) {
-        Ok(approval) => approval,
-        Err(error) => return Came::To(Err(error)),
-    };
-    let came = api::seat::allow(host, &approval, &yes.packet_sha256, yes.passphrase.as_bytes());
-    match &came {
-        Ok(_) => seats.was_right(&yes.ticket, gateway.now()),
-        Err(error) if error.code == Code::KeyLocked => seats.was_wrong(gateway.now()),
-        Err(_) => {}
-    }
-    Came::To(came)
+fn decide(
+    gateway: &Gateway,
+    host: &dyn api::Host,
+    session: &str,
+    yes: &Yes,
+) -> Came<wire::approvals::Decided> {
+    let is_same = |about: &About| matches!(about, About::Card { packet_sha256, .. } if *packet_sha256 == yes.packet_sha256);
+    gateway.people.sign(
+        session,
+        &yes.hand,
+        is_same,
+        || gateway.now(),
+        |about| {
+            let About::Card { approval, packet_sha256 } = about else {
+                return Err(Error::new(Code::Conflict, "this card was not shown here, or is used up"));
+            };
+            let passphrase = yes.hand.passphrase.as_bytes();
+            api::seat::allow(host, &approval, &packet_sha256, yes.lasting.as_ref(), passphrase)
+        },
+    )
 }
 
 #[cfg(test)]
@@ -287,42 +365,56 @@ mod tests {
         Seats::new(Arc::new(move || [drawn.fetch_add(1, Ordering::SeqCst); 32]))
     }
 
-    fn card(word: Option<&str>) -> api::seat::Shown {
-        let (approval_id, packet_sha256) = ("apr_1".to_owned(), "c0ffee".to_owned());
-        api::seat::Shown { approval_id, packet_sha256, word: word.map(str::to_owned) }
+    fn card() -> About {
+        About::Card { approval: "apr_1".to_owned(), packet_sha256: "c0ffee".to_owned() }
     }
 
-    fn yes(ticket: &Token, word: Option<&str>) -> Yes {
-        let (ticket, packet_sha256) = (ticket.reveal().to_owned(), "c0ffee".to_owned());
-        Yes { ticket, packet_sha256, word: word.map(str::to_owned), passphrase: Zeroizing::default() }
+    fn show(seats: &Seats, word: Option<&str>) -> (Token, i64) {
+        seats.show("s", card(), word.map(str::to_owned), 0)
+    }
+
+    fn held(
+        seats: &Seats,
+        session: &str,
+        ticket: &Token,
+        word: Option<&str>,
+        now: i64,
+    ) -> Result<About, Error> {
+        let (ticket, word) = (ticket.reveal().to_owned(), word.map(str::to_owned));
+        seats.about(
+            session,
+            &Hand { ticket, word, passphrase: Zeroizing::default() },
+            |about| *about == card(),
+            now,
+        )
     }
 
     #[test]
     fn a_grave_act_wants_its_own_word() {
         for risk in ["high", "critical"] {
             let seats = seats();
-            let (ticket, armed_at) = seats.show("s", &card(Some(risk)), 0);
+            let (ticket, armed_at) = show(&seats, Some(risk));
             assert_eq!(armed_at, ARMING_MS);
             for word in [None, Some(""), Some("yes"), Some("moderate"), Some("HIGH")] {
-                let error = seats.card("s", &yes(&ticket, word), armed_at).expect_err("another word");
+                let error = held(&seats, "s", &ticket, word, armed_at).expect_err("another word");
                 assert_eq!((error.code, &error.details["word"]), (Code::Usage, &value!(risk)));
             }
-            assert_eq!(seats.card("s", &yes(&ticket, Some(risk)), armed_at).expect("its word"), "apr_1");
+            assert_eq!(held(&seats, "s", &ticket, Some(risk), armed_at).expect("its word"), card());
         }
         let seats = seats();
-        let (ticket, armed_at) = seats.show("s", &card(None), 0);
-        assert!(seats.card("s", &yes(&ticket, None), armed_at).is_ok());
-        assert!(seats.card("t", &yes(&ticket, None), armed_at).is_err(), "in its own session alone");
-        assert!(seats.card("s", &yes(&ticket, None), armed_at - 1).is_err(), "not before it is armed");
-        assert!(seats.card("s", &yes(&ticket, None), TICKET_MS_MAX).is_err(), "not for ever");
+        let (ticket, armed_at) = show(&seats, None);
+        assert!(held(&seats, "s", &ticket, None, armed_at).is_ok());
+        assert!(held(&seats, "t", &ticket, None, armed_at).is_err(), "in its own session alone");
+        assert!(held(&seats, "s", &ticket, None, armed_at - 1).is_err(), "not before it is armed");
+        assert!(held(&seats, "s", &ticket, None, TICKET_MS_MAX).is_err(), "not for ever");
     }
 
     #[test]
     fn tickets_are_bounded_and_waits_grow_and_end_with_the_right_words() {
         let seats = seats();
-        let (first, _) = seats.show("s", &card(None), 0);
-        (0..TICKETS_MAX).for_each(|_| drop(seats.show("s", &card(None), 0)));
-        assert!(seats.card("s", &yes(&first, None), ARMING_MS).is_err(), "the oldest gave way");
+        let (first, _) = show(&seats, None);
+        (0..TICKETS_MAX).for_each(|_| drop(show(&seats, None)));
+        assert!(held(&seats, "s", &first, None, ARMING_MS).is_err(), "the oldest gave way");
         let mut now = 0;
         let waits: Vec<i64> = (0..14)
             .map(|_| {

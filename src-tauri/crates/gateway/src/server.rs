@@ -4,7 +4,7 @@ use crate::answer::{method, refusal};
 use crate::guard::Guard;
 use crate::pages::{Pages, page};
 use crate::person::Seats;
-use crate::{Draw, Error, Token, commands, notices, person, runs};
+use crate::{Draw, Error, Token, commands, lasting, notices, person, runs};
 use api::Host;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -224,6 +224,9 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/link", post(commands::link))
         .route("/api/session/card", post(person::card))
         .route("/api/session/allow", post(person::allow))
+        .route("/api/session/offers", post(lasting::offers))
+        .route("/api/session/objection", post(lasting::objection))
+        .route("/api/session/overrule", post(lasting::overrule))
         .route("/api/commands", get(commands::table))
         .route("/api/notices", get(notices::stream))
         .route("/api/{name}", post(commands::command))

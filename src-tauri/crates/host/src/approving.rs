@@ -132,13 +132,28 @@ pub(crate) fn sign_at_page(
     person: &str,
     passphrase: &[u8],
 ) -> Result<Vec<u8>, wire::Error> {
+    let mut seat = at_page(home, passphrase)?;
+    seat.sign(packet, true, person, None).map_err(Error::to_wire)
+}
+
+/// As [`sign_at_page`], what that person allows from now on or overrides.
+pub(crate) fn sign_standing_at_page(
+    home: &Home,
+    draft: &StandingGrant,
+    passphrase: &[u8],
+) -> Result<Vec<u8>, wire::Error> {
+    at_page(home, passphrase)?.sign_standing(draft).map_err(Error::to_wire)
+}
+
+/// A seat whose key was opened by what a person typed on a page.
+fn at_page(home: &Home, passphrase: &[u8]) -> Result<ApprovalSeat, wire::Error> {
     let mut seat = ApprovalSeat::new(home.clone(), Surface::Browser);
     if !seat.has_key() {
         return Err(wire::Error::new(wire::Code::KeyLocked, "this store has no approval key")
             .hint("make it at a terminal: `hermit keys init`"));
     }
     seat.unlock(passphrase).map_err(Error::to_wire)?;
-    seat.sign(packet, true, person, None).map_err(Error::to_wire)
+    Ok(seat)
 }
 
 /// Whether a decision opens the key for itself alone and wants a typed word.

@@ -16,12 +16,10 @@ use crate::{
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
-use kernel::command::submit::Reasoning;
-use kernel::{Kernel, Ports, Standing};
+use kernel::{Kernel, Ports, Standing, command::submit::Reasoning};
 use ledger::Reader;
-use model::body::KeyPurpose;
-use model::fault::NoFaults;
-use model::{Clock as _, Entropy as _, TaskId, UnixMs};
+use model::standing::StandingGrant;
+use model::{Clock as _, Entropy as _, TaskId, UnixMs, body::KeyPurpose, fault::NoFaults};
 use projections::Query;
 use seal::PublicKey;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -358,6 +356,10 @@ impl api::Host for Local {
 
     fn sign_yes(&self, packet: &[u8], person: &str, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
         crate::approving::sign_at_page(&self.home, packet, person, passphrase)
+    }
+
+    fn sign_standing(&self, draft: &StandingGrant, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
+        crate::approving::sign_standing_at_page(&self.home, draft, passphrase)
     }
 
     fn cosign(&self) -> Vec<String> {

@@ -2,10 +2,12 @@
 
 mod ids;
 mod lists;
+mod refused;
 mod search;
 
 pub use ids::Named;
 pub use lists::{ArtifactFilter, GateState, TaskFilter, Waiting};
+pub use refused::RefusedBy;
 pub use search::Hit;
 
 use crate::rows::ViewRow;

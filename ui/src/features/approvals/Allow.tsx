@@ -1,45 +1,43 @@
-// A yes in a browser: the approval passphrase each time, for the card as it is shown. Enter decides nothing here.
+// A yes in a browser: the approval passphrase each time, for the card as it is shown, once or for the like of it from now
+// on. Enter decides nothing here.
 import { useQueryClient } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { type Refused, type Seat, refusal } from "~/host/host";
-import { useHost } from "~/ipc/client";
+import { type KeyboardEvent, useEffect, useState } from "react";
+import { useLasting } from "~/features/desk/Lasting";
+import { type Pen, type Refused, type Seat, refusal } from "~/host/host";
 import type { Approval } from "~/ipc/generated/approvals";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
+import { Hold } from "~/primitives/Hold";
 import { Failed } from "~/primitives/States";
+import { asRisk } from "~/primitives/Tag";
 import styles from "./Card.module.css";
+import { Deny } from "./Deny";
+import { HowFar } from "./HowFar";
 
-/** A critical act is allowed by a hand that stays. */
+/** A critical act, and whatever lasts, is allowed by a hand that stays. */
 const HOLD_MS = 1200;
 
 /** Typing for something else may be under way when a card appears: a line break is never a yes. */
-const deaf = (event: KeyboardEvent) => {
+export const deaf = (event: KeyboardEvent) => {
   if (event.key === "Enter") event.preventDefault();
 };
 
-export function Allow({ approval }: { approval: Approval }) {
-  const host = useHost();
-  const client = useQueryClient();
-  const id = approval.row.approval_id;
-  const [isOpen, setOpen] = useState(false);
-  const [seat, setSeat] = useState<Seat | null>(null);
+/** A ticket for what is shown, once it is armed; asked for anew when what is shown is other. */
+export function useTicket<T extends { arms_in: number }>(isOn: boolean, about: string, ask: () => Promise<T>): { ticket: T | null; isArmed: boolean; trouble: Refused | null } {
+  const [ticket, setTicket] = useState<T | null>(null);
   const [isArmed, setArmed] = useState(false);
-  const [passphrase, setPassphrase] = useState("");
-  const [word, setWord] = useState("");
-  const [isGoing, setGoing] = useState(false);
   const [trouble, setTrouble] = useState<Refused | null>(null);
-  const isStale = seat !== null && seat.packet_sha256 !== approval.packet_sha256;
-
   useEffect(() => {
-    if (!isOpen || host.sit === undefined) return;
+    setTicket(null);
+    setArmed(false);
+    setTrouble(null);
+    if (!isOn) return;
     let armed: ReturnType<typeof setTimeout> | undefined;
     let isGone = false;
-    setSeat(null);
-    setArmed(false);
-    host.sit(id).then(
+    ask().then(
       (given) => {
         if (isGone) return;
-        setSeat(given);
+        setTicket(given);
         armed = setTimeout(() => setArmed(true), given.arms_in);
       },
       (thrown: unknown) => { if (!isGone) setTrouble(refusal(thrown)); },
@@ -48,35 +46,68 @@ export function Allow({ approval }: { approval: Approval }) {
       isGone = true;
       clearTimeout(armed);
     };
-  }, [isOpen, id, approval.packet_sha256, host]);
+    // What is asked for is told by `about`; the function is another at every drawing.
+  }, [isOn, about]);
+  return { ticket, isArmed, trouble };
+}
+
+/** The decision of a card on a page of a host: how far, a no, or a yes with the passphrase. */
+export function Allow({ approval, pen }: { approval: Approval; pen: Pen }) {
+  const id = approval.row.approval_id;
+  const [isLasting, setLasting] = useState(false);
+  const lasting = useLasting(pen, id, isLasting);
+  return (
+    <footer className={styles.decide} data-lasting={isLasting || undefined}>
+      {lasting.panel}
+      <section><HowFar approval={approval} lasting={isLasting} set={setLasting} /></section>
+      <Deny id={id} />
+      <section>
+        <h3>Your approval</h3>
+        <Yes key={String(isLasting)} approval={approval} pen={pen} isLasting={isLasting} choice={lasting.choice} />
+      </section>
+    </footer>
+  );
+}
+
+function Yes({ approval, pen, isLasting, choice }: { approval: Approval; pen: Pen; isLasting: boolean; choice: ReturnType<typeof useLasting>["choice"] }) {
+  const client = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [passphrase, setPassphrase] = useState("");
+  const [word, setWord] = useState("");
+  const [isGoing, setGoing] = useState(false);
+  const [failed, setFailed] = useState<Refused | null>(null);
+  const { ticket: seat, isArmed, trouble } = useTicket<Seat>(isOpen, `${approval.row.approval_id}:${approval.packet_sha256}`, () => pen.sit(approval.row.approval_id));
+  const isStale = seat !== null && seat.packet_sha256 !== approval.packet_sha256;
 
   const allow = () => {
-    if (seat === null || host.allow === undefined) return;
+    if (seat === null) return;
     const given = passphrase;
     setPassphrase("");
     setGoing(true);
-    setTrouble(null);
-    host.allow(seat, given, seat.word).then(
+    setFailed(null);
+    pen.allow(seat, given, seat.word, choice).then(
       () => client.invalidateQueries(),
-      (thrown: unknown) => setTrouble(refusal(thrown)),
+      (thrown: unknown) => setFailed(refusal(thrown)),
     ).finally(() => setGoing(false));
   };
 
   if (!isOpen) {
     return (
       <>
-        <Button look="person" loose onKeyDown={deaf} onClick={() => setOpen(true)}>Allow with passphrase</Button>
+        <Button look="person" loose onKeyDown={deaf} onClick={() => setOpen(true)}>{isLasting ? "Allow from now on" : "Allow with passphrase"}</Button>
         <p className={styles.note}>Nothing is decided yet. A yes needs your approval passphrase, each time.</p>
       </>
     );
   }
   const needed = seat?.word ?? null;
   const because = isGoing ? "It is being signed"
+    : isLasting && choice === null ? "Choose what you allow from now on"
     : isStale ? "What is asked has changed; read the card again"
     : !isArmed ? "The card has only just been shown"
     : needed !== null && word.trim() !== needed ? `Type ${needed} first`
     : passphrase === "" ? "Type the passphrase first"
     : null;
+  const isHeld = isLasting || asRisk(approval.row.risk) === "critical";
   return (
     <div className={styles.allow}>
       {needed !== null && (
@@ -84,39 +115,14 @@ export function Allow({ approval }: { approval: Approval }) {
       )}
       <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />
       <div className={styles.row}>
-        {approval.row.risk === "critical"
-          ? <Hold because={because} held={allow}>Hold to allow this once</Hold>
+        {isHeld
+          ? <Hold ms={HOLD_MS} because={because} begin={() => Promise.resolve()} end={() => undefined} held={allow}>{isLasting ? "Hold to allow from now on" : "Hold to allow this once"}</Hold>
           : <Button look="person" loose because={because} onKeyDown={deaf} onClick={allow}>Allow this once</Button>}
-        <Button onClick={() => { setPassphrase(""); setWord(""); setTrouble(null); setOpen(false); }}>Not now</Button>
+        <Button onClick={() => { setPassphrase(""); setWord(""); setFailed(null); setOpen(false); }}>Not now</Button>
       </div>
+      {because !== null && !isGoing && <p className={styles.note}>{because}.</p>}
       {isStale && <p className={styles.note} role="status">What is asked has changed since this card was read. Nothing was decided.</p>}
-      {trouble !== null && <Failed error={trouble} />}
+      {(failed ?? trouble) !== null && <Failed error={(failed ?? trouble) as Refused} />}
     </div>
-  );
-}
-
-/** Pressed and held, with a pointer or the space bar; let go too early it does nothing. */
-function Hold({ because, held, children }: { because: string | null; held: () => void; children: string }) {
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const [isDown, setDown] = useState(false);
-  const stop = () => {
-    clearTimeout(timer.current);
-    setDown(false);
-  };
-  const start = () => {
-    if (because !== null || isDown) return;
-    setDown(true);
-    timer.current = setTimeout(() => { setDown(false); held(); }, HOLD_MS);
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return (
-    <Button
-      look="person" loose because={because} data-held={isDown || undefined} className={styles.hold}
-      onPointerDown={start} onPointerUp={stop} onPointerLeave={stop} onBlur={stop}
-      onKeyDown={(event) => { if (event.key === " " && !event.repeat) start(); deaf(event); }}
-      onKeyUp={(event) => { if (event.key === " ") stop(); }}
-    >
-      {children}
-    </Button>
   );
 }

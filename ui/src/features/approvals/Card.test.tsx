@@ -6,12 +6,13 @@ import { seriousFindings, show } from "~/test/show";
 
 const card = async () => within(await screen.findByRole("article", { name: "Approval" }));
 
-test("deleted files come first, and are told as deleted", async () => {
+test("deletions come first, and nothing that waits reads as if it had happened", async () => {
   show(scene(), "/");
   const here = await card();
-  const files = await here.findAllByRole("region", { name: /^(Deleted|Replaced|New) / });
-  expect(files.map((file) => file.getAttribute("aria-label"))).toEqual(["Deleted data/tax-rates.csv", "Replaced src/tax/reverse.ts"]);
-  expect(here.getByText("1 deleted")).toBeTruthy();
+  const files = await here.findAllByRole("region", { name: /^(Delete|Replace|Create|Move)d? / });
+  expect(files.map((file) => file.getAttribute("aria-label"))).toEqual(["Delete data/tax-rates.csv", "Replace src/tax/reverse.ts"]);
+  expect(here.getByText("1 to delete")).toBeTruthy();
+  expect(here.queryByText(/^(Deleted|Replaced|Created|Moved)$/)).toBeNull();
 });
 
 test("characters that would not show or would reorder text are shown as code points, in file order", async () => {
@@ -78,7 +79,7 @@ test("in a browser a yes needs the passphrase and the word, and no key decides",
   const { user } = show(host, "/");
   const here = await card();
   await user.keyboard("{Enter}ya{Enter}");
-  expect(host.allowed).toEqual([]);
+  expect(host.signed).toEqual([]);
   const open = await here.findByRole("button", { name: "Allow with passphrase" });
   open.focus();
   await user.keyboard("{Enter}");
@@ -88,18 +89,18 @@ test("in a browser a yes needs the passphrase and the word, and no key decides",
   const allow = here.getByRole("button", { name: "Allow this once" });
   await user.type(words, "wrong{Enter}");
   await user.click(allow);
-  expect(host.allowed).toEqual([]);
+  expect(host.signed).toEqual([]);
   await user.type(await here.findByLabelText(/^This is of high risk/), "high");
   await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBeNull());
   allow.focus();
   await user.keyboard("{Enter}");
-  expect(host.allowed).toEqual([]);
+  expect(host.signed).toEqual([]);
   await user.click(allow);
   expect(await here.findByText(/passphrase is wrong/)).toBeTruthy();
   expect((words as HTMLInputElement).value).toBe("");
   await user.type(words, "right");
   await user.click(allow);
-  await waitFor(() => expect(host.allowed.map((one) => [one.passphrase, one.word])).toEqual([["wrong", "high"], ["right", "high"]]));
+  await waitFor(() => expect(host.signed.map((one) => [one.passphrase, one.word])).toEqual([["wrong", "high"], ["right", "high"]]));
   expect(await seriousFindings()).toEqual([]);
 });
 
@@ -114,19 +115,55 @@ test("a critical act is allowed by holding, and letting go early does nothing", 
   const hold = here.getByRole("button", { name: "Hold to allow this once" });
   await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
   await user.click(hold);
-  expect(host.allowed).toEqual([]);
+  expect(host.signed).toEqual([]);
   await user.pointer({ keys: "[MouseLeft>]", target: hold });
-  await waitFor(() => expect(host.allowed.length).toBe(1), { timeout: 4000 });
+  await waitFor(() => expect(host.signed.length).toBe(1), { timeout: 4000 });
 });
 
 test("a card whose bytes have changed cannot be allowed", async () => {
   const host = scene({}, "passphrase");
-  host.sit = (of) => Promise.resolve({ ticket: "t", approval: of, packet_sha256: "0".repeat(64), arms_in: 0, word: null });
+  if (host.pen !== undefined) host.pen.sit = (of) => Promise.resolve({ ticket: "t", approval: of, packet_sha256: "0".repeat(64), arms_in: 0, word: null });
   const { user } = show(host, "/");
   const here = await card();
   await user.click(await here.findByRole("button", { name: "Allow with passphrase" }));
   await user.type(await here.findByLabelText("Approval passphrase"), "right");
   await user.click(here.getByRole("button", { name: "Allow this once" }));
   expect(await here.findByText(/has changed since this card was read/)).toBeTruthy();
-  expect(host.allowed).toEqual([]);
+  expect(host.signed).toEqual([]);
+});
+
+test("in a browser the like of it is allowed from now on as it is in the window: chosen, read, held, with the passphrase", async () => {
+  const host = scene({}, "passphrase");
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.click(await here.findByRole("radio", { name: "The like of it, from now on" }));
+  const offers = within(await here.findByRole("radiogroup", { name: /narrowest first/ }));
+  await user.click(await here.findByRole("button", { name: "Allow from now on" }));
+  await user.type(await here.findByLabelText(/^This is of high risk/), "high");
+  await user.type(here.getByLabelText("Approval passphrase"), "right");
+  const hold = here.getByRole("button", { name: "Hold to allow from now on" });
+  expect(hold.getAttribute("title")).toBe("Choose what you allow from now on");
+  const uses = here.getByLabelText("Uses");
+  await user.clear(uses);
+  await user.type(uses, "2");
+  await user.click(await offers.findByRole("radio", { name: "Delete `a.csv` in this project, 7 days, 2 times" }));
+  await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(hold);
+  hold.focus();
+  await user.keyboard("{Enter}");
+  expect(host.signed).toEqual([]);
+  await user.keyboard("[Space>]");
+  await waitFor(() => expect(host.signed.length).toBe(1), { timeout: 4000 });
+  expect(host.signed[0]?.lasting).toEqual({ scope: "project", number: 0, days: 7, uses: 2, words: "delete `a.csv` in this project, 7 days, 2 times" });
+});
+
+test("what is critical is allowed once in a browser too, whatever anybody says", async () => {
+  const critical = { ...approval, row: { ...approvalRow, risk: "critical" } };
+  const { user } = show(scene({ "approvals.show": critical }, "passphrase"), "/");
+  const here = await card();
+  const lasting = await here.findByRole("radio", { name: "The like of it, from now on" });
+  expect(lasting.getAttribute("aria-disabled")).toBe("true");
+  await user.click(lasting);
+  expect(here.queryByRole("radiogroup", { name: /narrowest first/ })).toBeNull();
 });

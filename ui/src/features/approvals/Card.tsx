@@ -85,12 +85,12 @@ export function Evidence({ approval, packet }: { approval: Approval; packet: Pac
             <>
               <div className={styles.sum}>
                 <strong>{approval.row.status === "pending" ? "Exactly what would change" : "What was asked"}</strong>
-                {sum.deleted > 0 && <span className={styles.grave}>{sum.deleted} deleted</span>}
-                {sum.replaced > 0 && <span>{sum.replaced} replaced</span>}
-                {sum.moved > 0 && <span>{sum.moved} moved</span>}
-                {sum.created > 0 && <span>{sum.created} new</span>}
+                {sum.deleted > 0 && <span className={styles.grave}>{sum.deleted} to delete</span>}
+                {sum.replaced > 0 && <span>{sum.replaced} to replace</span>}
+                {sum.moved > 0 && <span>{sum.moved} to move</span>}
+                {sum.created > 0 && <span>{sum.created} to create</span>}
                 {sum.del + sum.add > 0 && (
-                  <span className={styles.lines}><span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span> lines</span>
+                  <span className={styles.lines}>{sum.del > 0 && <span className={styles.del}>−{sum.del}</span>} {sum.add > 0 && <span className={styles.add}>+{sum.add}</span>} lines</span>
                 )}
               </div>
               {files.map((file) => <FileDiff key={`${file.op}:${file.path}`} file={file} />)}
@@ -184,6 +184,7 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
 function Decide({ approval }: { approval: Approval }) {
   const host = useHost();
   const { approval_id: id } = approval.row;
+  if (host.pen !== undefined) return <Allow approval={approval} pen={host.pen} />;
   return (
     <footer className={styles.decide}>
       <section>
@@ -199,8 +200,6 @@ function Decide({ approval }: { approval: Approval }) {
             <Button look="person" loose onClick={() => void host.openCard?.(id)}>Review and decide</Button>
             <p className={styles.note}>Opens the approval window. This window cannot allow anything.</p>
           </>
-        ) : host.deciding === "passphrase" ? (
-          <Allow approval={approval} />
         ) : (
           <>
             <Copyable text={`hermit approvals approve ${id}`} />

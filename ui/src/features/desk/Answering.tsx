@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from "react";
 import { Command, Evidence, Side } from "~/features/approvals/Card";
 import card from "~/features/approvals/Card.module.css";
 import { Deny } from "~/features/approvals/Deny";
+import { HowFar } from "~/features/approvals/HowFar";
 import { readPacket } from "~/features/approvals/packet";
 import { capital, plain } from "~/features/words";
 import type { Armed, Desk } from "~/host/desk";
@@ -188,27 +189,4 @@ function held(of: string, lasting: boolean): string {
   const risk = asRisk(of);
   if (risk === "critical" || risk === "high") return `, because it is of ${risk} risk`;
   return lasting ? ", because it lasts" : "";
-}
-
-/** Once, or the like of it from now on. What is critical is allowed once, whatever anybody says. */
-function HowFar({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
-  const critical = asRisk(approval.row.risk) === "critical";
-  return (
-    <>
-      <h3 id="far">How far this goes</h3>
-      <div className={styles.far} role="radiogroup" aria-labelledby="far">
-        <button type="button" role="radio" aria-checked={!lasting} onClick={() => set(false)}>Once, exactly these bytes</button>
-        <button
-          type="button" role="radio" aria-checked={lasting} aria-disabled={critical || undefined}
-          title={critical ? "What is critical is asked about each time" : undefined} onClick={() => !critical && set(true)}
-        >
-          The like of it, from now on
-        </button>
-      </div>
-      <p className={card.note}>
-        {lasting ? "Within the bounds you choose. Policy's denials and critical risk are never covered, and you can take it back."
-          : "If a file changes before it runs, your yes is void and you are asked again."}
-      </p>
-    </>
-  );
 }

@@ -2,8 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { capital, count, said } from "~/features/words";
-import type { Desk, Lasting, Offer, Scope } from "~/host/desk";
-import { type Refused, refusal } from "~/host/host";
+import { type Lasting, type Offer, type Offers, type Refused, type Scope, refusal } from "~/host/host";
 import { Segmented } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Answer, Empty } from "~/primitives/States";
@@ -35,7 +34,7 @@ export interface Choosing {
   panel: React.ReactNode;
 }
 
-export function useLasting(desk: Desk, approval: string, isOn: boolean): Choosing {
+export function useLasting(from: Offers, approval: string, isOn: boolean): Choosing {
   const [scope, setScope] = useState<Scope>("project");
   const [days, setDays] = useState("7");
   const [uses, setUses] = useState("50");
@@ -44,7 +43,7 @@ export function useLasting(desk: Desk, approval: string, isOn: boolean): Choosin
   const isWhole = bounds.days !== null && bounds.uses !== null;
   const asked = useQuery<Offer[], Refused>({
     queryKey: ["offers", approval, scope, bounds.days, bounds.uses],
-    queryFn: () => desk.offers(approval, scope, bounds.days, bounds.uses).catch((thrown: unknown) => { throw refusal(thrown); }),
+    queryFn: () => from.offers(approval, scope, bounds.days, bounds.uses).catch((thrown: unknown) => { throw refusal(thrown); }),
     enabled: isOn && isWhole,
     placeholderData: keepPreviousData,
   });

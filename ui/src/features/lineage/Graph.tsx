@@ -1,139 +1,147 @@
-// The drawing. Order and layers come from the host; here they only become pixels.
-import { BaseEdge, Background, Controls, type Edge, type EdgeProps, Handle, type Node as FlowNode, type NodeProps, Position, ReactFlow, ReactFlowProvider, getBezierPath } from "@xyflow/react";
+// The drawing. Order and layers come from the host; here they only become pixels. From afar everything is a few shapes, so
+// that a thousand nodes cost what ten do; near, whatever is in sight is a card with words.
+import { Background, Controls, type Node as FlowNode, type NodeProps, ReactFlow, ReactFlowProvider, ViewportPortal, getViewportForBounds, useReactFlow, useStore, useStoreApi } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { useMemo } from "react";
-import { brief, capital, plain, said } from "~/features/words";
+import { type MouseEvent, memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { count, plain } from "~/features/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { Mark } from "~/primitives/Icon";
-import { BANDS, type Band, type View, band, lines } from "./path";
+import { LABELS, NODE, type Placed, type Plan, at as under, plan, shapes, sizeOf } from "./layout";
+import type { View } from "./path";
 import styles from "./Lineage.module.css";
 
-const WIDTH = 148;
-const HEIGHT = 38;
-const COLUMN = 164;
-const LINE = 50;
-const GAP = 26;
-const LABELS = 86;
-/** Lines that one band may take before it is folded. */
-const LINES_MAX = 4;
+/** Below this scale words cannot be read, and none are drawn. */
+const READABLE = 0.5;
+const ZOOM = { min: 0.04, max: 1.6 } as const;
 
 interface Thing extends Record<string, unknown> {
-  node: Node;
+  placed: Placed;
   focus: boolean;
-  name: string;
 }
 interface Stripe extends Record<string, unknown> {
   name: string;
-  height: number;
-  width: number;
 }
+type Size = { width: number; height: number };
 
 const nodeTypes = { thing: ThingNode, stripe: StripeNode };
-const edgeTypes = { came: Came };
 
-export function nodeName(node: Node, drawing: Drawing): string {
-  if (node.kind === "effect") {
-    // An effect is what became of an action, and is called like it.
-    const action = drawing.nodes.find((other) => other.kind === "action" && node.id === `effect:${other.id}`);
-    if (action !== undefined && action.label !== null) return capital(brief(said(action.label)));
-  }
-  if (node.detail === "task.contract") {
-    const task = drawing.nodes.find((other) => other.id === node.task_id && other.label !== null);
-    if (task !== undefined) return brief(said(task.label));
-  }
-  const label = node.label === null ? "" : said(node.label);
-  if (label !== "" && !label.startsWith("sha256:")) return capital(brief(label));
-  return capital(plain(node.detail === "" ? node.kind : node.detail));
-}
-
-export function Graph({ drawing, nodes, view, go }: { drawing: Drawing; nodes: readonly Node[]; view: View; go: (id: string) => void }) {
-  const { flow, edges } = useMemo(() => place(drawing, nodes, view), [drawing, nodes, view]);
+export function Graph({ drawing, nodes, names, view, go }: { drawing: Drawing; nodes: readonly Node[]; names: ReadonlyMap<string, string>; view: View; go: (id: string) => void }) {
+  const planned = useMemo(() => plan(drawing, nodes, names, view), [drawing, nodes, names, view]);
+  const pane = useRef<HTMLDivElement>(null);
+  const [size, setSize] = useState<Size | null>(null);
+  useLayoutEffect(() => {
+    const { clientWidth: width = 0, clientHeight: height = 0 } = pane.current ?? {};
+    setSize({ width, height });
+  }, []);
   return (
-    <ReactFlowProvider>
-      <ReactFlow
-        key={`${drawing.focus}:${view}:${nodes.length}`}
-        nodes={flow} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes}
-        fitView fitViewOptions={{ padding: 0.05, maxZoom: 1 }} minZoom={0.06} maxZoom={1.6}
-        nodesDraggable={false} nodesConnectable={false} onlyRenderVisibleElements
-        onNodeClick={(_, node) => node.type === "thing" && go(node.id)} proOptions={{ hideAttribution: true }} deleteKeyCode={null}
-      >
-        <Background gap={24} size={1} color="var(--line)" />
-        <Controls showInteractive={false} />
-      </ReactFlow>
-    </ReactFlowProvider>
-  );
-}
-
-/** Rows of the drawing: bands on the path, layers of the host otherwise; a full row is folded into lines. */
-function rows(nodes: readonly Node[], view: View): { name: string; nodes: Node[] }[] {
-  const inOrder = [...nodes].sort((a, b) => a.layer - b.layer || a.row - b.row || a.at - b.at);
-  if (view === "path") {
-    const of = (name: Band) => inOrder.filter((node) => (band(node) ?? "Effect") === name);
-    return BANDS.map((name) => ({ name, nodes: of(name) })).filter((row) => row.nodes.length > 0);
-  }
-  return [...new Set(inOrder.map((node) => node.layer))].map((layer) => ({ name: "", nodes: inOrder.filter((node) => node.layer === layer) }));
-}
-
-/** Lines of one row: what came of what below each other while that is a few lines, else as many side by side as fit. */
-function fold(nodes: readonly Node[], per: number): Node[][] {
-  const layers = [...new Set(nodes.map((node) => node.layer))].map((layer) => nodes.filter((node) => node.layer === layer));
-  const chains = layers.length <= LINES_MAX && layers.every((layer) => layer.length <= per);
-  if (chains) return layers;
-  return Array.from({ length: Math.ceil(nodes.length / per) }, (_, at) => nodes.slice(at * per, (at + 1) * per));
-}
-
-function place(drawing: Drawing, nodes: readonly Node[], view: View): { flow: FlowNode[]; edges: Edge[] } {
-  const flow: FlowNode[] = [];
-  const all = rows(nodes, view);
-  const widest = Math.max(...all.map((row) => Math.min(row.nodes.length, 7)), 4);
-  let y = 0;
-  for (const row of all) {
-    const folded = fold(row.nodes, Math.max(widest, Math.ceil(Math.sqrt(row.nodes.length) * 2)));
-    const height = folded.length * LINE + GAP;
-    // Authority stands beside the stream of content, not in its way.
-    const aside = row.name === "Approval" || row.name === "Decision" ? COLUMN : 0;
-    if (row.name !== "") {
-      flow.push({
-        id: `band:${row.name}`, type: "stripe", position: { x: -LABELS, y: y - GAP / 2 - (LINE - HEIGHT) / 2 }, selectable: false, focusable: false,
-        width: LABELS + widest * COLUMN + 12, height, zIndex: -1, data: { name: row.name, height, width: LABELS + widest * COLUMN + 12 } satisfies Stripe,
-      });
-    }
-    folded.forEach((inLine, line) => inLine.forEach((node, at) => {
-      flow.push({
-        id: node.id, type: "thing", width: WIDTH, height: HEIGHT, zIndex: 1,
-        position: { x: (at + (widest - inLine.length) / 2) * COLUMN + aside, y: y + line * LINE },
-        data: { node, focus: node.id === drawing.focus, name: nodeName(node, drawing) } satisfies Thing,
-        ariaLabel: `${plain(node.kind)} ${nodeName(node, drawing)}`,
-      });
-    }));
-    y += height;
-  }
-  const edges = lines(drawing, nodes).map((line): Edge => ({
-    id: `${line.from}>${line.to}`, source: line.from, target: line.to, type: "came", data: { lit: line.carries }, focusable: false,
-  }));
-  return { flow, edges };
-}
-
-function StripeNode({ data }: NodeProps<FlowNode<Stripe>>) {
-  return <div className={styles.stripe} style={{ height: data.height, width: data.width }}>{data.name}</div>;
-}
-
-function ThingNode({ data }: NodeProps<FlowNode<Thing>>) {
-  const { node, focus, name } = data;
-  const person = node.kind === "approval" || node.kind === "ingress";
-  return (
-    <div className={styles.node} data-focus={focus || undefined} data-lit={node.feeds || node.tainted || undefined} title={`${plain(node.kind)}: ${name}`}>
-      <Handle type="target" position={Position.Top} className={styles.handle} isConnectable={false} />
-      <span>{plain(node.detail === "" ? node.kind : node.detail)}</span>
-      <b>{name}</b>
-      {node.trust === "untrusted" && <Mark name="moderate" size={11} />}
-      {person && <i aria-hidden="true" />}
-      <Handle type="source" position={Position.Bottom} className={styles.handle} isConnectable={false} />
+    <div ref={pane} className={styles.pane}>
+      {size !== null && (
+        <ReactFlowProvider key={`${drawing.focus}:${view}:${nodes.length}`}>
+          <Flow planned={planned} focus={drawing.focus} size={size} go={go} />
+        </ReactFlowProvider>
+      )}
     </div>
   );
 }
 
-function Came({ sourceX, sourceY, targetX, targetY, data }: EdgeProps) {
-  const [path] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition: Position.Bottom, targetPosition: Position.Top });
-  return <BaseEdge path={path} className={data?.["lit"] === true ? styles.lit : styles.edge} />;
+function Flow({ planned, focus, size, go }: { planned: Plan; focus: string; size: Size; go: (id: string) => void }) {
+  const bounds = sizeOf(planned);
+  const [first] = useState(() => getViewportForBounds(bounds, size.width, size.height, ZOOM.min, 1, 0.05));
+  // Before the first drawing nobody has set the scale yet.
+  const isReadable = useStore((store) => (store.panZoom === null ? first.zoom : store.transform[2]) >= READABLE);
+  const { screenToFlowPosition, setViewport } = useReactFlow();
+  const store = useStoreApi();
+  const fit = () => {
+    const { width, height } = store.getState();
+    setOver(null);
+    void setViewport(getViewportForBounds(bounds, width, height, ZOOM.min, 1, 0.05));
+  };
+  const [over, setOver] = useState<Placed | null>(null);
+  const flow = useMemo(() => flowNodes(planned, focus), [planned, focus]);
+  const find = useCallback(
+    (event: MouseEvent) => (isReadable ? null : under(planned, screenToFlowPosition({ x: event.clientX, y: event.clientY }))),
+    [planned, isReadable, screenToFlowPosition],
+  );
+  return (
+    <ReactFlow
+      nodes={isReadable ? flow.all : flow.stripes} edges={[]} nodeTypes={nodeTypes} defaultViewport={first} minZoom={ZOOM.min} maxZoom={ZOOM.max}
+      nodesDraggable={false} nodesConnectable={false} edgesFocusable={false} onlyRenderVisibleElements
+      onNodeClick={(_, node) => node.type === "thing" && go(node.id)}
+      onPaneClick={(event) => { const found = find(event); if (found !== null) go(found.node.id); }}
+      onPaneMouseMove={(event) => setOver(find(event))} onPaneMouseLeave={() => setOver(null)}
+      proOptions={{ hideAttribution: true }} deleteKeyCode={null}
+    >
+      <Background gap={24} size={1} color="var(--line)" />
+      <ViewportPortal><Overview planned={planned} focus={focus} isFar={!isReadable} /></ViewportPortal>
+      {over !== null && <ViewportPortal><Named placed={over} /></ViewportPortal>}
+      <Controls showInteractive={false} onFitView={fit} />
+    </ReactFlow>
+  );
+}
+
+/** What the drawing library keeps: bands always, cards only while their words can be read. */
+function flowNodes(planned: Plan, focus: string): { all: FlowNode[]; stripes: FlowNode[] } {
+  const stripes = planned.stripes.map((stripe): FlowNode => ({
+    id: `band:${stripe.name}`, type: "stripe", position: { x: stripe.x, y: stripe.y }, selectable: false, focusable: false,
+    width: stripe.width, height: stripe.height, zIndex: -1, data: { name: stripe.name } satisfies Stripe,
+    // What is clicked on is the node drawn there, not the band behind it.
+    style: { pointerEvents: "none" },
+  }));
+  const cards = planned.placed.map((placed): FlowNode => ({
+    id: placed.node.id, type: "thing", width: NODE.width, height: NODE.height, zIndex: 1, position: { x: placed.x, y: placed.y },
+    data: { placed, focus: placed.node.id === focus } satisfies Thing, ariaLabel: `${plain(placed.node.kind)} ${placed.name}`,
+  }));
+  return { all: [...stripes, ...cards], stripes };
+}
+
+/** Every line, and from afar every node, as a few shapes. */
+const Overview = memo(function Overview({ planned, focus, isFar }: { planned: Plan; focus: string; isFar: boolean }) {
+  const drawn = useMemo(() => shapes(planned, focus), [planned, focus]);
+  const { width, height } = sizeOf(planned);
+  const label = `${count(planned.placed.length, "node")} and ${count(planned.lines.length, "line")}; the table beside it lists them`;
+  return (
+    <svg className={styles.overview} data-far={isFar || undefined} data-nodes={planned.placed.length} viewBox={`${-LABELS} 0 ${width} ${height}`} style={{ left: -LABELS, width, height }} role="img" aria-label={label}>
+      <path className={styles.edge} d={drawn.edges} />
+      <path className={styles.lit} d={drawn.lit} />
+      {isFar && (
+        <>
+          <path className={styles.box} d={drawn.boxes} />
+          <path className={styles.box} data-untrusted d={drawn.untrusted} />
+          <path className={styles.box} data-lit d={drawn.feeding} />
+          <path className={styles.box} data-person d={drawn.people} />
+          <path className={styles.box} data-focus d={drawn.focus} />
+        </>
+      )}
+    </svg>
+  );
+});
+
+/** The node under the pointer, readable whatever the scale. */
+function Named({ placed }: { placed: Placed }) {
+  const zoom = useStore((store) => store.transform[2]);
+  return (
+    <div className={styles.named} style={{ transform: `translate(${placed.x + NODE.width / 2}px, ${placed.y}px) scale(${1 / zoom}) translate(-50%, calc(-100% - 6px))` }}>
+      <Card placed={placed} focus={false} />
+    </div>
+  );
+}
+
+function StripeNode({ data, width, height }: NodeProps<FlowNode<Stripe>>) {
+  return <div className={styles.stripe} style={{ height, width }}>{data.name}</div>;
+}
+
+function ThingNode({ data }: NodeProps<FlowNode<Thing>>) {
+  return <Card placed={data.placed} focus={data.focus} />;
+}
+
+function Card({ placed, focus }: { placed: Placed; focus: boolean }) {
+  const { node, name, person } = placed;
+  return (
+    <div className={styles.node} data-focus={focus || undefined} data-lit={node.feeds || node.tainted || undefined} title={`${plain(node.kind)}: ${name}`}>
+      <span>{plain(node.detail === "" ? node.kind : node.detail)}</span>
+      <b>{name}</b>
+      {node.trust === "untrusted" && <Mark name="moderate" size={11} />}
+      {person && <i aria-hidden="true" />}
+    </div>
+  );
 }

@@ -14,7 +14,8 @@ import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
-import { Graph, nodeName } from "./Graph";
+import { Graph } from "./Graph";
+import { nodeNames } from "./layout";
 import { BANDS, type View, band, inView } from "./path";
 import styles from "./Lineage.module.css";
 
@@ -62,6 +63,7 @@ function Focused({ focus }: { focus: string }) {
 
 function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; setView: (view: View) => void; go: (id: string) => void }) {
   const nodes = useMemo(() => inView(drawing, view), [drawing, view]);
+  const names = useMemo(() => nodeNames(drawing), [drawing]);
   const [whole, setWhole] = useState(false);
   const focus = drawing.nodes.find((node) => node.id === drawing.focus);
   const tainted = drawing.nodes.filter((node) => node.tainted);
@@ -74,7 +76,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
       <div className={styles.focus}>
         <div className={styles.name}>
           <span>{view === "recall" ? "If this were wrong" : "Why is this here?"}</span>
-          <b><Words of={focus === undefined ? drawing.focus : nodeName(focus, drawing)} /></b>
+          <b><Words of={names.get(drawing.focus) ?? drawing.focus} /></b>
         </div>
         {focus !== undefined && (
           <div className={styles.facts}>
@@ -98,14 +100,14 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
             <span className={styles.key}><i data-dot />a person decided</span>
             <span className={styles.key}><Mark name="moderate" size={11} />untrusted</span>
           </header>
-          {nodes.length > 1 || view !== "recall" ? <Graph drawing={drawing} nodes={nodes} view={view} go={go} /> : (
+          {nodes.length > 1 || view !== "recall" ? <Graph drawing={drawing} nodes={nodes} names={names} view={view} go={go} /> : (
             <Empty title="Nothing came of it" small>No belief, memory, artifact or act holds content of this.</Empty>
           )}
         </section>
         <section className={styles.table} aria-label="As a table">
           <header>
             <h2>As a table</h2>
-            <span className={styles.key}>{count(nodes.length, "node")} of {drawing.nodes.length}{drawing.left_out > 0 && `, ${drawing.left_out} more not drawn`}</span>
+            <span className={styles.key}>{count(nodes.length, "node")} of {drawing.nodes.length.toLocaleString("en")}{drawing.left_out > 0 && `, ${drawing.left_out} more not drawn`}</span>
           </header>
           <div className={styles.scroll} tabIndex={0} role="region" aria-label="Nodes">
             <table className={table.table}>
@@ -115,7 +117,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
                   <tr key={node.id} aria-selected={node.id === drawing.focus}>
                     {view === "path" && <td>{band(node) ?? ""}</td>}
                     <td className={table.main}>
-                      <button type="button" className={styles.open} onClick={() => go(node.id)}><Words of={nodeName(node, drawing)} /></button>
+                      <button type="button" className={styles.open} onClick={() => go(node.id)}><Words of={names.get(node.id) ?? node.id} /></button>
                       <div className={table.faint}>
                         {node.kind === "artifact" ? plain(node.detail) : `${plain(node.kind)}${node.detail === "" ? "" : `, ${plain(node.detail)}`}`}{node.trust !== null && `, ${trust(node.trust)}`}
                       </div>

@@ -93,7 +93,11 @@ export interface Line {
 export function lines(drawing: Drawing, nodes: readonly Node[]): Line[] {
   const shown = new Set(nodes.map((node) => node.id));
   const next = new Map<string, Edge[]>();
-  for (const edge of drawing.edges) next.set(edge.from, [...(next.get(edge.from) ?? []), edge]);
+  for (const edge of drawing.edges) {
+    const known = next.get(edge.from);
+    if (known === undefined) next.set(edge.from, [edge]);
+    else known.push(edge);
+  }
   const found = new Map<string, Line>();
   for (const id of shown) {
     const seen = new Map<string, boolean>();
@@ -112,15 +116,15 @@ export function lines(drawing: Drawing, nodes: readonly Node[]): Line[] {
       }
     }
   }
-  return reduced([...found.values()].filter((line) => line.carries || authority(line, nodes)));
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  return reduced([...found.values()].filter((line) => line.carries || authority(line, byId)));
 }
 
 /** Lines without content that are drawn all the same: who decided, about what. */
-function authority(line: Line, nodes: readonly Node[]): boolean {
-  const kind = (id: string) => nodes.find((node) => node.id === id)?.kind ?? "";
-  const decides = (id: string) => ["approval", "decision"].includes(kind(id));
+function authority(line: Line, nodes: ReadonlyMap<string, Node>): boolean {
+  const decides = (id: string) => ["approval", "decision"].includes(nodes.get(id)?.kind ?? "");
   const place = (id: string) => {
-    const here = nodes.find((node) => node.id === id);
+    const here = nodes.get(id);
     return here === undefined ? -1 : BANDS.indexOf(band(here) ?? "Effect");
   };
   return (decides(line.from) || decides(line.to)) && place(line.from) <= place(line.to);

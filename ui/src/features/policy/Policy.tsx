@@ -18,10 +18,11 @@ import { Standing } from "./Standing";
 import { TryAct } from "./TryAct";
 import styles from "./Policy.module.css";
 
-type Tab = "profiles" | "try" | "grants" | "history";
+const TABS = ["profiles", "try", "grants", "history"] as const;
+type Tab = (typeof TABS)[number];
 
-export function Policy() {
-  const [tab, setTab] = useState<Tab>("profiles");
+export function Policy({ at }: { at?: string | undefined }) {
+  const [tab, setTab] = useState<Tab>(TABS.find((one) => one === at) ?? "profiles");
   return (
     <Screen
       title="Policy"

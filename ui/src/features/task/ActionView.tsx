@@ -1,6 +1,7 @@
 import { capital, plain, result, said, verdict } from "~/features/words";
 import type { Action } from "~/ipc/generated/task";
 import { Copyable } from "~/features/approvals/Card";
+import { Overrule } from "~/features/approvals/Overrule";
 import { useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
@@ -30,7 +31,7 @@ export function ActionView({ action, onSee }: { action: Action | undefined; onSe
         approval === null ? null : ["You", <button key="approval" type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval })}>the card</button>],
         action.grant_id === null ? null : ["Grant", <Hash key="grant" of={action.grant_id} what="grant" />],
         ["Walls", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],
-        ["It is", capital(plain(action.state))],
+        ["It is", action.verdict === "deny" || action.result === "denied" ? "Refused, and was never begun" : capital(plain(action.state))],
         came === null ? null : ["It came to", <StateWord key="came" tone={came.tone} mark={came.mark}>{came.word}</StateWord>],
         action.trouble === null ? null : ["Trouble", <Words key="trouble" of={said(action.trouble)} />],
         receipt === null ? null : ["Receipt", <button key="receipt" type="button" className={styles.cite} onClick={() => onSee({ kind: "receipt", id: receipt })}>{shortReceipt(receipt)}</button>],
@@ -47,7 +48,7 @@ function Denied({ act }: { act: string }) {
   return (
     <div className={styles.denied}>
       <p>Policy refused this. You may override it for this one act, with your reason: then you are asked about it, at critical risk.</p>
-      {host.openOverride === undefined
+      {host.pen !== undefined ? <Overrule act={act} pen={host.pen} /> : host.openOverride === undefined
         ? <Copyable text={`hermit policy override ${act} --reason "..."`} />
         : <Button onClick={() => void host.openOverride?.(act)}>Override</Button>}
     </div>

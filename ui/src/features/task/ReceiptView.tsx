@@ -46,10 +46,12 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
 
 function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee: (see: See) => void) {
   const { row } = receipt;
-  const approval = why?.approvals.at(-1);
   const grant = why?.grants.at(-1);
   const pack = why?.context.at(-1);
   const action = task.actions.find((one) => one.receipt_id === row.receipt_id);
+  const standing = standingOf(receipt);
+  // Approvals behind what it had read are in its chain too; what counts is the one for this act, or the one it tells of.
+  const card = action?.approval_id ?? (row.class === "approval_resolution" ? why?.approvals.at(-1)?.id : undefined) ?? null;
   // Words of a model are untrusted always; what counts here is what it had read.
   const untrusted = why?.untrusted.filter((one) => !one.detail.startsWith("model.")).length ?? 0;
   const denied = task.actions.filter((one) => one.verdict === "deny" || one.state === "denied");
@@ -57,9 +59,12 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
   return [
     ["Doing what", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, {said(row.summary)}, <Time at={row.issued_at} ago /></span>],
     ["Why", <span key="2">{why === undefined ? "…" : <Words of={goalOf(why, task)} />}</span>],
-    ["On whose authority", approval === undefined
-      ? <span key="3">Policy allowed it{grant !== undefined && <>, grant <Hash of={grant.id} what="grant" /></>}</span>
-      : <span key="3">You, once<button type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval.id })}>the card</button>{grant !== undefined && <> grant <Hash of={grant.id} what="grant" /></>}</span>],
+    ["On whose authority", <span key="3">
+      {standing !== "" ? <Standing grant={standing} />
+        : card === null ? "Policy allowed it"
+        : <>You, once<button type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: card })}>the card</button></>}
+      {grant !== undefined && <>{standing === "" && card === null ? ", grant " : " grant "}<Hash of={grant.id} what="grant" /></>}
+    </span>],
     ["On what evidence", why === undefined ? "…" : <span key="4">{count(why.evidence.length, "thing")}{untrusted > 0
       ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
@@ -70,6 +75,30 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
       : capital(plain(row.reversibility))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
   ] as const;
+}
+
+/** The standing grant that stood in for a person's yes, as the signed statement names it; empty where none did. */
+function standingOf(receipt: Receipt): string {
+  return word(record(record(record(receipt.receipt)["authorized"])["standing"])["grant_id"]);
+}
+
+/** Which, by whom, and how much of it is left. */
+function Standing({ grant }: { grant: string }) {
+  const asked = useAsk("grants.standing", { all: true });
+  const found = asked.data?.rows.find((one) => one.grant_id === grant);
+  if (found === undefined) return <>A standing grant of yours, <Hash of={grant} what="standing grant" /></>;
+  const left = found.max_uses - found.uses;
+  return (
+    <>
+      A standing grant, given by you {given(found.surface)}: <Words of={found.words ?? "(its words are erased)"} />.{" "}
+      {found.state === "active" ? `${left.toLocaleString("en")} of ${count(found.max_uses, "use")} left, until ` : `It is ${found.state}, ${found.uses.toLocaleString("en")} of ${count(found.max_uses, "use")} used, its end `}
+      <Time at={found.expires_at} />. <Link to="/policy" search={{ tab: "grants" }}>Standing grants</Link>
+    </>
+  );
+}
+
+function given(surface: string): string {
+  return surface === "terminal" ? "at the terminal" : surface === "browser" ? "in the browser" : surface === "approval_window" ? "in the approval window" : `on ${plain(surface)}`;
 }
 
 function goalOf(why: Explanation, task: Task): string {

@@ -2,13 +2,13 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { brief, cost, folderName, run, said, tokens } from "~/features/words";
+import { brief, cost, folderName, plain, run, said, tokens } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
 import { Meter } from "~/primitives/Facts";
 import { Mark } from "~/primitives/Icon";
-import { Answer, Failed } from "~/primitives/States";
+import { Answer, Failed, sentence } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -71,7 +71,7 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
 
 function Head({ task }: { task: Task }) {
   const { row } = task;
-  const at = run(row.run_status, row.unknown_effects);
+  const at = run(row);
   const pause = useAct("task.pause");
   const resume = useAct("task.resume");
   const cancel = useAct("task.cancel");
@@ -84,10 +84,13 @@ function Head({ task }: { task: Task }) {
   const error = pause.error ?? resume.error ?? cancel.error ?? retry.error ?? rollback.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);
+  const denied = row.refused_by === "policy" ? [...task.actions].reverse().find((action) => action.verdict === "deny") : undefined;
   return (
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>
-      <span className={styles.faint}>{step === undefined ? row.reason : `Attempt ${step.number}${row.reason === "" ? "" : `, ${row.reason}`}`}</span>
+      {denied === undefined
+        ? <span className={styles.faint}>{step === undefined ? row.reason : `Attempt ${step.number}${row.reason === "" ? "" : `, ${row.reason}`}`}</span>
+        : <Barred act={denied.action_request_id} />}
       {task.workspace !== null && <span className={styles.faint} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}
       <span className={styles.space} />
@@ -119,5 +122,17 @@ function Head({ task }: { task: Task }) {
         <Button look="quiet" onClick={() => setSure(true)}>Cancel</Button>
       ))}
     </div>
+  );
+}
+
+/** The rule that left nothing to do, by what it says and by its name. */
+function Barred({ act }: { act: string }) {
+  const asked = useAsk("policy.explain", { about: act });
+  const rule = asked.data?.rules.find((one) => one.effect !== "permit") ?? asked.data?.rules[0];
+  if (asked.data === undefined) return <span className={styles.faint}>Nothing was done</span>;
+  return (
+    <span className={styles.faint} title={rule === undefined ? undefined : `Rule ${rule.name}, profile ${plain(asked.data.profile)}`}>
+      Nothing was done.{rule !== undefined && <> Rule <code>{rule.name}</code>:</>} {sentence(rule === undefined || rule.reason === "" ? "no rule permits it" : rule.reason)}
+    </span>
   );
 }

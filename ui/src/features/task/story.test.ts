@@ -40,3 +40,19 @@ test("erased words leave a mark and no words", () => {
   const said = story([event(1, "task.created", { task: { goal: { erased: "abcdef0123456789" } } })]);
   expect(said.messages[0]?.text).toBe("(erased, abcdef01…)");
 });
+
+test("a story in which everything was refused ends, and is not told as done", () => {
+  const tick = (row: { tone: string; mark: string | null }) => row.tone === "done" || row.mark === "done";
+  const refused = [
+    ...events.slice(0, 5),
+    event(6, "policy.evaluated", { action_request_id: "act_x", verdict: "deny", risk_band: "high" }),
+    event(7, "attempt.terminated", { reason: "done", iterations: 2, summary: "it was not allowed" }),
+    event(8, "step.status_changed", { about_step_id: "step_1", to: "succeeded" }),
+  ];
+  const told = story(refused).rows;
+  expect(told.filter(tick)).toEqual([]);
+  expect(told.find((row) => row.text.startsWith("Ended"))?.text).toBe("Ended: nothing was done, 2 turns");
+  expect(told.find((row) => row.level === "step")?.mark).toBe("deny");
+  const acted = [...refused.slice(0, 6), event(7, "effect.observed", { action_request_id: "act_y", result_code: "succeeded" }), ...refused.slice(6)];
+  expect(story(acted).rows.find((row) => row.level === "step")?.mark).toBe("done");
+});

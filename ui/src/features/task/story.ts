@@ -60,6 +60,9 @@ class Teller {
   #steps = new Map<string, Row>();
   #attempt = 0;
   #fresh: string[] = [];
+  /** Whether something that it proposed was refused, and whether anything but reading was carried out. */
+  #wasRefused = false;
+  #didAct = false;
   /** Receipts of acts in this attempt. */
   #proven: string[] = [];
 
@@ -113,7 +116,7 @@ class Teller {
           const looks: Record<string, [Tone, MarkName]> = {
             running: ["running", "running"], blocked: ["waiting", "waiting"], succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"],
           };
-          [row.tone, row.mark] = looks[to] ?? ["mute", "idle"];
+          [row.tone, row.mark] = to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : looks[to] ?? ["mute", "idle"];
         }
         break;
       }
@@ -156,11 +159,16 @@ class Teller {
         this.#add(event, "phase", `${event.event_type.endsWith("failed") ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
         break;
       case "attempt.terminated":
-        this.#add(event, "phase", `Ended: ${plain(word(body["reason"]))}, ${count(number(body["iterations"]), "turn")}`, here, { tone: word(body["reason"]) === "done" ? "done" : "mute" });
+        this.#add(event, "phase", `Ended: ${this.#nothingDone() && word(body["reason"]) === "done" ? "nothing was done" : plain(word(body["reason"]))}, ${count(number(body["iterations"]), "turn")}`, here, { tone: word(body["reason"]) === "done" && !this.#nothingDone() ? "done" : "mute" });
         this.#end(event, word(body["summary"]));
         break;
       default:
     }
+  }
+
+  /** What it proposed was refused, and nothing else was done: it ended, and is not done. */
+  #nothingDone(): boolean {
+    return this.#wasRefused && !this.#didAct;
   }
 
   /** The last words. A turn that only ended says the same words once more: told once. */
@@ -189,6 +197,7 @@ class Teller {
       }
       case "policy.evaluated": {
         const said = verdict(word(body["verdict"]));
+        if (word(body["verdict"]) === "deny") this.#wasRefused = true;
         if (action?.reads === true && word(body["verdict"]) === "allow") break;
         this.#add(event, "phase", `Policy: ${said.word.toLowerCase()}, ${word(body["risk_band"])} risk`, see, {
           tone: word(body["verdict"]) === "deny" ? "failed" : "mute", mark: word(body["verdict"]) === "deny" ? "deny" : null,
@@ -201,6 +210,7 @@ class Teller {
           action.row.mark = null;
           break;
         }
+        if (action?.reads !== true && word(body["result_code"]) !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
         const words = word(body["result_code"]) === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
@@ -233,6 +243,7 @@ class Teller {
         const asked = this.#approvals.get(id);
         if (asked !== undefined) Object.assign(asked, { text: "You were asked", tone: "mute", person: null });
         const yours = what === "granted" || what === "denied";
+        if (what === "denied") this.#wasRefused = true;
         const text = what === "granted" ? "You allowed it once" : what === "denied" ? "You denied it" : `The question was ${plain(what)}`;
         this.#add(event, "phase", text, { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
         this.messages = this.messages.filter((message) => message.approval !== id);

@@ -73,7 +73,7 @@ export function Tasks() {
 }
 
 function State({ row }: { row: TaskRow }) {
-  const at = run(row.run_status, row.unknown_effects);
+  const at = run(row);
   return <StateWord tone={at.tone} mark={at.mark}>{at.word}</StateWord>;
 }
 
@@ -83,6 +83,7 @@ function second(row: TaskRow): string {
     row.open_questions > 0 && count(row.open_questions, "question"),
     row.receipts > 0 && count(row.receipts, "receipt"),
   ].filter((part) => part !== false);
+  if (row.refused_by !== null) return "Nothing was done";
   return parts.length > 0 ? parts.join(", ") : row.reason;
 }
 
@@ -128,11 +129,13 @@ function List({ rows, onEnd, open }: { rows: readonly TaskRow[]; onEnd: () => vo
   );
 }
 
+const isDone = (row: TaskRow) => FILTERS.ended(row) && row.run_status === "completed" && row.refused_by === null;
+
 const COLUMNS: readonly { title: string; has: (row: TaskRow) => boolean }[] = [
   { title: "Waiting for you", has: FILTERS.you },
   { title: "Going on", has: FILTERS.working },
-  { title: "Done", has: (row) => FILTERS.ended(row) && row.run_status === "completed" && !FILTERS.you(row) },
-  { title: "Ended otherwise", has: (row) => FILTERS.ended(row) && row.run_status !== "completed" && !FILTERS.you(row) },
+  { title: "Done", has: (row) => isDone(row) && !FILTERS.you(row) },
+  { title: "Ended otherwise", has: (row) => FILTERS.ended(row) && !isDone(row) && !FILTERS.you(row) },
 ];
 
 function Board({ rows, open }: { rows: readonly TaskRow[]; open: (id: string) => void }) {

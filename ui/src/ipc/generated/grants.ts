@@ -104,6 +104,11 @@ export interface StandingGrant {
   expires_at: number;
   max_uses: number;
   uses: number;
+  /** Where it was given: `approval_window`, `terminal`, `browser`, ... */
+  surface: string;
+  /** The person who gave it. */
+  decided_by: string;
+  /** Why it was taken back. */
   reason: string | null;
 }
 

@@ -194,6 +194,8 @@ export interface TaskRow {
   tokens_used: number;
   cost_micros: number;
   parent_task_id: string | null;
+  /** Who refused it, when it ended and nothing but reading came of it: `policy`, `person`. */
+  refused_by: string | null;
 }
 
 /** One task. */

@@ -148,6 +148,8 @@ fn listed(id: GrantId, record: &StandingRecord, uses: u32, state: &str, place: O
         expires_at: record.expires_at.0,
         max_uses: record.max_uses,
         uses,
+        surface: record.surface.to_string(),
+        decided_by: record.decided_by.to_string(),
         reason: record.revoked.clone(),
     }
 }

@@ -218,12 +218,16 @@ pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
 }
 
 pub(crate) fn overrule(host: &dyn Host, p: Overrule) -> Result<Overruled, Error> {
+    overruled(host, &p.act, &crate::convert::from_base64("envelope", &p.envelope)?)
+}
+
+/// Hands in an override that a person signed.
+pub(crate) fn overruled(host: &dyn Host, act: &str, envelope: &[u8]) -> Result<Overruled, Error> {
     let kernel = host.kernel()?;
-    let about = asked(host, &p.act)?;
+    let about = asked(host, act)?;
     let row = host.query()?.action(about).wire()?;
-    let row = row.ok_or_else(|| crate::not_found("action request", &p.act))?;
-    let envelope = crate::convert::from_base64("envelope", &p.envelope)?;
-    let grant_id = kernel.override_policy(row.task_id, about, &envelope).wire()?;
+    let row = row.ok_or_else(|| crate::not_found("action request", act))?;
+    let grant_id = kernel.override_policy(row.task_id, about, envelope).wire()?;
     Ok(Overruled { grant_id: grant_id.to_string(), task_id: row.task_id.to_string() })
 }
 

@@ -16,9 +16,9 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::task::{Budget, Priority, TaskStatus};
 use model::{ConversationId, TaskId, UnixMs, limits};
-use projections::Ask;
 use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
+use projections::{Ask, Query};
 use std::path::Path;
 use wire::Error;
 use wire::task::{
@@ -194,7 +194,9 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
         return search(host, words, &statuses, p.after.as_deref(), rows(p.limit)?);
     }
     let filter = TaskFilter { statuses, ..TaskFilter::default() };
-    Ok(page(query.tasks(&filter, ask(p.after.as_deref(), p.limit)?).wire()?, row))
+    let found = query.tasks(&filter, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let told = found.rows.iter().map(|r| row(&query, r)).collect::<Result<Vec<_>, Error>>()?;
+    Ok(wire::Page { rows: told, next: found.next.map(|next| next.to_string()) })
 }
 
 /// Tasks in which the words stand, the one with the newest hit first; the cursor is the last task given.
@@ -228,7 +230,7 @@ fn search(
                 let next = rows.last().map(|row: &wire::task::TaskRow| row.task_id.clone());
                 return Ok(wire::Page { rows, next });
             }
-            rows.push(row(&found));
+            rows.push(row(&query, &found)?);
         }
         let Some(next) = hits.next else { break };
         ask = ask.after(Some(next));
@@ -236,8 +238,13 @@ fn search(
     Ok(wire::Page { rows, next: None })
 }
 
-pub(crate) fn row(r: &TaskRow) -> wire::task::TaskRow {
-    wire::task::TaskRow {
+/// The row of a list, and who refused what it proposed: `completed` alone reads as if something had been done.
+pub(crate) fn row(query: &Query, r: &TaskRow) -> Result<wire::task::TaskRow, Error> {
+    let refused_by = match r.status {
+        TaskStatus::Completed => query.refused_by(r.task_id).wire()?,
+        _ => None,
+    };
+    Ok(wire::task::TaskRow {
         task_id: r.task_id.to_string(),
         title: text(&r.title),
         status: r.status.to_string(),
@@ -256,7 +263,8 @@ pub(crate) fn row(r: &TaskRow) -> wire::task::TaskRow {
         tokens_used: r.tokens_used,
         cost_micros: r.cost_used,
         parent_task_id: opt(r.parent_task_id),
-    }
+        refused_by: opt(refused_by),
+    })
 }
 
 pub(crate) fn questions(host: &dyn Host, p: Questions) -> Result<QuestionList, Error> {

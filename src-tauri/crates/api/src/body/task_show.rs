@@ -26,7 +26,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         .as_ref()
         .map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
     Ok(Task {
-        row: super::task::row(&row),
+        row: super::task::row(&query, &row)?,
         goal: text(&row.goal),
         channel: row.channel.to_string(),
         workspace: workspace(host, &row)?,

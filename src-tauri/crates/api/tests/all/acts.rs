@@ -3,7 +3,9 @@
 use crate::home::Home;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use kernel::command::submit::Reasoning;
 use model::approval::Choice;
+use model::policy::Profile;
 use serde_json::json;
 use wire::Code;
 
@@ -187,4 +189,36 @@ fn room_is_made_only_as_it_was_shown_and_what_a_person_keeps_stays() {
     assert_eq!(home.must("artifacts.show", json!({ "artifact": one }))["state"], "live");
     assert_eq!(home.must("artifacts.garbage", json!({}))["artifacts"], 0);
     assert_eq!(home.must("ledger.verify", json!({}))["verdict"], "valid");
+}
+
+#[test]
+fn a_task_whose_only_act_was_refused_says_who_refused_it_and_one_that_did_something_does_not() {
+    let home = Home::new(77);
+    let by = |task: model::TaskId| {
+        let shown = home.must("task.show", json!({ "task": task.to_string() }))["row"].clone();
+        let list = home.must("task.list", json!({}));
+        let rows = list["rows"].as_array().unwrap();
+        assert!(rows.contains(&shown), "the list and the task say the same");
+        assert_eq!(shown["status"], "completed");
+        shown["refused_by"].clone()
+    };
+    home.world.file("kept.txt", "mine\n");
+    let delete = || vec![testkit::say("delete", json!({ "path": "kept.txt" })), testkit::done("no")];
+    home.world.reasoners.script("delete it", delete());
+    let barred = Reasoning::Scripted { name: "delete it".to_owned() };
+    let mut barred = home.world.submission("delete it", barred);
+    barred.profile = Profile::DestructiveDenied;
+    let barred = home.world.kernel().submit(&barred).unwrap().task_id;
+    home.world.drive(barred);
+    assert_eq!(by(barred), "policy");
+    let denied = home.world.script("delete it, please", delete());
+    let approval = home.world.drive_to_approval(denied);
+    home.world.person.deny(home.world.kernel(), denied, approval, "keep it").unwrap();
+    home.world.drive(denied);
+    assert_eq!(by(denied), "person");
+    let (done, _) = home.with_an_act("write something");
+    assert_eq!(by(done), serde_json::Value::Null);
+    let talked = home.world.script("say something", vec![testkit::done("said it")]);
+    home.world.drive(talked);
+    assert_eq!(by(talked), serde_json::Value::Null, "nothing was proposed, so nothing was refused");
 }

@@ -136,6 +136,26 @@ impl Host for Home {
             .expect("signed"))
     }
 
+    fn sign_standing(
+        &self,
+        draft: &model::standing::StandingGrant,
+        passphrase: &[u8],
+    ) -> Result<Vec<u8>, wire::Error> {
+        if passphrase != PASSPHRASE.as_bytes() {
+            return Err(wire::Error::new(wire::Code::KeyLocked, "wrong passphrase"));
+        }
+        let grant_id = model::GrantId::fresh(&*self.world.clock, &*self.world.entropy);
+        let now = self.world.clock.now();
+        let grant = model::standing::StandingGrant {
+            grant_id,
+            issued_at: now,
+            expires_at: now.plus_ms(draft.expires_at.0 - draft.issued_at.0),
+            surface: model::approval::Surface::Browser,
+            ..draft.clone()
+        };
+        Ok(self.world.person.sign_standing(&grant))
+    }
+
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
         Ok(None)
     }

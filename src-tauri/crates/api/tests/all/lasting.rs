@@ -82,6 +82,11 @@ fn it_is_handed_in_with_the_answer_listed_with_its_uses_and_taken_back() {
     let list = home.must("grants.standing", json!({}));
     let row = &list["rows"][0];
     assert_eq!((&row["uses"], &row["max_uses"], &row["state"]), (&json!(1), &json!(50), &json!("active")));
+    assert_eq!((&row["surface"], &row["decided_by"]), (&json!("test"), &json!(fresh.decided_by.to_string())));
+    let receipts = home.must("receipts.list", json!({ "task": second.to_string() }));
+    let acts = receipts["rows"].as_array().unwrap().iter().find(|r| r["class"] == "tool_execution").unwrap();
+    let receipt = home.must("receipts.show", json!({ "receipt": acts["receipt_id"] }))["receipt"].clone();
+    assert_eq!(receipt["authorized"]["standing"]["grant_id"], row["grant_id"], "the receipt names it");
     let grant = row["grant_id"].as_str().unwrap();
     let shortened = &grant[grant.len() - 8..];
     assert_eq!(home.must("grants.revoke", json!({ "grant": shortened }))["grant_id"], grant);

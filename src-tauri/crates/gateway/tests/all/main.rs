@@ -14,6 +14,7 @@ mod commands;
 #[path = "../../../api/tests/all/home.rs"]
 mod home;
 mod human_only;
+mod lasting;
 mod person;
 
 use gateway::{Client, Options, Server, Token, serve};

@@ -7,19 +7,19 @@ use conforms::conforms;
 use serde_json::{Value, json};
 
 /// A browser with a session.
-struct Page<'o> {
+pub struct Page<'o> {
     open: &'o Open,
     cookie: String,
     origin: String,
 }
 
 impl<'o> Page<'o> {
-    fn of(open: &'o Open) -> Self {
+    pub fn of(open: &'o Open) -> Self {
         let cookie = cookie(&session(open, &open.server.link().token));
         Self { open, cookie, origin: open.origin() }
     }
 
-    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+    pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let headers = [
             ("cookie", self.cookie.as_str()),
             ("origin", self.origin.as_str()),
@@ -29,7 +29,7 @@ impl<'o> Page<'o> {
     }
 
     /// Shows the card and reads it; what a yes brings.
-    fn read(&self, approval: &str) -> Value {
+    pub fn read(&self, approval: &str) -> Value {
         let (status, card) = self.post("/api/session/card", &json!({ "approval": approval }));
         assert_eq!(status, 200, "{card}");
         self.open.home.world.clock.advance(card["arms_in"].as_i64().expect("a time"));
@@ -39,18 +39,18 @@ impl<'o> Page<'o> {
         })
     }
 
-    fn allow(&self, yes: &Value) -> (u16, Value) {
+    pub fn allow(&self, yes: &Value) -> (u16, Value) {
         self.post("/api/session/allow", yes)
     }
 }
 
-fn with(yes: &Value, name: &str, value: &str) -> Value {
+pub fn with(yes: &Value, name: &str, value: &str) -> Value {
     let mut yes = yes.clone();
     yes[name] = json!(value);
     yes
 }
 
-fn status(open: &Open, approval: &str) -> Value {
+pub fn status(open: &Open, approval: &str) -> Value {
     open.home.must("approvals.show", json!({ "approval": approval }))["row"].clone()
 }
 

@@ -16,7 +16,10 @@ pub fn in_words(grant: &StandingGrant) -> String {
     let time = match (lives / DAY_MS, lives % DAY_MS) {
         (1, 0) => "1 day".to_owned(),
         (days, 0) => format!("{days} days"),
-        _ => format!("{} hours", (lives / (3600 * 1000)).max(1)),
+        _ => match (lives / (3600 * 1000)).max(1) {
+            1 => "1 hour".to_owned(),
+            hours => format!("{hours} hours"),
+        },
     };
     let uses = if grant.max_uses == 1 { "once".to_owned() } else { format!("{} times", grant.max_uses) };
     if let Some(reason) = &grant.override_reason {

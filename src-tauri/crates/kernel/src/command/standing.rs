@@ -9,14 +9,14 @@ use crate::state::TaskState;
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use governance::Refusal;
 use governance::standing::{InForce, covers, in_words, verify};
-use model::approval::{Approval, ApprovalPacket};
+use model::approval::{Approval, ApprovalPacket, Surface};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{KeyPurpose, StandingAllowed, StandingRevoked, StandingUsed};
 use model::event::Actor;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::standing::{Cover, StandingGrant, StandingRef, StandingScope};
-use model::{ActionRequestId, GrantId, Sensitive, TaskId, UnixMs};
+use model::{ActionRequestId, GrantId, PrincipalId, Sensitive, TaskId, UnixMs};
 use seal::Digest;
 
 /// A signature older than this when it comes in is not believed to be about the store as it is.
@@ -35,6 +35,10 @@ pub struct StandingRecord {
     pub expires_at: UnixMs,
     /// How often.
     pub max_uses: u32,
+    /// Where it was given.
+    pub surface: Surface,
+    /// Who gave it.
+    pub decided_by: PrincipalId,
     /// In words; `None` when they were erased.
     pub words: Option<String>,
     /// Why it was taken back, when it was.
@@ -50,6 +54,8 @@ impl StandingRecord {
             scope: b.scope,
             expires_at: b.expires_at,
             max_uses: b.max_uses,
+            surface: b.surface,
+            decided_by: b.decided_by,
             words: b.words.shown().cloned(),
             revoked: None,
         }

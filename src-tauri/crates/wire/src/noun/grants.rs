@@ -100,6 +100,11 @@ answers! {
         expires_at: i64,
         max_uses: u32,
         uses: u32,
+        /// Where it was given: `approval_window`, `terminal`, `browser`, ...
+        surface: String,
+        /// The person who gave it.
+        decided_by: String,
+        /// Why it was taken back.
         reason: Option<String>,
     }
     /// Standing grants that could be given, the narrowest first.

@@ -194,6 +194,8 @@ answers! {
         tokens_used: u64,
         cost_micros: u64,
         parent_task_id: Option<String>,
+        /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
+        refused_by: Option<String>,
     }
 
     /// One task.

@@ -1,0 +1,113 @@
+//! What a person on a page allows from now on, and what they override. As with a yes, only a page of this host may ask,
+//! and each signature takes the passphrase; the sentence that is signed is made here and compared with what was read.
+
+use crate::answer::{json, of, refusal};
+use crate::guard::Who;
+use crate::person::{ARMING_MS, About, Came, Hand, answered, field, only, opened};
+use crate::server::Gateway;
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde_json::{Value, json as value};
+use std::sync::Arc;
+use wire::policy::{Dissent, Overruled};
+use wire::{Code, Error};
+
+/// The word that an override must say: it asks at critical risk, and is signed as what is critical.
+const WORD: &str = "override";
+
+fn number<N: TryFrom<u64>>(given: &Value, name: &str) -> Result<Option<N>, Error> {
+    let wrong = || Error::new(Code::Usage, format!("`{name}` is no such number"));
+    match given.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => value.as_u64().and_then(|n| N::try_from(n).ok()).ok_or_else(wrong).map(Some),
+    }
+}
+
+/// `POST /api/session/offers`: what could be allowed from now on at a card. Nothing is decided by asking.
+pub(crate) async fn offers(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let asked = |given: &Value| {
+        only(given, &["approval", "scope", "days", "uses"])?;
+        let scope = given.get("scope").and_then(Value::as_str).map(str::to_owned);
+        Ok((field(given, "approval")?, scope, number(given, "days")?, number(given, "uses")?))
+    };
+    match opened(&gateway, who, &headers, request, asked).await {
+        Ok((_, (approval, scope, days, uses))) => {
+            of(gateway.seated(move |host| api::seat::offers(host, &approval, scope, days, uses)).await)
+        }
+        Err(error) => refusal(&error),
+    }
+}
+
+/// `POST /api/session/objection`: a person reads from now on what they would sign to override a denial.
+pub(crate) async fn objection(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let asked = |given: &Value| {
+        only(given, &["act", "reason", "hours", "uses"])?;
+        let (act, reason) = (field(given, "act")?, field(given, "reason")?);
+        Ok(Dissent { act, reason, hours: number(given, "hours")?, uses: number(given, "uses")? })
+    };
+    let (session, dissent) = match opened(&gateway, who, &headers, request, asked).await {
+        Ok(opened) => opened,
+        Err(error) => return refusal(&error),
+    };
+    let same = dissent.clone();
+    match gateway.seated(move |host| api::seat::objection(host, same)).await {
+        Ok(found) => {
+            let about = About::Denial { dissent, words: found.words.clone() };
+            let word = Some(WORD.to_owned());
+            let (ticket, armed_at) = gateway.people.show(&session, about, word, gateway.now());
+            let told = value!({
+                "ticket": ticket.reveal(), "words": found.words, "denied": found.denied, "word": WORD,
+                "armed_at": armed_at, "arms_in": ARMING_MS,
+            });
+            json(StatusCode::OK, &told)
+        }
+        Err(error) => refusal(&error),
+    }
+}
+
+/// `POST /api/session/overrule`: the override that was read, signed.
+pub(crate) async fn overrule(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let read = |given: &Value| {
+        only(given, &["ticket", "words", "passphrase", "word"])?;
+        Ok((Hand::read(given)?, field(given, "words")?))
+    };
+    let (session, (hand, words)) = match opened(&gateway, who, &headers, request, read).await {
+        Ok(opened) => opened,
+        Err(error) => return refusal(&error),
+    };
+    let at = Arc::clone(&gateway);
+    answered(gateway.seated(move |host| Ok(sign(&at, host, &session, &hand, &words))).await)
+}
+
+fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, words: &str) -> Came<Overruled> {
+    let is_same = |about: &About| matches!(about, About::Denial { words: shown, .. } if shown == words);
+    gateway.people.sign(
+        session,
+        hand,
+        is_same,
+        || gateway.now(),
+        |about| {
+            let About::Denial { dissent, words } = about else {
+                return Err(Error::new(Code::Conflict, "this was not shown here, or is used up"));
+            };
+            api::seat::overrule(host, dissent, &words, hand.passphrase.as_bytes())
+        },
+    )
+}

@@ -1,0 +1,28 @@
+// How far a yes goes: wherever one can be given, the same two, in the same words.
+import type { Approval } from "~/ipc/generated/approvals";
+import { asRisk } from "~/primitives/Tag";
+import styles from "~/features/desk/Desk.module.css";
+import card from "./Card.module.css";
+
+/** Once, or the like of it from now on. What is critical is allowed once, whatever anybody says. */
+export function HowFar({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
+  const critical = asRisk(approval.row.risk) === "critical";
+  return (
+    <>
+      <h3 id="far">How far this goes</h3>
+      <div className={styles.far} role="radiogroup" aria-labelledby="far">
+        <button type="button" role="radio" aria-checked={!lasting} onClick={() => set(false)}>Once, exactly these bytes</button>
+        <button
+          type="button" role="radio" aria-checked={lasting} aria-disabled={critical || undefined}
+          title={critical ? "What is critical is asked about each time" : undefined} onClick={() => !critical && set(true)}
+        >
+          The like of it, from now on
+        </button>
+      </div>
+      <p className={card.note}>
+        {lasting ? "Within the bounds you choose. Policy's denials and critical risk are never covered, and you can take it back."
+          : "If a file changes before it runs, your yes is void and you are asked again."}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+// What is told of a task and its receipts is what came of it: refused is not done, and a standing grant is no yes of today.
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { Receipt } from "~/ipc/generated/receipts";
+import { DONE, RECEIPT, changes, doneRow, doneTask, receipt, scene } from "~/test/scene";
+import { show } from "~/test/show";
+
+const GRANT = "grt_01a20000000070008000000000000011";
+const act = doneTask.actions[0] as (typeof doneTask.actions)[number];
+
+async function authority(): Promise<string> {
+  const asked = await screen.findByText("On whose authority");
+  const answer = asked.parentElement?.querySelector("dd");
+  await waitFor(() => expect(answer?.textContent).toMatch(/grant/));
+  return (answer?.textContent ?? "").replaceAll(/\s+/g, " ");
+}
+
+test("a receipt after a yes names the person and the card", async () => {
+  show(scene(), `/task/${DONE}?see=${RECEIPT}`);
+  expect(await authority()).toMatch(/^You, once/);
+});
+
+test("a receipt under a standing grant says which, by whom, and how much of it is left", async () => {
+  const under: Receipt = { ...receipt, receipt: { verifiability: "signed", changes: [], authorized: { standing: { grant_id: GRANT, envelope_sha256: "00" } } } };
+  const row = {
+    grant_id: GRANT, words: "move `*.jpg` in this project, 7 days, 50 times", scope: "project", place: "/home/you/Downloads", state: "active", expires_at: Date.now() + 6 * 86_400_000,
+    max_uses: 50, uses: 3, surface: "approval_window", decided_by: "prn_1", reason: null,
+  };
+  const host = scene({
+    "task.show": { ...doneTask, actions: [{ ...act, verdict: "allow", approval_id: null }] }, "receipts.show": under,
+    "grants.standing": ({ all }) => ({ rows: all === true ? [row] : [] }),
+  });
+  show(host, `/task/${DONE}?see=${RECEIPT}`);
+  const said = await authority();
+  expect(said).toContain("A standing grant, given by you in the approval window: move");
+  expect(said).toContain("47 of 50 uses left");
+  expect(said).not.toMatch(/once/);
+});
+
+test("a yes behind what was read before is no yes to this act", async () => {
+  show(scene({ "task.show": { ...doneTask, actions: [{ ...act, verdict: "allow", approval_id: null }] } }), `/task/${DONE}?see=${RECEIPT}`);
+  expect(await authority()).toMatch(/^Policy allowed it/);
+});
+
+test("a task whose only act was refused is not done: who refused it stands in the list, and the rule on the task", async () => {
+  const refused = { ...doneRow, receipts: 0, refused_by: "policy" };
+  const task = { ...doneTask, row: refused, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
+  const judged = {
+    profile: "destructive_denied", verdict: "deny", risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "no",
+    rules: [{ name: "profile.destructive_denied", effect: "forbid", reason: "this profile deletes nothing", text: "" }],
+  };
+  const host = scene({ "task.list": { rows: [refused, { ...doneRow, task_id: "task_other", refused_by: "person" }] }, "task.show": task, "policy.explain": judged });
+  const { user, router } = show(host, "/tasks");
+  const table = within(await screen.findByRole("table", { name: "Tasks" }));
+  expect(await table.findByText("Refused by policy")).toBeTruthy();
+  expect(table.getByText("Refused by you")).toBeTruthy();
+  expect(table.queryByText("Done")).toBeNull();
+  await user.click(screen.getByText("Board"));
+  expect(within(await screen.findByRole("region", { name: "Done" })).getByText("None")).toBeTruthy();
+  await router.navigate({ to: "/task/$id", params: { id: DONE } });
+  expect(await screen.findByText(/This profile deletes nothing\./)).toBeTruthy();
+  expect(screen.getByText("profile.destructive_denied")).toBeTruthy();
+});
+
+test("what a receipt tells as done was done, and what was not is told as it was asked", async () => {
+  const files = changes.files.map((file, at) => ({ ...file, outcome: at === 0 ? "done" : "not_done" }));
+  show(scene({ "changes.show": { ...changes, tense: "done", files } }), `/task/${DONE}?see=${RECEIPT}`);
+  expect(await screen.findByRole("region", { name: "Deleted data/tax-rates.csv" })).toBeTruthy();
+  expect(within(screen.getByRole("region", { name: "Replace src/tax/reverse.ts" })).getByText("not done")).toBeTruthy();
+});
+
+test("a denial is overridden in a browser by a sentence that was read, a word, the passphrase, and a hand that holds", async () => {
+  const denied = { ...doneTask, row: { ...doneRow, refused_by: "policy" }, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
+  const host = scene({ "task.show": denied }, "passphrase");
+  const { user } = show(host, `/task/${DONE}?see=${act.action_request_id}`);
+  await user.click(await screen.findByRole("button", { name: "Override" }));
+  const show_it = screen.getByRole("button", { name: "Show what I would sign" });
+  await user.click(show_it);
+  expect(screen.queryByLabelText("Approval passphrase")).toBeNull();
+  const write = async (label: RegExp, words: string) => { await user.click(screen.getByLabelText(label)); await user.paste(words); };
+  await write(/Why you override it/, "it is a copy");
+  await user.click(show_it);
+  expect((await screen.findByText(/because it is a copy/)).textContent).toContain(act.action_request_id);
+  await write(/Type override to sign it/, "override");
+  await write(/Approval passphrase/, "right");
+  await user.keyboard("{Enter}");
+  const hold = screen.getByRole("button", { name: "Hold to override" });
+  await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
+  expect(host.signed).toEqual([]);
+  await user.pointer({ keys: "[MouseLeft>]", target: hold });
+  expect(await screen.findByText(/When this act is proposed again you are asked/, {}, { timeout: 4000 })).toBeTruthy();
+  expect(host.signed.map((one) => [one.kind, one.word, one.words])).toEqual([["overrule", "override", `ask about ${act.action_request_id}, because it is a copy`]]);
+});
