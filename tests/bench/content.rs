@@ -33,7 +33,7 @@ pub fn run(_: &Asked, board: &Board) {
     for round in 0..TIMES {
         once(dir.path(), round, &mut times);
     }
-    let mut pair = |what: &str, mine: &mut Vec<Duration>, raw: &mut Vec<Duration>, beside: &str| {
+    let pair = |what: &str, mine: &mut Vec<Duration>, raw: &mut Vec<Duration>, beside: &str| {
         let (mine, raw) = (at(mine, 0.5), at(raw, 0.5));
         let figure = format!("{}, {:.1} times {beside} ({})", ms(mine), mine / raw.max(1e-9), ms(raw));
         board.figure(what, &figure);
