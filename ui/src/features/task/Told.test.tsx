@@ -46,7 +46,7 @@ test("a task whose only act was refused is not done: who refused it stands in th
   const refused = { ...doneRow, receipts: 0, refused_by: "policy" };
   const task = { ...doneTask, row: refused, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
   const judged = {
-    profile: "destructive_denied", verdict: "deny", risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "no",
+    profile: "destructive_denied", verdict: "deny", downgrade: null, instead_of: null, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "no",
     rules: [{ name: "profile.destructive_denied", effect: "forbid", reason: "this profile deletes nothing", text: "" }],
   };
   const host = scene({ "task.list": { rows: [refused, { ...doneRow, task_id: "task_other", refused_by: "person" }] }, "task.show": task, "policy.explain": judged });
