@@ -64,8 +64,7 @@ impl ActionClass {
         }
     }
 
-    /// Whether it leaves a receipt: what HK-7 demands, and every look that leaves this machine, because an address
-    /// carries words out and what comes back is built upon (HK-7-2).
+    /// Whether it leaves a receipt: what HK-7 demands, and every look that leaves this machine (HK-7-2).
     pub const fn leaves_receipt(self) -> bool {
         self.is_important() || matches!(self, Self::NetworkRead)
     }
@@ -422,7 +421,7 @@ pub struct InsteadOf {
     pub rules: Vec<String>,
     /// Digest of what policy answered.
     pub policy_result_sha256: Digest,
-    /// Digest of what was asked as a draft, artifact `diff`: kept for people, and done by nobody.
+    /// Digest of what was asked as a draft, artifact `diff`.
     pub draft_sha256: Digest,
 }
 
@@ -467,8 +466,7 @@ pub struct ActionRequest {
 }
 
 impl ActionRequest {
-    /// Whether what becomes of it is told by a receipt: its class demands one, or it was done instead of something
-    /// that policy did not allow.
+    /// Whether a receipt tells of it: its class demands one, or it is done instead of what policy did not allow.
     pub const fn leaves_receipt(&self) -> bool {
         self.action_class.leaves_receipt() || self.instead_of.is_some()
     }
