@@ -2,7 +2,7 @@
 
 use crate::twin::followed;
 use crate::world::World;
-use crate::world::tools::{Bench, Files, Power, files_of, repair};
+use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
 use proof::{Report, Trust, export_to, verify};
 use seal::{SeedSigner, Signer as _, sshsig};
 use std::path::PathBuf;
@@ -180,4 +180,25 @@ fn a_zip_whose_directory_is_larger_than_its_files_need_is_refused_before_it_is_r
     let mut empty = zip(0);
     (empty[8], empty[10]) = (0, 0);
     refused(&bench.verify(&empty, &[]), "empty", "SHA256SUMS", "it is missing");
+}
+
+#[test]
+fn a_zip_whose_directory_does_not_fit_its_files_to_the_byte_is_refused() {
+    let sent = Sent::new();
+    let zip = zip_of(sent.files.iter().map(|(n, b)| (n.as_str(), b.as_slice())));
+    let end = zip.len() - 22;
+    let number = |at: usize| u32::from_le_bytes(zip[at..at + 4].try_into().unwrap());
+    let at = usize::try_from(number(end + 16)).unwrap();
+    let bench = Bench::new();
+    // Bytes before the directory, which its end accounts for.
+    let mut hidden = [&zip[..at], b"hidden", &zip[at..]].concat();
+    let place = hidden.len() - 6;
+    hidden[place..place + 4].copy_from_slice(&(number(end + 16) + 6).to_le_bytes());
+    refused(&bench.verify(&hidden, &[]), "hidden", "the zip's directory", "between or behind the files");
+    // An entry more than it counts.
+    let mut fewer = zip.clone();
+    let files = u16::try_from(sent.files.len() - 1).unwrap().to_le_bytes();
+    fewer[end + 8..end + 10].copy_from_slice(&files);
+    fewer[end + 10..end + 12].copy_from_slice(&files);
+    refused(&bench.verify(&fewer, &[]), "fewer", "the zip's directory", "between or behind the files");
 }

@@ -6,7 +6,7 @@ use crate::world::World;
 use crate::world::tools::{Bench, Files, Power, repair};
 use model::body::EffectDispatched;
 use model::{ActionRequestId, GrantId};
-use proof::Verdict;
+use proof::{Options, Scope, Verdict};
 use seal::Digest;
 use serde_json::{Value, json};
 
@@ -224,14 +224,14 @@ fn authority_about_another_request_or_question_is_refused() {
         all.find(|(_, bytes)| named(bytes)).unwrap().0.clone()
     };
     let (policy, packet) = (with("determining_rules"), with("rollback_availability"));
-    let about = Some("is about another request or authority");
+    let shown = Some("the packet that was shown is about another request");
     let edits: Vec<(&str, &str, Option<&str>, fn(&mut Value))> = vec![
         ("a result of another request", &policy, Some("its policy result is about another request"), |p| {
             p["action_request_sha256"] = nobody().into()
         }),
         ("a result in other words", &policy, Some("its grant"), |p| p["risk_summary"] = "none".into()),
-        ("a packet of another request", &packet, about, |p| p["action_request"]["reason"] = "none".into()),
-        ("a packet of another question", &packet, about, |p| {
+        ("a packet of another request", &packet, shown, |p| p["action_request"]["reason"] = "none".into()),
+        ("a packet of another question", &packet, shown, |p| {
             p["approval_id"] = "apr_0190a1b2c3d47e8f9a0b1c2d3e4f5a6b".into();
         }),
         ("a packet that is none", &packet, Some("missing field"), |p| {
@@ -336,4 +336,28 @@ fn a_long_list_of_what_is_missing_is_cut_and_says_so() {
         zips.push((format!("{missing} missing"), zip));
     }
     agree(&zips, &whole().manifest());
+}
+
+#[test]
+fn only_events_that_were_signed_and_are_not_here_are_told_of_and_a_readme_asks_for_no_key_where_none_is() {
+    let mut zips = Vec::new();
+    for (world, hidden, told) in
+        [(World::new(1, 1), 0, false), (World::new(1, 1), 1, true), (World::without_keys(1), 1, false)]
+    {
+        let scope = Scope::Span { first: 1, last: world.events.len() as u64 - hidden };
+        let field = Field::new(world, &Options { scope, ..Options::default() });
+        let report = Bench::new().verify(&field.zip(), &[]);
+        let said = report.not_shown.iter().any(|s| s.contains("that they exist is signed"));
+        assert_eq!(said, told, "{report}");
+        zips.push((format!("{hidden} hidden"), field.zip()));
+    }
+    agree(&zips, &whole().manifest());
+    for (world, signed) in [(World::new(1, 0), true), (World::without_keys(1), false)] {
+        let receipt = world.receipts[0];
+        let options = Options { scope: Scope::Receipt(receipt), ..Options::default() };
+        let readme = Field::new(world, &options).files["README.txt"].clone();
+        let readme = String::from_utf8(readme).unwrap();
+        assert!(readme.starts_with("hermit-proof/1 - ") && readme.contains(&receipt.to_string()), "{readme}");
+        assert_eq!(readme.contains("ssh-keygen"), signed, "{readme}");
+    }
 }
