@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
 //! `rules`, `spawn`, `stage`, `content`, `proof`, `programs`. Only when named, because they are long or want a display: `mutants`
-//! [--mutants N], `memory` [--task-events N] and `app`. Figures depend on the machine, so they are printed, never asserted.
+//! [--mutants N], `memory` [--task-events N], `app`, and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -41,6 +41,7 @@ mod verify;
 mod views;
 
 use board::Board;
+use std::path::PathBuf;
 
 /// What was asked for on the command line.
 pub struct Asked {
@@ -51,16 +52,24 @@ pub struct Asked {
     pub mutants: u64,
     /// Events of the one long task.
     pub task_events: u64,
+    /// Where a grown store is left.
+    pub into: Option<PathBuf>,
 }
 
 impl Asked {
     fn read(arguments: impl Iterator<Item = String>) -> Self {
-        let mut asked =
-            Self { sections: Vec::new(), events: 200_000, mutants: 500_000, task_events: 1_000_000 };
+        let mut asked = Self {
+            sections: Vec::new(),
+            events: 200_000,
+            mutants: 500_000,
+            task_events: 1_000_000,
+            into: None,
+        };
         let mut arguments = arguments.filter(|a| a != "--bench");
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--events" => asked.events = number(&mut arguments, "--events N"),
+                "--into" => asked.into = Some(arguments.next().expect("--into FOLDER").into()),
                 "--mutants" => asked.mutants = number(&mut arguments, "--mutants N"),
                 "--task-events" => asked.task_events = number(&mut arguments, "--task-events N"),
                 _ => asked.sections.push(argument),
@@ -70,7 +79,7 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long = ["mutants", "memory", "app"].contains(&section);
+        let long = ["mutants", "memory", "app", "grow"].contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
 }
@@ -81,7 +90,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 14] = [
+const SECTIONS: [(&str, Section); 15] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -96,6 +105,7 @@ const SECTIONS: [(&str, Section); 14] = [
     ("mutants", mutants::run),
     ("memory", memory::run),
     ("app", app::run),
+    ("grow", grown::run),
 ];
 
 fn main() {

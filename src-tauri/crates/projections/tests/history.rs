@@ -12,6 +12,7 @@ use model::policy::Verdict;
 use model::receipt::ResultCode;
 use model::task::{StepStatus, TaskStatus};
 use model::*;
+use std::collections::VecDeque;
 
 struct Talk {
     id: ConversationId,
@@ -285,14 +286,7 @@ impl History {
             return vec![];
         };
         if let Some(action) = work.uncertain.pop() {
-            let (receipt_id, receipt) = self.world.receipt(place, action, ResultCode::UnknownOutcome, None);
-            let body = OutcomeResolved {
-                action_request_id: action,
-                result_code: ResultCode::Failed,
-                note: words("looked", self.world.n),
-                receipt_id,
-            };
-            return vec![receipt, self.world.draft(place, body)];
+            return self.looked(place, action);
         }
         if let Some(action) = work.done.pop() {
             let undoes = work.receipts.last().copied().filter(|_| self.chance(4));
@@ -339,6 +333,38 @@ impl History {
                 drafts.push(asked);
             }
             Verdict::Deny | Verdict::Downgrade => {}
+        }
+        drafts
+    }
+
+    fn looked(&mut self, place: Place, action_request_id: ActionRequestId) -> Vec<Draft> {
+        let (receipt_id, receipt) =
+            self.world.receipt(place, action_request_id, ResultCode::UnknownOutcome, None);
+        let note = words("looked", self.world.n);
+        let body = OutcomeResolved { action_request_id, result_code: ResultCode::Failed, note, receipt_id };
+        vec![receipt, self.world.draft(place, body)]
+    }
+
+    /// Ends every task that is under way, along the tables: what still waits is withdrawn first.
+    #[allow(dead_code, reason = "for stores that are grown to be browsed")]
+    pub fn finish(&mut self) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for work in std::mem::take(&mut self.works) {
+            let task = Place::task(work.task);
+            let lapsed = work.waiting.iter().map(|(id, _)| ApprovalExpired { approval_id: *id });
+            drafts.extend(lapsed.map(|body| self.world.draft(task, body)));
+            let unasked = work.questions.iter().map(|id| ClarificationCancelled { clarification_id: *id });
+            drafts.extend(unasked.map(|body| self.world.draft(task, body)));
+            drafts.extend(work.uncertain.iter().flat_map(|action| self.looked(task, *action)));
+            if let Some((place, from)) = work.attempt {
+                let ends = [AttemptStatus::Cancelled, AttemptStatus::Failed];
+                let path = way(transition::ATTEMPT, from, &ends);
+                drafts.extend(path.iter().map(|(from, to)| self.world.moved(place, *from, *to)));
+            }
+            let end = if self.chance(9) { TaskStatus::Failed } else { TaskStatus::Completed };
+            for (from, to) in way(transition::TASK, work.status, &[end]) {
+                drafts.push(self.world.status(work.task, from, to));
+            }
         }
         drafts
     }
@@ -457,4 +483,18 @@ impl History {
         drafts.push(self.world.iteration(place, iteration));
         drafts
     }
+}
+
+/// The shortest way along a table to a state that is looked for; none where there is none, or it is there already.
+fn way<S: Copy + PartialEq>(table: &[(S, S)], from: S, ends: &[S]) -> Vec<(S, S)> {
+    let mut paths = VecDeque::from([vec![from]]);
+    while let Some(path) = paths.pop_front() {
+        let at = path[path.len() - 1];
+        if ends.contains(&at) {
+            return path.windows(2).map(|step| (step[0], step[1])).collect();
+        }
+        let on = table.iter().filter(|(here, to)| *here == at && !path.contains(to));
+        paths.extend(on.map(|(_, to)| path.iter().copied().chain([*to]).collect()));
+    }
+    vec![]
 }
