@@ -273,6 +273,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn words_and_control_characters_need_no_second_look_and_are_sorted_by_what_they_stand_for() {
+        assert!(accepts(br#"[true,false,null]"#));
+        for code in 0..0x20_u32 {
+            let text = char::from_u32(code).unwrap().to_string();
+            let bytes = canonical_value(&serde_json::json!([text])).unwrap();
+            assert!(accepts(&bytes), "{}", String::from_utf8_lossy(&bytes));
+        }
+        let names = |left: &str, right: &str| format!(r#"{{"{left}":1,"{right}":1}}"#);
+        for (less, more) in [
+            (r"\u0001", r"\u0002"),
+            (r"\u000f", r"\u0010"),
+            (r"\u0012", r"\u001f"),
+            (r"\u0007", r"\b"),
+            (r"\n", r"\u000b"),
+        ] {
+            assert!(accepts(names(less, more).as_bytes()), "{less} {more}");
+            assert!(!accepts(names(more, less).as_bytes()), "{more} {less}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -182,6 +182,40 @@ fn nesting_passes_up_to_the_limit_and_no_further_both_ways() {
 }
 
 #[test]
+fn objects_nest_as_deep_as_lists_and_no_deeper() {
+    let nested = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)).into_bytes();
+    assert_eq!(to_canonical(&parse_canonical(&nested(DEPTH_MAX)).unwrap()).unwrap(), nested(DEPTH_MAX));
+    check_canonical(&nested(DEPTH_MAX)).unwrap();
+    for depth in [DEPTH_MAX + 1, 1_000] {
+        assert!(parse_canonical(&nested(depth)).is_err(), "{depth}");
+        assert!(check_canonical(&nested(depth)).is_err(), "{depth}");
+    }
+}
+
+#[test]
+fn a_number_that_does_not_pass_is_named_with_what_to_write_instead() {
+    let why = |text: &[u8]| parse_strict(text).unwrap_err().to_string();
+    for (text, number) in [(&b"[9007199254740992]"[..], "9007199254740992"), (b"[1.5]", "1.5")] {
+        let why = why(text);
+        assert!(why.contains(number) && why.contains("write it as a decimal string"), "{why}");
+    }
+}
+
+/// Bytes as serde passes them on when they are no list.
+struct Bytes(&'static [u8]);
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+#[test]
+fn bytes_are_written_as_a_list_of_numbers() {
+    assert_eq!(to_canonical(&Bytes(&[0, 7, 255])).unwrap(), b"[0,7,255]");
+}
+
+#[test]
 fn nested_variants_are_counted_as_deep_as_they_are_written() {
     #[derive(Serialize)]
     enum Nest {

@@ -193,6 +193,31 @@ fn every_wrong_size_root_or_length_of_a_consistency_proof_is_refused() {
 }
 
 #[test]
+fn every_node_is_told_once_where_it_stands_when_it_is_complete() {
+    let (mut frontier, mut told) = (Frontier::new(), Vec::new());
+    for leaf in leaves(8) {
+        frontier.push_with(leaf, &mut |level, index, hash| told.push((level, index, hash)));
+    }
+    let tree = Tree::from_leaves(&leaves(8));
+    for (level, index, hash) in &told {
+        assert_eq!(tree.node(*level, *index), Some(*hash), "level {level}, {index}");
+    }
+    let mut places: Vec<(u8, u64)> = told.iter().map(|(level, index, _)| (*level, *index)).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 8 + 4 + 2 + 1);
+    assert_eq!((tree.frontier().size(), tree.frontier().root()), (8, tree.root()));
+}
+
+#[test]
+fn a_tree_proves_nothing_about_leaves_it_does_not_have() {
+    let tree = Tree::from_leaves(&leaves(5));
+    let beyond = Err(Error::OutOfRange { asked: 6, size: 5 });
+    assert_eq!(tree.inclusion_proof_at(0, 6), beyond);
+    assert_eq!(tree.root_at(6).map(|_| Vec::new()), beyond);
+}
+
+#[test]
 fn an_empty_tree_proves_nothing_but_that_it_is_empty() {
     let some = leaves(3);
     let full = root(&some);

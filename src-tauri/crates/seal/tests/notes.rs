@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use seal::{
     Digest, Error, SeedSigner, Signer,
     merkle::{Tree, empty_root, leaf_hash},
-    note::{Checkpoint, Note, VerifierKey, sign_note, verify_note},
+    note::{Checkpoint, NOTE_BYTES_MAX, Note, VerifierKey, sign_note, verify_note},
     tlog_proof::TlogProof,
 };
 
@@ -154,9 +154,20 @@ fn a_text_or_a_name_no_note_may_carry_is_not_signed() {
     for text in ["", "no newline", "a\rb\n", "tab\t\n", "\0\n"] {
         assert!(sign_note(text, "k", &signer(1)).is_err(), "{text:?}");
     }
-    for name in ["", "a b", "a+b", "a\nb", "a\u{2003}b"] {
+    for name in ["", "a b", "a+b", "a\nb", "a\u{2003}b", "a\u{1}b", "a\u{1f}b"] {
         assert!(sign_note("t\n", name, &signer(1)).is_err(), "{name:?}");
     }
+}
+
+#[test]
+fn a_note_is_as_long_as_the_bound_and_no_longer() {
+    let of = |length: usize| {
+        let rest = sign_note("\n", "k", &signer(1)).unwrap().to_bytes().len();
+        sign_note(&format!("{}\n", "x".repeat(length - rest)), "k", &signer(1)).unwrap().to_bytes()
+    };
+    assert_eq!(of(NOTE_BYTES_MAX).len(), NOTE_BYTES_MAX);
+    Note::parse(&of(NOTE_BYTES_MAX)).unwrap();
+    assert!(Note::parse(&of(NOTE_BYTES_MAX + 1)).unwrap_err().to_string().contains("longer"));
 }
 
 #[test]

@@ -167,6 +167,40 @@ fn the_debug_text_of_a_signer_shows_no_seed() {
 }
 
 #[test]
+fn what_is_no_secret_is_told_to_who_looks_for_a_fault() {
+    let (key, signature) = (signer(1).public(), signer(1).sign(b"m").unwrap());
+    assert_eq!(format!("{key:?}"), format!("PublicKey({key})"));
+    assert_eq!(format!("{signature:?}"), format!("Signature({signature})"));
+    assert_eq!(format!("{:?}", key.verify_pieces(&signature).unwrap()), "Verifying");
+    assert_eq!(format!("{:?}", seal::Hasher::new()), "Hasher");
+    assert_eq!(hex::encode(signature.as_bytes()), signature.to_string());
+    assert_eq!(String::from(Digest::of(b"")), Digest::of(b"").to_string());
+}
+
+#[test]
+fn a_value_of_another_kind_is_refused_by_what_was_expected() {
+    let why = serde_json::from_value::<PublicKey>(serde_json::json!(5)).unwrap_err().to_string();
+    assert!(why.contains("expected") && !why.ends_with("expected "), "{why}");
+    let why =
+        serde_json::from_value::<seal::Sensitive<String>>(serde_json::json!(5)).unwrap_err().to_string();
+    assert!(why.contains("$plain"), "{why}");
+}
+
+#[test]
+fn a_fingerprint_is_the_digest_of_the_key_line_and_armour_is_broken_where_ssh_breaks_it() {
+    use base64::{Engine as _, engine::general_purpose::STANDARD, engine::general_purpose::STANDARD_NO_PAD};
+    let key = signer(1).public();
+    let line = sshsig::public_key_line(&key);
+    let blob = STANDARD.decode(line.split(' ').nth(1).unwrap()).unwrap();
+    let digest = hex::decode(Digest::of(&blob).to_string()).unwrap();
+    assert_eq!(sshsig::fingerprint(&key), format!("SHA256:{}", STANDARD_NO_PAD.encode(digest)));
+    let armoured = sshsig::sign(b"m", "n", &signer(1)).unwrap();
+    let lines: Vec<&str> = armoured.lines().collect();
+    let (last, full) = lines[1..lines.len() - 1].split_last().unwrap();
+    assert!(full.iter().all(|line| line.len() == 70) && (1..=70).contains(&last.len()), "{armoured}");
+}
+
+#[test]
 fn the_preimage_of_an_envelope_is_the_one_of_the_dsse_protocol() {
     let pae = dsse::pae("http://example.com/HelloWorld", b"hello world");
     assert_eq!(pae, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");

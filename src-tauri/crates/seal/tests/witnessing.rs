@@ -8,7 +8,7 @@
 
 use seal::cosignature::{AddCheckpoint, Judged, Policy, WitnessKey, add_lines, judge};
 use seal::merkle::{Tree, leaf_hash};
-use seal::note::{Checkpoint, Note, NoteSignature, VerifierKey};
+use seal::note::{Checkpoint, Note, NoteSignature, SIGNATURES_MAX, VerifierKey};
 use seal::{Digest, SeedSigner, Signer as _};
 
 const LOG: &str = "example.org/log";
@@ -197,6 +197,24 @@ fn a_line_is_a_witnesss_own_only_with_its_name_and_its_key() {
     let namesake = WitnessKey::new(key.name(), signer(8).public()).unwrap();
     assert_eq!(by(namesake.cosign(&note.text, 1, &signer(8)).unwrap()), None);
     assert_eq!(by(NoteSignature { name: "witness.example/8".to_owned(), ..line }), None);
+}
+
+#[test]
+fn a_head_takes_as_many_cosignatures_as_a_note_may_have_and_a_namesake_is_another() {
+    let bare = head(&tree(5, 9), 5, 1);
+    let text = Note::parse(&bare).unwrap().text;
+    let line = |key: &WitnessKey, seed: u8| {
+        let signatures = vec![key.cosign(&text, 1, &signer(seed)).unwrap()];
+        let all = Note { text: text.clone(), signatures }.to_bytes();
+        String::from_utf8(all).unwrap().lines().last().unwrap().to_owned()
+    };
+    let namesake = WitnessKey::new(witness(2).name(), signer(3).public()).unwrap();
+    let lines = [line(&witness(2), 2), line(&namesake, 3), line(&witness(2), 2)];
+    let both = Note::parse(&add_lines(&bare, &lines).unwrap()).unwrap();
+    assert_eq!(both.signatures.len(), 3, "the log, and two keys of one name");
+    let many: Vec<String> = (2..40).map(|seed| line(&witness(seed), seed)).collect();
+    let full = Note::parse(&add_lines(&bare, &many).unwrap()).unwrap();
+    assert_eq!(full.signatures.len(), SIGNATURES_MAX);
 }
 
 #[test]
