@@ -105,6 +105,8 @@ impl Follow {
                 return Ok(Some(Vec::new()));
             }
         }
+        // Asked before the page is read: what ended the run in between is on the next one.
+        let has_ended = self.has_ended()?;
         let page = self
             .journal
             .reader
@@ -127,7 +129,7 @@ impl Follow {
                 envelope: serde_json::to_value(event).map_err(crate::failed)?,
             });
         }
-        if is_new && parts.is_empty() && self.has_ended()? {
+        if is_new && parts.is_empty() && has_ended {
             return Ok(None);
         }
         Ok(Some(parts))
