@@ -203,7 +203,7 @@ fn run(stage: &Stage, at: usize, row: &Row) -> Result<(), String> {
         argv: ["sh", "-c", &script].map(str::to_owned).to_vec(),
         cwd: RelPath::ROOT,
         network: false,
-        timeout_ms: if row.check == "error:longer than" { 700 } else { 20_000 },
+        timeout_ms: if row.check == "error:longer than" { 700 } else { 120_000 },
         hosts: Vec::new(),
         secrets: Vec::new(),
     });
@@ -393,7 +393,7 @@ fn a_crowd_of_processes_is_ended_as_a_whole_and_a_command_with_few_is_not() {
             argv,
             cwd: RelPath::ROOT,
             network: false,
-            timeout_ms: 20_000,
+            timeout_ms: 120_000,
             hosts: Vec::new(),
             secrets: Vec::new(),
         };
