@@ -12,6 +12,7 @@ use kernel::command::ingest::Incoming;
 use kernel::command::plan::Part;
 use kernel::command::submit::{Attachment, Reasoning, Submission};
 use model::artifact::TrustTier;
+use model::attempt::TerminationReason;
 use model::ingress::Channel;
 use model::policy::Profile;
 use model::task::{Budget, Priority, TaskStatus};
@@ -240,8 +241,11 @@ fn search(
 
 /// The row of a list, and who refused what it proposed: `completed` alone reads as if something had been done.
 pub(crate) fn row(query: &Query, r: &TaskRow) -> Result<wire::task::TaskRow, Error> {
-    let refused_by = match r.status {
-        TaskStatus::Completed => query.refused_by(r.task_id).wire()?,
+    // A person's no ends a task as failed, when its proposer found no other way.
+    let refused_by = match (r.status, r.termination) {
+        (TaskStatus::Completed, _) | (TaskStatus::Failed, Some(TerminationReason::ApprovalDenied)) => {
+            query.refused_by(r.task_id).wire()?
+        }
         _ => None,
     };
     Ok(wire::task::TaskRow {
