@@ -283,7 +283,6 @@ fn no_human_byte_is_lost_in_any_interleaving_and_undo_of_undo_is_identity() {
         Ok(())
     });
     all.unwrap();
-    drop(counts);
     println!(
         "{} interleavings: {undone} undone, {merged} of them merged, {refused} refused; {left} places left, of {beside} \
          the earlier version came beside",

@@ -7,6 +7,10 @@
     clippy::indexing_slicing,
     reason = "a test that cannot go on stops where it stands"
 )]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests start programs, look at clocks, and are told by the environment"
+)]
 
 mod changing;
 mod crashing;

@@ -53,7 +53,7 @@ impl Session {
     /// [`Code::Held`] when another process owns the store and cannot be reached; what the store says.
     pub fn open(home: &Home, need: Need, unlock: &Unlock) -> Result<Self, Error> {
         let way = match need {
-            Need::Read => Way::Local(Arc::new(Local::reading(home.clone()).map_err(crate::Error::to_wire)?)),
+            Need::Read => Way::Local(Arc::new(read(home, unlock)?)),
             Need::Write => find(home, unlock)?,
         };
         Ok(Self { home: home.clone(), unlock: unlock.clone(), way: RwLock::new(way) })
@@ -248,6 +248,23 @@ fn reach(home: &Home, address: &str) -> Result<Way, String> {
 }
 
 /// Owns the store, or reaches whoever does; waits a while for one that has just begun or is about to end.
+/// The store for reading. Lists that an older Hermit folded are folded anew first, where nobody else has the store:
+/// whoever takes it over does that.
+fn read(home: &Home, unlock: &Unlock) -> Result<Local, Error> {
+    let reading = Local::reading(home.clone()).map_err(crate::Error::to_wire)?;
+    if has_older_lists(&reading)
+        && let Way::Local(owner) = find(home, unlock)?
+    {
+        owner.close();
+    }
+    Ok(reading)
+}
+
+fn has_older_lists(local: &Local) -> bool {
+    let query = api::Host::reader(local).ok().map(projections::Query::over);
+    matches!(query, Some(Err(projections::Error::Version { found, needed })) if found < needed)
+}
+
 fn find(home: &Home, unlock: &Unlock) -> Result<Way, Error> {
     let until = Instant::now() + HELD;
     loop {

@@ -236,11 +236,11 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             }),
             ("a link to the same bytes", |w| {
                 std::fs::rename(w.path("a.txt"), w.path("kept/real")).unwrap();
-                std::os::unix::fs::symlink("kept/real", w.path("a.txt")).unwrap();
+                link(w, Path::new("kept/real"), "a.txt");
             }),
             ("a link that leads out", |w| {
                 std::fs::remove_file(w.path("a.txt")).unwrap();
-                std::os::unix::fs::symlink("/etc/hostname", w.path("a.txt")).unwrap();
+                link(w, Path::new("/etc/hostname"), "a.txt");
             }),
         ],
         vec![
@@ -261,12 +261,10 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             ("a folder", |w| std::fs::create_dir_all(w.path("new/c.txt")).unwrap()),
             ("a link", |w| {
                 std::fs::create_dir(w.path("new")).unwrap();
-                std::os::unix::fs::symlink("/etc/hostname", w.path("new/c.txt")).unwrap();
+                link(w, Path::new("/etc/hostname"), "new/c.txt");
             }),
             (HOPELESS, |w| w.file("new", "theirs")),
-            ("its folder is a link that leads out", |w| {
-                std::os::unix::fs::symlink(w.store.path(), w.path("new")).unwrap();
-            }),
+            ("its folder is a link that leads out", |w| link(w, w.store.path(), "new")),
         ],
     ];
     let moved: Vec<Meddling> = vec![
@@ -293,6 +291,10 @@ fn meddlings(of: &str) -> Vec<Meddling> {
         "overwrite" | "move" => file,
         _ => [file, folder].concat(),
     }
+}
+
+fn link(w: &World, to: &Path, at: &str) {
+    std::os::unix::fs::symlink(to, w.path(at)).unwrap();
 }
 
 /// What lies in the folder, links as what they say, their targets with it.

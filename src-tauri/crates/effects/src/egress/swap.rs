@@ -3,16 +3,19 @@
 
 use zeroize::Zeroizing;
 
+/// What is looked for, and what takes its place.
+type Pair = (Zeroizing<Vec<u8>>, Zeroizing<Vec<u8>>);
+
 /// Something replaced by something as long.
 pub(super) struct Swap {
-    pairs: Vec<(Zeroizing<Vec<u8>>, Zeroizing<Vec<u8>>)>,
+    pairs: Vec<Pair>,
     held: Zeroizing<Vec<u8>>,
     longest: usize,
 }
 
 impl Swap {
     /// Pairs that differ in length are no pairs; the caller makes them as long as each other.
-    pub(super) fn new(pairs: Vec<(Zeroizing<Vec<u8>>, Zeroizing<Vec<u8>>)>) -> Self {
+    pub(super) fn new(pairs: Vec<Pair>) -> Self {
         let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a.len() == b.len() && !a.is_empty()).collect();
         let longest = pairs.iter().map(|(from, _)| from.len()).max().unwrap_or(0);
         Self { pairs, held: Zeroizing::default(), longest }

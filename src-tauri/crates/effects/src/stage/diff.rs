@@ -256,9 +256,7 @@ impl Sorted {
     fn empty_folders(&self) -> impl Iterator<Item = &RelPath> {
         let comes_within = |folder: &RelPath| {
             let within = |path: &RelPath| path != folder && path.is_within(folder);
-            let first =
-                |paths: &mut dyn Iterator<Item = &RelPath>| paths.next().is_some_and(|path| within(path));
-            first(&mut self.creates.keys().skip_while(|path| *path <= folder).take(1))
+            self.creates.keys().find(|path| *path > folder).is_some_and(within)
                 || self.linked.keys().any(within)
                 || self.made.keys().any(within)
         };

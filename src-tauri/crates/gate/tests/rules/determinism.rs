@@ -5,6 +5,7 @@ use gate::KernelState;
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "a few dozen of them in a test")]
 enum Act {
     Submit(KernelRequest, Ruling, bool),
     Halt(String, i64),

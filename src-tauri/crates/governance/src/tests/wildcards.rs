@@ -82,7 +82,8 @@ fn a_staged_run_that_changed_nothing_asks_nobody_and_anything_beyond_does() {
         assert_eq!(verdict(&idle(), profile), (Verdict::Allow, Verdict::Allow), "{profile}");
         let allowed = ENGINE.evaluate(&question(&idle(), profile));
         assert!(allowed.determining_rules.contains(&"local_edit_allowed.nothing_to_commit".to_owned()));
-        let beyond: [(&str, fn(&mut model::action::Staged)); 2] = [
+        type Edit = fn(&mut model::action::Staged);
+        let beyond: [(&str, Edit); 2] = [
             ("a key within reach", |staged| staged.look_first = Some("`.env` looks like a key".to_owned())),
             ("no walls", |staged| staged.sandbox_level = Unconfined),
         ];

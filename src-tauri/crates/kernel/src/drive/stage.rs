@@ -38,6 +38,7 @@ pub(crate) struct Tried {
 }
 
 /// What is known of a command before a person is asked.
+#[allow(clippy::large_enum_variant, reason = "made and taken apart once for each command")]
 pub(super) enum Known {
     /// It ran in a staged view.
     Staged(Staging),
@@ -50,6 +51,7 @@ pub(super) enum Known {
 }
 
 /// Whether there is anything to try.
+#[allow(clippy::large_enum_variant, reason = "made and taken apart once for each command")]
 pub(super) enum Beforehand {
     /// No, this is known.
     Known(Known),

@@ -11,7 +11,8 @@ use seal::Digest;
 use serde_json::{Value, json};
 
 /// One way to say something, and a word of the refusal; none where it may be said.
-type Saying = (&'static str, Option<&'static str>, fn(&mut Value));
+type Edit = fn(&mut Value);
+type Saying = (&'static str, Option<&'static str>, Edit);
 
 /// A digest by which nobody goes.
 fn nobody() -> String {
@@ -225,7 +226,7 @@ fn authority_about_another_request_or_question_is_refused() {
     };
     let (policy, packet) = (with("determining_rules"), with("rollback_availability"));
     let shown = Some("the packet that was shown is about another request");
-    let edits: Vec<(&str, &str, Option<&str>, fn(&mut Value))> = vec![
+    let edits: Vec<(&str, &str, Option<&str>, Edit)> = vec![
         ("a result of another request", &policy, Some("its policy result is about another request"), |p| {
             p["action_request_sha256"] = nobody().into()
         }),
