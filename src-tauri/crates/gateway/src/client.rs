@@ -83,8 +83,8 @@ impl Client {
     /// As [`Client::call`].
     pub fn link(&self) -> Result<String, wire::Error> {
         let link = self.post("/api/session/link", &json!({}))?;
-        link["url"]
-            .as_str()
+        link.get("url")
+            .and_then(serde_json::Value::as_str)
             .map(str::to_owned)
             .ok_or_else(|| wire::Error::new(Code::Failed, "the host gave no link"))
     }

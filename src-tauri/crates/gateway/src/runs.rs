@@ -1,5 +1,10 @@
 //! The run API, version 1 (run-api.md): paths, headers and streams over [`api::runs`].
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "how long a client stays silent is asked of this machine's clock"
+)]
+
 use crate::answer::{BODY_BYTES_MAX, json, of, params, refusal, refusal_as};
 use crate::server::{Gateway, STREAMS_MAX};
 use crate::sse;

@@ -77,7 +77,8 @@ fn file(path: &Path) -> Result<Option<Vec<u8>>, wire::Error> {
         Ok(found) if found.len() > NOTE_BYTES_MAX => {
             return Err(api::failed(format!("the pin `{}` is far larger than any head", path.display())));
         }
-        other => drop(other.map_err(failed)?),
+        Ok(_) => {}
+        Err(error) => return Err(failed(error)),
     }
     std::fs::read(path).map(Some).map_err(failed)
 }

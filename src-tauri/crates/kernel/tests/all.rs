@@ -1,5 +1,17 @@
 //! What only the whole kernel can show, in small worlds of its own. One binary: the kernel links half of Hermit.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unreachable,
+    clippy::type_complexity,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on stops where it stands, and is told by the environment how long to go on"
+)]
+
 mod approvals;
 mod attempts;
 mod between;

@@ -30,11 +30,11 @@ fn memories(world: &World) -> Vec<MemoryRow> {
 
 /// Why the last turn came to nothing, as the model was told.
 fn told(world: &World, task: TaskId) -> String {
-    let errors = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+    let mut errors = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
         Body::IterationCompleted(b) => b.record.error.and_then(|e| e.shown().cloned()),
         _ => None,
     });
-    errors.last().unwrap_or_default()
+    errors.next_back().unwrap_or_default()
 }
 
 #[conforms::conforms("HK-6.3-1", "HK-9-5", "HK-15.5-3", "HK-27-10")]

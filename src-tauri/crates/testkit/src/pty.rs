@@ -3,6 +3,8 @@
 //! The program becomes the leader of a session whose controlling terminal is ours, through `setsid --ctty` of
 //! util-linux, because becoming it in this process needs code that this house does not write.
 
+#![allow(clippy::disallowed_methods, reason = "it starts a real program and waits for it")]
+
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;

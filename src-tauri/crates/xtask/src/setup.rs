@@ -175,7 +175,7 @@ fn has_desktop() -> bool {
     ];
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_here = |name: &&str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
-    !cfg!(target_os = "linux") || programs.iter().all(|name| is_here(name))
+    !cfg!(target_os = "linux") || programs.iter().all(is_here)
 }
 
 fn has_ssh_keygen() -> bool {

@@ -3,6 +3,8 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
     reason = "what a test's own functions expect is part of the test"
 )]
 
