@@ -1,4 +1,4 @@
-//! The published hash of the first million numbers of RFC 8785's reference implementation.
+//! Numbers: the published hash of the first million of RFC 8785's reference implementation, and those that do not pass.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
+use seal::canon::{parse_strict, to_canonical};
 use seal::{Digest, Hasher};
+use serde::Serialize;
 
 /// The number sequence of the reference implementation: fixed doubles, 2000 in a row, then SHA-256 fed with itself.
 fn published_numbers() -> impl Iterator<Item = f64> {
@@ -69,4 +71,27 @@ fn integers_of_every_width_are_written_as_they_are() {
     let refused = seal::canon::parse_canonical(deep.as_bytes()).unwrap_err().to_string();
     assert!(refused.contains("nests deeper than"), "{refused}");
     assert_eq!(seal::Digest::of(b"x").as_ref(), seal::Digest::of(b"x").as_bytes());
+}
+
+#[test]
+fn a_number_that_does_not_pass_is_named_with_what_to_write_instead() {
+    let why = |text: &[u8]| parse_strict(text).unwrap_err().to_string();
+    for (text, number) in [(&b"[9007199254740992]"[..], "9007199254740992"), (b"[1.5]", "1.5")] {
+        let why = why(text);
+        assert!(why.contains(number) && why.contains("write it as a decimal string"), "{why}");
+    }
+}
+
+/// Bytes as serde passes them on when they are no list.
+struct Bytes(&'static [u8]);
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+#[test]
+fn bytes_are_written_as_a_list_of_numbers() {
+    assert_eq!(to_canonical(&Bytes(&[0, 7, 255])).unwrap(), b"[0,7,255]");
 }
