@@ -61,7 +61,6 @@ fn tray_and_notifications_tell_what_waits_refuse_and_outlive_the_window() {
     until("the window is back", || room.window("^Hermit$").is_some());
     assert_eq!(standing(&room, &second)["status"], "pending", "it waited without a window, and waits still");
     drop(app);
-    super::shown("tray_and_notifications_tell_what_waits_refuse_and_outlive_the_window", &["RA-2-8"]);
 }
 
 /// Gives a task through the app that holds the store, and does not stay with it; how it ended.
