@@ -4,7 +4,7 @@ use super::artifacts::{found, show};
 use crate::{Host, Wire as _, usage};
 use kernel::command::collect::{self, Collection};
 use model::{Digest, limits};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wire::Error;
 use wire::artifacts::{Artifact, Collect, Collected, Collectible, Garbage, Keep, Show, Weigh, Weighed};
 
@@ -52,12 +52,9 @@ pub(crate) fn keep(host: &dyn Host, p: Keep) -> Result<Artifact, Error> {
 /// What the kernel says.
 pub fn would_go(host: &dyn Host, keep_ms: i64) -> Result<Collected, Error> {
     let (reader, store, now) = (host.reader()?, host.artifacts()?, host.now());
-    let planned = collect::plan(&reader, store, now, keep_ms).wire()?;
-    let files = store.collect(&planned.live, planned.sweep(artifacts::Mode::DryRun, now)).wire()?;
+    let (planned, files) = collect::garbage(&reader, store, now, keep_ms).wire()?;
     let mut told = told(&planned)?;
-    // Files of what goes are told with it, not once more as files of nobody.
-    let named: BTreeSet<_> = planned.garbage.iter().map(|one| one.sha256).collect();
-    told.orphans = files.digests.iter().filter(|digest| !named.contains(digest)).count() as u64;
+    told.orphans = planned.orphans(&files);
     told.disk_bytes = files.bytes;
     told.spared = files.spared;
     told.unreadable = files.unreadable.len() as u64;

@@ -7,7 +7,7 @@
 
 mod plan;
 
-pub use plan::{Collection, Garbage, plan};
+pub use plan::{Collection, Garbage, garbage, plan};
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -19,7 +19,6 @@ use model::principal::PrincipalType;
 use model::{ArtifactId, UnixMs};
 use seal::{Digest, dsse};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// Events read at once.
 const STRIDE: usize = 1_000;
@@ -64,16 +63,12 @@ struct List<'a> {
 }
 
 impl Kernel {
-    /// What a collection would take now, and the files that nothing names at all.
+    /// As [`garbage`], of this store and now.
     ///
     /// # Errors
-    /// As [`plan`].
+    /// As [`garbage`].
     pub fn garbage(&self, keep_ms: i64) -> Result<(Collection, artifacts::Collected), Error> {
-        let now = self.ports.clock.now();
-        let collection = plan(&self.reader, &self.artifacts, now, keep_ms)?;
-        let sweep = collection.sweep(artifacts::Mode::DryRun, now);
-        let files = self.artifacts.collect(&collection.live, sweep)?;
-        Ok((collection, files))
+        garbage(&self.reader, &self.artifacts, self.ports.clock.now(), keep_ms)
     }
 
     /// Collects garbage. Tasks may be at work meanwhile: each list is committed only on the log that it was made from, or
@@ -90,7 +85,9 @@ impl Kernel {
     ) -> Result<Collected, Error> {
         let now = self.ports.clock.now();
         let collection = plan(&self.reader, &self.artifacts, now, keep_ms)?;
-        if shown.is_some_and(|shown| collection.sha256().is_ok_and(|found| found != shown)) {
+        if let Some(shown) = shown
+            && collection.sha256()? != shown
+        {
             let why = "what would go is no longer what was shown; look at it again";
             return Err(Error::Conflict(why.to_owned()));
         }
@@ -106,9 +103,8 @@ impl Kernel {
         // Only now do files go, and with them what an earlier collection or a broken-off act has left.
         let mut live = collection.live.clone();
         live.extend(collected.lists.iter().map(|list| list.sha256));
-        let gone: BTreeSet<Digest> = collection.garbage.iter().map(|one| one.sha256).collect();
         let files = self.artifacts.collect(&live, collection.sweep(artifacts::Mode::Remove, now))?;
-        collected.orphans = files.digests.iter().filter(|digest| !gone.contains(digest)).count() as u64;
+        collected.orphans = collection.orphans(&files);
         collected.disk_bytes = files.bytes;
         collected.unreadable = files.unreadable.len() as u64;
         collected.planned = collection;
@@ -123,7 +119,6 @@ impl Kernel {
         keep_ms: i64,
         log_seq: &mut u64,
     ) -> Result<ArtifactRef, Error> {
-        let busy = || Error::Conflict("too much is at work to make room beside it; try again".to_owned());
         for _ in 0..CATCH_UPS_MAX {
             match self.expire(part, keep_ms, *log_seq) {
                 Ok((list, now_at)) => {
@@ -136,7 +131,7 @@ impl Kernel {
                 Err(error) => return Err(error),
             }
         }
-        Err(busy())
+        Err(Error::Conflict("too much is at work to make room beside it; try again".to_owned()))
     }
 
     /// One commit: the signed list, an event for each artifact, and their bytes in the ledger.

@@ -67,6 +67,12 @@ impl Collection {
         Ok(Digest::of(&seal::canon::to_canonical(&self.garbage)?))
     }
 
+    /// Files of `files` that nothing named at all: those of what goes are told with it, not once more.
+    pub fn orphans(&self, files: &artifacts::Collected) -> u64 {
+        let goes: BTreeSet<Digest> = self.garbage.iter().map(|one| one.sha256).collect();
+        files.digests.iter().filter(|digest| !goes.contains(digest)).count() as u64
+    }
+
     /// Looks at the events behind `after`: none of them may lead to what would go. Answers where the log ends now.
     ///
     /// # Errors
@@ -249,6 +255,21 @@ pub fn plan(
     keep_ms: i64,
 ) -> Result<Collection, Error> {
     Gathered::all(reader)?.plan(artifacts, now, keep_ms)
+}
+
+/// What a collection would take now, and what of the disk would go with it; nothing goes.
+///
+/// # Errors
+/// As [`plan`]; [`Error::Artifacts`] when the files cannot be looked through.
+pub fn garbage(
+    reader: &Reader,
+    artifacts: &artifacts::Store,
+    now: UnixMs,
+    keep_ms: i64,
+) -> Result<(Collection, artifacts::Collected), Error> {
+    let collection = plan(reader, artifacts, now, keep_ms)?;
+    let files = artifacts.collect(&collection.live, collection.sweep(artifacts::Mode::DryRun, now))?;
+    Ok((collection, files))
 }
 
 fn document(bytes: &[u8]) -> Result<Value, Error> {
