@@ -2,12 +2,12 @@
 //! that it is this window, these bytes, after the arming delay and the hold.
 
 use crate::commands::blocking;
-use crate::lasting::{self, Lasting, Offered};
+use crate::lasting::{self, Offered};
 use crate::store::Store;
 use crate::window;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use host::{ApprovalSeat, NewKeys, VaultChoice};
+use host::{ApprovalSeat, Lasting, NewKeys, VaultChoice};
 use model::standing::StandingGrant;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -8,8 +8,9 @@ use crate::commands::blocking;
 use crate::store::Store;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use host::{Lasting, Offer, not_shown};
 use model::standing::StandingGrant;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::sync::Arc;
 use tauri::{Manager as _, State, Webview};
 use wire::grants::{Propose, Rehearsed};
@@ -17,37 +18,11 @@ use wire::policy::{Dissent, Judged, Overrule, Overruled};
 use wire::{Code, Error};
 use zeroize::Zeroizing;
 
-const DAY_MS: i64 = 24 * 3600 * 1000;
-
 /// Standing grants for the like of one act, as the store drafted them.
 pub(crate) struct Offered {
     approval: String,
     scope: Option<String>,
     drafts: Vec<(StandingGrant, Rehearsed)>,
-}
-
-/// One of them, with the days and uses that were asked for.
-#[derive(Serialize)]
-pub struct Offer {
-    /// What would be signed, in a sentence.
-    words: String,
-    days: i64,
-    uses: u32,
-    /// What it would have meant so far.
-    rehearsed: Rehearsed,
-}
-
-/// What the person chose.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lasting {
-    scope: Option<String>,
-    /// Of the offers, from nought.
-    number: usize,
-    days: u16,
-    uses: u32,
-    /// The sentence that was read.
-    words: String,
 }
 
 /// Standing grants that would have answered the question on the screen, the narrowest first.
@@ -76,12 +51,9 @@ pub async fn offers(
             desk.seat().offered = Some(Offered { approval: approval.clone(), scope: scope.clone(), drafts });
         }
         let seat = desk.seat();
-        let offered = seat.offered.as_ref().filter(|_| known(&seat)).ok_or_else(gone)?;
+        let offered = seat.offered.as_ref().filter(|_| known(&seat)).ok_or_else(not_shown)?;
         let offer = |(grant, rehearsed): &(StandingGrant, Rehearsed)| {
-            let grant = bounded(grant, days, uses);
-            let words = host::standing_in_words(&grant);
-            let days = grant.expires_at.0.saturating_sub(grant.issued_at.0) / DAY_MS;
-            Offer { words, days, uses: grant.max_uses, rehearsed: rehearsed.clone() }
+            Offer::of(&grant.clone().bounded(days, uses), rehearsed.clone())
         };
         Ok(offered.drafts.iter().map(offer).collect())
     })
@@ -92,30 +64,15 @@ fn draft(value: serde_json::Value) -> Result<StandingGrant, Error> {
     serde_json::from_value(value).map_err(|e| Error::new(Code::Failed, e.to_string()))
 }
 
-fn bounded(grant: &StandingGrant, days: Option<u16>, uses: Option<u32>) -> StandingGrant {
-    let mut grant = grant.clone();
-    if let Some(days) = days {
-        grant.expires_at = grant.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
-    }
-    grant.max_uses = uses.unwrap_or(grant.max_uses);
-    grant
-}
-
 /// What would be signed for a choice, when its sentence is the one that was read.
 ///
 /// # Errors
 /// [`Code::Conflict`] when it is not, or was not offered at this card.
 pub(crate) fn chosen(seat: &Seat, approval: &str, chosen: &Lasting) -> Result<StandingGrant, Error> {
     let here = |known: &&Offered| known.approval == approval && known.scope == chosen.scope;
-    let offered = seat.offered.as_ref().filter(here).ok_or_else(gone)?;
-    let (grant, _) = offered.drafts.get(chosen.number).ok_or_else(gone)?;
-    let grant = bounded(grant, Some(chosen.days), Some(chosen.uses));
-    if host::standing_in_words(&grant) == chosen.words { Ok(grant) } else { Err(gone()) }
-}
-
-fn gone() -> Error {
-    Error::new(Code::Conflict, "what would be signed is not what was shown")
-        .hint("choose again, and read the sentence; nothing was decided")
+    let offered = seat.offered.as_ref().filter(here).ok_or_else(not_shown)?;
+    let (grant, _) = offered.drafts.get(chosen.number).ok_or_else(not_shown)?;
+    chosen.of(grant.clone())
 }
 
 /// An override as it would be signed.
@@ -176,7 +133,7 @@ pub async fn overrule(
             let mut seat = desk.seat();
             let drafted = seat.drafted.clone().filter(|(of, _)| *of == act).map(|(_, grant)| grant);
             let grant = drafted.filter(|grant| host::standing_in_words(grant) == words);
-            let grant = grant.ok_or_else(gone)?;
+            let grant = grant.ok_or_else(not_shown)?;
             let key = seat.key(&store);
             // What overrides policy is never signed with a key that was left open, and leaves none open.
             key.close();
@@ -209,7 +166,7 @@ mod tests {
             scope: StandingScope::User,
             after_untrusted: false,
             issued_at: now,
-            expires_at: now.plus_ms(7 * DAY_MS),
+            expires_at: now.plus_ms(7 * 24 * 3600 * 1000),
             max_uses: 50,
             given_at: None,
             override_reason: None,
@@ -231,7 +188,7 @@ mod tests {
         let read = "create `notes/*.md` in every project, 3 days, 2 times";
         let grant = chosen(&seat, "apr_1", &choice(3, 2, read));
         let grant = grant.unwrap_or_else(|error| panic!("{}", error.message));
-        assert_eq!((grant.expires_at.0 - grant.issued_at.0, grant.max_uses), (3 * DAY_MS, 2));
+        assert_eq!((grant.days(), grant.max_uses), (3, 2));
         for other in [
             choice(4, 2, read),
             choice(3, 3, read),

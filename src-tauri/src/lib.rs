@@ -25,6 +25,7 @@
     clippy::result_large_err,
     reason = "the wire's error is what people read; it is made once in a run, never in a loop"
 )]
+#![allow(clippy::unreachable, reason = "`tauri::command` writes one behind what an async command answers")]
 #![allow(clippy::disallowed_methods, reason = "the shell is where windows, time and the environment enter")]
 
 mod approval;

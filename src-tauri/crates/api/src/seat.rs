@@ -19,8 +19,6 @@ use wire::grants::{Propose, Rehearsed};
 use wire::policy::{Dissent, Judged, Overruled};
 use wire::{Code, Error};
 
-const DAY_MS: i64 = 24 * 3600 * 1000;
-
 /// What a person has in front of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
@@ -56,6 +54,13 @@ pub struct Offer {
     pub rehearsed: Rehearsed,
 }
 
+impl Offer {
+    /// The offer that a grant is, and what it would have meant so far.
+    pub fn of(grant: &StandingGrant, rehearsed: Rehearsed) -> Self {
+        Self { words: in_words(grant), days: grant.days(), uses: grant.max_uses, rehearsed }
+    }
+}
+
 /// What a person chose of the offers.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +77,17 @@ pub struct Lasting {
     pub words: String,
 }
 
+impl Lasting {
+    /// What would be signed of the offered draft.
+    ///
+    /// # Errors
+    /// [`Code::Conflict`] when its sentence is not the one that was read.
+    pub fn of(&self, draft: StandingGrant) -> Result<StandingGrant, Error> {
+        let grant = draft.bounded(Some(self.days), Some(self.uses));
+        if in_words(&grant) == self.words { Ok(grant) } else { Err(not_shown()) }
+    }
+}
+
 /// What could be allowed from now on at a card, the narrowest first.
 ///
 /// # Errors
@@ -85,11 +101,8 @@ pub fn offers(
 ) -> Result<Vec<Offer>, Error> {
     let row = waiting(host, named)?;
     let found = body::grants::propose(host, Propose { approval: row.approval_id.to_string(), scope })?;
-    let offer = |one: wire::grants::Proposal| {
-        let grant = bounded(draft(one.draft)?, days, uses);
-        let days = grant.expires_at.0.saturating_sub(grant.issued_at.0) / DAY_MS;
-        Ok(Offer { words: in_words(&grant), days, uses: grant.max_uses, rehearsed: one.rehearsed })
-    };
+    let offer =
+        |one: wire::grants::Proposal| Ok(Offer::of(&draft(one.draft)?.bounded(days, uses), one.rehearsed));
     found.rows.into_iter().map(offer).collect()
 }
 
@@ -97,23 +110,16 @@ fn draft(value: serde_json::Value) -> Result<StandingGrant, Error> {
     serde_json::from_value(value).map_err(crate::failed)
 }
 
-fn bounded(mut grant: StandingGrant, days: Option<u16>, uses: Option<u32>) -> StandingGrant {
-    if let Some(days) = days {
-        grant.expires_at = grant.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
-    }
-    grant.max_uses = uses.unwrap_or(grant.max_uses);
-    grant
-}
-
 /// What would be signed for a choice, when its sentence is the one that was read.
 fn chosen(host: &dyn Host, row: &ApprovalRow, choice: &Lasting) -> Result<StandingGrant, Error> {
     let asked = Propose { approval: row.approval_id.to_string(), scope: choice.scope.clone() };
-    let one = body::grants::propose(host, asked)?.rows.into_iter().nth(choice.number).ok_or_else(other)?;
-    let grant = bounded(draft(one.draft)?, Some(choice.days), Some(choice.uses));
-    if in_words(&grant) == choice.words { Ok(grant) } else { Err(other()) }
+    let one =
+        body::grants::propose(host, asked)?.rows.into_iter().nth(choice.number).ok_or_else(not_shown)?;
+    choice.of(draft(one.draft)?)
 }
 
-fn other() -> Error {
+/// Something else would be signed than a person has read.
+pub fn not_shown() -> Error {
     Error::new(Code::Conflict, "what would be signed is not what was shown")
         .hint("choose again, and read the sentence; nothing was decided")
 }
@@ -150,7 +156,7 @@ pub fn overrule(
     let act = dissent.act.clone();
     let grant = draft(body::policy::dissent(host, dissent)?.draft)?;
     if in_words(&grant) != words {
-        return Err(other());
+        return Err(not_shown());
     }
     body::policy::overruled(host, &act, &host.sign_standing(&grant, passphrase)?)
 }

@@ -12,7 +12,6 @@ use wire::grants::{Proposal, Propose, Rehearsed};
 use wire::{Code, Error};
 
 const TRIES: u32 = 3;
-const DAY_MS: i64 = 24 * 3600 * 1000;
 /// Questions of the past that are shown under each.
 const PAST_SHOWN: usize = 3;
 
@@ -67,15 +66,11 @@ pub fn draft(proposal: &Proposal) -> Result<StandingGrant, Error> {
 fn picked(line: &str, drafts: &[StandingGrant]) -> Option<StandingGrant> {
     let mut words = line.split_whitespace();
     let number: usize = words.next()?.parse().ok()?;
-    let mut grant = drafts.get(number.checked_sub(1)?)?.clone();
-    if let Some(days) = words.next() {
-        let days: u16 = days.parse().ok().filter(|days| *days > 0)?;
-        grant.expires_at = grant.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
-    }
-    if let Some(uses) = words.next() {
-        grant.max_uses = uses.parse().ok().filter(|uses| *uses > 0)?;
-    }
-    words.next().is_none().then_some(grant)
+    let draft = drafts.get(number.checked_sub(1)?)?;
+    let days = words.next().map(str::parse::<u16>).transpose().ok()?;
+    let uses = words.next().map(str::parse::<u32>).transpose().ok()?;
+    let some = days != Some(0) && uses != Some(0) && words.next().is_none();
+    some.then(|| draft.clone().bounded(days, uses))
 }
 
 /// What it would have meant so far.

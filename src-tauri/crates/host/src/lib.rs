@@ -69,6 +69,7 @@ pub mod trust;
 pub mod witness;
 
 pub use api::Stands;
+pub use api::seat::{Lasting, Offer, not_shown};
 pub use approving::ApprovalSeat;
 pub use chance::{OsEntropy, SystemClock};
 pub use config::Config;

@@ -13,6 +13,9 @@ pub const STANDING_PAYLOAD_TYPE: &str = "application/vnd.hermit.standing-grant+j
 /// The `format` of this version.
 pub const STANDING_FORMAT: &str = "hermit-standing/1";
 
+/// Milliseconds of a day.
+const DAY_MS: i64 = 24 * 3600 * 1000;
+
 crate::names! {
     /// What may be done to a path.
     pub enum PathAct ("path act") {
@@ -139,6 +142,23 @@ pub struct StandingGrant {
     pub surface: Surface,
     /// Who gave it.
     pub decided_by: PrincipalId,
+}
+
+impl StandingGrant {
+    /// The same with the days and uses that a person asked for, where they did.
+    #[must_use]
+    pub fn bounded(mut self, days: Option<u16>, uses: Option<u32>) -> Self {
+        if let Some(days) = days {
+            self.expires_at = self.issued_at.plus_ms(i64::from(days).saturating_mul(DAY_MS));
+        }
+        self.max_uses = uses.unwrap_or(self.max_uses);
+        self
+    }
+
+    /// Whole days that it holds.
+    pub const fn days(&self) -> i64 {
+        self.expires_at.0.saturating_sub(self.issued_at.0) / DAY_MS
+    }
 }
 
 /// A standing grant by name and by bytes.

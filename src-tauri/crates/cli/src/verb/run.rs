@@ -158,7 +158,7 @@ pub fn take_up(context: &Context, session: &Session) {
     if session.is_owner()
         && let Err(error) = session.call(&wire::host::Resume {})
     {
-        context.out.note(&format!("interrupted tasks could not be taken up: {}", error.message));
+        context.out.note(format!("interrupted tasks could not be taken up: {}", error.message));
     }
 }
 

@@ -6,7 +6,7 @@
 //! it is a no.
 
 use super::judge::Judged;
-use super::normalise::{Normalised, in_one_line};
+use super::normalise::in_one_line;
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::Kernel;
 use crate::ports::Hands;
@@ -58,13 +58,9 @@ impl Kernel {
             return Ok(None);
         };
         let reason = format!("policy allows `{}` only as `{mode}`", asked.action_request_id);
-        let Normalised { mut request, bytes, .. } = self.request_of(state, w, hands, action, &reason)?;
+        let mut request = self.request_of(state, w, hands, action, &reason)?.request;
         request.proposed_by = self.actor(PrincipalType::PolicyEngine)?.actor_id;
-        let bytes = if request.proposed_by == asked.proposed_by {
-            bytes
-        } else {
-            seal::canon::to_canonical(&request)?
-        };
+        let bytes = seal::canon::to_canonical(&request)?;
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let policy = self.ask_policy(state, &request, Digest::of(&bytes), id, w.now)?;
         if !matches!(policy.verdict, Verdict::Allow | Verdict::RequireApproval) {
