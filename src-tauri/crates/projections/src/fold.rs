@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{Display, Write as _};
 
-pub(crate) use search::{Leaf, Opened, Words, disclosed};
+pub(crate) use search::{Forgotten, Leaf, Opened, Words, disclosed};
 pub(crate) use tasks::Tasks;
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
@@ -80,16 +80,18 @@ impl Projector for Fold {
     fn apply(&mut self, tx: &Connection, placed: &[Placed]) -> Result<(), String> {
         let all = || -> Result<(), Error> {
             // Of this batch only: one that is taken back takes its rows along.
-            let tasks = Tasks::default();
+            let (tasks, forgotten) = (Tasks::default(), Forgotten::default());
             for one in placed {
                 let (seq, event) = (int(one.log_seq), &one.event);
                 let body = typed(one.log_seq, event, event.payload.clone())?;
                 let opened: Vec<(Digest, &[u8])> =
                     one.disclosures.iter().map(|d| (d.digest, d.bytes.as_slice())).collect();
                 let leaves = search::leaves(&event.payload, &opened);
-                fold(&Seen { conn: tx, seq, event, words: None, tasks: &tasks }, &body, leaves)?;
+                let seen = Seen { conn: tx, seq, event, words: None, tasks: &tasks, forgotten: &forgotten };
+                fold(&seen, &body, leaves)?;
             }
             tasks.flush(tx)?;
+            forgotten.drop_words(tx)?;
             let last = placed.last().map_or(0, |p| int(p.log_seq));
             tx.prepare_cached("UPDATE view_meta SET log_seq = ?1")?.execute([last])?;
             Ok(())
@@ -107,6 +109,8 @@ pub(crate) struct Seen<'a> {
     pub words: Option<&'a Words>,
     /// Rows of tasks that wait to be written.
     pub tasks: &'a Tasks,
+    /// Whether words were taken out of the index.
+    pub forgotten: &'a Forgotten,
 }
 
 /// An event as the fold takes it: read, its body typed, its sensitive leaves found.

@@ -50,6 +50,20 @@ impl Words {
     }
 }
 
+/// Whether words were taken out of the index, which only marks them.
+#[derive(Default)]
+pub(crate) struct Forgotten(Cell<bool>);
+
+impl Forgotten {
+    /// Drops the words themselves. The whole index is written anew for it: once for a batch, however much went.
+    pub fn drop_words(&self, conn: &Connection) -> rusqlite::Result<()> {
+        if self.0.take() {
+            conn.execute("INSERT INTO view_search (view_search) VALUES ('optimize')", [])?;
+        }
+        Ok(())
+    }
+}
+
 const INDEX: &str = "INSERT INTO view_search (rowid, text) VALUES (?1, ?2)";
 
 /// A sensitive leaf of an event.
@@ -271,9 +285,6 @@ fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> rusqlite::Result<()> {
         seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
         seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;
     }
-    if !docs.is_empty() {
-        // A deletion only marks; merging the index into one segment drops the words themselves.
-        seen.run("INSERT INTO view_search (view_search) VALUES ('optimize')", [])?;
-    }
+    seen.forgotten.0.set(seen.forgotten.0.get() || !docs.is_empty());
     Ok(())
 }
