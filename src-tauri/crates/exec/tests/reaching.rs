@@ -1,22 +1,30 @@
 //! Commands with the network: through our proxy, to hosts that were named, and in no other way.
+#![allow(clippy::disallowed_methods, reason = "the forge is git itself")]
 
 use crate::support::World;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use conforms::conforms;
 use effects::{Outcome, Sandbox, Secrets};
 use model::RelPath;
 use model::action::Action;
 use model::receipt::ResultCode;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{TcpListener, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
 const VALUE: &str = "v4lue-of-a-token-that-nobody-sees";
 
-struct Vault(String);
+/// Hands out one token, for one host, and believes one authority.
+struct Vault(String, Vec<Vec<u8>>);
 
 impl Secrets for Vault {
     fn value(&self, handle: &str) -> Result<Zeroizing<Vec<u8>>, String> {
@@ -25,6 +33,10 @@ impl Secrets for Vault {
 
     fn hosts(&self, _: &str) -> Vec<String> {
         vec![self.0.clone()]
+    }
+
+    fn authorities(&self) -> Vec<Vec<u8>> {
+        self.1.clone()
     }
 }
 
@@ -35,26 +47,126 @@ fn walls() -> Sandbox {
 
 /// A server that answers every request with what it was sent, and tells the test.
 fn server() -> (u16, mpsc::Receiver<String>) {
+    listening(|stream, send| echo(stream, send))
+}
+
+/// The same in TLS, with a certificate of its own for `127.0.0.1`, and that certificate.
+fn tls_server() -> (u16, mpsc::Receiver<String>, Vec<u8>) {
+    in_tls(|stream, send| echo(stream, send))
+}
+
+fn in_tls(
+    serve: impl Fn(&mut dyn Duplex, &mpsc::Sender<String>) -> bool + Send + 'static,
+) -> (u16, mpsc::Receiver<String>, Vec<u8>) {
+    let own = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let der = own.cert.der().clone();
+    let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).unwrap();
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(ring).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(config.with_no_client_auth().with_single_cert(vec![der.clone()], key).unwrap());
+    let (port, heard) = listening(move |stream, send| {
+        let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
+        let goes_on = serve(&mut stream, send);
+        stream.conn.send_close_notify();
+        let _ = stream.flush();
+        goes_on
+    });
+    (port, heard, der.to_vec())
+}
+
+trait Duplex: Read + Write {}
+impl<S: Read + Write> Duplex for S {}
+
+fn listening(
+    serve: impl Fn(TcpStream, &mpsc::Sender<String>) -> bool + Send + 'static,
+) -> (u16, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
-            while !String::from_utf8_lossy(&bytes).contains("\r\n\r\n") && !bytes.starts_with(b"raw") {
-                match stream.read(&mut buffer) {
-                    Ok(n) if n > 0 => bytes.extend_from_slice(&buffer[..n]),
-                    _ => break,
-                }
-            }
-            let said = String::from_utf8_lossy(&bytes).into_owned();
-            let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{said}", said.len());
-            if send.send(said).is_err() {
-                return;
-            }
-        }
-    });
+    std::thread::spawn(move || listener.incoming().flatten().all(|stream| serve(stream, &send)));
     (port, receive)
+}
+
+/// One request, answered with itself; whether anybody still listens. A client that says nothing is not told of.
+fn echo(mut stream: impl Read + Write, send: &mpsc::Sender<String>) -> bool {
+    let bytes = request(&mut stream);
+    let said = String::from_utf8_lossy(&bytes).into_owned();
+    let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{said}", said.len());
+    bytes.is_empty() || send.send(said).is_ok()
+}
+
+fn request(stream: &mut (impl Read + ?Sized)) -> Vec<u8> {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    while !whole(&bytes) && !bytes.starts_with(b"raw") {
+        match stream.read(&mut buffer) {
+            Ok(n) if n > 0 => bytes.extend_from_slice(&buffer[..n]),
+            _ => break,
+        }
+    }
+    bytes
+}
+
+/// A head and all of the body that it says there is.
+fn whole(bytes: &[u8]) -> bool {
+    let Some((head, body)) = parted(bytes) else { return false };
+    match field(&head, "Transfer-Encoding") {
+        Some(_) => body.ends_with(b"0\r\n\r\n"),
+        None => body.len() >= field(&head, "Content-Length").map_or(0, |length| length.parse().unwrap()),
+    }
+}
+
+fn parted(bytes: &[u8]) -> Option<(String, &[u8])> {
+    let end = bytes.windows(4).position(|part| part == b"\r\n\r\n")?;
+    Some((String::from_utf8_lossy(&bytes[..end]).into_owned(), &bytes[end + 4..]))
+}
+
+fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    let pairs = head.lines().filter_map(|line| line.split_once(": "));
+    pairs.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+}
+
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(end) = body.windows(2).position(|part| part == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&body[..end]).unwrap(), 16).unwrap();
+        whole.extend_from_slice(&body[end + 2..end + 2 + size]);
+        body = &body[end + 4 + size..];
+    }
+    whole
+}
+
+/// Real git behind a password, over HTTP: what a push meets at any forge.
+fn forge(root: &Path, stream: &mut dyn Duplex, send: &mpsc::Sender<String>) -> bool {
+    let bytes = request(stream);
+    let Some((head, body)) = parted(&bytes) else { return true };
+    let said = format!("Basic {}", STANDARD.encode(format!("me:{VALUE}")));
+    if field(&head, "Authorization") != Some(&said) {
+        let ask = "WWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0";
+        return write!(stream, "HTTP/1.1 401 Unauthorized\r\n{ask}\r\n\r\n").is_ok();
+    }
+    let chunked = field(&head, "Transfer-Encoding").is_some();
+    let body = if chunked { unchunked(body) } else { body.to_vec() };
+    let mut first = head.lines().next().unwrap().split(' ');
+    let (method, target) = (first.next().unwrap(), first.next().unwrap());
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut backend = Command::new("git")
+        .arg("http-backend")
+        .env("GIT_PROJECT_ROOT", root)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REMOTE_USER", "me")
+        .env("REQUEST_METHOD", method)
+        .env("PATH_INFO", path)
+        .env("QUERY_STRING", query)
+        .env("CONTENT_TYPE", field(&head, "Content-Type").unwrap_or_default())
+        .env("HTTP_CONTENT_ENCODING", field(&head, "Content-Encoding").unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    backend.stdin.take().unwrap().write_all(&body).unwrap();
+    let answer = backend.wait_with_output().unwrap().stdout;
+    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n").and_then(|()| stream.write_all(&answer));
+    send.send(format!("{method} {target}{}", if chunked { " in chunks" } else { "" })).is_ok()
 }
 
 fn reach(world: &World, script: &str, hosts: &[String], secrets: &[&str]) -> (Outcome, Value) {
@@ -72,8 +184,12 @@ fn reach(world: &World, script: &str, hosts: &[String], secrets: &[&str]) -> (Ou
 }
 
 fn world(may_go: String) -> World {
+    world_that_believes(may_go, Vec::new())
+}
+
+fn world_that_believes(may_go: String, authorities: Vec<Vec<u8>>) -> World {
     let mut world = World::with(walls());
-    world.hands = world.hands.with_secrets(Arc::new(Vault(may_go)));
+    world.hands = world.hands.with_secrets(Arc::new(Vault(may_go, authorities)));
     world
 }
 
@@ -103,7 +219,7 @@ fn a_host_that_was_named_is_reached_and_each_connection_is_on_record() {
 fn a_tunnel_carries_bytes_as_they_are() {
     let (port, heard) = server();
     let host = format!("127.0.0.1:{port}");
-    let world = world(host.clone());
+    let world = world("127.0.0.1:1".to_owned());
     let script = format!(
         "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT {host} HTTP/1.1\\r\\n\\r\\n' >&3; \
          read -r line <&3; echo \"$line\"; printf 'raw %s' \"$HERMIT_SECRET_API\" >&3; cat <&3"
@@ -116,6 +232,121 @@ fn a_tunnel_carries_bytes_as_they_are() {
         sent.starts_with("raw hermit-api-") && !sent.contains(VALUE),
         "nobody opens what goes through: {sent}"
     );
+}
+
+/// Four clients that people use, each with its own way to find out whom to trust.
+const CLIENTS: [(&str, &str); 4] = [
+    (
+        "curl",
+        "curl -sS -H \"Authorization: Bearer $HERMIT_SECRET_API\" -d body=$HERMIT_SECRET_API https://HOST/a?b",
+    ),
+    (
+        "python3",
+        "python3 -c 'import os, urllib.request as u; k = os.environ[\"HERMIT_SECRET_API\"]; \
+         print(u.urlopen(u.Request(\"https://HOST/a?b\", (\"body=\" + k).encode(), \
+         {\"Authorization\": \"Bearer \" + k})).read().decode())'",
+    ),
+    (
+        "openssl",
+        "B=body=$HERMIT_SECRET_API; printf \"POST /a?b HTTP/1.1\\r\\nHost: HOST\\r\\nAuthorization: Bearer \
+         $HERMIT_SECRET_API\\r\\nContent-Length: ${#B}\\r\\n\\r\\n$B\" | openssl s_client -quiet -verify_return_error \
+         -verify_ip 127.0.0.1 -proxy 127.0.0.1:3128 -connect HOST",
+    ),
+    (
+        "git",
+        "git -c http.extraHeader=\"Authorization: Bearer $HERMIT_SECRET_API\" ls-remote https://HOST/a 2>&1 || true",
+    ),
+];
+
+#[conforms("HK-17.3-1", "HK-17.3-3")]
+#[test]
+fn in_tls_too_the_secrets_own_host_sees_the_value_and_the_command_a_sentinel() {
+    let (port, heard, certificate) = tls_server();
+    let host = format!("127.0.0.1:{port}");
+    let world = world_that_believes(host.clone(), vec![certificate]);
+    for (client, script) in CLIENTS {
+        let script = script.replace("HOST", &host);
+        let (outcome, said) = reach(&world, &script, std::slice::from_ref(&host), &["api"]);
+        let sent = heard.recv_timeout(Duration::from_secs(5)).unwrap_or_else(|_| panic!("{client}: {said}"));
+        assert!(sent.contains(&format!("Bearer {VALUE}")), "{client}: {sent}");
+        assert!(sent.contains(&format!("Host: {host}\r\nConnection: close\r\n")), "{client}: {sent}");
+        let told = outcome.observed.join("\n");
+        assert!(told.contains(&format!("network: {host} at 127.0.0.1: allowed")), "{client}: {told}");
+        let all = format!("{said} {told}");
+        assert!(!all.contains(VALUE), "{client}: {all}");
+        if client != "git" {
+            assert!(sent.ends_with(&format!("body={VALUE}")), "{client}: {sent}");
+            assert!(all.contains("Bearer hermit-api-"), "{client}: {all}");
+        }
+    }
+}
+
+#[conforms("HK-17.3-1")]
+#[test]
+fn a_push_to_a_forge_carries_a_token_that_git_never_sees() {
+    let root = tempfile::tempdir().unwrap();
+    let bare = root.path().join("project.git");
+    let git = |words: &[&str]| Command::new("git").args(words).output().unwrap();
+    assert!(git(&["init", "-q", "--bare", "-b", "main", bare.to_str().unwrap()]).status.success());
+    let served = root.path().to_owned();
+    let (port, heard, certificate) = in_tls(move |stream, send| forge(&served, stream, send));
+    let host = format!("127.0.0.1:{port}");
+    let world = world_that_believes(host.clone(), vec![certificate]);
+    // More than git sends in one piece, and nothing that it could make smaller.
+    let noise: Vec<u8> = (0_u32..60_000)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 32).to_le_bytes())
+        .collect();
+    world.put("noise", noise);
+    let script = format!(
+        "git config --global safe.directory '*'; git init -q -b main; git add noise; \
+         git -c user.name=A -c user.email=a@example.org commit -q -m one; git rev-parse HEAD; \
+         git -c http.postBuffer=65536 push -q https://me:$HERMIT_SECRET_API@{host}/project.git main 2>&1; echo ended $?"
+    );
+    let (outcome, said) = reach(&world, &script, std::slice::from_ref(&host), &["api"]);
+    let stdout = said["stdout"].as_str().unwrap();
+    assert!(stdout.ends_with("ended 0\n"), "{said} {:?}", outcome.observed);
+    let there = git(&["--git-dir", bare.to_str().unwrap(), "rev-parse", "main"]).stdout;
+    assert_eq!(String::from_utf8(there).unwrap().trim(), stdout.lines().next().unwrap());
+    let asked: Vec<String> = heard.try_iter().collect();
+    assert!(
+        asked.iter().any(|one| one.starts_with("POST /project.git/git-receive-pack in chunks")),
+        "{asked:?}"
+    );
+    let told = format!("{said} {:?}", outcome.observed);
+    assert!(!told.contains(VALUE) && !told.contains(&STANDARD.encode(format!("me:{VALUE}"))), "{told}");
+}
+
+#[conforms("HK-17.3-3")]
+#[test]
+fn in_tls_no_value_goes_to_a_server_that_nobody_vouches_for_or_to_another_that_is_served_there() {
+    let (port, heard, certificate) = tls_server();
+    let host = format!("127.0.0.1:{port}");
+    let ask = "curl -sS -H \"X: $HERMIT_SECRET_API\"";
+    for (why, believed, script) in [
+        ("did not answer", Vec::new(), format!("{ask} https://{host}/")),
+        (
+            "is asked for in it",
+            vec![certificate.clone()],
+            format!("{ask} -H 'Host: evil.net' https://{host}/"),
+        ),
+        (
+            "something else",
+            vec![certificate.clone()],
+            format!("{ask} -p -x http://127.0.0.1:3128 http://{host}/"),
+        ),
+    ] {
+        let world = world_that_believes(host.clone(), believed);
+        let (outcome, said) = reach(&world, &script, std::slice::from_ref(&host), &["api"]);
+        let told = outcome.observed.join("\n");
+        assert!(told.contains("refused") && told.contains(why), "{why}: {told} {said}");
+        assert!(heard.try_recv().is_err(), "{why}: somebody heard it");
+    }
+    // Another command, without the secret, is not given anybody to trust, and trusts nobody here.
+    let world = world_that_believes(host.clone(), vec![certificate]);
+    let (_, said) =
+        reach(&world, &format!("echo ${{SSL_CERT_FILE-none}}; curl -sS https://{host}/ 2>&1"), &[host], &[]);
+    let stdout = said["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("none\n") && stdout.contains("certificate"), "{said}");
 }
 
 #[conforms("HK-17.3-1", "HK-17.3-3")]

@@ -4,7 +4,7 @@ use super::capture::Capture;
 use super::listen::{Listener, end_all};
 use super::manifest::{Difference, Manifest};
 use super::spool::{self, Begun, Ended, Mark};
-use super::view::{View, view};
+use super::view::{View, WayOut, view};
 use crate::change::scope::Scope;
 use crate::egress::Outlet;
 use crate::reads::read::encode;
@@ -171,7 +171,9 @@ impl Stage<'_> {
         let mut view = view(hands, asked.cwd, &folder)?;
         let outlet = asked.network.then(|| self.outlet(asked, scope, &folder)).transpose()?;
         if let Some(outlet) = &outlet {
-            view.proxy = Some((outlet.socket().to_owned(), outlet.environment()));
+            let roots = outlet.roots().map(Path::to_owned);
+            view.proxy =
+                Some(WayOut { socket: outlet.socket().to_owned(), roots, told: outlet.environment() });
         }
         let before = Manifest::before(&hands.workspace, &folder.join("before"), &hands.redactor.now())?;
         let ran = spawn(hands, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);

@@ -20,8 +20,18 @@ pub(crate) struct View {
     pub(crate) source: Option<PathBuf>,
     /// A layer over the root that takes every change: upper folder, then the system's own.
     pub(crate) layer: Option<(PathBuf, PathBuf)>,
-    /// The socket of its way out, and what it is told of it.
-    pub(crate) proxy: Option<(PathBuf, Vec<(String, OsString)>)>,
+    /// Its way out.
+    pub(crate) proxy: Option<WayOut>,
+}
+
+/// A command's way to the network.
+pub(crate) struct WayOut {
+    /// The socket of the proxy.
+    pub(crate) socket: PathBuf,
+    /// Authorities it may trust, when they are not the machine's own.
+    pub(crate) roots: Option<PathBuf>,
+    /// What it is told of it.
+    pub(crate) told: Vec<(String, OsString)>,
 }
 
 impl View {
@@ -56,7 +66,7 @@ impl View {
             ("USER", "hermit".into()),
             ("HERMIT", "1".into()),
         ];
-        let reach = self.proxy.iter().flat_map(|(_, told)| told.clone());
+        let reach = self.proxy.iter().flat_map(|way| way.told.clone());
         all.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(reach).collect()
     }
 }

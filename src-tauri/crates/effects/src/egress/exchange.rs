@@ -1,9 +1,10 @@
 //! One connection through the proxy, from its first line to its end.
 
 use super::allow::NoWay;
+use super::body::{Body, Framing};
 use super::head::{self, Asked};
 use super::swap::Swap;
-use super::{Connection, Lent, Session, lock};
+use super::{Connection, Lent, Session, lock, tls};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -28,15 +29,9 @@ pub(super) fn run(session: &Arc<Session>, number: usize, client: &UnixStream) ->
         if went.host.is_empty() {
             "(no host)".clone_into(&mut went.host);
         }
-        let body = format!("hermit: {why}\n");
-        let reason = if status == 403 { "Forbidden" } else { "Bad Gateway" };
-        let head = format!(
-            "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len()
-        );
         let mut client = client;
         // A client that is gone needs no answer.
-        let _ = client.write_all(head.as_bytes()).and_then(|()| client.write_all(body.as_bytes()));
+        let _ = client.write_all(&super::answer(status, &why));
     }
     let _ = client.shutdown(Shutdown::Both);
     went
@@ -66,10 +61,23 @@ fn serve(
         *outside = Some(second);
     }
     "allowed".clone_into(&mut went.verdict);
+    let pairs = |from: fn(&Lent) -> &Zeroizing<Vec<u8>>, to: fn(&Lent) -> &Zeroizing<Vec<u8>>| {
+        Swap::new(lent.iter().map(|lent| (from(lent).clone(), to(lent).clone())).collect())
+    };
+    let (out, back) =
+        (pairs(|lent| &lent.sentinel, |lent| &lent.value), pairs(|lent| &lent.value, |lent| &lent.sentinel));
     let pipe = match asked {
-        Asked::Tunnel { .. } => {
+        Asked::Tunnel { name, port } => {
             let mut client = client;
             client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").map_err(failed)?;
+            if let (Some(authority), false) = (&session.authority, lent.is_empty()) {
+                let done = tls::exchange(authority, (&name, port), (client, &server), (out, back), went);
+                // Nothing that is no TLS is told inside it.
+                if let Err(why) = done {
+                    went.verdict = format!("refused: {why}");
+                }
+                return Ok(());
+            }
             Pipe {
                 first: Zeroizing::default(),
                 body: None,
@@ -77,17 +85,7 @@ fn serve(
                 back: Swap::new(Vec::new()),
             }
         }
-        Asked::Plain { head, body, .. } => {
-            let pairs = |from: fn(&Lent) -> &Zeroizing<Vec<u8>>, to: fn(&Lent) -> &Zeroizing<Vec<u8>>| {
-                lent.iter().map(|lent| (from(lent).clone(), to(lent).clone())).collect()
-            };
-            Pipe {
-                first: Zeroizing::new(head),
-                body: Some(body),
-                out: Swap::new(pairs(|lent| &lent.sentinel, |lent| &lent.value)),
-                back: Swap::new(pairs(|lent| &lent.value, |lent| &lent.sentinel)),
-            }
-        }
+        Asked::Plain { head, body, .. } => Pipe { first: out.in_basic(head), body: Some(body), out, back },
     };
     let (sent, received) = pipe.run(client, &server);
     (went.sent, went.received) = (sent, received);
@@ -127,8 +125,8 @@ fn dial(session: &Session, name: &str, port: u16, went: &mut Connection) -> Resu
 /// Both directions of a connection.
 struct Pipe {
     first: Zeroizing<Vec<u8>>,
-    /// Bytes of the client's body; none: all that comes.
-    body: Option<u64>,
+    /// Where the client's body ends; none: with all that comes.
+    body: Option<Framing>,
     out: Swap,
     back: Swap,
 }
@@ -140,7 +138,7 @@ impl Pipe {
         std::thread::scope(|scope| {
             let sending = scope.spawn(move || {
                 let mut sink = Counted { inner: server, count: 0 };
-                let mut source = client.take(body.unwrap_or(u64::MAX));
+                let mut source = Body::new(client, body.unwrap_or(Framing::Length(u64::MAX)));
                 let copied =
                     sink.write_all(&out.push(&first)).and_then(|()| copy(&mut source, &mut sink, &mut out));
                 // A plain request waits for its answer; a tunnel says that nothing more comes.

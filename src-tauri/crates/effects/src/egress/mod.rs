@@ -3,14 +3,16 @@
 //! A command has a network of its own with nothing in it but the proxy. The proxy resolves a name once, checks the address
 //! and dials exactly that address; only hosts that the grant names, and no address of this machine or its neighbours
 //! unless the address itself was named. Each connection is on record. A secret is a sentinel inside: in plain HTTP to one
-//! of the secret's hosts the value takes its place, and back again. What goes through TLS goes through as it is: nobody
-//! here breaks it open, so no sentinel is replaced there.
+//! of the secret's hosts the value takes its place, and back again; in TLS too, which for these hosts ends here, with an
+//! authority that is made for the one command. What goes elsewhere in TLS goes through as it is.
 
 mod address;
 mod allow;
+mod body;
 mod exchange;
 mod head;
 mod swap;
+mod tls;
 
 pub(crate) use allow::{Allowed, NoWay};
 use model::Digest;
@@ -23,6 +25,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tls::Authority;
 use zeroize::Zeroizing;
 
 /// Connections at once.
@@ -31,6 +34,8 @@ const AT_ONCE: usize = 64;
 const TOLD_MAX: usize = 100;
 /// Where the proxy is inside the walls.
 pub(crate) const INSIDE: &str = "/run/hermit/proxy";
+/// Where the file of authorities is inside, when there is one.
+pub(crate) const ROOTS_INSIDE: &str = "/run/hermit/roots.pem";
 /// What a command finds the proxy by; `hermit-exec` listens there.
 pub(crate) const ADDRESS: &str = "http://127.0.0.1:3128";
 
@@ -44,6 +49,11 @@ pub trait Secrets: Send + Sync {
 
     /// The hosts it may go to, as `name:port`.
     fn hosts(&self, handle: &str) -> Vec<String>;
+
+    /// Authorities, in DER, whose word is taken for a host that a value may go to: those of this machine.
+    fn authorities(&self) -> Vec<Vec<u8>> {
+        rustls_native_certs::load_native_certs().certs.into_iter().map(|der| der.to_vec()).collect()
+    }
 }
 
 /// Nobody's secrets.
@@ -82,6 +92,8 @@ struct Lent {
 struct Session {
     allowed: Allowed,
     lent: Vec<Lent>,
+    /// For TLS to the hosts of these secrets; none when there are none.
+    authority: Option<Authority>,
     told: Mutex<(Vec<Connection>, usize)>,
     /// What is open, so that the end of the command ends it.
     open: Mutex<BTreeMap<usize, (UnixStream, Option<TcpStream>)>>,
@@ -97,6 +109,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct Outlet {
     session: Arc<Session>,
     socket: PathBuf,
+    /// Whom the command may trust, when it is not the machine's own list.
+    roots: Option<PathBuf>,
     /// A second way to the socket, short enough to connect to.
     folder: File,
 }
@@ -117,14 +131,24 @@ impl Outlet {
             let sentinel = Zeroizing::new(sentinel(handle, salt, value.len()));
             lent.push(Lent { handle: handle.clone(), hosts: secrets.hosts(handle), value, sentinel });
         }
+        let authority = match lent.is_empty() {
+            true => None,
+            false => Some(Authority::new(secrets.authorities())?),
+        };
         let failed = |e: io::Error| format!("the proxy for the network cannot be opened: {e}");
         let opened = File::open(folder).map_err(failed)?;
         let socket = folder.join("proxy");
+        let roots = authority.as_ref().map(|authority| {
+            let path = folder.join("roots.pem");
+            std::fs::write(&path, authority.pem()).map(|()| path)
+        });
+        let roots = roots.transpose().map_err(failed)?;
         // The name of a socket is short; the folder's may be long.
         let listener = UnixListener::bind(short(&opened)).map_err(failed)?;
         let session = Arc::new(Session {
             allowed: Allowed::new(hosts),
             lent,
+            authority,
             told: Mutex::default(),
             open: Mutex::default(),
             count: AtomicUsize::new(0),
@@ -133,7 +157,7 @@ impl Outlet {
         let serving = Arc::clone(&session);
         let thread = std::thread::Builder::new().name("proxy".to_owned());
         thread.spawn(move || serve(&listener, &serving)).map_err(failed)?;
-        Ok(Self { session, socket, folder: opened })
+        Ok(Self { session, socket, roots, folder: opened })
     }
 
     /// The socket, to be bound into the walls.
@@ -141,13 +165,20 @@ impl Outlet {
         &self.socket
     }
 
-    /// What a command is told: where the proxy is, and a sentinel for each secret.
+    /// The file of authorities, to be bound into the walls.
+    pub(crate) fn roots(&self) -> Option<&Path> {
+        self.roots.as_deref()
+    }
+
+    /// What a command is told: where the proxy is, a sentinel for each secret, and whom to trust.
     pub(crate) fn environment(&self) -> Vec<(String, std::ffi::OsString)> {
         let mut all: Vec<(String, std::ffi::OsString)> = Vec::new();
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             all.push((name.to_owned(), ADDRESS.into()));
             all.push((name.to_ascii_lowercase(), ADDRESS.into()));
         }
+        let by = tls::ROOTS_BY.iter().filter(|_| self.roots.is_some());
+        all.extend(by.map(|name| ((*name).to_owned(), ROOTS_INSIDE.into())));
         for lent in &self.session.lent {
             let name: String =
                 lent.handle.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -183,6 +214,9 @@ impl Outlet {
         // Whoever waits for the next connection gets one, sees that it is over, and ends.
         let _ = UnixStream::connect(short(&self.folder));
         let _ = std::fs::remove_file(&self.socket);
+        if let Some(roots) = &self.roots {
+            let _ = std::fs::remove_file(roots);
+        }
     }
 }
 
@@ -209,6 +243,21 @@ fn sentinel(handle: &str, salt: &str, length: usize) -> Vec<u8> {
     }
     letters.truncate(length);
     letters
+}
+
+/// A refusal as a client of HTTP reads it.
+fn answer(status: u16, why: &str) -> Vec<u8> {
+    let body = format!("hermit: {why}\n");
+    let reason = match status {
+        400 => "Bad Request",
+        403 => "Forbidden",
+        _ => "Bad Gateway",
+    };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .into_bytes()
 }
 
 fn in_words(c: &Connection) -> String {

@@ -1,6 +1,8 @@
 //! Sentinels: what a process holds instead of a value, as long as the value, so that one takes the other's place in a
 //! stream without anything else moving.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
 /// What is looked for, and what takes its place.
@@ -31,6 +33,31 @@ impl Swap {
         let cut = self.held.len().saturating_sub(self.longest.saturating_sub(1));
         let rest = Zeroizing::new(self.held.split_off(cut));
         std::mem::replace(&mut self.held, rest)
+    }
+
+    /// A head whose passwords, which travel in base64, are as they are to be sent.
+    pub(super) fn in_basic(&self, head: Vec<u8>) -> Zeroizing<Vec<u8>> {
+        let mut head = Zeroizing::new(head);
+        let name = b"authorization: basic ";
+        let Some(at) = head.windows(name.len()).position(|part| part.eq_ignore_ascii_case(name)) else {
+            return head;
+        };
+        let begin = at.saturating_add(name.len());
+        let rest = head.get(begin..).unwrap_or_default();
+        let length = rest.iter().position(|b| *b == b'\r').unwrap_or(rest.len());
+        let Ok(said) = STANDARD.decode(rest.get(..length).unwrap_or_default()).map(Zeroizing::new) else {
+            return head;
+        };
+        let mut inner = Self { pairs: self.pairs.clone(), held: said, longest: self.longest };
+        inner.replace();
+        // As long as before, in base64 too.
+        let said = Zeroizing::new(STANDARD.encode(&*inner.held));
+        if let Some(place) =
+            head.get_mut(begin..begin.saturating_add(length)).filter(|p| p.len() == said.len())
+        {
+            place.copy_from_slice(said.as_bytes());
+        }
+        head
     }
 
     /// The end: everything that was held back.
@@ -76,6 +103,21 @@ mod tests {
             got.extend_from_slice(&swap.end());
             assert_eq!(String::from_utf8(got).unwrap(), wanted, "{step}");
         }
+    }
+
+    #[test]
+    fn a_password_in_base64_is_one_too() {
+        let swap = Swap::new(vec![(bytes("SENTINEL1"), bytes("value-xyz"))]);
+        let head = |password: &str| {
+            let said = STANDARD.encode(format!("me:{password}"));
+            format!("GET / HTTP/1.1\r\nauthorization: Basic {said}\r\nX: y\r\n\r\n").into_bytes()
+        };
+        assert_eq!(*swap.in_basic(head("SENTINEL1")), head("value-xyz"));
+        assert_eq!(*swap.in_basic(head("another")), head("another"));
+        assert_eq!(
+            *swap.in_basic(b"Authorization: Basic %%\r\n\r\n".to_vec()),
+            b"Authorization: Basic %%\r\n\r\n"
+        );
     }
 
     #[test]

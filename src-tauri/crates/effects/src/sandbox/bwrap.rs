@@ -39,8 +39,11 @@ impl Sandbox {
         add(&["--proc", "/proc", "--dev", "/dev"]);
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
         command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
-        if let Some((socket, _)) = &view.proxy {
-            command.arg("--ro-bind").arg(socket).arg(crate::egress::INSIDE);
+        if let Some(way) = &view.proxy {
+            command.arg("--ro-bind").arg(&way.socket).arg(crate::egress::INSIDE);
+            if let Some(roots) = &way.roots {
+                command.arg("--ro-bind").arg(roots).arg(crate::egress::ROOTS_INSIDE);
+            }
         }
         for place in self.readable() {
             command.arg("--ro-bind-try").arg(place).arg(place);

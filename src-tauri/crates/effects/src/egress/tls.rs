@@ -1,0 +1,163 @@
+//! TLS that ends here, and only between a command and a host that one of its secrets may go to: so the value takes the
+//! sentinel's place on its way there. The command trusts an authority that is made for its one run and forgotten with
+//! it; the server is verified as anybody would verify it, by the name that the grant names.
+//!
+//! One request goes over one connection, and to the host it was opened for: a server that serves others too would hand
+//! the value to whoever else a `Host` line names.
+
+use super::body::{Body, Framing};
+use super::head;
+use super::swap::Swap;
+use super::{Connection, answer};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
+};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The only protocol inside: the one whose heads are read here.
+const HTTP: &[u8] = b"http/1.1";
+
+/// What a command's programs look for roots by: OpenSSL and Go, curl, Python, Node, git.
+pub(super) const ROOTS_BY: [&str; 5] =
+    ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"];
+
+/// An authority that one command trusts, and whom Hermit trusts on its behalf.
+pub(super) struct Authority {
+    key: KeyPair,
+    params: CertificateParams,
+    der: CertificateDer<'static>,
+    roots: Vec<CertificateDer<'static>>,
+    outside: Arc<ClientConfig>,
+}
+
+impl Authority {
+    /// Made anew; `roots` are the authorities of this machine, in DER.
+    pub(super) fn new(roots: Vec<Vec<u8>>) -> Result<Self, String> {
+        let failed = |e: rcgen::Error| format!("no certificate can be made: {e}");
+        let key = KeyPair::generate().map_err(failed)?;
+        let mut params = CertificateParams::new(Vec::new()).map_err(failed)?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        params.distinguished_name.push(DnType::CommonName, "Hermit, for one command");
+        let der = params.self_signed(&key).map_err(failed)?.der().clone();
+        let roots: Vec<CertificateDer<'static>> = roots.into_iter().map(CertificateDer::from).collect();
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(roots.iter().cloned());
+        let config = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+        let config = config.map_err(|e| format!("no TLS can be spoken: {e}"))?;
+        let mut outside = config.with_root_certificates(store).with_no_client_auth();
+        outside.alpn_protocols = vec![HTTP.to_vec()];
+        Ok(Self { key, params, der, roots, outside: Arc::new(outside) })
+    }
+
+    /// Whom the command may trust, as one file of PEM: this authority, and those of the machine for every other host.
+    pub(super) fn pem(&self) -> String {
+        std::iter::once(&self.der).chain(&self.roots).map(|der| pem(der)).collect()
+    }
+
+    /// A certificate for one host.
+    fn speak_as(&self, name: &str) -> Result<Arc<ServerConfig>, String> {
+        let failed = |e: rcgen::Error| format!("no certificate can be made for `{name}`: {e}");
+        let issuer = rcgen::Issuer::from_params(&self.params, &self.key);
+        let key = KeyPair::generate().map_err(failed)?;
+        let mut params = CertificateParams::new(vec![name.to_owned()]).map_err(failed)?;
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let leaf = params.signed_by(&key, &issuer).map_err(failed)?;
+        let secret = PrivateKeyDer::try_from(key.serialize_der()).map_err(str::to_owned)?;
+        let failed = |e: rustls::Error| format!("no TLS can be spoken as `{name}`: {e}");
+        let config = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+        let config = config.map_err(failed)?.with_no_client_auth();
+        let mut config = config.with_single_cert(vec![leaf.der().clone()], secret).map_err(failed)?;
+        config.alpn_protocols = vec![HTTP.to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn pem(der: &[u8]) -> String {
+    use base64::Engine as _;
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+}
+
+/// One request and its answer; why not is told to the command inside its TLS, and kept in `went`.
+pub(super) fn exchange(
+    authority: &Authority,
+    (name, port): (&str, u16),
+    (client, server): (&UnixStream, &TcpStream),
+    (out, back): (Swap, Swap),
+    went: &mut Connection,
+) -> Result<(), String> {
+    let config = authority.speak_as(name)?;
+    let inside = ServerConnection::new(config).map_err(|e| format!("no TLS can be spoken here: {e}"))?;
+    let mut inside = StreamOwned::new(inside, client);
+    let bytes = head::read(&mut inside).map_err(|e| {
+        format!("a secret's host is asked in HTTP/1 within TLS, and this was something else: {e}")
+    })?;
+    let done = head::within(&bytes, name, port).map_err(|why| (400, why)).and_then(|(head, body)| {
+        let wanted = ServerName::try_from(name.to_owned())
+            .map_err(|_| (502, "the host has no name for TLS".to_owned()))?;
+        let outside = ClientConnection::new(Arc::clone(&authority.outside), wanted)
+            .map_err(|e| (502, format!("no TLS can be spoken to `{name}`: {e}")))?;
+        let mut outside = StreamOwned::new(outside, server);
+        ask(&mut inside, &mut outside, &head, body, (out, back), went)
+            .map_err(|e| (502, format!("`{name}` did not answer: {e}")))
+    });
+    if let Err((status, why)) = done {
+        went.verdict = format!("refused: {why}");
+        // A client that is gone needs no answer.
+        let _ = inside.write_all(&answer(status, &why));
+    }
+    inside.conn.send_close_notify();
+    let _ = inside.flush();
+    Ok(())
+}
+
+/// Sends the request with its values, and brings the answer back with sentinels in their place.
+fn ask(
+    inside: &mut (impl Read + Write),
+    outside: &mut (impl Read + Write),
+    head: &[u8],
+    body: Framing,
+    (mut out, mut back): (Swap, Swap),
+    went: &mut Connection,
+) -> io::Result<()> {
+    let head = out.in_basic(head.to_vec());
+    outside.write_all(&out.push(&head))?;
+    went.sent =
+        copy(&mut Body::new(&mut *inside, body), outside, &mut out)?.saturating_add(head.len() as u64);
+    outside.flush()?;
+    went.received = copy(outside, inside, &mut back)?;
+    inside.flush()
+}
+
+/// Copies to the end; bytes read. An answer that ends without the farewell of TLS is one whose length the client knows.
+fn copy(from: &mut impl Read, to: &mut impl Write, swap: &mut Swap) -> io::Result<u64> {
+    let mut buffer = Zeroizing::new(vec![0_u8; 16 * 1024]);
+    let mut count = 0_u64;
+    loop {
+        let n = match from.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof && count > 0 => break,
+            Err(e) => return Err(e),
+        };
+        count = count.saturating_add(n as u64);
+        to.write_all(&swap.push(buffer.get(..n).unwrap_or_default()))?;
+    }
+    to.write_all(&swap.end())?;
+    Ok(count)
+}
