@@ -145,6 +145,44 @@ fn a_commit_a_branch_and_a_tag_are_shown_made_told_and_taken_back() {
     stage.is_sound();
 }
 
+#[conforms("HK-6.2-3")]
+#[test]
+fn a_branch_that_is_moved_by_force_and_a_tag_that_is_deleted_are_grave_on_the_card_and_come_back() {
+    let stage = Stage::new();
+    furnish(&stage);
+    let first = git(&stage, &["rev-parse", "main"]);
+    git(&stage, &["tag", "v1"]);
+    git(&stage, &["checkout", "-q", "-b", "topic"]);
+    git(&stage, &["commit", "-q", "--allow-empty", "-m", "only topic leads here"]);
+    git(&stage, &["checkout", "-q", "main"]);
+    let topic = git(&stage, &["rev-parse", "topic"]);
+    let back = json!({ "name": "refs/heads/topic", "to": "refs/heads/main", "force": true });
+    let task = asks(&stage, &[say("move_ref", back), say("delete_ref", json!({ "name": "refs/tags/v1" }))]);
+    let card = allow(&stage, Then::AsksAgain);
+    for word in ["refs/heads/topic", &first, &topic, "BY FORCE", "destructive"] {
+        assert!(card.contains(word), "`{word}` is not on the card: {card}");
+    }
+    assert_eq!(git(&stage, &["rev-parse", "topic"]), first);
+    let card = allow(&stage, Then::Ends);
+    assert!(card.contains("DELETE") && card.contains("refs/tags/v1"), "{card}");
+    assert_eq!(git(&stage, &["tag"]), "");
+    let told = receipts(&stage, &task);
+    let moves = [("refs/heads/topic", &topic, first.as_str()), ("refs/tags/v1", &first, "nothing")];
+    assert_eq!(told.len(), moves.len(), "{told:#?}");
+    for ((name, before, after), (_, said)) in moves.iter().zip(&told) {
+        let words = format!("`{name}`: {before} before, {after} after");
+        assert!(said.contains(&words), "`{words}` is not in {said}");
+    }
+    stage.prove(&task);
+    for (receipt, _) in told.iter().rev() {
+        stage.hermit(&["rollback", receipt]).ends(4);
+        allow(&stage, Then::Ends);
+    }
+    assert_eq!(git(&stage, &["rev-parse", "topic"]), topic);
+    assert_eq!(git(&stage, &["rev-parse", "v1"]), first);
+    stage.is_sound();
+}
+
 #[test]
 fn a_branch_that_somebody_moved_on_stays_where_they_moved_it() {
     let stage = Stage::new();

@@ -148,6 +148,124 @@ fn a_first_commit_a_branch_and_a_tag_are_made_and_never_over_something() {
     );
 }
 
+const TOPIC: &str = "refs/heads/topic/x";
+
+/// A repository in which `topic/x` is one commit behind `main`, and `aside` is a commit that nothing else leads to.
+fn branched() -> (World, [String; 3]) {
+    let world = world();
+    let first = at(&world, MAIN).unwrap();
+    git(&world, &["branch", "-q", "topic/x"]);
+    git(&world, &["checkout", "-q", "-b", "aside"]);
+    git(&world, &["commit", "-q", "--allow-empty", "-m", "aside"]);
+    let aside = at(&world, "refs/heads/aside").unwrap();
+    git(&world, &["checkout", "-q", "main"]);
+    git(&world, &["commit", "-q", "--allow-empty", "-m", "second"]);
+    let second = at(&world, MAIN).unwrap();
+    (world, [first, second, aside])
+}
+
+fn undone(world: &World, request: &ActionRequest, outcome: &Outcome) -> Outcome {
+    let receipt = receipt(world, request, outcome);
+    let places: Vec<ResourceId> =
+        receipt.changes.iter().map(|c| c.resource.shown().unwrap().parse().unwrap()).collect();
+    let items = effects::plan_rollback(&receipt, &world.hands.observe(&places)).unwrap();
+    world.perform(&world.request(undo_of(receipt.receipt_id, items)))
+}
+
+#[conforms("HK-18.6-1")]
+#[test]
+fn a_branch_is_moved_forward_or_by_force_and_back_again() {
+    for packed in [false, true] {
+        let (world, [first, second, aside]) = branched();
+        if packed {
+            git(&world, &["pack-refs", "--all"]);
+        }
+        let to = |from: &str, to: &str, forward| VcsChange::Move {
+            name: TOPIC.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            forward,
+        };
+        let (request, _) = asked(&world, to(&first, &second, true));
+        let outcome = world.perform(&request);
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{}", said(&outcome));
+        assert_eq!(at(&world, TOPIC), Some(second.clone()));
+        let (beside, _) = asked(&world, to(&second, &aside, true));
+        let outcome = world.perform(&beside);
+        assert!(
+            outcome.error.as_ref().is_some_and(|w| w.contains("leave commits behind")),
+            "{}",
+            said(&outcome)
+        );
+        let (forced, _) = asked(&world, to(&second, &aside, false));
+        assert_eq!(forced.action_class, model::action::ActionClass::VcsMutation);
+        assert!(governance::classify(&forced.action).contains(&model::action::ActionClass::DeleteLocal));
+        let outcome = world.perform(&forced);
+        assert_eq!(outcome.result_code, ResultCode::Succeeded, "{}", said(&outcome));
+        assert_eq!(at(&world, TOPIC), Some(aside));
+        assert_eq!(undone(&world, &forced, &outcome).result_code, ResultCode::Succeeded);
+        assert_eq!(at(&world, TOPIC), Some(second), "{packed}");
+        assert_eq!(git(&world, &["fsck", "--strict"]), "");
+    }
+}
+
+#[conforms("HK-18.6-1")]
+#[test]
+fn a_branch_or_tag_that_is_deleted_comes_back_with_its_log() {
+    for packed in [false, true] {
+        let (world, [first, ..]) = branched();
+        git(&world, &["tag", "v1", &first]);
+        if packed {
+            git(&world, &["pack-refs", "--all"]);
+        }
+        let log = git(&world, &["reflog", "show", "topic/x"]);
+        assert!(!log.is_empty());
+        for name in [TOPIC, "refs/tags/v1"] {
+            let (request, witness) =
+                asked(&world, VcsChange::Delete { name: name.to_owned(), at: first.clone() });
+            let outcome = world.perform(&request);
+            assert_eq!(outcome.result_code, ResultCode::Succeeded, "{}", said(&outcome));
+            assert_eq!(at(&world, name), None);
+            let told = outcome.observed.join("\n");
+            assert!(told.contains(&format!("`{name}`: {first} before, nothing after")), "{told}");
+            // Its host died before it could say so: the ref itself tells, and what was written down beforehand.
+            let settled = world.hands.settle(&request, &witness).outcome.unwrap();
+            assert_eq!(settled.result_code, ResultCode::Succeeded, "{}", said(&settled));
+            assert_eq!(settled.changes, outcome.changes);
+            let undone = undone(&world, &request, &outcome);
+            assert_eq!(undone.result_code, ResultCode::Succeeded, "{}", said(&undone));
+            assert_eq!(at(&world, name), Some(first.clone()), "{packed}");
+        }
+        assert_eq!(git(&world, &["reflog", "show", "topic/x"]), log);
+        assert_eq!(git(&world, &["fsck", "--strict"]), "");
+    }
+}
+
+#[test]
+fn what_is_checked_out_anywhere_is_not_moved_under_whoever_works_there() {
+    let (world, [first, second, aside]) = branched();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let tree = elsewhere.path().join("tree").display().to_string();
+    git(&world, &["worktree", "add", "-q", &tree, "topic/x"]);
+    for (name, from) in [(MAIN, &second), (TOPIC, &first)] {
+        let name = name.to_owned();
+        let to = aside.clone();
+        for change in [
+            VcsChange::Delete { name: name.clone(), at: from.clone() },
+            VcsChange::Move { name: name.clone(), from: from.clone(), to, forward: false },
+        ] {
+            let outcome = world.perform(&asked(&world, change).0);
+            assert_eq!(outcome.result_code, ResultCode::Failed, "{}", said(&outcome));
+            assert!(
+                outcome.error.as_ref().is_some_and(|why| why.contains("checked out")),
+                "{}",
+                said(&outcome)
+            );
+            assert_eq!(at(&world, &name).as_ref(), Some(from));
+        }
+    }
+}
+
 #[conforms("HK-6.2-5")]
 #[test]
 fn a_ref_that_moved_and_a_file_that_changed_since_are_left_alone() {

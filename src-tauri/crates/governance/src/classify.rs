@@ -124,8 +124,11 @@ pub fn classify(action: &Action) -> Vec<ActionClass> {
                 found.insert(ActionClass::CredentialedApiCall);
             }
         }
-        Action::Vcs { .. } => {
+        Action::Vcs { change } => {
             found.insert(ActionClass::VcsMutation);
+            if change.loses() {
+                found.insert(ActionClass::DeleteLocal);
+            }
         }
         Action::Remember { .. } => {
             found.insert(ActionClass::DurableMemoryWrite);

@@ -51,6 +51,20 @@ pub enum Proposal {
         /// Its name, without `refs/tags/`.
         #[serde(deserialize_with = "said")] name: String,
     },
+    /// Point a branch or tag at another commit.
+    MoveRef {
+        /// Its whole name.
+        #[serde(deserialize_with = "said")] name: String,
+        /// A commit, or the whole name of a branch or tag that is at it.
+        #[serde(deserialize_with = "said")] to: String,
+        /// Whether commits may be left behind.
+        #[serde(default)] force: bool,
+    },
+    /// Delete a branch or tag.
+    DeleteRef {
+        /// Its whole name.
+        #[serde(deserialize_with = "said")] name: String,
+    },
     /// Replace the working state.
     Note(WorkingState),
     /// Hold a claim as provisionally true.
@@ -128,6 +142,8 @@ impl Proposal {
             Self::Commit { .. } => "commit",
             Self::Branch { .. } => "branch",
             Self::Tag { .. } => "tag",
+            Self::MoveRef { .. } => "move_ref",
+            Self::DeleteRef { .. } => "delete_ref",
             Self::Note(_) => "note",
             Self::Believe { .. } => "believe",
             Self::Remember { .. } => "remember",
@@ -178,8 +194,8 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     }
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
-        "command" | "fetch" | "commit" | "branch" | "tag" | "note" | "believe" | "remember" | "ask"
-        | "done" => serde_json::from_value(call),
+        "command" | "fetch" | "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note"
+        | "believe" | "remember" | "ask" | "done" => serde_json::from_value(call),
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)

@@ -47,18 +47,23 @@ fn acts() -> Vec<(&'static str, Vec<Answer>)> {
         ("commit", vec![say("commit", json!({ "paths": ["a.txt", "kept/b.txt"], "message": "one\n\ntwo" }))]),
         ("branch", vec![say("branch", json!({ "name": "topic/x" }))]),
         ("tag", vec![say("tag", json!({ "name": "v1" }))]),
+        ("move_ref", vec![say("move_ref", json!({ "name": OLD, "to": "d".repeat(40), "force": true }))]),
+        ("delete_ref", vec![say("delete_ref", json!({ "name": OLD }))]),
     ]
 }
 
 /// Acts that come to a file, which a test of the folder can see.
 fn is_of_files(kind: &str) -> bool {
-    !matches!(kind, "fetch" | "send" | "commit" | "branch" | "tag")
+    !matches!(kind, "fetch" | "send" | "commit" | "branch" | "tag" | "move_ref" | "delete_ref")
 }
 
 /// A look at what is replaced later: nobody is asked about it here, and it tells the version.
 fn fetched() -> Answer {
     fetch("GET", "SERVER/note", None)
 }
+
+/// A branch that nobody has checked out.
+const OLD: &str = "refs/heads/old";
 
 fn at(world: &World, letter: char) {
     world.file(".git/refs/heads/main", &format!("{}\n", letter.to_string().repeat(40)));
@@ -83,6 +88,7 @@ fn allowed(seed: u64, kind: &str, answers: &[Answer]) -> Stage {
     world.file("kept/b.txt", "two");
     world.file(".git/HEAD", "ref: refs/heads/main\n");
     at(&world, 'a');
+    world.file(&format!(".git/{OLD}"), &format!("{}\n", "e".repeat(40)));
     let there = |answer: &Answer| -> Answer {
         let text = serde_json::to_string(answer).unwrap().replace("SERVER", &server.url(""));
         serde_json::from_str(&text).unwrap()
@@ -284,6 +290,11 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             ("somebody has that name, packed", |w| {
                 w.file(".git/packed-refs", &format!("{} refs/heads/topic/x\n", "c".repeat(40)));
             }),
+        ],
+        "move_ref" | "delete_ref" => vec![
+            ("it is elsewhere", |w| w.file(".git/refs/heads/old", &"b".repeat(40))),
+            ("it is gone", |w| std::fs::remove_file(w.path(".git/refs/heads/old")).unwrap()),
+            ("refs are kept otherwise", |w| std::fs::create_dir(w.path(".git/reftable")).unwrap()),
         ],
         "tag" => vec![("somebody has that name", |w| w.file(".git/refs/tags/v1", &"b".repeat(40)))],
         "create" => place,

@@ -248,7 +248,7 @@ pub enum Action {
     },
     /// Ask a server over HTTP or HTTPS, once.
     Fetch(Fetch),
-    /// Change version control: a commit, a branch, a tag.
+    /// Change version control: a commit, or one branch or tag.
     Vcs {
         /// Which change.
         change: VcsChange,
@@ -340,7 +340,8 @@ crate::names! {
 pub struct ExpectedEffect {
     /// What is touched.
     pub resource: ResourceId,
-    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`, `commit`.
+    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`, `commit`; of a ref `create`,
+    /// `replace`, `delete`.
     pub effect: String,
     /// Digest before, if something is there.
     pub before_sha256: Option<Digest>,

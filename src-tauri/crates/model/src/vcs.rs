@@ -16,7 +16,7 @@ pub struct Tracked {
     pub executable: bool,
 }
 
-/// One change of version control. Nothing is ever moved by force, and nothing leaves this machine.
+/// One change of version control: one ref, by compare-and-swap, on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum VcsChange {
@@ -38,6 +38,24 @@ pub enum VcsChange {
         /// The commit it names.
         at: String,
     },
+    /// A branch or tag that nobody has checked out is pointed at another commit.
+    Move {
+        /// Its whole name.
+        name: String,
+        /// Where it is now.
+        from: String,
+        /// Where it goes.
+        to: String,
+        /// Whether what it goes to must come after what it leaves, so that it leaves nothing behind.
+        forward: bool,
+    },
+    /// A branch or tag that nobody has checked out goes; its commits stay for as long as git keeps them.
+    Delete {
+        /// Its whole name.
+        name: String,
+        /// Where it is now.
+        at: String,
+    },
 }
 
 impl VcsChange {
@@ -45,8 +63,13 @@ impl VcsChange {
     pub fn moves(&self) -> &str {
         match self {
             Self::Commit { branch, .. } => branch,
-            Self::Name { name, .. } => name,
+            Self::Name { name, .. } | Self::Move { name, .. } | Self::Delete { name, .. } => name,
         }
+    }
+
+    /// Whether commits may be left behind that no other name leads to.
+    pub const fn loses(&self) -> bool {
+        matches!(self, Self::Delete { .. } | Self::Move { forward: false, .. })
     }
 
     /// Where that must be before; none: nowhere.
@@ -54,6 +77,7 @@ impl VcsChange {
         match self {
             Self::Commit { prior, .. } => prior.as_deref(),
             Self::Name { .. } => None,
+            Self::Move { from: at, .. } | Self::Delete { at, .. } => Some(at),
         }
     }
 
@@ -61,7 +85,7 @@ impl VcsChange {
     pub fn files(&self) -> &[Tracked] {
         match self {
             Self::Commit { files, .. } => files,
-            Self::Name { .. } => &[],
+            Self::Name { .. } | Self::Move { .. } | Self::Delete { .. } => &[],
         }
     }
 
@@ -76,8 +100,14 @@ impl VcsChange {
             return Err(format!("`{name}` is no name of a branch or tag"));
         }
         match self {
-            Self::Name { at, .. } if !is_object(at) => Err(format!("`{at}` is no commit")),
-            Self::Name { .. } => Ok(()),
+            Self::Name { at, .. } | Self::Delete { at, .. } if !is_object(at) => {
+                Err(format!("`{at}` is no commit"))
+            }
+            Self::Move { from, to, .. } if !is_object(from) || !is_object(to) => {
+                Err(format!("`{from}` and `{to}` are not both commits"))
+            }
+            Self::Move { from, to, .. } if from == to => Err(format!("`{name}` is at {to} already")),
+            Self::Name { .. } | Self::Move { .. } | Self::Delete { .. } => Ok(()),
             Self::Commit { branch, prior, files, message } => {
                 if !branch.starts_with("refs/heads/") || prior.as_ref().is_some_and(|at| !is_object(at)) {
                     return Err("a commit goes on top of a branch".to_owned());

@@ -18,6 +18,25 @@ if [ "$op" = name ]; then
   git update-ref -m "hermit: made" "$ref" "$1" ""
   exit 0
 fi
+# What is checked out, here or in another worktree, is never moved under whoever works there.
+free() {
+  git worktree list --porcelain | grep -Fqx "branch $ref" && stop "$ref is checked out; it is left alone" || true
+}
+if [ "$op" = move ]; then
+  git cat-file -e "$1^{commit}" || stop "there is no commit $1"
+  free
+  [ "$2" = any ] || git merge-base --is-ancestor "$prior" "$1" ||
+    stop "$1 does not come after $prior: moving $ref there would leave commits behind"
+  echo "hermit-new $1"
+  git update-ref -m "hermit: moved" "$ref" "$1" "$prior"
+  exit 0
+fi
+if [ "$op" = delete ]; then
+  free
+  echo "hermit-new nothing"
+  git update-ref -d "$ref" "$prior"
+  exit 0
+fi
 message=$1
 shift
 name=$(git config --local user.name || echo Hermit)

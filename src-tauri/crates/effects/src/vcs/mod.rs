@@ -26,6 +26,8 @@ const SCRIPT: &str = include_str!("git.sh");
 const LONGEST: Duration = Duration::from_secs(120);
 /// What git says before the ref moves: where to.
 const NEW: &str = "hermit-new ";
+/// The same of a ref that goes.
+const NOWHERE: &str = "nothing";
 
 impl Hands {
     /// What is checked out in the folder's repository. Looks, and runs nothing.
@@ -42,13 +44,24 @@ impl Hands {
     }
 }
 
-/// The file of the ref before anything.
+/// A file before anything.
 #[derive(Serialize, Deserialize)]
-struct Before {
+struct Place {
     path: RelPath,
     found: Found,
     /// Digest and length of its bytes, which are kept.
     bytes: Option<(Digest, u64)>,
+}
+
+/// The files that an undo puts back.
+#[derive(Serialize, Deserialize)]
+struct Before {
+    /// That of the ref.
+    #[serde(flatten)]
+    of_ref: Place,
+    /// That of its log, which goes with a ref that is deleted.
+    #[serde(default)]
+    log: Option<Place>,
 }
 
 /// Where that is written down for whoever settles.
@@ -92,15 +105,30 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
     if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
         return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
     }
-    let path = refs::file_of(change.moves())?;
-    let found = workspace.look(&path);
-    let there = refs::bytes_of(workspace, &path, 4096)?;
-    let keep = |bytes: Vec<u8>| match hands.contents.keep(&bytes) {
-        Ok(sha256) => Ok((sha256, bytes.len() as u64)),
-        Err(why) => Err(Error::Content { path: path.clone(), why }),
-    };
-    let bytes = there.map(keep).transpose()?;
-    Ok(Before { path, found, bytes })
+    let mut of_ref = place(hands, refs::file_of(change.moves())?)?;
+    let VcsChange::Delete { at, .. } = change else { return Ok(Before { of_ref, log: None }) };
+    if of_ref.bytes.is_none() {
+        // It stands in the list of packed refs only: it is taken back as a file of its own.
+        let (sha256, byte_size) = keep(hands, &of_ref.path, format!("{at}\n").as_bytes())?;
+        of_ref.found = Found::File { sha256, byte_size, mode: Some(0o644) };
+        of_ref.bytes = Some((sha256, byte_size));
+    }
+    let log = place(hands, refs::log_of(change.moves())?)?;
+    Ok(Before { of_ref, log: log.bytes.is_some().then_some(log) })
+}
+
+/// What is at a place, with its bytes kept.
+fn place(hands: &Hands, path: RelPath) -> Result<Place, Error> {
+    let found = hands.workspace.look(&path);
+    let there = refs::bytes_of(&hands.workspace, &path, refs::LOG_BYTES_MAX)?;
+    let bytes = there.map(|bytes| keep(hands, &path, &bytes)).transpose()?;
+    Ok(Place { path, found, bytes })
+}
+
+fn keep(hands: &Hands, path: &RelPath, bytes: &[u8]) -> Result<(Digest, u64), Error> {
+    let kept = hands.contents.keep(bytes);
+    let sha256 = kept.map_err(|why| Error::Content { path: path.clone(), why })?;
+    Ok((sha256, bytes.len() as u64))
 }
 
 /// The words after the script: what is done, to which ref, from where, when, and with what.
@@ -111,6 +139,11 @@ fn words(request: &ActionRequest) -> Vec<String> {
     let mut words: Vec<String> = ["sh", "-c", SCRIPT, "hermit-git"].map(str::to_owned).to_vec();
     match change {
         VcsChange::Name { at, .. } => words.extend(["name".to_owned(), ref_name, prior, stamp, at.clone()]),
+        VcsChange::Move { to, forward, .. } => {
+            let how = if *forward { "forward" } else { "any" };
+            words.extend(["move".to_owned(), ref_name, prior, stamp, to.clone(), how.to_owned()]);
+        }
+        VcsChange::Delete { .. } => words.extend(["delete".to_owned(), ref_name, prior, stamp]),
         VcsChange::Commit { files, message, .. } => {
             words.extend(["commit".to_owned(), ref_name, prior, stamp, message.clone()]);
             for file in files {
@@ -174,7 +207,7 @@ fn told(
     let said = String::from_utf8_lossy(&ran.stdout.kept()).into_owned();
     let new = new_of(&said);
     let now = refs::at(&hands.workspace, change.moves()).ok().flatten();
-    let moved = new.is_some() && now == new;
+    let moved = new.as_ref().is_some_and(|new| now == *new);
     let why = || {
         let complained = String::from_utf8_lossy(&ran.stderr.kept()).trim().to_owned();
         let mine = complained.lines().rev().find_map(|line| line.strip_prefix("hermit: ").map(str::to_owned));
@@ -198,29 +231,27 @@ fn told(
         .observed
         .extend(said.lines().filter_map(|line| line.strip_prefix("hermit-index ").map(str::to_owned)));
     if moved {
-        finish(hands, change, new.as_deref().unwrap_or_default(), before, &mut outcome);
+        finish(hands, change, now.as_deref(), before, &mut outcome);
     }
-    outcome.outputs.extend(report(change, new.as_deref(), &outcome));
+    outcome.outputs.extend(report(change, now.as_deref(), &outcome));
     outcome
 }
 
-/// The ref has moved: its file before and after, so that it can be taken back like one.
-fn finish(hands: &Hands, change: &VcsChange, new: &str, before: &Before, outcome: &mut Outcome) {
-    let resource = ResourceId::File(hands.workspace.id(), before.path.clone()).to_string();
-    outcome.changes.push(Change {
-        resource: Sensitive::from(resource),
-        before: before.found.clone(),
-        after: hands.workspace.look(&before.path),
-        before_image: None,
-        outcome: ItemOutcome::Done,
-    });
-    let resource = ResourceId::File(hands.workspace.id(), before.path.clone());
-    outcome.kept.extend(before.bytes.map(|(sha256, byte_size)| Kept { resource, sha256, byte_size }));
-    outcome.observed.push(moved(change, new));
-}
-
-fn moved(change: &VcsChange, new: &str) -> String {
-    format!("`{}`: {} before, {new} after", change.moves(), change.prior().unwrap_or("nothing"))
+/// The ref has moved: its files before and after, so that it can be taken back like them.
+fn finish(hands: &Hands, change: &VcsChange, now: Option<&str>, before: &Before, outcome: &mut Outcome) {
+    for place in std::iter::once(&before.of_ref).chain(&before.log) {
+        let resource = ResourceId::File(hands.workspace.id(), place.path.clone());
+        outcome.changes.push(Change {
+            resource: Sensitive::from(resource.to_string()),
+            before: place.found.clone(),
+            after: hands.workspace.look(&place.path),
+            before_image: None,
+            outcome: ItemOutcome::Done,
+        });
+        outcome.kept.extend(place.bytes.map(|(sha256, byte_size)| Kept { resource, sha256, byte_size }));
+    }
+    let (from, to) = (change.prior().unwrap_or("nothing"), now.unwrap_or("nothing"));
+    outcome.observed.push(format!("`{}`: {from} before, {to} after", change.moves()));
 }
 
 /// After a crash, or an end that nobody heard: where the ref is tells what became of it.
@@ -240,10 +271,10 @@ fn settled(
 ) -> Outcome {
     let Transcript { state, stdout, .. } = spool::settle_any(hands, request);
     let new = new_of(&String::from_utf8_lossy(&stdout));
-    let now = refs::at(&hands.workspace, change.moves());
+    let there = refs::at(&hands.workspace, change.moves());
     let reason = why.unwrap_or_else(|| "interrupted".to_owned());
-    let (code, error) = match now {
-        Ok(now) if now.is_some() && now == new => (ResultCode::Succeeded, None),
+    let (code, error) = match &there {
+        Ok(now) if new.as_ref() == Some(now) => (ResultCode::Succeeded, None),
         // Something of it lives, and may yet move the ref.
         _ if state == TranscriptState::Running => {
             (ResultCode::UnknownOutcome, Some(format!("{reason}; it still runs")))
@@ -258,20 +289,23 @@ fn settled(
     };
     let mut outcome = blank(hands, request, started, error);
     outcome.result_code = code;
-    if let (ResultCode::Succeeded, Some(new)) = (code, &new) {
+    let now = there.ok().flatten();
+    if code == ResultCode::Succeeded {
         outcome.observed.push("found out by looking".to_owned());
         let written = hands.spool.written(request.action_request_id, BEFORE).ok().flatten();
         let before: Option<Before> = written.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         if let Some(before) = before {
-            finish(hands, change, new, &before, &mut outcome);
+            finish(hands, change, now.as_deref(), &before, &mut outcome);
         }
     }
-    outcome.outputs.extend(report(change, new.as_deref(), &outcome));
+    outcome.outputs.extend(report(change, now.as_deref(), &outcome));
     outcome
 }
 
-fn new_of(said: &str) -> Option<String> {
-    said.lines().find_map(|line| line.strip_prefix(NEW)).map(|new| new.trim().to_owned())
+/// Where git said the ref would be; `Some(None)` is nowhere.
+fn new_of(said: &str) -> Option<Option<String>> {
+    let new = said.lines().find_map(|line| line.strip_prefix(NEW))?.trim();
+    Some((new != NOWHERE).then(|| new.to_owned()))
 }
 
 fn blank(hands: &Hands, request: &ActionRequest, started: UnixMs, error: Option<String>) -> Outcome {
@@ -298,16 +332,20 @@ fn summary(change: &VcsChange) -> Vec<String> {
             ["git", "commit", branch, message].map(str::to_owned).to_vec()
         }
         VcsChange::Name { name, at } => ["git", "update-ref", name, at].map(str::to_owned).to_vec(),
+        VcsChange::Move { name, from, to, .. } => {
+            ["git", "update-ref", name, to, from].map(str::to_owned).to_vec()
+        }
+        VcsChange::Delete { name, at } => ["git", "update-ref", "-d", name, at].map(str::to_owned).to_vec(),
     }
 }
 
 /// For the proposer, and for whoever looks it up.
-fn report(change: &VcsChange, new: Option<&str>, outcome: &Outcome) -> Option<Output> {
+fn report(change: &VcsChange, now: Option<&str>, outcome: &Outcome) -> Option<Output> {
     let value = json!({
         "op": "vcs",
         "ref": change.moves(),
         "before": change.prior(),
-        "after": if outcome.result_code == ResultCode::Succeeded { new } else { change.prior() },
+        "after": if outcome.result_code == ResultCode::Succeeded { now } else { change.prior() },
         "result_code": outcome.result_code,
         "files": change.files().len(),
         "observed": outcome.observed,

@@ -7,6 +7,8 @@ use model::witness::Found;
 
 /// Bytes of the file of packed refs that are read.
 const PACKED_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Bytes of the longest log of a ref that is kept when the ref is deleted.
+pub(super) const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of the file of one ref.
 const LOOSE_BYTES_MAX: u64 = 4096;
 
@@ -25,6 +27,12 @@ pub(super) fn file_of(name: &str) -> Result<RelPath, Error> {
         return Err(Error::Request(format!("`{name}` is no name of a ref")));
     }
     RelPath::from_bytes(format!(".git/{name}").as_bytes()).map_err(|e| Error::Request(e.to_string()))
+}
+
+/// The file of its log.
+pub(super) fn log_of(name: &str) -> Result<RelPath, Error> {
+    file_of(name)?;
+    plain(&format!(".git/logs/{name}"))
 }
 
 fn plain(text: &str) -> Result<RelPath, Error> {

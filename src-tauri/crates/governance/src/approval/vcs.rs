@@ -4,6 +4,10 @@ use super::card::{Line, LineKind, effect};
 use super::visible::{visible, visible_path};
 use model::vcs::VcsChange;
 
+fn destructive(text: String) -> Line {
+    Line { kind: LineKind::Destructive, text }
+}
+
 /// What would be made, and with what.
 pub(super) fn lines(change: &VcsChange) -> Vec<Line> {
     match change {
@@ -11,6 +15,26 @@ pub(super) fn lines(change: &VcsChange) -> Vec<Line> {
             effect(format!("make \"{}\" in version control, at commit {}", visible(name), visible(at))),
             effect("nothing may have that name yet; no file changes".to_owned()),
         ],
+        VcsChange::Move { name, from, to, forward } => {
+            let (name, from, to) = (visible(name), visible(from), visible(to));
+            let text = format!("point \"{name}\" at commit {to}; it must still be at {from}");
+            let rest = "no file changes; it is refused while it is checked out anywhere".to_owned();
+            if *forward {
+                let after = format!("{to} must come after {from}, so that no commit is left behind");
+                return vec![effect(text), effect(after), effect(rest)];
+            }
+            let lost =
+                format!("BY FORCE: what only \"{name}\" led to is left to git, which throws it away in time");
+            vec![destructive(text), destructive(lost), effect(rest)]
+        }
+        VcsChange::Delete { name, at } => {
+            let (name, at) = (visible(name), visible(at));
+            vec![
+                destructive(format!("DELETE \"{name}\" from version control; it must still be at {at}")),
+                destructive("what only it led to is left to git, which throws it away in time".to_owned()),
+                effect("no file changes; it is refused while it is checked out anywhere".to_owned()),
+            ]
+        }
         VcsChange::Commit { branch, prior, files, message } => {
             let from = match prior {
                 Some(at) => format!("which must still be at {}", visible(at)),
@@ -27,13 +51,10 @@ pub(super) fn lines(change: &VcsChange) -> Vec<Line> {
                             "file {at}: with {} as it is: sha256 {sha256}{run}",
                             visible_path(&file.path)
                         )),
-                        None => Line {
-                            kind: LineKind::Destructive,
-                            text: format!(
-                                "file {at}: WITHOUT {}, which is not there any more{run}",
-                                visible_path(&file.path)
-                            ),
-                        },
+                        None => destructive(format!(
+                            "file {at}: WITHOUT {}, which is not there any more{run}",
+                            visible_path(&file.path)
+                        )),
                     }
                 })
                 .collect();

@@ -84,7 +84,10 @@ impl Facts {
                 facts.targets += 1;
             }
             // What is committed is read; a key among it would be in every clone.
-            Action::Vcs { change } => change.files().iter().for_each(|tracked| facts.add_path(&tracked.path)),
+            Action::Vcs { change } => {
+                change.files().iter().for_each(|tracked| facts.add_path(&tracked.path));
+                facts.deletes += i64::from(change.loses());
+            }
             Action::Remember { .. } => {}
         }
         facts

@@ -40,6 +40,11 @@ pub fn summary(action: &Action) -> String {
         }
         Action::Vcs { change } => match change {
             VcsChange::Name { name, .. } => format!("make \"{}\" in version control", visible(name)),
+            VcsChange::Move { name, to, forward, .. } => {
+                let how = if *forward { "move" } else { "move by force" };
+                format!("{how} \"{}\" in version control to {}", visible(name), visible(to))
+            }
+            VcsChange::Delete { name, .. } => format!("delete \"{}\" in version control", visible(name)),
             VcsChange::Commit { branch, files, message, .. } => {
                 let first = visible(message.lines().next().unwrap_or_default());
                 format!("commit {} on \"{}\": \"{first}\"", count(files.len(), "file"), visible(branch))

@@ -25,6 +25,9 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
         (command(&["make"], false), vec![ExecuteCommand]),
         (command(&["make"], true), vec![NetworkWrite, ExecuteCommand, NetworkRead]),
         (commit(), vec![VcsMutation]),
+        (move_ref(true), vec![VcsMutation]),
+        (move_ref(false), vec![VcsMutation, DeleteLocal]),
+        (delete_ref(), vec![VcsMutation, DeleteLocal]),
         (fetch(), vec![NetworkRead]),
         (send(), vec![CredentialedApiCall, NetworkWrite]),
         (remember("x"), vec![DurableMemoryWrite]),
@@ -94,6 +97,7 @@ fn resources_are_exactly_the_places_touched() {
     assert_eq!(names(&command(&["make"], true)), [at(""), "host:*:0".to_owned()]);
     assert_eq!(names(&remember("x")), Vec::<String>::new());
     assert_eq!(names(&commit()), [at("a.sh"), at("gone.txt"), format!("ref:{SPACE}/refs/heads/main")]);
+    assert_eq!(names(&delete_ref()), [format!("ref:{SPACE}/refs/tags/v1")]);
     assert_eq!(names(&fetch()), ["host:example.org:443"]);
     assert_eq!(names(&send()), ["host:api.example.org:8443", "secret:notes"]);
     let undo = names(&rollback(&[create("a")]));

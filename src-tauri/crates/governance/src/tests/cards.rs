@@ -180,6 +180,9 @@ fn every_field_of_a_packet_shows_on_its_card() {
         fetch(),
         send(),
         commit(),
+        move_ref(true),
+        move_ref(false),
+        delete_ref(),
     ];
     for action in actions {
         let packet = packet(action);

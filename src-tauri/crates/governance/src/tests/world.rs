@@ -150,6 +150,18 @@ pub(crate) fn commit() -> Action {
     }
 }
 
+/// A branch that goes elsewhere, forward or by force.
+pub(crate) fn move_ref(forward: bool) -> Action {
+    let (name, from, to) = ("refs/heads/old".to_owned(), "a".repeat(40), "b".repeat(40));
+    Action::Vcs { change: model::vcs::VcsChange::Move { name, from, to, forward } }
+}
+
+/// A tag that goes.
+pub(crate) fn delete_ref() -> Action {
+    let (name, at) = ("refs/tags/v1".to_owned(), "a".repeat(40));
+    Action::Vcs { change: model::vcs::VcsChange::Delete { name, at } }
+}
+
 /// Change sets, commands and all other kinds of action that a proposer can make.
 pub(crate) fn every_kind() -> Vec<Action> {
     vec![
@@ -165,6 +177,9 @@ pub(crate) fn every_kind() -> Vec<Action> {
         fetch(),
         send(),
         commit(),
+        move_ref(true),
+        move_ref(false),
+        delete_ref(),
         remember("the tests take a minute"),
         rollback(&[overwrite("a.txt")]),
     ]

@@ -77,6 +77,8 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
         ("commit", json!({ "paths": ["a.txt", "b/c.txt"], "message": "m" })),
         ("branch", json!({ "name": "topic" })),
         ("tag", json!({ "name": "v1" })),
+        ("move_ref", json!({ "name": "refs/heads/old", "to": "refs/heads/main", "force": true })),
+        ("delete_ref", json!({ "name": "refs/tags/v1" })),
         (
             "note",
             json!({

@@ -382,6 +382,8 @@ impl Plan {
             | Proposal::Commit { .. }
             | Proposal::Branch { .. }
             | Proposal::Tag { .. }
+            | Proposal::MoveRef { .. }
+            | Proposal::DeleteRef { .. }
             | Proposal::Remember { .. }
             | Proposal::Ask { .. }
             | Proposal::Done { .. } => self.act = Some(proposal),
@@ -398,6 +400,8 @@ pub(super) const fn name_of(proposal: &Proposal) -> &'static str {
         Proposal::Commit { .. } => "commit",
         Proposal::Branch { .. } => "branch",
         Proposal::Tag { .. } => "tag",
+        Proposal::MoveRef { .. } => "move_ref",
+        Proposal::DeleteRef { .. } => "delete_ref",
         Proposal::Note(_) => "note",
         Proposal::Believe { .. } => "believe",
         Proposal::Remember { .. } => "remember",

@@ -86,12 +86,14 @@ impl Kernel {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
-            Proposal::Commit { .. } | Proposal::Branch { .. } | Proposal::Tag { .. } => {
-                match super::vcs::change_of(hands, workspace, proposal) {
-                    Ok(action) => action,
-                    Err(unfit) => return Ok(Err(unfit)),
-                }
-            }
+            Proposal::Commit { .. }
+            | Proposal::Branch { .. }
+            | Proposal::Tag { .. }
+            | Proposal::MoveRef { .. }
+            | Proposal::DeleteRef { .. } => match super::vcs::change_of(hands, workspace, proposal) {
+                Ok(action) => action,
+                Err(unfit) => return Ok(Err(unfit)),
+            },
             Proposal::Remember { claim, scope, reason, evidence, belief_id } => Action::Remember {
                 claim: claim.clone(),
                 scope: scope.clone(),

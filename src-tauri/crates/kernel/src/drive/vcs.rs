@@ -4,7 +4,7 @@ use super::normalise::Unfit;
 use crate::ports::Hands;
 use iteration::Proposal;
 use model::action::{Action, ExpectedEffect};
-use model::vcs::{Tracked, VcsChange};
+use model::vcs::{Tracked, VcsChange, is_object, is_ref};
 use model::witness::Found;
 use model::{RelPath, ResourceId, WorkspaceId};
 
@@ -33,10 +33,45 @@ pub(super) fn change_of(
             }
             VcsChange::Name { name, at }
         }
+        Proposal::MoveRef { name, to, force } => {
+            let (name, from) = named(hands, workspace, name)?;
+            let to = if is_object(to) { to.clone() } else { named(hands, workspace, to)?.1 };
+            not_checked_out(head.branch.as_ref(), &name)?;
+            VcsChange::Move { name, from, to, forward: !force }
+        }
+        Proposal::DeleteRef { name } => {
+            let (name, at) = named(hands, workspace, name)?;
+            not_checked_out(head.branch.as_ref(), &name)?;
+            VcsChange::Delete { name, at }
+        }
         _ => return Err(Unfit("it is no change of version control".to_owned())),
     };
     change.check().map_err(Unfit)?;
     Ok(Action::Vcs { change })
+}
+
+/// A ref by its whole name, and the object it is at.
+fn named(hands: &dyn Hands, workspace: WorkspaceId, name: &str) -> Result<(String, String), Unfit> {
+    if !is_ref(name) {
+        let say = format!("`{name}` is no whole name of a ref, as `refs/heads/topic` or `refs/tags/v1`");
+        return Err(Unfit(say));
+    }
+    let found = hands.observe(&[ResourceId::Ref(workspace, name.to_owned())]);
+    match found.into_iter().next().map(|print| print.state) {
+        Some(Found::Version { value }) => Ok((name.to_owned(), value)),
+        Some(Found::Unreadable { reason }) => Err(Unfit(reason)),
+        _ => Err(Unfit(format!("there is no `{name}`"))),
+    }
+}
+
+/// The branch that is checked out is changed by committing on it.
+fn not_checked_out(head: Option<&String>, name: &str) -> Result<(), Unfit> {
+    match head {
+        Some(branch) if branch == name => {
+            Err(Unfit(format!("`{name}` is checked out; the person switches to another branch first")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn tracked(hands: &dyn Hands, workspace: WorkspaceId, paths: &[RelPath]) -> Result<Vec<Tracked>, Unfit> {
@@ -63,6 +98,8 @@ pub(super) fn foreseen(workspace: WorkspaceId, change: &VcsChange) -> ExpectedEf
     let effect = match change {
         VcsChange::Commit { .. } => "commit",
         VcsChange::Name { .. } => "create",
+        VcsChange::Move { .. } => "replace",
+        VcsChange::Delete { .. } => "delete",
     };
     ExpectedEffect {
         resource: ResourceId::Ref(workspace, change.moves().to_owned()),
@@ -81,5 +118,7 @@ pub(super) fn in_words(change: &VcsChange) -> String {
             format!("commit {} files to {branch}: {first}", files.len())
         }
         VcsChange::Name { name, at } => format!("make {name} at {at}"),
+        VcsChange::Move { name, from, to, .. } => format!("move {name} from {from} to {to}"),
+        VcsChange::Delete { name, at } => format!("delete {name}, which is at {at}"),
     }
 }
