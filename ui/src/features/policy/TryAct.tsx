@@ -14,7 +14,7 @@ import styles from "./Policy.module.css";
 type Kind = Act["kind"];
 const KINDS: readonly { value: Kind; label: string }[] = [
   { value: "read", label: "Read" }, { value: "write", label: "Write" }, { value: "delete", label: "Delete" },
-  { value: "move", label: "Move" }, { value: "command", label: "Command" },
+  { value: "move", label: "Move" }, { value: "command", label: "Command" }, { value: "fetch", label: "Server" },
 ];
 
 /** Words of a command as a shell would split them, quotes and all; nothing is run. */
@@ -31,6 +31,7 @@ export function TryAct() {
   const [path, setPath] = useState("notes.txt");
   const [to, setTo] = useState("archive/notes.txt");
   const [line, setLine] = useState("cargo test");
+  const [url, setUrl] = useState("https://example.org/");
   const [untrusted, setUntrusted] = useState(false);
   const [flag, setFlag] = useState(false);
   const [about, setAbout] = useState("");
@@ -38,8 +39,9 @@ export function TryAct() {
   const act: Act = kind === "command" ? { kind, argv: words(line), network: flag }
     : kind === "write" ? { kind, path, replaces: flag }
     : kind === "move" ? { kind, from: path, to }
+    : kind === "fetch" ? { kind, url, method: flag ? "POST" : "GET" }
     : { kind, path };
-  const isWhole = kind === "command" ? words(line).length > 0 : path.trim() !== "" && (kind !== "move" || to.trim() !== "");
+  const isWhole = kind === "command" ? words(line).length > 0 : kind === "fetch" ? URL.canParse(url) : path.trim() !== "" && (kind !== "move" || to.trim() !== "");
   const judged = useAsk("policy.test", { profile, act, untrusted }, { enabled: isWhole, keep: true });
   const why = useAsk("policy.explain", { about: explained ?? "" }, { enabled: explained !== null });
   return (
@@ -52,9 +54,12 @@ export function TryAct() {
         <Segmented<Kind> label="Act" value={kind} options={KINDS} onChange={setKind} />
         {kind === "command"
           ? <TextField label="Command" mono value={line} onChange={(event) => setLine(event.target.value)} />
+          : kind === "fetch"
+          ? <TextField label="Address" mono value={url} onChange={(event) => setUrl(event.target.value)} />
           : <TextField label={kind === "move" ? "From" : "Path, from the folder"} mono value={path} onChange={(event) => setPath(event.target.value)} />}
         {kind === "move" && <TextField label="To" mono value={to} onChange={(event) => setTo(event.target.value)} />}
         {kind === "command" && <Check label="It asks for the network" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
+        {kind === "fetch" && <Check label="It sends something" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
         {kind === "write" && <Check label="It replaces what is there" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
         <Check label="The proposer had read something untrusted" checked={untrusted} onChange={(event) => setUntrusted(event.target.checked)} />
         {isWhole

@@ -20,7 +20,9 @@ export type Act =
   /** Moves a file. */
   | { kind: "move"; from: string; to: string }
   /** Runs a command. */
-  | { kind: "command"; argv: string[]; network?: boolean };
+  | { kind: "command"; argv: string[]; network?: boolean }
+  /** Asks a server. */
+  | { kind: "fetch"; url: string; method?: string | null };
 
 /** Nothing to say. */
 export type Profiles = Record<string, never>;

@@ -8,7 +8,9 @@ use model::action::{Action, ActionRequest, ChangeItem, Prior, ReadItem};
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
 use model::standing::{Cover, StandingGrant, StandingScope};
+use model::web::Fetch;
 use model::{ActionRequestId, Digest, ReceiptId, RelPath};
+use serde_json::json;
 use wire::policy::{
     Act, Backtest, Backtested, Check, Checked, Dissent, Dissented, Explain, Judged, Overrule, Overruled,
     ProfileList, ProfileRow, Profiles, RuleList, RuleRow, Rules, Suggest, Suggestions, Test, Trial,
@@ -113,6 +115,12 @@ fn action(act: Act) -> Result<Action, Error> {
         Act::Command { argv, network } => {
             let (hosts, secrets) = (Vec::new(), Vec::new());
             Ok(Action::Command { argv, cwd: RelPath::ROOT, network, timeout_ms: 60_000, hosts, secrets })
+        }
+        Act::Fetch { url, method } => {
+            let asked = json!({ "url": url, "method": method.as_deref().unwrap_or("GET") });
+            let fetch: Fetch = serde_json::from_value(asked).map_err(|e| usage(format!("`{url}`: {e}")))?;
+            fetch.check().map_err(usage)?;
+            Ok(Action::Fetch(fetch))
         }
     }
 }

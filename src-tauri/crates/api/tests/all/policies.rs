@@ -25,6 +25,24 @@ fn an_act_is_judged_without_being_proposed() {
         verdict(&home, json!({ "act": { "kind": "delete", "path": "a" }, "profile": "destructive_denied" })),
         "deny"
     );
+    for (profile, method, wanted) in [
+        ("local_edit_allowed", None, "deny"),
+        ("network_read_allowed", None, "require_approval"),
+        ("network_read_allowed", Some("POST"), "downgrade"),
+        ("readonly_analysis", Some("DELETE"), "downgrade"),
+        ("external_publish_gated", Some("POST"), "require_approval"),
+    ] {
+        let act = json!({ "kind": "fetch", "url": "https://example.org/a", "method": method });
+        let said = verdict(&home, json!({ "act": act, "profile": profile }));
+        assert_eq!(said, wanted, "{profile} {method:?}");
+    }
+    for (url, method) in
+        [("example.org", "GET"), ("https://example.org/", "LOOK"), ("file:///etc/passwd", "GET")]
+    {
+        let act = json!({ "kind": "fetch", "url": url, "method": method });
+        let refused = home.ask("policy.test", json!({ "act": act })).unwrap_err();
+        assert_eq!(refused.code, wire::Code::Usage, "{refused:?}");
+    }
     let rules = "@id(\"trial.no_tmp\") @reason(\"not today\") forbid (principal, action == Hermit::Action::\"execute_command\", resource);";
     let judged = home.must("policy.test", json!({ "act": command, "trial": { "rules": rules } }));
     assert_eq!(judged["verdict"], "deny");

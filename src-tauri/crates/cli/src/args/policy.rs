@@ -80,6 +80,7 @@ pub struct TrialArgs {
 Examples:
   hermit policy test --delete notes/old.md
   hermit policy test --profile readonly_analysis --command cargo test
+  hermit policy test --profile external_publish_gated --method POST --fetch https://example.org/posts
   hermit policy test --untrusted --write .git/hooks/pre-commit
 It ends with 0 when the act would be allowed, 4 when a person would be asked, 3 when it would be refused.")]
 pub struct TestArgs {
@@ -95,6 +96,9 @@ pub struct TestArgs {
     /// Whether the file to write is there already.
     #[arg(long, requires = "write")]
     pub replaces: bool,
+    /// How the server is asked: `GET`, `POST` and so on.
+    #[arg(long, requires = "fetch", value_name = "METHOD")]
+    pub method: Option<String>,
     /// Whether the proposer had read anything untrusted.
     #[arg(long)]
     pub untrusted: bool,
@@ -125,6 +129,9 @@ pub struct ActArgs {
     /// Runs a command: everything behind this flag.
     #[arg(long, num_args = 1.., allow_hyphen_values = true, value_names = ["PROGRAM", "ARG"])]
     pub command: Option<Vec<String>>,
+    /// Asks a server.
+    #[arg(long, value_name = "URL")]
+    pub fetch: Option<String>,
 }
 
 /// `hermit policy backtest`.

@@ -121,7 +121,7 @@ fn overrule(context: &Context, act: String, reason: String, hours: u32, uses: u3
 
 fn test(context: &Context, args: TestArgs) -> Came {
     let trial = trial(&args.trial)?;
-    let act = act(args.act, args.replaces, args.network)?;
+    let act = act(args.act, args.replaces, args.network, args.method)?;
     let test = Test { profile: args.profile, act, untrusted: args.untrusted, walls: args.walls, trial };
     let found = context.free()?.call(&test)?;
     context.out.answer(&found, judged)?;
@@ -132,10 +132,11 @@ fn test(context: &Context, args: TestArgs) -> Came {
     })
 }
 
-fn act(args: ActArgs, replaces: bool, network: bool) -> Result<Act, Error> {
-    let ActArgs { read, write, delete, moved, command } = args;
+fn act(args: ActArgs, replaces: bool, network: bool, method: Option<String>) -> Result<Act, Error> {
+    let ActArgs { read, write, delete, moved, command, fetch } = args;
     let moved = moved.and_then(|pair| <[String; 2]>::try_from(pair).ok());
     match (read, write, delete, moved, command) {
+        _ if fetch.is_some() => Ok(Act::Fetch { url: fetch.unwrap_or_default(), method }),
         (Some(path), ..) => Ok(Act::Read { path }),
         (_, Some(path), ..) => Ok(Act::Write { path, replaces }),
         (_, _, Some(path), ..) => Ok(Act::Delete { path }),

@@ -3,7 +3,7 @@
 use super::bundle::{Bundle, Layer, Rule, Softness};
 use super::{PolicyEngine, SCHEMA};
 use crate::{Error, classify, resources};
-use model::action::{Action, ActionRequest, Reversibility};
+use model::action::{Action, ActionRequest};
 use model::policy::Profile;
 use model::{ActionRequestId, AttemptId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
 use std::collections::BTreeSet;
@@ -95,9 +95,9 @@ pub fn hypothetical(action: Action) -> ActionRequest {
         attempt_id: AttemptId::new(nobody),
         action_class: classes.first().copied().unwrap_or(model::action::ActionClass::ReadLocal),
         target_resources: resources(WorkspaceId::new(nobody), &action),
+        reversibility_hint: crate::risk::reversibility(&action),
         action,
         expected_effects: Vec::new(),
-        reversibility_hint: Reversibility::Reversible,
         reason: String::new(),
         proposed_by: PrincipalId::new(nobody),
         proposed_at: UnixMs(0),

@@ -54,6 +54,14 @@ pub enum Act {
         #[serde(default)]
         network: bool,
     },
+    /// Asks a server.
+    Fetch {
+        /// `https://…`, or `http://…`.
+        url: String,
+        /// `GET` when absent; `POST`, `PUT`, `PATCH` and `DELETE` send.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        method: Option<String>,
+    },
 }
 
 impl Default for Act {
