@@ -439,6 +439,25 @@ fn search_finds_words_and_their_beginnings_in_events_and_small_artifacts() {
 }
 
 #[test]
+fn the_text_of_an_artifact_that_goes_is_found_no_more_and_no_other_goes_with_it() {
+    let mut desk = Desk::new();
+    let mut made = Vec::new();
+    for bytes in [b"a kettle of copper".to_vec(), b"a kettle of tin".to_vec(), b"a kettle of clay".to_vec()] {
+        let (artifact, draft) = desk.world.artifact(desk.place, ArtifactKind::FileSnapshot, &bytes, vec![]);
+        desk.put_with(vec![draft], vec![(Digest::of(&bytes), bytes)]);
+        made.push(artifact.artifact_id);
+    }
+    let find = |desk: &Desk, text: &str| desk.query.search(text, Ask::ALL).expect("it reads").rows.len();
+    assert_eq!((find(&desk, "kettle"), find(&desk, "tin")), (3, 1));
+    let gone = [made[1], made[2]].map(|artifact_id| {
+        desk.world.draft(desk.place, ArtifactExpired { artifact_id, reason: "old".into() })
+    });
+    desk.put(gone.to_vec());
+    assert_eq!((find(&desk, "kettle"), find(&desk, "copper")), (1, 1));
+    assert_eq!((find(&desk, "tin"), find(&desk, "clay")), (0, 0));
+}
+
+#[test]
 fn the_lineage_of_a_task_is_folded_from_its_events() {
     let mut desk = Desk::new();
     let (made, draft) = desk.world.artifact(desk.place, ArtifactKind::Answer, b"x", vec![]);

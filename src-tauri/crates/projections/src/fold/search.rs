@@ -261,9 +261,8 @@ fn forget_content(seen: &Seen<'_>, artifact: &str) -> rusqlite::Result<()> {
     let statement = "SELECT doc FROM view_search_docs WHERE content IS NOT NULL AND doc = ?2 + ?3 * \
                      (SELECT seq FROM view_artifacts WHERE artifact_id = ?1)";
     let mut found = seen.conn.prepare_cached(statement)?;
-    let docs: Vec<i64> = found
-        .query_map(params![artifact, CONTENT, DOCS_MAX], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let docs: Vec<i64> =
+        found.query_map(params![artifact, CONTENT, DOCS_MAX], |row| row.get(0))?.collect::<Result<_, _>>()?;
     drop_docs(seen, &docs)
 }
 
