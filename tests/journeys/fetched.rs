@@ -1,11 +1,12 @@
 //! A request to a server: seen before it leaves, sent once to the host that was shown, and told by its receipt.
 
 use super::server;
-use super::stage::Stage;
+use super::stage::{Stage, say_yes};
 use super::tree;
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
+use testkit::pty::Pty;
 use testkit::{Answers, Server};
 
 const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
@@ -162,6 +163,47 @@ fn a_secret_goes_to_its_own_host_by_its_handle_and_is_nowhere_in_the_store() {
     assert!(!screen.contains(VALUE));
     stage.is_sound();
     // The store, the folder worked in, and the proof.
+    for (name, thing) in tree::of(proof.parent().expect("a folder")) {
+        let tree::Thing::File(_, bytes) = thing else { continue };
+        let found = bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());
+        assert!(!found, "the value is in {}", name.display());
+    }
+}
+
+#[conforms("HK-17.3-1")]
+#[test]
+fn a_command_proves_who_it_is_over_tls_with_a_secret_that_it_never_sees() {
+    let stage = Stage::new();
+    let (port, heard, certificate) = server::in_tls();
+    let host = format!("127.0.0.1:{port}");
+    keep(&stage, "shop", &host);
+    std::fs::write(stage.at("authority.pem"), certificate).expect("a file");
+    let script = format!(
+        "curl -sS -H \"Authorization: Bearer $HERMIT_SECRET_SHOP\" https://{host}/orders | tee said.txt"
+    );
+    let order = json!({ "tool": "command", "arguments":
+        { "argv": ["sh", "-c", script], "network": true, "hosts": [host], "secrets": ["shop"] } });
+    let (task, approval) = asked(&runs(&stage, "external_publish_gated", &[order], 4));
+    let shown = card(&stage, &approval);
+    assert!(shown.contains("secret:shop") && shown.contains(&host), "{shown}");
+    // Whom this machine trusts, as an administrator would say it; and walls with a network of their own, which a root
+    // without its powers could not put up.
+    let [home, vault, authority] = [stage.home(), stage.at("vault.txt"), stage.at("authority.pem")]
+        .map(|path| path.display().to_string());
+    let environment =
+        [("HERMIT_HOME", &*home), ("HERMIT_PASSPHRASE_FILE", &*vault), ("SSL_CERT_FILE", &*authority)];
+    let mut pty = Pty::spawn(super::hermit(), &["approvals", "approve", &approval], &environment);
+    say_yes(&mut pty, "critical");
+    let (code, screen) = pty.end();
+    assert_eq!(code, 0, "{screen}");
+    let told = receipt(&stage, &task);
+    let sent = heard.try_recv().unwrap_or_else(|_| panic!("nobody was asked: {told}"));
+    assert!(sent.contains(&format!("Authorization: Bearer {VALUE}\r\n")), "{sent}");
+    let said = std::fs::read_to_string(stage.work().join("said.txt")).expect("what came back");
+    assert!(said.contains("Authorization: Bearer hermit-shop-"), "{said}");
+    assert!(told.contains(&format!("network: {host} at 127.0.0.1: allowed")), "{told}");
+    let proof = stage.prove(&task);
+    stage.is_sound();
     for (name, thing) in tree::of(proof.parent().expect("a folder")) {
         let tree::Thing::File(_, bytes) = thing else { continue };
         let found = bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes());

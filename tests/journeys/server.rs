@@ -1,7 +1,10 @@
 //! Servers that a model should be behind, on loopback, each with its own fault.
 
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// How a server answers.
@@ -49,6 +52,42 @@ pub fn script(answers: &[serde_json::Value]) -> String {
         }
     });
     format!("openai:http://127.0.0.1:{port}/v1#scripted")
+}
+
+/// A server in TLS that sends back the heads it is sent, and tells the test; its port, and its certificate as PEM.
+pub fn in_tls() -> (u16, mpsc::Receiver<String>, String) {
+    let own = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).expect("a key");
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        ServerConfig::builder_with_provider(ring).with_safe_default_protocol_versions().expect("TLS");
+    let config =
+        config.with_no_client_auth().with_single_cert(vec![own.cert.der().clone()], key).expect("a pair");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let (send, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let inside = ServerConnection::new(Arc::clone(&config)).expect("TLS");
+            let mut stream = StreamOwned::new(inside, stream);
+            let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+            while !bytes.ends_with(b"\r\n\r\n") {
+                match stream.read(&mut buffer) {
+                    Ok(n) if n > 0 => bytes.extend_from_slice(&buffer[..n]),
+                    _ => break,
+                }
+            }
+            let said = String::from_utf8_lossy(&bytes).into_owned();
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{said}", said.len());
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+            if send.send(said).is_err() {
+                return;
+            }
+        }
+    });
+    (port, heard, own.cert.pem())
 }
 
 /// An address where nobody listens.

@@ -135,10 +135,14 @@ fn bindings(world: &World, task: TaskId, approval: ApprovalId) -> Vec<(ArtifactK
     objects.collect()
 }
 
-/// Pointers to every leaf of an object.
+/// Pointers to every leaf of an object, and to every object in it, which may be given one member more: an optional
+/// field that is absent is none of the leaves.
 fn leaves(at: &str, value: &Value, found: &mut Vec<String>) {
     match value {
-        Value::Object(map) => map.iter().for_each(|(k, v)| leaves(&format!("{at}/{k}"), v, found)),
+        Value::Object(map) => {
+            found.push(at.to_owned());
+            map.iter().for_each(|(k, v)| leaves(&format!("{at}/{k}"), v, found));
+        }
         Value::Array(list) => {
             list.iter().enumerate().for_each(|(n, v)| leaves(&format!("{at}/{n}"), v, found));
         }
@@ -155,7 +159,12 @@ fn other(value: &Value) -> Value {
             let last = if text.ends_with('0') { '1' } else { '0' };
             json!(text.chars().take(text.chars().count().saturating_sub(1)).chain([last]).collect::<String>())
         }
-        Value::Array(_) | Value::Object(_) => unreachable!("a leaf"),
+        Value::Object(members) => {
+            let optional = ["if_match", "staged", "not_staged", "instead_of", "max_uses", "mode"];
+            let more = optional.into_iter().find(|name| !members.contains_key(*name)).expect("one is absent");
+            Value::Object(members.clone().into_iter().chain([(more.to_owned(), json!("x"))]).collect())
+        }
+        Value::Array(_) => unreachable!("a leaf"),
     }
 }
 
@@ -273,6 +282,19 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             ("its folder is a link that leads out", |w| link(w, w.store.path(), "new")),
         ],
     ];
+    match of {
+        "fetch" | "send" => Vec::new(),
+        "commit" => [file, folder, of_refs(of)].concat(),
+        "create" => place,
+        "delete" => folder,
+        "overwrite" | "move" => file,
+        "change set" => [file, folder].concat(),
+        _ => of_refs(of),
+    }
+}
+
+/// The same of branches and tags.
+fn of_refs(of: &str) -> Vec<Meddling> {
     let moved: Vec<Meddling> = vec![
         ("the branch is elsewhere", |w| at(w, 'b')),
         ("the branch is gone", |w| std::fs::remove_file(w.path(".git/refs/heads/main")).unwrap()),
@@ -283,8 +305,7 @@ fn meddlings(of: &str) -> Vec<Meddling> {
         ("refs are kept otherwise", |w| std::fs::create_dir(w.path(".git/reftable")).unwrap()),
     ];
     match of {
-        "fetch" | "send" => Vec::new(),
-        "commit" => [file, folder, moved].concat(),
+        "commit" => moved,
         "branch" => vec![
             ("somebody has that name", |w| w.file(".git/refs/heads/topic/x", &"b".repeat(40))),
             ("somebody has that name, packed", |w| {
@@ -297,10 +318,7 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             ("refs are kept otherwise", |w| std::fs::create_dir(w.path(".git/reftable")).unwrap()),
         ],
         "tag" => vec![("somebody has that name", |w| w.file(".git/refs/tags/v1", &"b".repeat(40)))],
-        "create" => place,
-        "delete" => folder,
-        "overwrite" | "move" => file,
-        _ => [file, folder].concat(),
+        other => panic!("`{other}` is no act of version control"),
     }
 }
 

@@ -340,8 +340,7 @@ crate::names! {
 pub struct ExpectedEffect {
     /// What is touched.
     pub resource: ResourceId,
-    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`, `commit`; of a ref `create`,
-    /// `replace`, `delete`.
+    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`, `commit`.
     pub effect: String,
     /// Digest before, if something is there.
     pub before_sha256: Option<Digest>,

@@ -58,7 +58,8 @@ impl Authority {
 
     /// Whom the command may trust, as one file of PEM: this authority, and those of the machine for every other host.
     pub(super) fn pem(&self) -> String {
-        std::iter::once(&self.der).chain(&self.roots).map(|der| pem(der)).collect()
+        let all = std::iter::once(&self.der).chain(&self.roots);
+        all.map(|der| pem::encode(&pem::Pem::new("CERTIFICATE", der.to_vec()))).collect()
     }
 
     /// A certificate for one host.
@@ -82,14 +83,6 @@ impl Authority {
 
 fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
-}
-
-fn pem(der: &[u8]) -> String {
-    use base64::Engine as _;
-    let text = base64::engine::general_purpose::STANDARD.encode(der);
-    let lines: Vec<&str> =
-        text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
-    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
 /// One request and its answer; why not is told to the command inside its TLS, and kept in `went`.
