@@ -71,7 +71,7 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
     }));
     const ofHits: Entry[] = words.length > 2 ? (hits.data?.rows ?? []).map((hit, place) => ({
       id: `${hit.id}:${hit.part}:${place}`, group: "Said and done", icon: "find", label: said(hit.excerpt), second: plain(hit.kind),
-      act: does(() => go(hit.kind === "artifact" ? `/lineage?of=${hit.id}` : `/task/${hit.task_id}`)),
+      act: does(() => go(hit.kind === "artifact" ? `/lineage?of=${hit.id}` : `/task/${hit.task_id}${/^(rcp|apr|act)_/.test(hit.id) ? `?see=${hit.id}` : ""}`)),
     })) : [];
     return wanted === "" ? [...ofTasks.slice(0, 4), ...found] : [...found, ...ofTasks, ...ofHits];
   }, [text, words, tasks.data, hits.data, go, help, close]);

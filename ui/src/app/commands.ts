@@ -24,6 +24,7 @@ export const OTHER_KEYS: readonly { keys: string; does: string }[] = [
   { keys: "n", does: "New task" },
   { keys: "j", does: "Next in a list" },
   { keys: "k", does: "Previous in a list" },
+  { keys: "/", does: "Find in a task's timeline" },
   { keys: "Enter", does: "Open what is chosen; never approves" },
   { keys: "?", does: "This list" },
 ];

@@ -3,6 +3,7 @@ import type { Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
+import { many } from "~/primitives/number";
 
 /** Words, or that they are erased. */
 export function said(text: Text | null | undefined, absent = ""): string {
@@ -24,8 +25,8 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+export function count(n: number, one: string, more = `${one}s`): string {
+  return `${many(n)} ${n === 1 ? one : more}`;
 }
 
 /** How a task stands, told by the names of the run API. */
@@ -89,7 +90,7 @@ export function cost(micros: number): string {
 }
 
 export function tokens(n: number): string {
-  return n < 10_000 ? n.toLocaleString("en") : `${(n / 1000).toFixed(1)}k`;
+  return n < 10_000 ? many(n) : `${(n / 1000).toFixed(1)}k`;
 }
 
 /** The last part of a path. */

@@ -75,6 +75,12 @@ export interface Pages<R> {
   more: boolean;
 }
 
+/** One function for all, so that it runs when there is something new and not whenever a screen is drawn. */
+function flat(data: { pages: unknown[] }): Pages<unknown> {
+  const pages = data.pages as { rows: unknown[]; next?: string | null }[];
+  return { rows: pages.flatMap((page) => page.rows), more: pages.at(-1)?.next != null };
+}
+
 /** A list as far as it was wanted, part by part; `further` asks for the next part. */
 export function usePages<N extends Listing>(name: N, params: Omit<Params<N>, "after">): UseQueryResult<Pages<RowOf<N>>, Refused> & { further: () => void } {
   const host = useHost();
@@ -89,11 +95,11 @@ export function usePages<N extends Listing>(name: N, params: Omit<Params<N>, "af
       }
     },
     getNextPageParam: (last) => (last as { next?: string | null }).next ?? undefined,
-    select: (data) => {
-      const pages = data.pages as { rows: RowOf<N>[]; next?: string | null }[];
-      return { rows: pages.flatMap((page) => page.rows), more: pages.at(-1)?.next != null };
-    },
+    select: flat as (data: { pages: Answer<N>[] }) => Pages<RowOf<N>>,
     placeholderData: keepPreviousData,
+    // Pages are shared as they are, part by part; comparing every row of every page with its last self, at each part that
+    // comes in, would hold the page up the longer the further a person has gone.
+    structuralSharing: false,
   });
   const { hasNextPage, isFetching, fetchNextPage } = asked;
   const further = useCallback(() => {

@@ -10,6 +10,8 @@ const HIDDEN =
 /** What `governance` writes where it has made a character visible already. */
 const WRITTEN = /[\u27e8<]U\+([0-9A-F]{4,6})[\u27e9>]/g;
 
+const EITHER = new RegExp(`${HIDDEN.source}|${WRITTEN.source}`, "gu");
+
 export function hiddenIn(text: string): string[] {
   return (text.match(HIDDEN) ?? []).map(pointOf);
 }
@@ -22,8 +24,7 @@ function pointOf(character: string): string {
 export function Words({ of }: { of: string }) {
   const parts: { text: string; point?: string }[] = [];
   let end = 0;
-  const both = new RegExp(`${HIDDEN.source}|${WRITTEN.source}`, "gu");
-  for (const found of of.matchAll(both)) {
+  for (const found of of.matchAll(EITHER)) {
     if (found.index > end) parts.push({ text: of.slice(end, found.index) });
     const written = found[1];
     parts.push({ text: found[0], point: written === undefined ? pointOf(found[0]) : `U+${written}` });

@@ -358,7 +358,24 @@ impl Reader {
         })
     }
 
-    /// How much there is.
+    /// The epoch of the newest writer; none has one of nought. Nothing is counted for it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`].
+    pub fn epoch(&self) -> Result<u64, Error> {
+        self.read("reading the epoch", |conn| number(conn, "SELECT coalesce(max(epoch), 0) FROM epochs"))
+    }
+
+    /// How many entries the gate has written. Nothing is counted for it: they are numbered.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`].
+    pub fn entries_written(&self) -> Result<u64, Error> {
+        let last = "SELECT coalesce(max(entry_seq), 0) FROM entries";
+        self.read("reading the gate's last entry", |conn| number(conn, last))
+    }
+
+    /// How much there is. It counts rows, so that it takes longer the more there are.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Corrupt`].

@@ -1,12 +1,14 @@
 //! What can be asked: lists with cursors, single rows, counts, search, lineage. Nothing here writes or locks.
 
+mod groups;
 mod ids;
 mod lists;
 mod refused;
 mod search;
 
+pub use groups::{TaskCounts, TaskFilter, TaskGroup};
 pub use ids::Named;
-pub use lists::{ArtifactFilter, GateState, TaskFilter, Waiting};
+pub use lists::{ArtifactFilter, GateState, Waiting};
 pub use refused::RefusedBy;
 pub use search::Hit;
 
@@ -120,6 +122,8 @@ pub(crate) enum Is {
     Over(&'static str, i64),
     /// A column holds nothing.
     Empty(&'static str),
+    /// This holds, which names columns only.
+    Holds(&'static str),
 }
 
 impl Is {
@@ -150,6 +154,11 @@ impl Is {
             Self::Empty(column) => {
                 text.push_str(column);
                 text.push_str(" IS NULL");
+            }
+            Self::Holds(condition) => {
+                text.push('(');
+                text.push_str(condition);
+                text.push(')');
             }
         }
     }

@@ -56,6 +56,7 @@ macro_rules! with_commands {
     ($then:ident) => { $then! {
         "takes a goal or playbook in and makes its task" task.submit(Submit) -> Submitted, write [];
         "lists tasks" task.list(List) -> Tasks, read [tasks];
+        "counts tasks by how they stand" task.count(Count) -> TaskCounts, read [tasks];
         "shows one task with its steps, attempts, actions and what it waits for" task.show(Show) -> Task, read [tasks];
         "asks a task to pause" task.pause(Pause) -> Done, write [];
         "lets a paused task go on" task.resume(Resume) -> Done, write [];

@@ -1,6 +1,6 @@
 // What waits for a person, across tasks; and beside it everything there is to know before answering.
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSteps } from "~/app/keyboard";
 import { Screen } from "~/app/Screen";
 import { Card } from "~/features/approvals/Card";
@@ -10,6 +10,8 @@ import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
 import { Mark } from "~/primitives/Icon";
+import { many } from "~/primitives/number";
+import { useParts } from "~/primitives/Parts";
 import { Answer, Empty } from "~/primitives/States";
 import { Key, RiskMark, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -29,9 +31,10 @@ const SHOWN_MAX = 200;
 
 export function Inbox({ chosen }: { chosen: string | undefined }) {
   const navigate = useNavigate();
+  const list = useRef<HTMLDivElement>(null);
   const approvals = useAsk("approvals.list", { limit: SHOWN_MAX });
   const questions = useAsk("task.questions", { status: "pending", limit: SHOWN_MAX });
-  const tasks = useAsk("task.list", { limit: SHOWN_MAX });
+  const tasks = useAsk("task.list", { group: "waiting", limit: SHOWN_MAX });
   const decided = useAsk("approvals.list", { status: "any", limit: 40 });
   const messages = useAsk("conversations.undecided", { limit: SHOWN_MAX });
   const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
@@ -50,27 +53,36 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
   const at = Math.max(0, items.findIndex((item) => item.id === chosen));
   const here = past.find((row) => row.approval_id === chosen) === undefined ? items[at] : undefined;
   const pastHere = past.find((row) => row.approval_id === chosen);
+  // One that was answered long ago, from a list of them: its own card, and not whatever waits at the moment.
+  const elsewhere = chosen?.startsWith("apr_") === true && pastHere === undefined && here?.id !== chosen ? chosen : undefined;
   const choose = useCallback((item: Item) => void navigate({ to: "/", search: { at: item.id }, replace: true }), [navigate]);
   useSteps(items, at, choose);
+  const { shown, rest } = useParts(items, { reach: here === undefined ? -1 : at });
+  const isPart = [approvals, questions, tasks, messages].some((asked) => asked.data?.next != null);
+  const waits = `${many(items.length)}${isPart ? "+" : ""}`;
+  useEffect(() => {
+    void list.current?.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
+  }, [here?.id]);
 
   return (
-    <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${count(items.length, "thing waits", "things wait")} for you. Nothing here decides by itself.`}</span>}>
+    <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${waits} ${items.length === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
       <div className={styles.inbox}>
-        <div className={styles.list}>
+        <div className={styles.list} ref={list}>
           <Answer asked={approvals} what="what waits" lines={8}>
             {() => (
               <>
-                <h2 id="waiting">Waiting for you<span>{items.length}</span></h2>
+                <h2 id="waiting">Waiting for you<span>{waits}</span></h2>
                 {items.length === 0 && <p className={styles.none}>Nothing. You will be asked here before anything consequential happens.</p>}
                 <ul aria-labelledby="waiting">
-                  {items.map((item) => (
+                  {shown.map((item) => (
                     <li key={item.id}>
-                      <button type="button" className={styles.item} aria-current={item === here || undefined} onClick={() => choose(item)}>
+                      <button type="button" className={styles.item} aria-current={(elsewhere === undefined && item === here) || undefined} onClick={() => choose(item)}>
                         <Line item={item} title={titles} />
                       </button>
                     </li>
                   ))}
                 </ul>
+                {rest}
               </>
             )}
           </Answer>
@@ -98,7 +110,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
           <p className={styles.keys}><Key>J</Key> <Key>K</Key> move. No key approves.</p>
         </div>
         <div className={styles.pane}>
-          {pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
+          {elsewhere !== undefined ? <Card id={elsewhere} key={elsewhere} /> : pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
         </div>
       </div>
     </Screen>

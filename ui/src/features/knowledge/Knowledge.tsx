@@ -3,13 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import { Screen } from "~/app/Screen";
 import { capital, count, plain, said, trust } from "~/features/words";
-import { useAct, useAsk } from "~/ipc/client";
+import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
 import type { Belief, Decision, Evidence, Memory } from "~/ipc/generated/knowledge";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea, TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Answer, Empty, Failed } from "~/primitives/States";
+import { useParts } from "~/primitives/Parts";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -18,6 +19,8 @@ import styles from "./Knowledge.module.css";
 
 type Kind = "beliefs" | "memory" | "decisions" | "search";
 const LIMIT = 200;
+/** Places of a search that are shown: whoever looks further gives another word. */
+const HITS = 60;
 
 export function Knowledge() {
   const [kind, setKind] = useState<Kind>("beliefs");
@@ -55,35 +58,39 @@ function EvidenceList({ of }: { of: readonly Evidence[] }) {
 }
 
 function Beliefs() {
-  const asked = useAsk("knowledge.beliefs", { limit: LIMIT });
-  const [at, setAt] = useState<string | null>(null);
+  const asked = usePages("knowledge.beliefs", { limit: LIMIT });
   return (
     <Answer asked={asked} what="beliefs" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing is believed yet">A belief is a claim with evidence, made while a task works. Without evidence there is none.</Empty>}>
-      {(page) => {
-        const chosen = page.rows.find((row) => row.belief_id === at) ?? page.rows[0];
-        return (
-          <div className={styles.split}>
-            <div className={styles.rows}>
-              <table className={table.table}>
-                <thead><tr><th>Claim</th><th>Trust</th><th className={table.right}>Confidence</th><th>State</th><th className={table.right}>Since</th></tr></thead>
-                <tbody>
-                  {page.rows.map((row) => (
-                    <tr key={row.belief_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.belief_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.belief_id)}>
-                      <td className={table.main}><Words of={said(row.claim)} />{row.contradicts.length > 0 && <> <StateTag tone="failed" mark="failed">contradicts {row.contradicts.length}</StateTag></>}</td>
-                      <td>{trust(row.trust)}</td>
-                      <td className={table.right}>{row.confidence / 10} %</td>
-                      <td>{plain(row.status)}</td>
-                      <td className={table.right}><Time at={row.updated_at} /></td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-            {chosen !== undefined && <OneBelief belief={chosen} />}
-          </div>
-        );
-      }}
+      {(page) => <BeliefTable page={page} further={asked.further} />}
     </Answer>
+  );
+}
+
+function BeliefTable({ page, further }: { page: Pages<Belief>; further: () => void }) {
+  const [at, setAt] = useState<string | null>(null);
+  const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
+  const chosen = page.rows.find((row) => row.belief_id === at) ?? page.rows[0];
+  return (
+    <div className={styles.split}>
+      <div className={styles.rows}>
+        <table className={table.table}>
+          <thead><tr><th>Claim</th><th>Trust</th><th className={table.right}>Confidence</th><th>State</th><th className={table.right}>Since</th></tr></thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr key={row.belief_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.belief_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.belief_id)}>
+                <td className={table.main}><Words of={said(row.claim)} />{row.contradicts.length > 0 && <> <StateTag tone="failed" mark="failed">contradicts {row.contradicts.length}</StateTag></>}</td>
+                <td>{trust(row.trust)}</td>
+                <td className={table.right}>{row.confidence / 10} %</td>
+                <td>{plain(row.status)}</td>
+                <td className={table.right}><Time at={row.updated_at} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {rest}
+      </div>
+      {chosen !== undefined && <OneBelief belief={chosen} />}
+    </div>
   );
 }
 
@@ -107,34 +114,38 @@ function OneBelief({ belief }: { belief: Belief }) {
 }
 
 function Memories() {
-  const asked = useAsk("knowledge.memories", { status: "any", limit: LIMIT });
-  const [at, setAt] = useState<string | null>(null);
+  const asked = usePages("knowledge.memories", { status: "any", limit: LIMIT });
   return (
     <Answer asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing is remembered">Memory outlives its task. It needs evidence and a person's yes, so there is none until you allow some.</Empty>}>
-      {(page) => {
-        const chosen = page.rows.find((row) => row.memory_id === at) ?? page.rows[0];
-        return (
-          <div className={styles.split}>
-            <div className={styles.rows}>
-              <table className={table.table}>
-                <thead><tr><th>Claim</th><th>Trust</th><th>State</th><th className={table.right}>Since</th></tr></thead>
-                <tbody>
-                  {page.rows.map((row) => (
-                    <tr key={row.memory_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.memory_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.memory_id)}>
-                      <td className={table.main}><Words of={said(row.claim)} /></td>
-                      <td>{trust(row.trust)}</td>
-                      <td>{plain(row.status)}</td>
-                      <td className={table.right}><Time at={row.created_at} /></td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-            {chosen !== undefined && <OneMemory key={chosen.memory_id} memory={chosen} />}
-          </div>
-        );
-      }}
+      {(page) => <MemoryTable page={page} further={asked.further} />}
     </Answer>
+  );
+}
+
+function MemoryTable({ page, further }: { page: Pages<Memory>; further: () => void }) {
+  const [at, setAt] = useState<string | null>(null);
+  const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
+  const chosen = page.rows.find((row) => row.memory_id === at) ?? page.rows[0];
+  return (
+    <div className={styles.split}>
+      <div className={styles.rows}>
+        <table className={table.table}>
+          <thead><tr><th>Claim</th><th>Trust</th><th>State</th><th className={table.right}>Since</th></tr></thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr key={row.memory_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.memory_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.memory_id)}>
+                <td className={table.main}><Words of={said(row.claim)} /></td>
+                <td>{trust(row.trust)}</td>
+                <td>{plain(row.status)}</td>
+                <td className={table.right}><Time at={row.created_at} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {rest}
+      </div>
+      {chosen !== undefined && <OneMemory key={chosen.memory_id} memory={chosen} />}
+    </div>
   );
 }
 
@@ -164,33 +175,39 @@ function OneMemory({ memory }: { memory: Memory }) {
 }
 
 function Decisions() {
-  const asked = useAsk("knowledge.decisions", { limit: LIMIT });
+  const asked = usePages("knowledge.decisions", { limit: LIMIT });
   return (
     <Answer asked={asked} what="decisions" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No decision yet">Every act that needs one records who decided, why, and what else was possible.</Empty>}>
-      {(page) => (
-        <div className={styles.rows}>
-          <table className={table.table}>
-            <thead><tr><th>Decision</th><th>Why</th><th>Risk</th><th>Reversible</th><th className={table.right}>When</th></tr></thead>
-            <tbody>{page.rows.map((row: Decision) => (
-              <tr key={row.decision_id}>
-                <td className={table.main}><Link to="/task/$id" params={{ id: row.task_id }}><Words of={capital(said(row.summary))} /></Link></td>
-                <td><Words of={said(row.rationale)} />{row.alternatives.length > 0 && <div className={table.faint}>{count(row.alternatives.length, "alternative")}: {row.alternatives.map((one) => said(one)).join("; ")}</div>}</td>
-                <td>{row.risk}</td>
-                <td>{row.reversible ? "yes" : "no"}</td>
-                <td className={table.right}><Time at={row.created_at} clock /></td>
-              </tr>
-            ))}</tbody>
-          </table>
-        </div>
-      )}
+      {(page) => <DecisionTable page={page} further={asked.further} />}
     </Answer>
+  );
+}
+
+function DecisionTable({ page, further }: { page: Pages<Decision>; further: () => void }) {
+  const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
+  return (
+    <div className={styles.rows}>
+      <table className={table.table}>
+        <thead><tr><th>Decision</th><th>Why</th><th>Risk</th><th>Reversible</th><th className={table.right}>When</th></tr></thead>
+        <tbody>{shown.map((row) => (
+          <tr key={row.decision_id}>
+            <td className={table.main}><Link to="/task/$id" params={{ id: row.task_id }}><Words of={capital(said(row.summary))} /></Link></td>
+            <td><Words of={said(row.rationale)} />{row.alternatives.length > 0 && <div className={table.faint}>{count(row.alternatives.length, "alternative")}: {row.alternatives.map((one) => said(one)).join("; ")}</div>}</td>
+            <td>{row.risk}</td>
+            <td>{row.reversible ? "yes" : "no"}</td>
+            <td className={table.right}><Time at={row.created_at} clock /></td>
+          </tr>
+        ))}</tbody>
+      </table>
+      {rest}
+    </div>
   );
 }
 
 function Search() {
   const [text, setText] = useState("");
   const words = useDeferredValue(text.trim());
-  const asked = useAsk("knowledge.search", { text: words, limit: LIMIT }, { enabled: words !== "", keep: true });
+  const asked = useAsk("knowledge.search", { text: words, limit: HITS }, { enabled: words !== "", keep: true });
   return (
     <div className={styles.search}>
       <TextField label="Words that must all be there" type="search" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
@@ -204,6 +221,7 @@ function Search() {
                   <span>{plain(hit.kind)} <code>{hit.part}</code> <Time at={hit.at} ago /></span>
                 </li>
               ))}
+              {page.next != null && <li className={styles.none}>There are more places: another word narrows it.</li>}
             </ul>
           )}
         </Answer>

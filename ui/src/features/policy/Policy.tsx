@@ -2,15 +2,17 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { count, plain, said } from "~/features/words";
-import { useAct, useAsk } from "~/ipc/client";
+import { brief, count, plain, said } from "~/features/words";
+import { type Pages, useAct, usePages } from "~/ipc/client";
 import type { Grant } from "~/ipc/generated/grants";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
 import { Button, Segmented } from "~/primitives/Button";
 import { Hash } from "~/primitives/Hash";
+import { useParts } from "~/primitives/Parts";
 import { Answer, Empty, Failed } from "~/primitives/States";
 import { RiskMark, StateWord, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
+import { VirtualRows } from "~/primitives/VirtualRows";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { Rules } from "./Rules";
@@ -42,56 +44,74 @@ export function Policy({ at }: { at?: string | undefined }) {
 }
 
 function Grants() {
-  const asked = useAsk("grants.list", { limit: 200 });
+  const asked = usePages("grants.list", { limit: 200 });
   const revoke = useAct("grants.revoke");
   return (
     <Answer asked={asked} what="grants" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No authority is in force">A grant is made for one act after your yes, and is used up by it. Unused ones would be listed here, to be taken back.</Empty>}>
       {(page) => (
         <>
           {revoke.error !== null && <Failed error={revoke.error} />}
-          <table className={table.table}>
-            <thead><tr><th>Class</th><th>Grant</th><th>State</th><th className={table.right}>Used</th><th>From</th><th className={table.right}>Ends</th><th /></tr></thead>
-            <tbody>{page.rows.map((row: Grant) => (
-              <tr key={row.grant_id}>
-                <td className={table.main}>{plain(row.action_class)}</td>
-                <td><Hash of={row.grant_id} what="grant" /></td>
-                <td>{plain(row.state)}</td>
-                <td className={table.right}>{row.uses} of {row.max_uses}</td>
-                <td>{row.approval_id === null ? "policy" : <Link to="/" search={{ at: row.approval_id }}>your yes</Link>}</td>
-                <td className={table.right}><Time at={row.expires_at} /></td>
-                <td className={table.right}>{row.state === "active" && <Button onClick={() => revoke.mutate({ grant: row.grant_id, reason: "revoked from the window" })}>Revoke</Button>}</td>
-              </tr>
-            ))}</tbody>
-          </table>
+          <GrantTable page={page} further={asked.further} revoke={(grant) => revoke.mutate({ grant, reason: "revoked from the window" })} />
         </>
       )}
     </Answer>
   );
 }
 
+function GrantTable({ page, further, revoke }: { page: Pages<Grant>; further: () => void; revoke: (grant: string) => void }) {
+  const { shown, rest } = useParts(page.rows, { pages: { more: page.more, further } });
+  return (
+    <>
+      <table className={table.table}>
+        <thead><tr><th>Class</th><th>Grant</th><th>State</th><th className={table.right}>Used</th><th>From</th><th className={table.right}>Ends</th><th /></tr></thead>
+        <tbody>{shown.map((row) => (
+          <tr key={row.grant_id}>
+            <td className={table.main}>{plain(row.action_class)}</td>
+            <td><Hash of={row.grant_id} what="grant" /></td>
+            <td>{plain(row.state)}</td>
+            <td className={table.right}>{row.uses} of {row.max_uses}</td>
+            <td>{row.approval_id === null ? "policy" : <Link to="/" search={{ at: row.approval_id }}>your yes</Link>}</td>
+            <td className={table.right}><Time at={row.expires_at} /></td>
+            <td className={table.right}>{row.state === "active" && <Button onClick={() => revoke(row.grant_id)}>Revoke</Button>}</td>
+          </tr>
+        ))}</tbody>
+      </table>
+      {rest}
+    </>
+  );
+}
+
+const keyOf = (row: ApprovalRow) => row.approval_id;
 const DAY = 86_400_000;
 const DAYS = 30;
 
 function History() {
-  const asked = useAsk("approvals.list", { status: "any", limit: 500 });
+  const asked = usePages("approvals.list", { status: "any", limit: 500 });
   return (
     <Answer asked={asked} what="what was asked" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="You were never asked">Every question and its answer is kept, and will be listed here.</Empty>}>
       {(page) => (
         <div className={styles.history}>
-          <Days rows={page.rows} />
-          <table className={table.table}>
-            <thead><tr><th>What</th><th>Class</th><th>Risk</th><th>Answer</th><th>Where</th><th className={table.right}>When</th></tr></thead>
-            <tbody>{page.rows.map((row) => (
-              <tr key={row.approval_id}>
-                <td className={table.main}><Link to="/" search={{ at: row.approval_id }}><Words of={said(row.summary)} /></Link>{row.feedback !== null && <div className={table.faint}><Words of={said(row.feedback)} /></div>}</td>
-                <td>{plain(row.action_class)}</td>
-                <td><span className={styles.risk}><RiskMark risk={row.risk} />{asRisk(row.risk) ?? row.risk}</span></td>
-                <td><StateWord tone={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : row.status === "denied" ? "failed" : "mute"} mark={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : "deny"}>{plain(row.status)}</StateWord></td>
-                <td>{row.surface === null ? "" : plain(row.surface)}</td>
-                <td className={table.right}><Time at={row.resolved_at ?? row.requested_at} clock /></td>
-              </tr>
-            ))}</tbody>
-          </table>
+          <Days page={page} />
+          <div className={styles.asked} role="table" aria-label="What was asked" aria-rowcount={page.more ? -1 : page.rows.length + 1}>
+            <div className={styles.headrow} role="row">
+              {["What", "Class", "Risk", "Answer", "Where", "When"].map((head) => <span key={head} role="columnheader">{head}</span>)}
+            </div>
+            <VirtualRows rows={page.rows} height={33} measured rowKey={keyOf} role="rowgroup" onEnd={asked.further}>
+              {(row, at, stop) => (
+                <div className={styles.one} role="row" aria-rowindex={at + 2}>
+                  <span role="cell" className={styles.what}>
+                    <Link to="/" search={{ at: row.approval_id }} tabIndex={stop}><Words of={brief(said(row.summary))} /></Link>
+                    {row.feedback !== null && <span className={table.faint}><Words of={said(row.feedback)} /></span>}
+                  </span>
+                  <span role="cell">{plain(row.action_class)}</span>
+                  <span role="cell" className={styles.risk}><RiskMark risk={row.risk} />{asRisk(row.risk) ?? row.risk}</span>
+                  <span role="cell"><StateWord tone={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : row.status === "denied" ? "failed" : "mute"} mark={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : "deny"}>{plain(row.status)}</StateWord></span>
+                  <span role="cell">{row.surface === null ? "" : plain(row.surface)}</span>
+                  <span role="cell"><Time at={row.resolved_at ?? row.requested_at} clock /></span>
+                </div>
+              )}
+            </VirtualRows>
+          </div>
         </div>
       )}
     </Answer>
@@ -99,20 +119,26 @@ function History() {
 }
 
 /** How often a person was asked, by day. */
-function Days({ rows }: { rows: readonly ApprovalRow[] }) {
+function Days({ page }: { page: Pages<ApprovalRow> }) {
   const days = useMemo(() => {
-    const today = Math.floor(Date.now() / DAY);
-    return Array.from({ length: DAYS }, (_, at) => {
-      const of = rows.filter((row) => Math.floor(row.requested_at / DAY) === today - (DAYS - 1 - at));
-      return { asked: of.length, denied: of.filter((row) => row.status === "denied").length };
-    });
-  }, [rows]);
+    const begin = Math.floor(Date.now() / DAY) - (DAYS - 1);
+    const days = Array.from({ length: DAYS }, () => ({ asked: 0, denied: 0 }));
+    for (const row of page.rows) {
+      const day = days[Math.floor(row.requested_at / DAY) - begin];
+      if (day === undefined) continue;
+      day.asked += 1;
+      if (row.status === "denied") day.denied += 1;
+    }
+    return days;
+  }, [page.rows]);
+  // The list begins with the newest: where it goes on, days may lie behind what was read of it.
+  const isPart = page.more && (page.rows.at(-1)?.requested_at ?? 0) > Date.now() - DAYS * DAY;
   const most = Math.max(1, ...days.map((day) => day.asked));
   const sum = days.reduce((all, day) => all + day.asked, 0);
   return (
     <figure className={styles.days}>
-      <figcaption><b>Asked {count(sum, "time")}</b> in {DAYS} days, {days.reduce((all, day) => all + day.denied, 0)} denied</figcaption>
-      <svg viewBox={`0 0 ${DAYS} 40`} preserveAspectRatio="none" role="img" aria-label={`Asked ${sum} times in ${DAYS} days`}>
+      <figcaption><b>Asked {isPart && "at least "}{count(sum, "time")}</b> in {DAYS} days, {days.reduce((all, day) => all + day.denied, 0)} denied</figcaption>
+      <svg viewBox={`0 0 ${DAYS} 40`} preserveAspectRatio="none" role="img" aria-label={`Asked ${isPart ? "at least " : ""}${sum} times in ${DAYS} days`}>
         {days.map((day, at) => {
           const height = (day.asked / most) * 38;
           return (

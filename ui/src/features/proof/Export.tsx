@@ -1,7 +1,7 @@
 // A proof of one task, for somebody else: what goes along, what is left out, and what a reader will not see.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { capital, count, plain, said } from "~/features/words";
+import { brief, capital, count, plain, said } from "~/features/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
@@ -13,11 +13,14 @@ import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import styles from "./Proof.module.css";
 
+/** The newest tasks, to choose from. */
+const CHOICES = 100;
+
 type Files = "records" | "all" | "none";
 type Redact = "none" | "paths" | "content" | "all";
 
 export function Export({ task }: { task: string | undefined }) {
-  const asked = useAsk("task.list", { limit: 200 });
+  const asked = useAsk("task.list", { limit: CHOICES });
   return (
     <Answer asked={asked} what="tasks" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="There is nothing to prove yet">A task that did something can be handed over as one file.</Empty>}>
       {(page) => <Form tasks={page.rows.map((row) => ({ value: row.task_id, label: said(row.title) }))} task={task ?? page.rows[0]?.task_id ?? ""} />}
@@ -25,7 +28,9 @@ export function Export({ task }: { task: string | undefined }) {
   );
 }
 
-function Form({ tasks, task: first }: { tasks: { value: string; label: string }[]; task: string }) {
+function Form({ tasks: newest, task: first }: { tasks: { value: string; label: string }[]; task: string }) {
+  // A task that is older than those to choose from is one of them when somebody came here with it.
+  const tasks = newest.some((one) => one.value === first) ? newest : [{ value: first, label: brief(first) }, ...newest];
   const host = useHost();
   const [task, setTask] = useState(first);
   const [files, setFiles] = useState<Files>("records");

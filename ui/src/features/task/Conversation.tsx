@@ -1,12 +1,13 @@
 // What was said. Words of a model are claims: the last ones cite receipts, or are marked.
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { useEvents } from "./events";
 import { useAct, useDraft } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
 import { Icon, Mark } from "~/primitives/Icon";
+import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -15,11 +16,27 @@ import { said } from "~/features/words";
 import { type Message, type See, type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
+/** So many of the last messages stand there at first, and as many more whenever they are wanted. */
+const TAIL = 60;
+
 export function Conversation({ task, story, live, events, see }: {
   task: Task; story: Story; live: boolean; events: ReturnType<typeof useEvents>; see: (see: See) => void;
 }) {
   const end = useRef<HTMLDivElement>(null);
+  const log = useRef<HTMLDivElement>(null);
   const draft = useDraft(task.row.task_id);
+  const [shown, setShown] = useState(TAIL);
+  const before = Math.max(0, story.messages.length - shown);
+  // What a person looks at stays where it is while earlier words come in above it.
+  const below = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    if (log.current !== null && below.current !== null) log.current.scrollTop = log.current.scrollHeight - below.current;
+    below.current = null;
+  }, [shown]);
+  const earlier = () => {
+    below.current = log.current === null ? null : log.current.scrollHeight - log.current.scrollTop;
+    setShown(shown + TAIL);
+  };
   useEffect(() => {
     // Newer browsers answer with a promise, which is no clean-up.
     void end.current?.scrollIntoView({ block: "end" });
@@ -27,10 +44,15 @@ export function Conversation({ task, story, live, events, see }: {
   return (
     <section className={styles.column} aria-label="Conversation">
       <header><h2>Conversation</h2><span title={task.reasoner}>{task.reasoner}</span></header>
-      <div className={styles.messages} tabIndex={0} role="log" aria-label="What was said">
+      <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <p className={styles.origin}><Icon name="folder" size={14} />From {task.channel}: {said(task.workspace, "no folder")}</p>
         <Answer asked={events} what="the conversation">
-          {() => story.messages.map((message) => <Said key={message.key} message={message} ended={task.row.ended_at !== null} see={see} />)}
+          {() => (
+            <>
+              {before > 0 && <Button look="link" onClick={earlier}>{many(before)} earlier</Button>}
+              {story.messages.slice(before).map((message) => <Said key={message.key} message={message} ended={task.row.ended_at !== null} see={see} />)}
+            </>
+          )}
         </Answer>
         {live && draft !== "" && (
           <div className={styles.message} aria-busy="true">

@@ -9,6 +9,7 @@ import { Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
+import { useParts } from "~/primitives/Parts";
 import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -19,7 +20,6 @@ const LOOK_BYTES = 64 * 1024;
 export function FilesView({ task }: { task: Task }) {
   const asked = useAsk("artifacts.list", { task: task.row.task_id, limit: 500 });
   const [which, setWhich] = useState<"made" | "all">("made");
-  const [open, setOpen] = useState<string | null>(null);
   return (
     <Answer asked={asked} what="files">
       {(found) => {
@@ -31,22 +31,33 @@ export function FilesView({ task }: { task: Task }) {
               <span className={styles.space} /><span className={styles.faint}>{rows.length} of {found.rows.length}{found.next != null && "+"}</span>
             </div>
             {rows.length === 0 && <Empty title="No content" small>Nothing was taken in or made but the records of the work.</Empty>}
-            <ul className={styles.turns}>
-              {rows.map((row) => (
-                <li key={row.artifact_id}>
-                  <button type="button" aria-expanded={open === row.artifact_id} onClick={() => setOpen(open === row.artifact_id ? null : row.artifact_id)}>
-                    <b><Words of={said(row.name, plain(row.kind))} /></b>
-                    <span>{plain(row.kind)}, {trust(row.trust)}, {bytes(row.byte_size)}</span>
-                    <Time at={row.created_at} clock />
-                  </button>
-                  {open === row.artifact_id && <Look row={row} />}
-                </li>
-              ))}
-            </ul>
+            <Rows rows={rows} />
           </>
         );
       }}
     </Answer>
+  );
+}
+
+function Rows({ rows }: { rows: readonly Artifact[] }) {
+  const [open, setOpen] = useState<string | null>(null);
+  const { shown, rest } = useParts(rows);
+  return (
+    <>
+      <ul className={styles.turns}>
+        {shown.map((row) => (
+          <li key={row.artifact_id}>
+            <button type="button" aria-expanded={open === row.artifact_id} onClick={() => setOpen(open === row.artifact_id ? null : row.artifact_id)}>
+              <b><Words of={said(row.name, plain(row.kind))} /></b>
+              <span>{plain(row.kind)}, {trust(row.trust)}, {bytes(row.byte_size)}</span>
+              <Time at={row.created_at} clock />
+            </button>
+            {open === row.artifact_id && <Look row={row} />}
+          </li>
+        ))}
+      </ul>
+      {rest}
+    </>
   );
 }
 

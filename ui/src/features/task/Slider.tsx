@@ -3,18 +3,23 @@ import { useEffect, useMemo, useState } from "react";
 import type { Event } from "~/ipc/generated/task_events";
 import { Button } from "~/primitives/Button";
 import { Time } from "~/primitives/Time";
-import { type Story, shortReceipt, story as tell } from "./story";
+import { type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
 const BARS = 96;
 const PLAY_MS = 90;
 
-export function Slider({ events, story, until, setUntil }: {
-  events: readonly Event[]; story: Story; until: number | null; setUntil: (until: number | null) => void;
+/** Dots, and names of receipts, that have room beside each other. */
+const DOTS_MAX = 160;
+const NAMES_MAX = 24;
+
+export function Slider({ events, story, whole, until, setUntil }: {
+  events: readonly Event[]; story: Story; whole: Story; until: number | null; setUntil: (until: number | null) => void;
 }) {
   const last = events.at(-1)?.seq ?? 0;
   const at = until ?? last;
-  const whole = useMemo(() => tell(events), [events]);
+  const dots = useMemo(() => apart(whole.rows.filter((row) => row.person !== null), last, DOTS_MAX), [whole, last]);
+  const named = useMemo(() => apart(whole.receipts, last, NAMES_MAX), [whole, last]);
   const bars = useMemo(() => heights(events), [events]);
   const [playing, setPlaying] = useState(false);
   useEffect(() => {
@@ -25,7 +30,7 @@ export function Slider({ events, story, until, setUntil }: {
   }, [playing, at, last, setUntil]);
   if (last === 0) return <div className={styles.slider} />;
   const place = (seq: number) => `${(seq / last) * 100}%`;
-  const here = events.find((event) => event.seq === at);
+  const here = events[at - (events[0]?.seq ?? 1)];
   return (
     <div className={styles.slider}>
       <div className={styles.now}>
@@ -38,8 +43,8 @@ export function Slider({ events, story, until, setUntil }: {
             <rect key={bar} x={bar + 0.18} width={0.64} y={20 - height} height={height} data-ahead={((bar + 0.5) / BARS) * last > at || undefined} />
           ))}
         </svg>
-        {whole.rows.filter((row) => row.person !== null).map((row) => <i key={row.key} className={styles.dot} data-person={row.person} style={{ left: place(row.seq) }} />)}
-        {whole.receipts.map((one) => <span key={one.id} className={styles.tick} style={{ left: place(one.seq) }} title={one.id}>{shortReceipt(one.id)}</span>)}
+        {dots.map((row) => <i key={row.key} className={styles.dot} data-person={row.person} style={{ left: place(row.seq) }} />)}
+        {named.map((one) => <span key={one.id} className={styles.tick} style={{ left: place(one.seq) }} title={one.id}>{shortReceipt(one.id)}</span>)}
         <input
           type="range" min={1} max={last} value={at} aria-label="Moment" aria-valuetext={`Event ${at} of ${last}`}
           onChange={(event) => { const next = Number(event.target.value); setUntil(next >= last ? null : next); }}
@@ -53,6 +58,12 @@ export function Slider({ events, story, until, setUntil }: {
       <span className="visually-hidden" role="status">{until !== null && !playing ? `${story.rows.length} things had happened` : ""}</span>
     </div>
   );
+}
+
+/** Of those that would lie on each other the last, which is the one that still matters. */
+function apart<T extends { seq: number }>(all: readonly T[], last: number, most: number): T[] {
+  const places = new Map(all.map((one) => [Math.floor((one.seq / Math.max(1, last)) * most), one]));
+  return [...places.values()];
 }
 
 /** How much happened around each place, 2 to 18; no bar where nothing did. */

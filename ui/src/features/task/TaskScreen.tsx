@@ -5,6 +5,7 @@ import { Screen } from "~/app/Screen";
 import { brief, cost, folderName, plain, run, said, tokens } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
+import type { Event } from "~/ipc/generated/task_events";
 import { Button } from "~/primitives/Button";
 import { Meter } from "~/primitives/Facts";
 import { Mark } from "~/primitives/Icon";
@@ -32,16 +33,22 @@ export function TaskScreen({ id, chosen }: { id: string; chosen: string | undefi
   );
 }
 
-function first(chosen: string | undefined, task: Task): See | null {
+const NONE: readonly Event[] = [];
+
+function first(chosen: string | undefined, task: Task, events: readonly Event[]): See | null {
+  if (chosen?.startsWith("evt_") === true) {
+    const event = events.find((one) => one.event_id === chosen);
+    return event === undefined ? null : { kind: "event", seq: event.seq };
+  }
   if (chosen?.startsWith("rcp_") === true) return { kind: "receipt", id: chosen };
   if (chosen?.startsWith("apr_") === true) return { kind: "approval", id: chosen };
   if (chosen?.startsWith("act_") === true) return { kind: "action", id: chosen };
   const waits = task.waits_for;
   if (waits?.kind === "approval" && waits.id !== null) return { kind: "approval", id: waits.id };
-  const receipt = [...task.actions].reverse().find((action) => action.receipt_id !== null && action.class !== "read_local");
+  const receipt = task.actions.findLast((action) => action.receipt_id !== null && action.class !== "read_local");
   if (receipt?.receipt_id != null) return { kind: "receipt", id: receipt.receipt_id };
   // What was refused is what a person would ask about.
-  const denied = [...task.actions].reverse().find((action) => action.verdict === "deny");
+  const denied = task.actions.findLast((action) => action.verdict === "deny");
   return denied === undefined ? null : { kind: "action", id: denied.action_request_id };
 }
 
@@ -49,8 +56,10 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const events = useEvents(task.row.task_id);
   const [until, setUntil] = useState<number | null>(null);
   const [see, setSee] = useState<See | null>(null);
-  const shown = see ?? first(chosen, task);
-  const told = useMemo(() => story(events.data ?? [], until ?? undefined), [events.data, until]);
+  const all = events.data ?? NONE;
+  const shown = useMemo(() => see ?? first(chosen, task, all), [see, chosen, task, all]);
+  const whole = useMemo(() => story(all), [all]);
+  const told = useMemo(() => (until === null ? whole : story(all, until)), [all, whole, until]);
   return (
     <div className={styles.task}>
       <Head task={task} />
@@ -62,9 +71,9 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
       <div className={styles.columns}>
         <Conversation task={task} story={told} live={until === null} events={events} see={setSee} />
         <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />
-        <Inspector task={task} events={events.data ?? []} see={shown} onSee={setSee} />
+        <Inspector task={task} events={all} see={shown} onSee={setSee} />
       </div>
-      <Slider events={events.data ?? []} story={told} until={until} setUntil={setUntil} />
+      <Slider events={all} story={told} whole={whole} until={until} setUntil={setUntil} />
     </div>
   );
 }
@@ -80,11 +89,11 @@ function Head({ task }: { task: Task }) {
   const navigate = useNavigate();
   const [sure, setSure] = useState(false);
   const ended = row.ended_at !== null;
-  const undo = [...task.actions].reverse().find((action) => action.receipt_id !== null && action.class !== "read_local" && action.result === "succeeded");
+  const undo = task.actions.findLast((action) => action.receipt_id !== null && action.class !== "read_local" && action.result === "succeeded");
   const error = pause.error ?? resume.error ?? cancel.error ?? retry.error ?? rollback.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);
-  const denied = row.refused_by === "policy" ? [...task.actions].reverse().find((action) => action.verdict === "deny") : undefined;
+  const denied = row.refused_by === "policy" ? task.actions.findLast((action) => action.verdict === "deny") : undefined;
   return (
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>

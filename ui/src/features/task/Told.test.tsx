@@ -49,7 +49,7 @@ test("a task whose only act was refused is not done: who refused it stands in th
     profile: "destructive_denied", verdict: "deny", downgrade: null, instead_of: null, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "no",
     rules: [{ name: "profile.destructive_denied", effect: "forbid", reason: "this profile deletes nothing", text: "" }],
   };
-  const host = scene({ "task.list": { rows: [refused, { ...doneRow, task_id: "task_other", refused_by: "person" }] }, "task.show": task, "policy.explain": judged });
+  const host = scene({ "task.list": ({ group }) => ({ rows: group === "done" ? [] : [refused, { ...doneRow, task_id: "task_other", refused_by: "person" }] }), "task.show": task, "policy.explain": judged });
   const { user, router } = show(host, "/tasks");
   const table = within(await screen.findByRole("table", { name: "Tasks" }));
   expect(await table.findByText("Refused by policy")).toBeTruthy();

@@ -2,12 +2,13 @@
 import { useState } from "react";
 import { asText, capital, count, plain, said, tokens, trust } from "~/features/words";
 import { useAsk } from "~/ipc/client";
-import type { Sent } from "~/ipc/generated/context";
+import type { Sent, Turn } from "~/ipc/generated/context";
 import type { Task } from "~/ipc/generated/task";
 import { Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
+import { useParts } from "~/primitives/Parts";
 import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -20,20 +21,30 @@ export function TurnsView({ task, onSee }: { task: Task; onSee: (see: See) => vo
   return (
     <Answer asked={asked} what="what was sent" isEmpty={(context) => context.turns.length === 0} empty={<Empty title="Nothing was sent yet" small>Each turn stores its exact bytes before they go.</Empty>}>
       {(context) => (
-        <ul className={styles.turns}>
-          {context.turns.map((turn) => (
-            <li key={`${turn.attempt}:${turn.iteration}`}>
-              <button type="button" onClick={() => onSee({ kind: "turn", attempt: turn.attempt, iteration: turn.iteration })}>
-                <b>Attempt {turn.attempt}, turn {turn.iteration}</b>
-                <span>{turn.provider ?? "nobody"}{turn.model !== null && ` ${turn.model}`}{turn.remote === true && ", left this machine"}</span>
-                <span>{count(turn.pack_items ?? 0, "item")}, {tokens(turn.pack_tokens ?? 0)} tokens{(turn.pack_omissions ?? 0) > 0 && `, ${turn.pack_omissions} left out`}</span>
-                {turn.completed_at !== null && <Time at={turn.completed_at} clock />}
-              </button>
-            </li>
-          ))}
-        </ul>
+        <Turns turns={context.turns} onSee={onSee} />
       )}
     </Answer>
+  );
+}
+
+function Turns({ turns, onSee }: { turns: readonly Turn[]; onSee: (see: See) => void }) {
+  const { shown, rest } = useParts(turns);
+  return (
+    <>
+      <ul className={styles.turns}>
+        {shown.map((turn) => (
+          <li key={`${turn.attempt}:${turn.iteration}`}>
+            <button type="button" onClick={() => onSee({ kind: "turn", attempt: turn.attempt, iteration: turn.iteration })}>
+              <b>Attempt {turn.attempt}, turn {turn.iteration}</b>
+              <span>{turn.provider ?? "nobody"}{turn.model !== null && ` ${turn.model}`}{turn.remote === true && ", left this machine"}</span>
+              <span>{count(turn.pack_items ?? 0, "item")}, {tokens(turn.pack_tokens ?? 0)} tokens{(turn.pack_omissions ?? 0) > 0 && `, ${turn.pack_omissions} left out`}</span>
+              {turn.completed_at !== null && <Time at={turn.completed_at} clock />}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {rest}
+    </>
   );
 }
 

@@ -176,11 +176,11 @@ class Teller {
     const last = this.messages.at(-1);
     if (last !== undefined && last.who === "hermit" && (summary === "" || last.text.includes(summary) || summary.startsWith(last.text))) {
       last.final = true;
-      last.receipts = this.#proven;
+      last.receipts = [...this.#proven];
       if (summary !== "") last.text = summary;
       return;
     }
-    this.#say(event, "hermit", summary, { final: true, receipts: this.#proven });
+    this.#say(event, "hermit", summary, { final: true, receipts: [...this.#proven] });
   }
 
   #ofAction(event: Event, body: Record<string, unknown>, here: See) {
@@ -261,8 +261,8 @@ class Teller {
         const code = word(body["result_code"]);
         if (word(body["receipt_class"]) === "approval_resolution") break;
         this.receipts.push({ id: receipt, seq: event.seq, result: code });
-        this.#proven = [...this.#proven, receipt];
-        this.#fresh = [...this.#fresh, receipt];
+        this.#proven.push(receipt);
+        this.#fresh.push(receipt);
         this.#add(event, "phase", "Receipt signed", { kind: "receipt", id: receipt }, { cite: shortReceipt(receipt) });
         break;
       }
@@ -308,6 +308,23 @@ export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY
   return { rows: teller.rows, messages: teller.messages, receipts: teller.receipts };
 }
 
-export function sameSee(a: See | null, b: See): boolean {
-  return a !== null && JSON.stringify(a) === JSON.stringify(b);
+/** The same for the same thing. */
+export function seeKey(see: See): string {
+  switch (see.kind) {
+    case "event":
+      return `event ${see.seq}`;
+    case "turn":
+      return `turn ${see.attempt} ${see.iteration}`;
+    default:
+      return `${see.kind} ${see.id}`;
+  }
+}
+
+/** The row that stands for what is chosen: the one that leads to it, and for an event that has none of its own, the row
+ * it happened behind. Nowhere is -1. */
+export function rowOf(rows: readonly Row[], see: See | null): number {
+  if (see === null) return -1;
+  const key = seeKey(see);
+  const own = rows.findIndex((row) => seeKey(row.see) === key);
+  return own >= 0 || see.kind !== "event" ? own : rows.findLastIndex((row) => row.seq <= see.seq);
 }

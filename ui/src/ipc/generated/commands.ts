@@ -29,6 +29,8 @@ export interface Commands {
   "task.submit": { params: task.Submit; answer: task.Submitted };
   /** lists tasks */
   "task.list": { params: task.List; answer: task.Tasks };
+  /** counts tasks by how they stand */
+  "task.count": { params: task.Count; answer: task.TaskCounts };
   /** shows one task with its steps, attempts, actions and what it waits for */
   "task.show": { params: task.Show; answer: task.Task };
   /** asks a task to pause */
@@ -215,6 +217,7 @@ export type Access = "read" | "write" | "owner" | "free";
 export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: readonly Topic[] }>> = {
   "task.submit": { access: "write", topics: [] },
   "task.list": { access: "read", topics: ["tasks"] },
+  "task.count": { access: "read", topics: ["tasks"] },
   "task.show": { access: "read", topics: ["tasks"] },
   "task.pause": { access: "write", topics: [] },
   "task.resume": { access: "write", topics: [] },

@@ -69,11 +69,19 @@ export interface Submit {
 export interface List {
   /** Of any of these statuses; empty is any. */
   status?: string[];
+  /**
+   * How they stand: `waiting` for a person, `going` on, `done`, ended `otherwise`; `ended` is either of the
+   * last two.
+   */
+  group?: string | null;
   /** Only tasks in which these words stand. */
   search?: string | null;
   after?: string | null;
   limit?: number | null;
 }
+
+/** How many tasks stand how. */
+export type Count = Record<string, never>;
 
 /** One task by identifier, or by its beginning or end. */
 export interface Show {
@@ -196,6 +204,16 @@ export interface TaskRow {
   parent_task_id: string | null;
   /** Who refused it, when it ended and nothing but reading came of it: `policy`, `person`. */
   refused_by: string | null;
+}
+
+/** How many tasks stand how. */
+export interface TaskCounts {
+  all: number;
+  /** A person is waited for: an approval, a question, an outcome that nobody knows. */
+  waiting: number;
+  /** Not ended, and nobody is waited for. */
+  going: number;
+  ended: number;
 }
 
 /** One task. */

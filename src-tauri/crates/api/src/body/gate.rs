@@ -18,7 +18,7 @@ pub(crate) fn state(host: &dyn Host, _: State) -> Result<GateState, Error> {
     let reader = host.reader()?;
     let now = host.query()?.gate().wire()?;
     let head = reader.gate_head().wire()?;
-    let entries = reader.stats().wire()?.entries;
+    let entries = reader.entries_written().wire()?;
     Ok(GateState {
         halted: now.as_ref().is_some_and(|gate| gate.halted),
         reason: now.as_ref().and_then(|gate| opt_text(gate.reason.as_ref())),

@@ -21,7 +21,7 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
         store_id: reader.log_id().to_owned(),
         dir: reader.dir().display().to_string(),
         version: kernel::VERSION.to_owned(),
-        epoch: reader.stats().wire()?.epoch,
+        epoch: reader.epoch().wire()?,
         halted: gate.as_ref().is_some_and(|gate| gate.halted),
         halt_reason: gate.and_then(|gate| opt_text(gate.reason.as_ref())),
         waiting: Waiting {

@@ -90,9 +90,8 @@ fn task_of(query: &projections::Query, focus: NodeId, named: &str) -> Result<Tas
         | NodeId::Witness(_)
         | NodeId::Grant(_)
         | NodeId::Effect(_) => {
-            let every =
-                crate::convert::every(|ask| query.tasks(&projections::query::TaskFilter::default(), ask))?;
-            every.first().map(|row| row.task_id)
+            let one = projections::Ask { limit: 1, ..projections::Ask::default() }.oldest_first();
+            query.tasks(&projections::query::TaskFilter::default(), one).wire()?.rows.first().map(|row| row.task_id)
         }
     };
     found.ok_or_else(missing)

@@ -23,12 +23,9 @@ use projections::{Ask, Query};
 use std::path::Path;
 use wire::Error;
 use wire::task::{
-    List, Question, QuestionList, Questions, Submit, Submitted, Tasks, WorkingState, WorkingStateRow,
+    Count, List, Question, QuestionList, Questions, Submit, Submitted, TaskCounts, Tasks, WorkingState, WorkingStateRow,
     WorkingStates,
 };
-
-/// Pages of hits that a search for tasks goes through: ten thousand hits name tasks enough.
-const SEARCH_PAGES_MAX: usize = 20;
 
 /// The channel a request names, or the command line.
 pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
@@ -191,10 +188,11 @@ pub(crate) fn media_type(name: &str) -> &'static str {
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
     let query = host.query()?;
     let statuses = p.status.iter().map(|status| word(status)).collect::<Result<Vec<TaskStatus>, Error>>()?;
+    let group = opt_word(p.group.as_deref())?;
+    let filter = TaskFilter { statuses, group, ..TaskFilter::default() };
     if let Some(words) = &p.search {
-        return search(host, words, &statuses, p.after.as_deref(), rows(p.limit)?);
+        return search(&query, words, &filter, p.after.as_deref(), rows(p.limit)?);
     }
-    let filter = TaskFilter { statuses, ..TaskFilter::default() };
     let found = query.tasks(&filter, ask(p.after.as_deref(), p.limit)?).wire()?;
     let told = found.rows.iter().map(|r| row(&query, r)).collect::<Result<Vec<_>, Error>>()?;
     Ok(wire::Page { rows: told, next: found.next.map(|next| next.to_string()) })
@@ -202,41 +200,31 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
 
 /// Tasks in which the words stand, the one with the newest hit first; the cursor is the last task given.
 fn search(
-    host: &dyn Host,
+    query: &Query,
     words: &str,
-    of: &[TaskStatus],
+    filter: &TaskFilter,
     after: Option<&str>,
     limit: u32,
 ) -> Result<Tasks, Error> {
-    let query = host.query()?;
-    let mut after = after.map(word::<TaskId>).transpose()?;
-    let (mut seen, mut rows) = (Vec::new(), Vec::new());
-    let mut ask = Ask::ALL;
-    for _ in 0..SEARCH_PAGES_MAX {
-        let hits = query.search(words, ask).wire()?;
-        for hit in &hits.rows {
-            if seen.contains(&hit.task_id) {
-                continue;
-            }
-            seen.push(hit.task_id);
-            if let Some(last) = after {
-                after = (last != hit.task_id).then_some(last);
-                continue;
-            }
-            let Some(found) = query.task(hit.task_id).wire()? else { continue };
-            if !of.is_empty() && !of.contains(&found.status) {
-                continue;
-            }
-            if rows.len() as u64 == u64::from(limit) {
-                let next = rows.last().map(|row: &wire::task::TaskRow| row.task_id.clone());
-                return Ok(wire::Page { rows, next });
-            }
-            rows.push(row(&query, &found)?);
+    let after = after.map(word::<TaskId>).transpose()?;
+    let many = usize::try_from(limit).unwrap_or(usize::MAX);
+    let most = if after.is_none() { many.saturating_add(1) } else { usize::MAX };
+    let found = query.tasks_saying(words, filter, most).wire()?;
+    let begin = after.map_or(0, |last| found.iter().position(|id| *id == last).map_or(found.len(), |at| at + 1));
+    let wanted = found.get(begin..).unwrap_or_default();
+    let mut told = Vec::new();
+    for id in wanted.iter().take(many) {
+        if let Some(found) = query.task(*id).wire()? {
+            told.push(row(query, &found)?);
         }
-        let Some(next) = hits.next else { break };
-        ask = ask.after(Some(next));
     }
-    Ok(wire::Page { rows, next: None })
+    let next = wanted.get(many).and(wanted.get(many.saturating_sub(1))).map(ToString::to_string);
+    Ok(wire::Page { rows: told, next })
+}
+
+pub(crate) fn count(host: &dyn Host, _: Count) -> Result<TaskCounts, Error> {
+    let found = host.query()?.task_counts().wire()?;
+    Ok(TaskCounts { all: found.all, waiting: found.waiting, going: found.going, ended: found.ended })
 }
 
 /// The row of a list, and who refused what it proposed: `completed` alone reads as if something had been done.

@@ -87,6 +87,9 @@ pub enum TaskVerb {
         /// Only of these statuses.
         #[arg(long, value_name = "STATUS")]
         status: Vec<String>,
+        /// Only those that stand so: waiting, going, done, otherwise, ended.
+        #[arg(long, value_name = "GROUP")]
+        group: Option<String>,
         /// Only those in which these words stand.
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,

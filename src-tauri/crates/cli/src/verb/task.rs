@@ -20,8 +20,8 @@ const REST: Duration = Duration::from_secs(30);
 /// `hermit task`.
 pub fn task(context: &Context, verb: TaskVerb) -> Came {
     match verb {
-        TaskVerb::List { status, search, after, limit } => {
-            list(context, List { status, search, after, limit })
+        TaskVerb::List { status, group, search, after, limit } => {
+            list(context, List { status, group, search, after, limit })
         }
         TaskVerb::Show { task } => {
             let found = context.reading()?.call(&Show { task })?;

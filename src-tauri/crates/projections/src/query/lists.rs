@@ -1,6 +1,6 @@
 //! The lists, one function for each.
 
-use super::{Ask, Is, Page, Query};
+use super::{Ask, Is, Page, Query, TaskFilter};
 use crate::rows::*;
 use crate::{ActionState, Error, GrantState};
 use lineage::Graph;
@@ -8,23 +8,12 @@ use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
 use model::ingress::{ClarificationStatus, IngressStatus};
 use model::knowledge::{BeliefStatus, MemoryStatus};
-use model::task::{StepStatus, TaskStatus};
+use model::task::StepStatus;
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId, Digest,
     GrantId, IngressId, MemoryId, ReceiptId, Sensitive, TaskId, UnixMs,
 };
 use rusqlite::types::Value;
-
-/// Which tasks.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TaskFilter {
-    /// Of any of these statuses; empty is any.
-    pub statuses: Vec<TaskStatus>,
-    /// Of this conversation.
-    pub conversation: Option<ConversationId>,
-    /// Derived from this task.
-    pub parent: Option<TaskId>,
-}
 
 /// Which artifacts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,10 +62,7 @@ impl Query {
     /// # Errors
     /// As every list: [`Error::Ledger`], [`Error::Database`], [`Error::Row`].
     pub fn tasks(&self, filter: &TaskFilter, ask: Ask) -> Result<Page<TaskRow>, Error> {
-        let names: Vec<String> = filter.statuses.iter().map(ToString::to_string).collect();
-        let statuses = (!names.is_empty()).then_some(Is::OneOf("status", names));
-        let conversation = Is::some("conversation_id", filter.conversation);
-        self.list([statuses, conversation, Is::some("parent_task_id", filter.parent)], ask)
+        self.list(filter.conditions(), ask)
     }
 
     /// One task.

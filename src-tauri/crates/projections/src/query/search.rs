@@ -39,12 +39,7 @@ impl Query {
     /// # Errors
     /// [`Error::Asked`] when the text holds no word, and as every list.
     pub fn search(&self, text: &str, ask: Ask) -> Result<Page<Hit>, Error> {
-        let words = words(text);
-        if words.is_empty() {
-            return Err(Error::Asked { why: format!("`{text}` holds no word to search for") });
-        }
-        // Quoted, so that nothing in them is an operator.
-        let wanted = words.iter().map(|w| format!("\"{w}\"*")).collect::<Vec<_>>().join(" AND ");
+        let (wanted, words) = (words(text)?, split(text));
         let before = ask.after.map_or(i64::MAX, |cursor| i64::try_from(cursor.0).unwrap_or(i64::MAX));
         let limit = i64::try_from(ask.rows() + 1).unwrap_or(1);
         let statement = "SELECT d.doc, d.seq, d.kind, d.id, d.task_id, d.part, d.at, d.leaf, d.content \
@@ -67,7 +62,17 @@ impl Query {
     }
 }
 
-fn words(text: &str) -> Vec<String> {
+/// The words of a text as the index is asked for them.
+pub(super) fn words(text: &str) -> Result<String, Error> {
+    let words = split(text);
+    if words.is_empty() {
+        return Err(Error::Asked { why: format!("`{text}` holds no word to search for") });
+    }
+    // Quoted, so that nothing in them is an operator.
+    Ok(words.iter().map(|w| format!("\"{w}\"*")).collect::<Vec<_>>().join(" AND "))
+}
+
+fn split(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
     words.take(WORDS_MAX).map(str::to_lowercase).collect()
 }

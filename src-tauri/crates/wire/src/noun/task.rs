@@ -107,11 +107,17 @@ params! {
         /// Of any of these statuses; empty is any.
         #[serde(default)]
         status: Vec<String>,
+        /// How they stand: `waiting` for a person, `going` on, `done`, ended `otherwise`; `ended` is either of the
+        /// last two.
+        group: Option<String>,
         /// Only tasks in which these words stand.
         search: Option<String>,
         after: Option<String>,
         limit: Option<u32>,
     }
+
+    /// How many tasks stand how.
+    Count {}
 
     /// One task by identifier, or by its beginning or end.
     Show { task: String }
@@ -196,6 +202,16 @@ answers! {
         parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
         refused_by: Option<String>,
+    }
+
+    /// How many tasks stand how.
+    TaskCounts {
+        all: u64,
+        /// A person is waited for: an approval, a question, an outcome that nobody knows.
+        waiting: u64,
+        /// Not ended, and nobody is waited for.
+        going: u64,
+        ended: u64,
     }
 
     /// One task.
