@@ -60,6 +60,14 @@ impl Driver {
         self.post("execute/sync", &json!({ "script": script, "args": [] }))
     }
 
+    /// Waits until what stands in the page has been drawn: two frames, or a second where a window in the background
+    /// draws none.
+    pub fn drawn(&self) {
+        let script = "const done = arguments[0]; setTimeout(done, 1000);\
+            requestAnimationFrame(() => requestAnimationFrame(() => done()));";
+        let _ = self.post("execute/async", &json!({ "script": script, "args": [] }));
+    }
+
     /// Asks the app as the page would: the answer, or what it was refused with.
     pub fn invoke(&self, command: &str, params: &Value) -> Result<Value, String> {
         let script = "const [command, params, done] = arguments;\

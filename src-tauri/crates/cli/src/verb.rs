@@ -1,6 +1,7 @@
 //! One function for each verb.
 
 mod approvals;
+mod bytes;
 mod checkpoint;
 mod collect;
 mod conversation;

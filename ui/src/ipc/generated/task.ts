@@ -69,10 +69,7 @@ export interface Submit {
 export interface List {
   /** Of any of these statuses; empty is any. */
   status?: string[];
-  /**
-   * How they stand: `waiting` for a person, `going` on, `done`, ended `otherwise`; `ended` is either of the
-   * last two.
-   */
+  /** How they stand: `waiting` for a person, `going` on, `done`, ended `otherwise`; `ended` is either of the last two. */
   group?: string | null;
   /** Only tasks in which these words stand. */
   search?: string | null;

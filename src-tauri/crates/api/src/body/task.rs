@@ -19,7 +19,7 @@ use model::task::{Budget, Priority, TaskStatus};
 use model::{ConversationId, TaskId, UnixMs, limits};
 use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
-use projections::{Ask, Query};
+use projections::Query;
 use std::path::Path;
 use wire::Error;
 use wire::task::{

@@ -118,7 +118,7 @@ pub(super) fn active(host: &dyn Host, session_id: &str) -> Result<Option<TaskRow
 
 fn newest_open(query: &Query, conversation: ConversationId) -> Result<Option<TaskRow>, Error> {
     let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
-    let filter = TaskFilter { statuses, conversation: Some(conversation), parent: None };
+    let filter = TaskFilter { statuses, conversation: Some(conversation), ..TaskFilter::default() };
     Ok(query.tasks(&filter, Ask { limit: 1, ..Ask::default() }).wire()?.rows.into_iter().next())
 }
 

@@ -10,6 +10,7 @@
 
 mod acts;
 mod drawings;
+mod groups;
 mod home;
 mod lasting;
 mod policies;

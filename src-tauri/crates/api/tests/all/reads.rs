@@ -10,6 +10,8 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("task.list", json!({})),
         ("task.list", json!({ "status": ["completed", "blocked"], "limit": 1 })),
         ("task.list", json!({ "search": "wrote" })),
+        ("task.list", json!({ "group": "done", "search": "wrote" })),
+        ("task.count", json!({})),
         ("task.show", json!({ "task": task })),
         ("task.questions", json!({})),
         ("task.working_state", json!({ "task": task })),

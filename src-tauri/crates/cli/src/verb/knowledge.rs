@@ -8,11 +8,9 @@ use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::text::{paragraph, plain, size, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use std::io::Write as _;
-use std::path::Path;
-use wire::artifacts::{Artifact, Content, Ingest, Lineage, Show};
+use wire::artifacts::{Artifact, Ingest, Lineage, Show};
 use wire::knowledge::{Beliefs, Decisions, Evidence, Invalidate, Memories, Search};
-use wire::{Code, Error, exit};
+use wire::{Error, exit};
 
 /// `hermit artifacts`.
 pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
@@ -35,7 +33,7 @@ pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
             let session = context.reading()?;
             let found = session.call(&Show { artifact })?;
             match output {
-                Some(path) => write(&session, &found, &path)?,
+                Some(path) => super::bytes::write(&session, &found, &path)?,
                 None => context.out.answer(&found, show)?,
             }
         }
@@ -92,28 +90,6 @@ fn show(out: &Output, a: &Artifact) {
         &format!("{}{}", a.state, if a.present == Some(false) { ", its bytes are gone" } else { "" }),
     );
     out.say(Tone::Faint, "its bytes: add `-o FILE`");
-}
-
-fn write(session: &host::Session, found: &Artifact, path: &Path) -> Result<(), Error> {
-    let failed = |e: std::io::Error| {
-        Error::new(Code::Failed, format!("cannot write `{}`: {e}", path.display()))
-            .hint("name a file that does not exist")
-    };
-    let mut out: Box<dyn std::io::Write> = if path == Path::new("-") {
-        Box::new(std::io::stdout())
-    } else {
-        Box::new(std::fs::File::create_new(path).map_err(failed)?)
-    };
-    let mut offset = 0;
-    loop {
-        let part = session.call(&Content { artifact: found.artifact_id.clone(), offset, limit: None })?;
-        let bytes = STANDARD.decode(&part.bytes).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
-        out.write_all(&bytes).map_err(failed)?;
-        match part.next_offset {
-            Some(next) => offset = next,
-            None => return out.flush().map_err(failed),
-        }
-    }
 }
 
 /// `hermit context`.

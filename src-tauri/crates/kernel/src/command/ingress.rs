@@ -293,7 +293,7 @@ impl Kernel {
     /// Root tasks of a conversation that have not ended, those worked on last first.
     fn open_in(&self, query: &Query, conversation: ConversationId) -> Result<Vec<TaskId>, Error> {
         let statuses = TaskStatus::ALL.iter().copied().filter(|status| !status.is_terminal()).collect();
-        let filter = TaskFilter { statuses, conversation: Some(conversation), parent: None };
+        let filter = TaskFilter { statuses, conversation: Some(conversation), ..TaskFilter::default() };
         let mut rows = query.tasks(&filter, Ask::ALL).map_err(broken)?.rows;
         rows.retain(|row| row.parent_task_id.is_none());
         rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));

@@ -1,0 +1,250 @@
+//! Models on this machine and keys for their servers, by the program and a server that really listens.
+
+use crate::bench::{Bench, Ran, program, text};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+const KEY: &str = "sk-8rT2vQ9xZ4mK7wB1";
+
+/// What its model says first, and once it has read the file: that nothing is to be done.
+const READ: &str = r#"{"tool":"read","arguments":{"path":"a.txt"}}"#;
+const END: &str = r#"{"tool":"done","arguments":{"summary":"nothing is to be done"}}"#;
+
+/// What a server was asked.
+#[derive(Debug)]
+struct Heard {
+    line: String,
+    bearer: Option<String>,
+    body: String,
+}
+
+/// A server of models; it tells what each request was authorized with, and answers nothing but its list to whoever does
+/// not bring the key it wants.
+struct Server {
+    port: u16,
+    heard: Receiver<Heard>,
+}
+
+impl Server {
+    fn open() -> Self {
+        Self::begin(None)
+    }
+
+    fn begin(wanted: Option<&'static str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (tell, heard) = channel();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let _ = answer(stream, wanted, &tell);
+            }
+        });
+        Self { port, heard }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    fn model(&self) -> String {
+        format!("openai:{}#tiny", self.url())
+    }
+}
+
+fn answer(
+    mut stream: TcpStream,
+    wanted: Option<&str>,
+    tell: &Sender<Heard>,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut first, mut length, mut bearer) = (String::new(), 0, None);
+    reader.read_line(&mut first)?;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+            break;
+        }
+        let Some((name, value)) = line.split_once(':') else { continue };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().unwrap_or(0),
+            "authorization" => bearer = Some(value.trim().to_owned()),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let body = String::from_utf8_lossy(&body).into_owned();
+    let is_list = first.starts_with("GET /v1/models ");
+    let is_known = wanted.is_none_or(|key| bearer.as_deref() == Some(format!("Bearer {key}").as_str()));
+    let said = if body.contains("alpha") { END } else { READ };
+    let _ = tell.send(Heard { line: first.trim().to_owned(), bearer, body });
+    let (status, kind, body) = if !is_list && !is_known {
+        let refused =
+            json!({ "error": { "code": 401, "message": "Invalid API Key", "type": "authentication_error" } });
+        ("401 Unauthorized", "application/json", refused.to_string())
+    } else if is_list {
+        let listed = json!({ "object": "list", "data": [{ "id": "tiny", "owned_by": "llamacpp" }] });
+        ("200 OK", "application/json", listed.to_string())
+    } else {
+        let words = json!({ "choices": [{ "index": 0, "delta": { "content": said } }] });
+        let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+        ("200 OK", "text/event-stream", format!("data: {words}\n\ndata: {end}\n\ndata: [DONE]\n\n"))
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes())
+}
+
+/// `hermit models add` with the key on standard input.
+fn add(bench: &Bench, url: &str, secret: &str) -> Ran {
+    std::fs::write(bench.path("key"), format!("{KEY}\n")).unwrap();
+    let mut command = Command::new(program());
+    command.args(["models", "add", url, "--secret", secret]);
+    command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
+    command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
+    let output = command.output().unwrap();
+    std::fs::remove_file(bench.path("key")).unwrap();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn found(bench: &Bench, server: &Server) -> Value {
+    bench.run(&["models", "list", "--port", &server.port.to_string(), "--json"]).ends_with(0).json()
+}
+
+#[test]
+fn a_model_of_this_machine_is_found_on_demand_chosen_as_the_standard_and_asked_without_a_key() {
+    let (bench, server) = (Bench::new(), Server::open());
+    let listed = found(&bench, &server);
+    let servers = listed["servers"].as_array().unwrap();
+    let ours = servers.iter().find(|one| text(&one["url"]) == server.url()).unwrap();
+    assert_eq!((&ours["name"], &ours["models"][0]["id"]), (&json!("llama.cpp"), &json!("tiny")));
+    assert_eq!(text(&ours["models"][0]["address"]), server.model());
+    assert_eq!(listed["standard"], Value::Null);
+    let asked = server.heard.recv().unwrap();
+    assert_eq!((asked.line.as_str(), asked.bearer), ("GET /v1/models HTTP/1.1", None));
+    let shown = bench.run(&["models", "list", "--port", &server.port.to_string()]).ends_with(0);
+    assert!(shown.out.contains(&server.model()) && shown.out.contains("llama.cpp"), "{}", shown.out);
+    let _ = server.heard.recv();
+
+    bench.run(&["models", "use", &server.model()]).ends_with(0);
+    assert_eq!(text(&found(&bench, &server)["standard"]), server.model());
+    let _ = server.heard.recv();
+    let folder = bench.folder();
+    let run = ["run", "--goal", "look around", "--workspace", folder.to_str().unwrap(), "--json"];
+    bench.run(&run).ends_with(0);
+    let asked: Vec<Heard> = server.heard.try_iter().collect();
+    assert_eq!(asked.len(), 2, "once before it has read the file, once behind: {asked:?}");
+    for heard in asked {
+        assert!(heard.line.starts_with("POST /v1/chat/completions"), "{}", heard.line);
+        assert_eq!(heard.bearer, None);
+    }
+    bench.run(&["models", "use", "none"]).ends_with(0);
+    bench.run(&run).ends_with(2);
+}
+
+/// A run with a model; its document.
+fn asked(bench: &Bench, model: &str) -> Ran {
+    let folder = bench.folder();
+    let folder = folder.to_str().unwrap();
+    bench.run(&["run", "--goal", "look around", "--workspace", folder, "--model", model, "--json"])
+}
+
+/// Fails where the key stands in any file below.
+fn nowhere_below(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            nowhere_below(&path);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            for shape in [KEY.to_owned(), STANDARD.encode(KEY)] {
+                let found = bytes.windows(shape.len()).any(|part| part == shape.as_bytes());
+                assert!(!found, "the key is in {}", path.display());
+            }
+        }
+    }
+}
+
+#[conforms::conforms("HK-17.3-1")]
+#[test]
+fn the_key_for_a_server_goes_to_it_alone_with_every_call_and_is_found_nowhere_else() {
+    let (bench, server, other) = (Bench::new(), Server::begin(Some(KEY)), Server::open());
+    let without = asked(&bench, &server.model());
+    assert_ne!(without.code, 0, "it wants a key: {}", without.out);
+    assert!(server.heard.try_iter().all(|heard| heard.bearer.is_none()));
+    let said = add(&bench, &server.url(), "tiny-key").ends_with(0);
+    assert!(said.out.contains(&format!("127.0.0.1:{}", server.port)), "{}", said.out);
+    let listed = found(&bench, &server);
+    assert_eq!(listed["providers"], json!([{ "url": server.url(), "secret": "tiny-key", "kept": true }]));
+    // Looking takes no key along.
+    assert!(server.heard.try_iter().all(|heard| heard.bearer.is_none()));
+    // What is read may hold it as well; the model that it opens does not hear it either.
+    std::fs::write(bench.folder().join("a.txt"), format!("alpha, and its key is {KEY}\n")).unwrap();
+    let mut tasks = Vec::new();
+    for (model, bearer) in [(server.model(), Some(format!("Bearer {KEY}"))), (other.model(), None)] {
+        let ran = asked(&bench, &model).ends_with(0);
+        assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}", ran.out);
+        let heard: Vec<Heard> = if bearer.is_some() { &server.heard } else { &other.heard }.try_iter().collect();
+        assert_eq!(heard.len(), 2, "{model}");
+        for one in &heard {
+            assert_eq!(one.bearer, bearer, "{model}");
+            assert!(!one.body.contains(KEY), "{}", one.body);
+        }
+        assert!(heard[1].body.contains("alpha, and its key is"), "{}", heard[1].body);
+        tasks.push(text(&ran.json()["row"]["task_id"]));
+    }
+    for task in &tasks {
+        kept_without(&bench, task);
+    }
+    nowhere_below(&bench.home());
+    let secrets = bench.run(&["secret", "list", "--json"]).ends_with(0).json();
+    assert_eq!(secrets["secrets"][0]["hosts"], json!([format!("127.0.0.1:{}", server.port)]));
+    bench.run(&["models", "rm", &server.url()]).ends_with(0);
+    assert_eq!(found(&bench, &server)["providers"], json!([]));
+    bench.run(&["models", "rm", &server.url()]).ends_with(1);
+}
+
+/// A finished task whose packs, events, receipts and proof do not hold the key.
+fn kept_without(bench: &Bench, task: &str) {
+    let shown = bench.run(&["task", "show", task, "--json"]).ends_with(0);
+    assert_eq!(shown.json()["row"]["status"], "completed", "{}", shown.out);
+    let pack = bench.run(&["context", task, "--iteration", "2", "--json"]).ends_with(0);
+    assert!(pack.json()["shown"]["request"]["bytes"].is_string(), "{}", pack.out);
+    let bytes = STANDARD.decode(text(&pack.json()["shown"]["request"]["bytes"])).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "what was sent is kept without it");
+    let receipts = bench.run(&["receipts", "list", "--json"]).ends_with(0);
+    assert!(!receipts.json()["rows"].as_array().unwrap().is_empty(), "reading has a receipt");
+    let proof = bench.path(&format!("proof-{task}"));
+    let out = proof.to_str().unwrap();
+    bench.run(&["proof", "export", task, "-o", out, "--artifacts", "all"]).ends_with(0);
+    nowhere_below(&proof);
+    for words in [&["task", "events", task][..], &["receipts", "list"], &["models", "list"]] {
+        let said = bench.run(words);
+        assert!(!said.out.contains(KEY) && !said.err.contains(KEY), "{words:?}");
+    }
+}
+
+#[test]
+fn no_key_goes_over_plain_http_to_another_machine_and_no_stranger_becomes_the_standard() {
+    let bench = Bench::new();
+    let plain = add(&bench, "http://models.example.org/v1", "away").ends_with(2);
+    assert!(plain.err.contains("https"), "{}", plain.err);
+    let refused = bench.run(&["models", "use", "openai:https://models.example.org/v1#big"]).ends_with(2);
+    assert!(refused.err.contains("hermit models add"), "{}", refused.err);
+    add(&bench, "https://models.example.org/v1", "away").ends_with(0);
+    bench.run(&["models", "use", "openai:https://models.example.org/v1#big"]).ends_with(0);
+    bench.run(&["models", "use", "playbook:tidy"]).ends_with(2);
+    let settings = std::fs::read_to_string(bench.home().join("config.json")).unwrap();
+    assert!(settings.contains("models.example.org") && !settings.contains(KEY), "{settings}");
+}
