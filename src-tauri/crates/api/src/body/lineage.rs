@@ -91,7 +91,12 @@ fn task_of(query: &projections::Query, focus: NodeId, named: &str) -> Result<Tas
         | NodeId::Grant(_)
         | NodeId::Effect(_) => {
             let one = projections::Ask { limit: 1, ..projections::Ask::default() }.oldest_first();
-            query.tasks(&projections::query::TaskFilter::default(), one).wire()?.rows.first().map(|row| row.task_id)
+            query
+                .tasks(&projections::query::TaskFilter::default(), one)
+                .wire()?
+                .rows
+                .first()
+                .map(|row| row.task_id)
         }
     };
     found.ok_or_else(missing)

@@ -17,14 +17,14 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::task::{Budget, Priority, TaskStatus};
 use model::{ConversationId, TaskId, UnixMs, limits};
+use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::{QuestionRow, TaskRow};
-use projections::Query;
 use std::path::Path;
 use wire::Error;
 use wire::task::{
-    Count, List, Question, QuestionList, Questions, Submit, Submitted, TaskCounts, Tasks, WorkingState, WorkingStateRow,
-    WorkingStates,
+    Count, List, Question, QuestionList, Questions, Submit, Submitted, TaskCounts, Tasks, WorkingState,
+    WorkingStateRow, WorkingStates,
 };
 
 /// The channel a request names, or the command line.
@@ -210,7 +210,8 @@ fn search(
     let many = usize::try_from(limit).unwrap_or(usize::MAX);
     let most = if after.is_none() { many.saturating_add(1) } else { usize::MAX };
     let found = query.tasks_saying(words, filter, most).wire()?;
-    let begin = after.map_or(0, |last| found.iter().position(|id| *id == last).map_or(found.len(), |at| at + 1));
+    let begin =
+        after.map_or(0, |last| found.iter().position(|id| *id == last).map_or(found.len(), |at| at + 1));
     let wanted = found.get(begin..).unwrap_or_default();
     let mut told = Vec::new();
     for id in wanted.iter().take(many) {

@@ -82,7 +82,10 @@ fn every_task_is_in_exactly_the_group_its_row_tells_of_and_is_counted_there() {
     assert_eq!(home.must("task.count", json!({})), counts);
     let ended = walked(&home, &json!({ "group": "ended" }), 2);
     assert_eq!(ended.len(), of("done") + of("otherwise"));
-    assert_eq!(home.ask("task.list", json!({ "group": "asleep" })).expect_err("no group").code, wire::Code::Usage);
+    assert_eq!(
+        home.ask("task.list", json!({ "group": "asleep" })).expect_err("no group").code,
+        wire::Code::Usage
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Models on this machine and keys for their servers, by the program and a server that really listens.
 
-use crate::bench::{Bench, Ran, program, text};
+use crate::bench::{Bench, Ran, allow, program, text};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,8 +11,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 const KEY: &str = "sk-8rT2vQ9xZ4mK7wB1";
 
-/// What its model says first, and once it has read the file: that nothing is to be done.
+/// A goal that asks for an act, and one that asks for none.
+const ACT: &str = "write down what is there";
+const LOOK: &str = "look around";
+
+/// What its model says first, what it writes once it has read the file, and that it is done.
 const READ: &str = r#"{"tool":"read","arguments":{"path":"a.txt"}}"#;
+const WRITE: &str = r#"{"tool":"write","arguments":{"path":"seen.txt","content":"one file"}}"#;
 const END: &str = r#"{"tool":"done","arguments":{"summary":"nothing is to be done"}}"#;
 
 /// What a server was asked.
@@ -56,11 +61,7 @@ impl Server {
     }
 }
 
-fn answer(
-    mut stream: TcpStream,
-    wanted: Option<&str>,
-    tell: &Sender<Heard>,
-) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, wanted: Option<&str>, tell: &Sender<Heard>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut first, mut length, mut bearer) = (String::new(), 0, None);
     reader.read_line(&mut first)?;
@@ -81,7 +82,11 @@ fn answer(
     let body = String::from_utf8_lossy(&body).into_owned();
     let is_list = first.starts_with("GET /v1/models ");
     let is_known = wanted.is_none_or(|key| bearer.as_deref() == Some(format!("Bearer {key}").as_str()));
-    let said = if body.contains("alpha") { END } else { READ };
+    let said = match (body.contains("alpha"), body.contains(ACT) && !body.contains("seen.txt")) {
+        (false, _) => READ,
+        (true, true) => WRITE,
+        (true, false) => END,
+    };
     let _ = tell.send(Heard { line: first.trim().to_owned(), bearer, body });
     let (status, kind, body) = if !is_list && !is_known {
         let refused =
@@ -141,7 +146,7 @@ fn a_model_of_this_machine_is_found_on_demand_chosen_as_the_standard_and_asked_w
     assert_eq!(text(&found(&bench, &server)["standard"]), server.model());
     let _ = server.heard.recv();
     let folder = bench.folder();
-    let run = ["run", "--goal", "look around", "--workspace", folder.to_str().unwrap(), "--json"];
+    let run = ["run", "--goal", LOOK, "--workspace", folder.to_str().unwrap(), "--json"];
     bench.run(&run).ends_with(0);
     let asked: Vec<Heard> = server.heard.try_iter().collect();
     assert_eq!(asked.len(), 2, "once before it has read the file, once behind: {asked:?}");
@@ -157,7 +162,7 @@ fn a_model_of_this_machine_is_found_on_demand_chosen_as_the_standard_and_asked_w
 fn asked(bench: &Bench, model: &str) -> Ran {
     let folder = bench.folder();
     let folder = folder.to_str().unwrap();
-    bench.run(&["run", "--goal", "look around", "--workspace", folder, "--model", model, "--json"])
+    bench.run(&["run", "--goal", ACT, "--workspace", folder, "--model", model, "--json"])
 }
 
 /// Fails where the key stands in any file below.
@@ -181,7 +186,7 @@ fn nowhere_below(folder: &Path) {
 fn the_key_for_a_server_goes_to_it_alone_with_every_call_and_is_found_nowhere_else() {
     let (bench, server, other) = (Bench::new(), Server::begin(Some(KEY)), Server::open());
     let without = asked(&bench, &server.model());
-    assert_ne!(without.code, 0, "it wants a key: {}", without.out);
+    assert!(![0, 4].contains(&without.code), "it wants a key: {}", without.out);
     assert!(server.heard.try_iter().all(|heard| heard.bearer.is_none()));
     let said = add(&bench, &server.url(), "tiny-key").ends_with(0);
     assert!(said.out.contains(&format!("127.0.0.1:{}", server.port)), "{}", said.out);
@@ -193,16 +198,23 @@ fn the_key_for_a_server_goes_to_it_alone_with_every_call_and_is_found_nowhere_el
     std::fs::write(bench.folder().join("a.txt"), format!("alpha, and its key is {KEY}\n")).unwrap();
     let mut tasks = Vec::new();
     for (model, bearer) in [(server.model(), Some(format!("Bearer {KEY}"))), (other.model(), None)] {
-        let ran = asked(&bench, &model).ends_with(0);
+        let ran = asked(&bench, &model).ends_with(4);
         assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}", ran.out);
-        let heard: Vec<Heard> = if bearer.is_some() { &server.heard } else { &other.heard }.try_iter().collect();
-        assert_eq!(heard.len(), 2, "{model}");
+        let waiting = ran.json();
+        let mut terminal = bench.terminal(&["approvals", "approve", &text(&waiting["waits_for"]["id"])]);
+        allow(&mut terminal);
+        let (code, shown) = terminal.end();
+        assert!(code == 0 && !shown.contains(KEY), "{shown}");
+        std::fs::remove_file(bench.folder().join("seen.txt")).expect("it was written");
+        let heard: Vec<Heard> =
+            if bearer.is_some() { &server.heard } else { &other.heard }.try_iter().collect();
+        assert_eq!(heard.len(), 3, "{model}");
         for one in &heard {
             assert_eq!(one.bearer, bearer, "{model}");
             assert!(!one.body.contains(KEY), "{}", one.body);
         }
         assert!(heard[1].body.contains("alpha, and its key is"), "{}", heard[1].body);
-        tasks.push(text(&ran.json()["row"]["task_id"]));
+        tasks.push(text(&waiting["row"]["task_id"]));
     }
     for task in &tasks {
         kept_without(&bench, task);
@@ -223,8 +235,15 @@ fn kept_without(bench: &Bench, task: &str) {
     assert!(pack.json()["shown"]["request"]["bytes"].is_string(), "{}", pack.out);
     let bytes = STANDARD.decode(text(&pack.json()["shown"]["request"]["bytes"])).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "what was sent is kept without it");
-    let receipts = bench.run(&["receipts", "list", "--json"]).ends_with(0);
-    assert!(!receipts.json()["rows"].as_array().unwrap().is_empty(), "reading has a receipt");
+    let receipts = bench.run(&["receipts", "list", "--task", task, "--json"]).ends_with(0).json();
+    for row in receipts["rows"].as_array().unwrap() {
+        let shown = bench.run(&["receipts", "show", &text(&row["receipt_id"]), "--json"]).ends_with(0);
+        assert!(!shown.out.contains(KEY), "{}", shown.out);
+    }
+    assert!(
+        receipts["rows"].as_array().unwrap().iter().any(|row| row["result"] == "succeeded"),
+        "{receipts}"
+    );
     let proof = bench.path(&format!("proof-{task}"));
     let out = proof.to_str().unwrap();
     bench.run(&["proof", "export", task, "-o", out, "--artifacts", "all"]).ends_with(0);

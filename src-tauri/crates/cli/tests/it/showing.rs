@@ -28,8 +28,7 @@ fn ending(folder: &Path, end: &[u8]) -> Option<PathBuf> {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap().flatten();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }

@@ -6,8 +6,8 @@ use super::{Is, Query};
 use crate::Error;
 use model::task::TaskStatus;
 use model::{ConversationId, TaskId};
-use rusqlite::types::Value;
 use rusqlite::params_from_iter;
+use rusqlite::types::Value;
 
 /// Which tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,19 +115,19 @@ impl Query {
         let those = |which: &str| self.number(&format!("SELECT count(*) FROM view_tasks WHERE {which}"), &[]);
         let all = self.number("SELECT count(*) FROM view_tasks", &[])?;
         let open = those(OPEN)?;
-        Ok(TaskCounts { all, waiting: those(WAITING)?, going: those(GOING)?, ended: all.saturating_sub(open) })
+        Ok(TaskCounts {
+            all,
+            waiting: those(WAITING)?,
+            going: those(GOING)?,
+            ended: all.saturating_sub(open),
+        })
     }
 
     /// Tasks of `filter` in which all words of `text` stand, the one with the newest hit first; at most `most` of them.
     ///
     /// # Errors
     /// [`Error::Asked`] when the text holds no word, and as every list.
-    pub fn tasks_saying(
-        &self,
-        text: &str,
-        filter: &TaskFilter,
-        most: usize,
-    ) -> Result<Vec<TaskId>, Error> {
+    pub fn tasks_saying(&self, text: &str, filter: &TaskFilter, most: usize) -> Result<Vec<TaskId>, Error> {
         let mut statement = "SELECT d.task_id FROM view_search s JOIN view_search_docs d ON d.doc = s.rowid \
                              WHERE s.text MATCH ?"
             .to_owned();
@@ -147,8 +147,9 @@ impl Query {
             for _ in 0..HITS_MAX {
                 let Some(row) = rows.next()? else { break };
                 let text: String = row.get(0)?;
-                let task: TaskId =
-                    text.parse().map_err(|e| Error::Row { table: "view_search_docs", why: format!("{e}") })?;
+                let task: TaskId = text
+                    .parse()
+                    .map_err(|e| Error::Row { table: "view_search_docs", why: format!("{e}") })?;
                 if seen.insert(task) {
                     tasks.push(task);
                 }
