@@ -1,6 +1,6 @@
 // What was said. Words of a model are claims: the last ones cite receipts, or are marked.
 import { Link } from "@tanstack/react-router";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { useEvents } from "./events";
 import { useAct, useDraft } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
@@ -17,9 +17,9 @@ import { type Message, type See, type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
 /** So many of the last messages stand there at first, and as many more whenever they are wanted. */
-const TAIL = 60;
+const TAIL = 40;
 
-export function Conversation({ task, story, live, events, see }: {
+export const Conversation = memo(function Conversation({ task, story, live, events, see }: {
   task: Task; story: Story; live: boolean; events: ReturnType<typeof useEvents>; see: (see: See) => void;
 }) {
   const end = useRef<HTMLDivElement>(null);
@@ -65,7 +65,7 @@ export function Conversation({ task, story, live, events, see }: {
       <Composer task={task} live={live} />
     </section>
   );
-}
+});
 
 function Said({ message, ended, see }: { message: Message; ended: boolean; see: (see: See) => void }) {
   if (message.who === "asks") {

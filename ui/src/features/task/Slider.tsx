@@ -1,5 +1,5 @@
 // The task as it was at any event: bars say how much happened, dots where a person decided.
-import { useEffect, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import type { Event } from "~/ipc/generated/task_events";
 import { Button } from "~/primitives/Button";
 import { Time } from "~/primitives/Time";
@@ -13,7 +13,7 @@ const PLAY_MS = 90;
 const DOTS_MAX = 160;
 const NAMES_MAX = 24;
 
-export function Slider({ events, story, whole, until, setUntil }: {
+export const Slider = memo(function Slider({ events, story, whole, until, setUntil }: {
   events: readonly Event[]; story: Story; whole: Story; until: number | null; setUntil: (until: number | null) => void;
 }) {
   const last = events.at(-1)?.seq ?? 0;
@@ -58,7 +58,7 @@ export function Slider({ events, story, whole, until, setUntil }: {
       <span className="visually-hidden" role="status">{until !== null && !playing ? `${story.rows.length} things had happened` : ""}</span>
     </div>
   );
-}
+});
 
 /** Of those that would lie on each other the last, which is the one that still matters. */
 function apart<T extends { seq: number }>(all: readonly T[], last: number, most: number): T[] {

@@ -1,6 +1,6 @@
 // One task: what was said, what happened, and everything behind whatever is chosen; at any event of its life.
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
 import { brief, cost, folderName, plain, run, said, tokens } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
@@ -60,6 +60,8 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const shown = useMemo(() => see ?? first(chosen, task, all), [see, chosen, task, all]);
   const whole = useMemo(() => story(all), [all]);
   const told = useMemo(() => (until === null ? whole : story(all, until)), [all, whole, until]);
+  // What stands beside the timeline is drawn behind it, a little at a time, so that a long story holds nobody up.
+  const [beside, line] = [useDeferredValue(told), useDeferredValue(whole)];
   return (
     <div className={styles.task}>
       <Head task={task} />
@@ -69,11 +71,11 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
         </p>
       )}
       <div className={styles.columns}>
-        <Conversation task={task} story={told} live={until === null} events={events} see={setSee} />
+        <Conversation task={task} story={beside} live={until === null} events={events} see={setSee} />
         <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />
         <Inspector task={task} events={all} see={shown} onSee={setSee} />
       </div>
-      <Slider events={all} story={told} whole={whole} until={until} setUntil={setUntil} />
+      <Slider events={all} story={told} whole={line} until={until} setUntil={setUntil} />
     </div>
   );
 }
