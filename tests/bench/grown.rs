@@ -87,7 +87,7 @@ pub fn writer(dir: &Path, views: bool) -> Writer {
 pub fn grow(writer: &Writer, events: u64) {
     for _ in 0..events.div_ceil(1_000) {
         let tasks: Vec<TaskId> = (0..20).map(|_| task()).collect();
-        let drafts = (0..1_000).map(|n: usize| draft(tasks[n % 20], n % 4 == 0)).collect();
+        let drafts = (0..1_000).map(|n: usize| draft(tasks[n % 20], n.is_multiple_of(4))).collect();
         writer.commit(Batch { drafts, ..Batch::new(Point::TaskStart) }).expect("committed");
         writer.checkpoint(&tasks, &signer(), UnixMs(1), |_, _| {}).expect("signed");
     }

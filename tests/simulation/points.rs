@@ -121,7 +121,7 @@ fn sent_once_or_said(run: &Run, plans: &[Plan]) {
 fn once_or_said(ending: &Ending, plans: &[Plan]) {
     let ran = ending.files.get("count.txt").map(Vec::as_slice);
     assert!(matches!(ran, None | Some(b"done\n")), "{plans:?}: the command ran twice: {ran:?}");
-    let said = ending.results.iter().copied().collect::<Vec<_>>();
+    let said = ending.results.to_vec();
     match ran {
         Some(_) => assert_ne!(said, [ResultCode::Failed], "{plans:?}: it ran and is said not to have"),
         None => {

@@ -122,7 +122,7 @@ impl Life {
         match self.dice.below(22) {
             _ if self.sim.tasks.is_empty() => self.submit(),
             0 | 1 => self.submit(),
-            2..=6 => self.with_task(|sim, task, _| Ok(drop(sim.kernel().drive(task)?))),
+            2..=6 => self.with_task(|sim, task, _| Ok(_ = sim.kernel().drive(task)?)),
             7..=9 => self.letter(),
             10 => self.deliver(),
             11 => self.clock(),
@@ -183,7 +183,7 @@ impl Life {
         }
         let at = self.dice.below(self.letters.len());
         let (task, id, letter) = self.letters[at].clone();
-        self.sim.once(|sim| Ok(drop(sim.kernel().decide_approval(task, id, &letter)?)));
+        self.sim.once(|sim| Ok(_ = sim.kernel().decide_approval(task, id, &letter)?));
     }
 
     fn clock(&mut self) {
@@ -224,7 +224,7 @@ impl Life {
                 sim.kernel().append_note(task, "and this", Channel::Cli, &key)?;
                 Ok(())
             }),
-            3 => self.with_task(|sim, task, _| Ok(drop(sim.kernel().retry(task, key)?))),
+            3 => self.with_task(|sim, task, _| Ok(_ = sim.kernel().retry(task, key)?)),
             4 => self.with_task(|sim, task, _| match sim.kernel().drive(task)? {
                 Standing::Waiting(Waiting::Answer(id)) => {
                     Ok(sim.kernel().answer(task, id, "yes", Channel::Cli)?)
@@ -267,7 +267,7 @@ impl Life {
                         bytes: &mut bytes.as_slice(),
                         trust_tier: TrustTier::Untrusted,
                     };
-                    Ok(drop(sim.kernel().ingest(incoming, Channel::Cli)?))
+                    Ok(_ = sim.kernel().ingest(incoming, Channel::Cli)?)
                 });
             }
         }

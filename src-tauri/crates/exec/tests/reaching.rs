@@ -47,7 +47,7 @@ fn walls() -> Sandbox {
 
 /// A server that answers every request with what it was sent, and tells the test.
 fn server() -> (u16, mpsc::Receiver<String>) {
-    listening(|stream, send| echo(stream, send))
+    listening(echo)
 }
 
 /// The same in TLS, with a certificate of its own for `127.0.0.1`, and that certificate.
@@ -330,7 +330,7 @@ fn in_tls_no_value_goes_to_a_server_that_nobody_vouches_for_or_to_another_that_i
             format!("{ask} -H 'Host: evil.net' https://{host}/"),
         ),
         (
-            "something else",
+            "within TLS, by a program",
             vec![certificate.clone()],
             format!("{ask} -p -x http://127.0.0.1:3128 http://{host}/"),
         ),

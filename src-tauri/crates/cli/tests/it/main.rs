@@ -1,6 +1,14 @@
 //! The real program, run as a person or a script would.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::disallowed_methods, reason = "tests start programs and read the environment")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "helpers of tests fail by panicking, as tests do"
+)]
 
 mod always;
 mod bench;

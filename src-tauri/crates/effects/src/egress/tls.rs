@@ -96,8 +96,12 @@ pub(super) fn exchange(
     let config = authority.speak_as(name)?;
     let inside = ServerConnection::new(config).map_err(|e| format!("no TLS can be spoken here: {e}"))?;
     let mut inside = StreamOwned::new(inside, client);
+    // A program that has its own list of whom to trust hangs up here.
     let bytes = head::read(&mut inside).map_err(|e| {
-        format!("a secret's host is asked in HTTP/1 within TLS, and this was something else: {e}")
+        format!(
+            "a secret's host is asked in HTTP/1 within TLS, by a program that trusts {}: {e}",
+            ROOTS_BY[0]
+        )
     })?;
     let done = head::within(&bytes, name, port).map_err(|why| (400, why)).and_then(|(head, body)| {
         let wanted = ServerName::try_from(name.to_owned())
