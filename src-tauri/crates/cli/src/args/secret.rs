@@ -23,6 +23,9 @@ The value is typed without being shown, or read from standard input; it is never
 by every program. It sleeps in the system's keychain or in the vault's file, whichever holds your keys. From then on it \
 is taken out of everything Hermit keeps, logs, or sends to a model, in every encoding, and `[secret:NAME]` stands there.
 
+A command that may use it finds a stand-in in HERMIT_SECRET_NAME. On its way to the hosts named here, and nowhere else, the \
+value takes the stand-in's place, in HTTPS too: `git push https://me:$HERMIT_SECRET_GITHUB@github.com/me/notes main`.
+
 Examples:
   hermit secret set github --host api.github.com
   hermit secret set openai --host api.openai.com < key.txt
