@@ -97,6 +97,15 @@ test("every screen is kept as a picture, in both themes and two sizes, and none 
     await world.page.evaluate((to) => { document.documentElement.dataset["theme"] = to; }, theme);
     for (const size of SIZES) {
       await world.page.setViewportSize(size);
+      for (const [name, path, button] of [["board", "/tasks", "Board"], ["asked", "/policy", "What was asked"]] as const) {
+        await world.go(path);
+        await world.page.getByRole("button", { name: button, exact: true }).click();
+        await settled();
+        await world.page.waitForTimeout(120);
+        await world.page.screenshot({ path: join(pictures(), `${name}-${theme}-${size.width}.png`) });
+        await world.go("/settings");
+        await settled();
+      }
       for (const [name, path] of Object.entries(screens)) {
         await world.go(path);
         await world.page.locator(name === "missing" ? "h1, h2" : "#main").first().waitFor();

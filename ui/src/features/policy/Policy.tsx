@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { brief, count, plain, said } from "~/features/words";
+import { brief, capital, count, plain, said } from "~/features/words";
 import { type Pages, useAct, usePages } from "~/ipc/client";
 import type { Grant } from "~/ipc/generated/grants";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
@@ -100,7 +100,7 @@ function History() {
               {(row, at, stop) => (
                 <div className={styles.one} role="row" aria-rowindex={at + 2}>
                   <span role="cell" className={styles.what}>
-                    <Link to="/" search={{ at: row.approval_id }} tabIndex={stop}><Words of={brief(said(row.summary))} /></Link>
+                    <Link to="/" search={{ at: row.approval_id }} tabIndex={stop}><Words of={brief(capital(said(row.summary)))} /></Link>
                     {row.feedback !== null && <span className={table.faint}><Words of={said(row.feedback)} /></span>}
                   </span>
                   <span role="cell">{plain(row.action_class)}</span>

@@ -1,6 +1,6 @@
 // A proof of one task, for somebody else: what goes along, what is left out, and what a reader will not see.
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { brief, capital, count, plain, said } from "~/features/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
@@ -80,6 +80,11 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   );
 }
 
+/** A pointer that breaks into lines between its names and not within them. */
+function breakable(pointer: string) {
+  return pointer.split(/(?<=[/_])/).map((part, at) => <Fragment key={at}>{part}<wbr /></Fragment>);
+}
+
 /** What would leave this machine, as the host tells it: the same words would make the same proof. */
 function Preview({ task, redact, files }: { task: string; redact: Redact; files: Files }) {
   const asked = useAsk("proof.preview", { task, artifacts: [files], redact: [redact] }, { keep: true });
@@ -100,7 +105,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>Readable value</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.values.map((one) => (
-                  <tr key={one.pointer}><td><code>{one.pointer}</code></td><td className={table.main}><Words of={one.example} /></td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.pointer}><td><code>{breakable(one.pointer)}</code></td><td className={table.main}><Words of={one.example} /></td><td className={table.right}>{one.count}</td></tr>
                 ))}</tbody>
               </table>
             )}

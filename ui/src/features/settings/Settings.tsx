@@ -16,6 +16,7 @@ import { Hash } from "~/primitives/Hash";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said, sentence } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
+import { Prose } from "~/primitives/Words";
 import styles from "./Settings.module.css";
 
 export function Settings() {
@@ -53,7 +54,7 @@ function Machine() {
               <li key={at} data-level={fact.level}>
                 <Mark name={LEVEL[fact.level]} />
                 <b>{capital(fact.name)}</b>
-                <div>{fact.value}{fact.advice !== "" && <p>{sentence(fact.advice)}</p>}</div>
+                <div><Prose of={fact.value} />{fact.advice !== "" && <p>{sentence(fact.advice)}</p>}</div>
               </li>
             ))}
           </ul>

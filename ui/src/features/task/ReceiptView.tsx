@@ -68,7 +68,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
     ["On what evidence", why === undefined ? "…" : <span key="4">{count(why.evidence.length, "thing")}{untrusted > 0
       ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
-    ["Sent to the model", pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "pack")}, the last <Hash of={pack.id} what="artifact" /></span>],
+    ["Sent to the model", why === undefined ? "…" : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "pack")}, the last <Hash of={pack.id} what="artifact" /></span>],
     ["What was blocked", denied.length === 0 ? "Nothing of this task" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
     ["What changed", <span key="7">{said(row.summary)}</span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>

@@ -80,7 +80,7 @@ export function Timeline({ story, events, chosen, see, until }: {
             </VirtualRows>
           ) : (
             <VirtualRows key="story" rows={rows} height={26} measured rowKey={keyOfRow} role="list" label="What happened" pad={PAD} show={until === null ? at : rows.length - 1}>
-              {(row, place, stop) => <Line row={row} on={place === at || seeKey(row.see) === current} stop={stop} pick={pick} />}
+              {(row, place, stop) => <Line row={row} on={place === at} kin={place !== at && seeKey(row.see) === current} stop={stop} pick={pick} />}
             </VirtualRows>
           )}
         </Answer>
@@ -114,9 +114,9 @@ function Find({ words, setWords, found, at, go, close }: {
   );
 }
 
-function Line({ row, on, stop, pick }: { row: Row; on: boolean; stop: 0 | -1; pick: (row: Row) => void }) {
+function Line({ row, on, kin, stop, pick }: { row: Row; on: boolean; kin: boolean; stop: 0 | -1; pick: (row: Row) => void }) {
   return (
-    <div className={styles.line} data-level={row.level} data-person={row.person ?? undefined} data-tone={row.tone}>
+    <div className={styles.line} data-level={row.level} data-person={row.person ?? undefined} data-tone={row.tone} data-kin={kin || undefined}>
       <span className={styles.node}>
         {row.level === "step" && row.mark !== null ? <Mark name={row.mark} size={14} /> : <i />}
       </span>
