@@ -60,11 +60,12 @@ impl Driver {
         self.post("execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// Waits until what stands in the page has been drawn: two frames, or a second where a window in the background
-    /// draws none.
+    /// Waits until what stands in the page has been drawn and nothing in it moves: two frames, or two seconds where a
+    /// window in the background draws none.
     pub fn drawn(&self) {
-        let script = "const done = arguments[0]; setTimeout(done, 1000);\
-            requestAnimationFrame(() => requestAnimationFrame(() => done()));";
+        let script = "const done = arguments[0]; setTimeout(done, 2000);\
+            const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => done()));\
+            Promise.allSettled(document.getAnimations().map((one) => one.finished)).then(frames);";
         let _ = self.post("execute/async", &json!({ "script": script, "args": [] }));
     }
 

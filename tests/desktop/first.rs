@@ -143,6 +143,7 @@ fn a_first_task_is_asked_about_allowed_done_undone_and_proven_in_the_real_window
     let app = room.app();
     println!("from start to an interactive window, driver and all: {} ms", begun.elapsed().as_millis());
     until("the page is there", || app.words().contains("The next two minutes"));
+    until("nothing is read any more", || !app.has("//*[starts-with(@aria-label, 'Reading ')]"));
     app.drawn();
     room.picture("first");
     make_keys(&room, &app);
