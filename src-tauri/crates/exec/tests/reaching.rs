@@ -341,6 +341,15 @@ fn in_tls_no_value_goes_to_a_server_that_nobody_vouches_for_or_to_another_that_i
         assert!(told.contains("refused") && told.contains(why), "{why}: {told} {said}");
         assert!(heard.try_recv().is_err(), "{why}: somebody heard it");
     }
+    // A body that is shorter than it says: what has left is told, and that it was broken off.
+    let world = world_that_believes(host.clone(), vec![certificate.clone()]);
+    let cut = format!(
+        "printf 'POST / HTTP/1.1\\r\\nHost: {host}\\r\\nContent-Length: 9\\r\\n\\r\\nshort' | openssl s_client -quiet \
+         -no_ign_eof -proxy 127.0.0.1:3128 -connect {host}; true"
+    );
+    let (outcome, said) = reach(&world, &cut, std::slice::from_ref(&host), &["api"]);
+    let told = outcome.observed.join("\n");
+    assert!(told.contains("allowed, and broken off") && told.contains(" bytes sent"), "{told} {said}");
     // Another command, without the secret, is not given anybody to trust, and trusts nobody here.
     let world = world_that_believes(host.clone(), vec![certificate]);
     let (_, said) =

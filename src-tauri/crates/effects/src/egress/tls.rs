@@ -113,7 +113,10 @@ pub(super) fn exchange(
             .map_err(|e| (502, format!("`{name}` did not answer: {e}")))
     });
     if let Err((status, why)) = done {
-        went.verdict = format!("refused: {why}");
+        went.verdict = match went.sent {
+            0 => format!("refused: {why}"),
+            _ => format!("allowed, and broken off: {why}"),
+        };
         // A client that is gone needs no answer.
         let _ = inside.write_all(&answer(status, &why));
     }
@@ -133,28 +136,38 @@ fn ask(
 ) -> io::Result<()> {
     let head = out.in_basic(head.to_vec());
     outside.write_all(&out.push(&head))?;
-    went.sent =
-        copy(&mut Body::new(&mut *inside, body), outside, &mut out)?.saturating_add(head.len() as u64);
+    went.sent = head.len() as u64;
+    copy(&mut Body::new(&mut *inside, body), outside, &mut out, &mut went.sent)?;
     outside.flush()?;
-    went.received = copy(outside, inside, &mut back)?;
-    inside.flush()
+    copy(&mut Answer(outside), inside, &mut back, &mut went.received)?;
+    inside.flush()?;
+    if went.received == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
-/// Copies to the end; bytes read. An answer that ends without the farewell of TLS is one whose length the client knows.
-fn copy(from: &mut impl Read, to: &mut impl Write, swap: &mut Swap) -> io::Result<u64> {
+/// An answer, which may end without the farewell of TLS: how long it is, the client knows.
+struct Answer<R>(R);
+
+impl<R: Read> Read for Answer<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            came => came,
+        }
+    }
+}
+
+/// Copies to the end, and counts what went also where it broke off.
+fn copy(from: &mut impl Read, to: &mut impl Write, swap: &mut Swap, count: &mut u64) -> io::Result<()> {
     let mut buffer = Zeroizing::new(vec![0_u8; 16 * 1024]);
-    let mut count = 0_u64;
     loop {
         let n = match from.read(&mut buffer) {
             Ok(0) => break,
             Ok(n) => n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof && count > 0 => break,
             Err(e) => return Err(e),
         };
-        count = count.saturating_add(n as u64);
         to.write_all(&swap.push(buffer.get(..n).unwrap_or_default()))?;
+        *count = count.saturating_add(n as u64);
     }
-    to.write_all(&swap.end())?;
-    Ok(count)
+    to.write_all(&swap.end())
 }
