@@ -3,8 +3,8 @@ import { brief, capital, plain, said } from "~/features/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { BANDS, type Band, type Line, type View, band, lines } from "./path";
 
-export const NODE = { width: 148, height: 38 } as const;
-const COLUMN = 164;
+export const NODE = { width: 180, height: 38 } as const;
+const COLUMN = 196;
 const LINE = 50;
 const GAP = 26;
 /** Room on the left for the names of bands. */
@@ -12,8 +12,8 @@ export const LABELS = 86;
 /** Lines that one band may take before it is folded. */
 const LINES_MAX = 4;
 /** Nodes side by side before a row is folded, and the width a drawing has at least. */
-const ABREAST = 7;
-const ABREAST_MIN = 4;
+const ABREAST = 6;
+const ABREAST_MIN = 3;
 
 export interface Placed {
   node: Node;
