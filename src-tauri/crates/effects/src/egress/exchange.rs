@@ -158,9 +158,10 @@ impl Pipe {
     }
 }
 
-struct Counted<W> {
-    inner: W,
-    count: u64,
+/// Counts what went, also where it broke off.
+pub(super) struct Counted<W> {
+    pub(super) inner: W,
+    pub(super) count: u64,
 }
 
 impl<W: Write> Write for Counted<W> {
@@ -175,7 +176,8 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-fn copy(source: &mut impl Read, sink: &mut impl Write, swap: &mut Swap) -> io::Result<()> {
+/// Copies to the end, with what is swapped in its place.
+pub(super) fn copy(source: &mut impl Read, sink: &mut impl Write, swap: &mut Swap) -> io::Result<()> {
     let mut buffer = Zeroizing::new(vec![0_u8; 16 * 1024]);
     loop {
         let n = match source.read(&mut buffer) {

@@ -6,6 +6,7 @@
 //! the value to whoever else a `Host` line names.
 
 use super::body::{Body, Framing};
+use super::exchange::{Counted, copy};
 use super::head;
 use super::swap::Swap;
 use super::{Connection, answer};
@@ -18,7 +19,6 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// The only protocol inside: the one whose heads are read here.
 const HTTP: &[u8] = b"http/1.1";
@@ -135,12 +135,18 @@ fn ask(
     went: &mut Connection,
 ) -> io::Result<()> {
     let head = out.in_basic(head.to_vec());
-    outside.write_all(&out.push(&head))?;
-    went.sent = head.len() as u64;
-    copy(&mut Body::new(&mut *inside, body), outside, &mut out, &mut went.sent)?;
-    outside.flush()?;
-    copy(&mut Answer(outside), inside, &mut back, &mut went.received)?;
-    inside.flush()?;
+    let mut sink = Counted { inner: &mut *outside, count: 0 };
+    let sent = sink
+        .write_all(&out.push(&head))
+        .and_then(|()| copy(&mut Body::new(&mut *inside, body), &mut sink, &mut out))
+        .and_then(|()| sink.flush());
+    // What left is on record also where it broke off.
+    went.sent = sink.count;
+    sent?;
+    let mut sink = Counted { inner: inside, count: 0 };
+    let came = copy(&mut Answer(outside), &mut sink, &mut back).and_then(|()| sink.flush());
+    went.received = sink.count;
+    came?;
     if went.received == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
@@ -154,20 +160,4 @@ impl<R: Read> Read for Answer<R> {
             came => came,
         }
     }
-}
-
-/// Copies to the end, and counts what went also where it broke off.
-fn copy(from: &mut impl Read, to: &mut impl Write, swap: &mut Swap, count: &mut u64) -> io::Result<()> {
-    let mut buffer = Zeroizing::new(vec![0_u8; 16 * 1024]);
-    loop {
-        let n = match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(e),
-        };
-        to.write_all(&swap.push(buffer.get(..n).unwrap_or_default()))?;
-        *count = count.saturating_add(n as u64);
-    }
-    to.write_all(&swap.end())
 }
