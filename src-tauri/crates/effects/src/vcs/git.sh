@@ -20,7 +20,8 @@ if [ "$op" = name ]; then
 fi
 # What is checked out, here or in another worktree, is never moved under whoever works there.
 free() {
-  git worktree list --porcelain | grep -Fqx "branch $ref" && stop "$ref is checked out; it is left alone" || true
+  trees=$(git worktree list --porcelain) || stop "nobody can say what is checked out"
+  if printf '%s\n' "$trees" | grep -Fqx "branch $ref"; then stop "$ref is checked out; it is left alone"; fi
 }
 if [ "$op" = move ]; then
   git cat-file -e "$1^{commit}" || stop "there is no commit $1"

@@ -105,7 +105,7 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
     if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
         return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
     }
-    let mut of_ref = place(hands, refs::file_of(change.moves())?)?;
+    let mut of_ref = place(hands, refs::file_of(change.moves())?, refs::LOOSE_BYTES_MAX)?;
     let VcsChange::Delete { at, .. } = change else { return Ok(Before { of_ref, log: None }) };
     if of_ref.bytes.is_none() {
         // It stands in the list of packed refs only: it is taken back as a file of its own.
@@ -113,14 +113,14 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
         of_ref.found = Found::File { sha256, byte_size, mode: Some(0o644) };
         of_ref.bytes = Some((sha256, byte_size));
     }
-    let log = place(hands, refs::log_of(change.moves())?)?;
+    let log = place(hands, refs::log_of(change.moves())?, refs::LOG_BYTES_MAX)?;
     Ok(Before { of_ref, log: log.bytes.is_some().then_some(log) })
 }
 
-/// What is at a place, with its bytes kept.
-fn place(hands: &Hands, path: RelPath) -> Result<Place, Error> {
+/// What is at a place, with its bytes kept, at most so many.
+fn place(hands: &Hands, path: RelPath, most: u64) -> Result<Place, Error> {
     let found = hands.workspace.look(&path);
-    let there = refs::bytes_of(&hands.workspace, &path, refs::LOG_BYTES_MAX)?;
+    let there = refs::bytes_of(&hands.workspace, &path, most)?;
     let bytes = there.map(|bytes| keep(hands, &path, &bytes)).transpose()?;
     Ok(Place { path, found, bytes })
 }

@@ -10,7 +10,7 @@ const PACKED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of the longest log of a ref that is kept when the ref is deleted.
 pub(super) const LOG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of the file of one ref.
-const LOOSE_BYTES_MAX: u64 = 4096;
+pub(super) const LOOSE_BYTES_MAX: u64 = 4096;
 
 /// Where a repository is at.
 #[derive(Debug, Clone, PartialEq, Eq)]
