@@ -73,26 +73,41 @@ const WAITING: &str = "task_id IN (SELECT task_id FROM view_approvals WHERE stat
      AND open_approvals + open_questions + unknown_effects > 0";
 
 /// The statuses in which a task has not ended, by their index.
-const OPEN: &str = "status IN ('created', 'ready', 'running', 'blocked', 'paused')";
+macro_rules! open {
+    () => {
+        "status IN ('created', 'ready', 'running', 'blocked', 'paused')"
+    };
+}
 
-const GOING: &str = "status IN ('created', 'ready', 'running', 'blocked', 'paused') \
-     AND open_approvals + open_questions + unknown_effects = 0";
+/// Nobody is waited for.
+macro_rules! quiet {
+    () => {
+        "open_approvals + open_questions + unknown_effects = 0"
+    };
+}
+
+/// Ended as it was meant to, and not by a no, as [`Query::refused_by`] tells it: nothing but reading was begun, and policy
+/// or a person said no.
+macro_rules! meant {
+    () => {
+        "run_status = 'completed' AND (EXISTS (SELECT 1 FROM view_actions a WHERE a.task_id = view_tasks.task_id \
+             AND a.action_class <> 'read_local' AND a.dispatched_at IS NOT NULL) \
+           OR NOT EXISTS (SELECT 1 FROM view_actions a WHERE a.task_id = view_tasks.task_id AND a.verdict = 'deny') \
+           AND NOT EXISTS (SELECT 1 FROM view_approvals p WHERE p.task_id = view_tasks.task_id AND p.status = 'denied'))"
+    };
+}
+
+const OPEN: &str = open!();
+
+const GOING: &str = concat!(open!(), " AND ", quiet!());
 
 /// Most tasks have ended: the newest of these are found by walking the list, not by gathering all of them.
 const ENDED: &str = "ended_at IS NOT NULL";
 
-/// As [`Query::refused_by`] tells it: nothing but reading was begun, and policy or a person said no.
-const DONE: &str = "ended_at IS NOT NULL AND open_approvals + open_questions + unknown_effects = 0 \
-     AND run_status = 'completed' AND (EXISTS (SELECT 1 FROM view_actions a WHERE a.task_id = view_tasks.task_id \
-         AND a.action_class <> 'read_local' AND a.dispatched_at IS NOT NULL) \
-       OR NOT EXISTS (SELECT 1 FROM view_actions a WHERE a.task_id = view_tasks.task_id AND a.verdict = 'deny') \
-       AND NOT EXISTS (SELECT 1 FROM view_approvals p WHERE p.task_id = view_tasks.task_id AND p.status = 'denied'))";
+const DONE: &str = concat!("ended_at IS NOT NULL AND ", quiet!(), " AND ", meant!());
 
-const OTHERWISE: &str = "ended_at IS NOT NULL AND open_approvals + open_questions + unknown_effects = 0 \
-     AND (run_status <> 'completed' OR NOT EXISTS (SELECT 1 FROM view_actions a WHERE a.task_id = view_tasks.task_id \
-         AND a.action_class <> 'read_local' AND a.dispatched_at IS NOT NULL) \
-       AND (EXISTS (SELECT 1 FROM view_actions a WHERE a.task_id = view_tasks.task_id AND a.verdict = 'deny') \
-       OR EXISTS (SELECT 1 FROM view_approvals p WHERE p.task_id = view_tasks.task_id AND p.status = 'denied')))";
+/// All that have ended and are not done: no task is in both, and none in neither.
+const OTHERWISE: &str = concat!("ended_at IS NOT NULL AND ", quiet!(), " AND NOT (", meant!(), ")");
 
 impl TaskGroup {
     pub(crate) const fn condition(self) -> &'static str {
