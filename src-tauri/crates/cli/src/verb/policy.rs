@@ -135,14 +135,14 @@ fn test(context: &Context, args: TestArgs) -> Came {
 fn act(args: ActArgs, replaces: bool, network: bool, method: Option<String>) -> Result<Act, Error> {
     let ActArgs { read, write, delete, moved, command, fetch } = args;
     let moved = moved.and_then(|pair| <[String; 2]>::try_from(pair).ok());
-    match (read, write, delete, moved, command) {
-        _ if fetch.is_some() => Ok(Act::Fetch { url: fetch.unwrap_or_default(), method }),
+    match (read, write, delete, moved, command, fetch) {
         (Some(path), ..) => Ok(Act::Read { path }),
         (_, Some(path), ..) => Ok(Act::Write { path, replaces }),
         (_, _, Some(path), ..) => Ok(Act::Delete { path }),
-        (_, _, _, Some([from, to]), _) => Ok(Act::Move { from, to }),
-        (_, _, _, _, Some(argv)) => Ok(Act::Command { argv, network }),
-        (None, None, None, None, None) => Err(Error::new(Code::Usage, "no act was named")),
+        (_, _, _, Some([from, to]), ..) => Ok(Act::Move { from, to }),
+        (_, _, _, _, Some(argv), _) => Ok(Act::Command { argv, network }),
+        (.., Some(url)) => Ok(Act::Fetch { url, method }),
+        (None, None, None, None, None, None) => Err(Error::new(Code::Usage, "no act was named")),
     }
 }
 
