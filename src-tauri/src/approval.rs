@@ -183,7 +183,7 @@ pub async fn shown(
             return Err(Error::new(Code::Conflict, "another card is open here"));
         }
         let key = seat.key(&store);
-        let needs = key.needs_passphrase(&packet(&found)?).map_err(host::Error::to_wire)?;
+        let needs = key.needs_passphrase(&packet(&store, &found)?).map_err(host::Error::to_wire)?;
         let has_key = key.has_key();
         let hold = if lasting { hold("high").max(hold(&found.row.risk)) } else { hold(&found.row.risk) };
         seat.show(About::Approval { id: approval, packet_sha256, lasting }, hold);
@@ -222,7 +222,7 @@ pub async fn grant(
         let (id, lasting) = (approval.clone(), standing.is_some());
         held(&desk, &About::Approval { id, packet_sha256: packet_sha256.clone(), lasting })?;
         let found = waiting(&store, &approval, &packet_sha256)?;
-        let bytes = packet(&found)?;
+        let bytes = packet(&store, &found)?;
         let (envelope, standing) = {
             let mut seat = desk.seat();
             let lasting = standing.map(|chosen| lasting::chosen(&seat, &approval, &chosen)).transpose()?;
@@ -266,8 +266,8 @@ fn waiting(store: &Store, approval: &str, packet_sha256: &str) -> Result<Approva
     Ok(found)
 }
 
-fn packet(found: &Approval) -> Result<Vec<u8>, Error> {
-    STANDARD.decode(&found.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))
+fn packet(store: &Store, found: &Approval) -> Result<Vec<u8>, Error> {
+    store.session()?.packet(found)
 }
 
 /// The signed answer, and beside it what lasts.

@@ -77,7 +77,7 @@ fn from_table(info: &'static wire::Info, invoke: Invoke<Wry>) {
 
 /// What the access list has said already, said again; and a no carries the window it was given in.
 fn admitted(info: &wire::Info, label: &str, mut params: Value) -> Result<Value, Error> {
-    if NEVER.contains(&info.name) || (info.access == Access::write && label == window::NOTICE) {
+    if NEVER.contains(&info.name) || (info.changes() && label == window::NOTICE) {
         return Err(Error::new(Code::Forbidden, format!("`{}` is not for this window", info.name))
             .hint("a yes is given in the approval window, by a person"));
     }

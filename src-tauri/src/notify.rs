@@ -122,8 +122,12 @@ fn chosen(app: &AppHandle, approval: &str, action: &str) {
 }
 
 fn deny(app: &AppHandle, approval: &str) {
-    let said =
-        Deny { approval: approval.to_owned(), feedback: None, surface: Some("notification".to_owned()) };
+    let said = Deny {
+        approval: approval.to_owned(),
+        feedback: None,
+        surface: Some("notification".to_owned()),
+        stop: false,
+    };
     let store = Arc::clone(&app.state::<Arc<Store>>());
     if let Err(error) = store.session().and_then(|session| session.call(&said)) {
         tracing::warn!(%error, "a no from a notification was not taken");

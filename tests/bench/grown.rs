@@ -78,8 +78,9 @@ pub fn writer(dir: &Path, views: bool) -> Writer {
     let entropy = Arc::new(Dice(AtomicU64::new((u64::from(std::process::id()) << 32) + opened)));
     let projector: Box<dyn Projector> =
         if views { Box::new(projections::Fold::new()) } else { Box::new(NoProjections) };
-    let hermit_version = "bench".to_owned();
-    Writer::open(dir, OpenOptions { hermit_version, projector, faults: Arc::new(NoFaults), entropy })
+    let (hermit_version, log_keys) = ("bench".to_owned(), Vec::new());
+    let faults = Arc::new(NoFaults);
+    Writer::open(dir, OpenOptions { hermit_version, projector, faults, entropy, log_keys })
         .expect("the ledger opens")
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
 //! `rules`, `spawn`, `stage`, `content`, `proof`, `programs`. Only when named, because they are long or want a display: `mutants`
-//! [--mutants N], `memory` [--task-events N], `app`, and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
+//! [--mutants N], `memory` [--task-events N], `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -23,10 +23,24 @@ mod store;
 #[path = "../../src-tauri/crates/projections/tests/world.rs"]
 mod world;
 
+#[allow(dead_code, missing_docs, unused_imports, reason = "shared with the journeys")]
+#[path = "../journeys"]
+mod journeys {
+    #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]
+    pub mod foreign;
+    pub mod goals;
+    pub mod programs;
+    pub mod stage;
+    pub mod summary;
+    pub mod tree;
+}
+
 mod action;
 mod app;
 mod board;
+mod cards;
 mod content;
+mod goals;
 mod grown;
 mod memory;
 mod mutants;
@@ -41,6 +55,8 @@ mod verify;
 mod views;
 
 use board::Board;
+// Names that the tests of the room give from their root.
+use proofs::shared::nouns;
 use std::path::PathBuf;
 
 /// What was asked for on the command line.
@@ -79,7 +95,7 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long = ["mutants", "memory", "app", "grow"].contains(&section);
+        let long = ["mutants", "memory", "app", "grow", "goals", "cards"].contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
 }
@@ -90,7 +106,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 15] = [
+const SECTIONS: [(&str, Section); 17] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -106,6 +122,8 @@ const SECTIONS: [(&str, Section); 15] = [
     ("memory", memory::run),
     ("app", app::run),
     ("grow", grown::run),
+    ("goals", goals::run),
+    ("cards", cards::run),
 ];
 
 fn main() {

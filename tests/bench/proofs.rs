@@ -4,6 +4,7 @@
 #[allow(dead_code, missing_docs, unused_imports, reason = "shared with the tests of the room")]
 #[path = "../../src-tauri/crates/proof/tests"]
 pub mod shared {
+    pub mod nouns;
     pub mod world;
 }
 

@@ -56,8 +56,6 @@ pub fn run(_: &Asked, board: &Board) {
         }
         board.at_most(name, at(&mut whole, 0.5) * 1_000.0, 100.0, &method);
     }
-    let mut looks: Vec<_> = (0..TIMES).map(|_| timed(|| world.hands.seek(&|_| false)).0).collect();
-    board.figure("looking for a key within its reach, by names", &ms(at(&mut looks, 0.5)));
 }
 
 fn entries(folder: &Path) -> usize {

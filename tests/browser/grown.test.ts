@@ -85,9 +85,9 @@ test("no screen of a large store holds the page up", async () => {
     ["knowledge", () => world.go("/knowledge")],
     ["decisions", () => world.page.getByRole("button", { name: "Decisions" }).click()],
     ["policy", () => world.go("/policy")],
-    ["grants", () => world.page.getByRole("button", { name: "Grants in force" }).click()],
+    ["grants", () => world.page.getByRole("button", { name: "Standing approvals" }).click()],
     ["what was asked", async () => {
-      await world.page.getByRole("button", { name: "What was asked" }).click();
+      await world.page.getByRole("button", { name: "History" }).click();
       await world.page.mouse.move(700, 600);
       for (let turn = 0; turn < 20; turn += 1) await world.page.mouse.wheel(0, 1_200);
     }],

@@ -1,7 +1,8 @@
 // What a run leaves: pictures beside the built programs, and the requirements that a test has shown.
-import { appendFileSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { markOf } from "../../ui/verifier/test/conforms";
 
 /** Where pictures are kept, outside the checkout. */
 export function pictures(): string {
@@ -11,10 +12,5 @@ export function pictures(): string {
   return folder;
 }
 
-/** Says, as the last thing a test does, which requirements it has shown: as `#[conforms]` does for tests in Rust. */
-export function conforms(name: string, ...ids: string[]): void {
-  const folder = process.env["HERMIT_CONFORMANCE_DIR"];
-  if (folder === undefined || folder === "") return;
-  const test = `browser::${name.replaceAll(/[^a-z0-9]+/gi, "_")}`;
-  appendFileSync(join(folder, `browser-${process.pid}.tsv`), ids.map((id) => `${id}\t${test}\n`).join(""));
-}
+/** The mark of a test of the pages that proves requirements. */
+export const conforms = markOf("browser");

@@ -97,11 +97,29 @@ export class World {
   /** Starts the host; the link for a browser. The same port again after the first time. */
   serve(): Promise<string> {
     const port = this.#port === 0 ? [] : ["--port", String(this.#port)];
-    const host = spawn(program("hermit"), ["serve", ...port], { env: this.#env, stdio: ["ignore", "pipe", "pipe"] });
+    return this.#begin(spawn(program("hermit"), ["serve", ...port], { env: this.#env, stdio: ["ignore", "pipe", "pipe"] }));
+  }
+
+  /** The same at a terminal of its own (`script` of util-linux), by a person who has set nothing up; no keychain is there. */
+  serveAtTerminal(): Promise<string> {
+    const { HERMIT_PASSPHRASE_FILE: _, ...env } = this.#env;
+    return this.#begin(spawn("script", ["-qec", `"${program("hermit")}" serve`, "/dev/null"], { env: { ...env, DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere" }, stdio: ["pipe", "pipe", "pipe"] }));
+  }
+
+  /** Ends the host at its terminal, as a person does. */
+  async interrupt(): Promise<void> {
+    const host = this.#host;
+    if (host === null || host.exitCode !== null) return;
+    const gone = new Promise((done) => host.once("exit", done));
+    host.stdin?.write("\u0003");
+    await gone;
+  }
+
+  #begin(host: ChildProcess): Promise<string> {
     this.#host = host;
     return new Promise((done, failed) => {
       let said = "";
-      host.stdout.on("data", (bytes: Buffer) => {
+      host.stdout?.on("data", (bytes: Buffer) => {
         said += bytes.toString();
         const link = /http:\/\/127\.0\.0\.1:(\d+)\/#token=\w+/.exec(said);
         if (link !== null) {
@@ -126,7 +144,9 @@ export class World {
     const executablePath = CHROMIUM.find(existsSync);
     if (executablePath === undefined) throw new Error("there is no Chromium; `cargo xtask setup` installs it");
     this.browser = await chromium.launch({ executablePath, args: FLAGS });
-    this.page = await this.browser.newPage({ viewport: { width: 1280, height: 800 } });
+    // A context of its own, in which further tabs can be opened.
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 } });
+    this.page = await context.newPage();
     this.page.on("pageerror", (error) => this.complaints.push(error.message));
     this.page.on("console", (message) => {
       // A host that is gone is part of a test, and the browser reports it by itself.

@@ -2,7 +2,7 @@
 //! Whether the report is fresh is seen by `cargo xtask test`, which has just watched every test run.
 
 use crate::house::tree::{root, sources};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
 const TABLE: &str = include_str!("requirements.tsv");
@@ -12,11 +12,35 @@ fn ids() -> Vec<&'static str> {
     TABLE.lines().skip(1).filter_map(|l| l.split('\t').next()).collect()
 }
 
-/// Ids in `#[conforms("..")]` of a file. Section 0 belongs to the attribute's own tests.
-fn claimed(text: &str) -> BTreeSet<String> {
-    let lists = text.match_indices("conforms(").filter_map(|(at, _)| text.get(at..)?.split(')').next());
-    let ids = lists.flat_map(|list| list.split('"').skip(1).step_by(2));
-    ids.filter(|id| id.split('-').nth(1).is_some_and(|section| section != "0")).map(str::to_owned).collect()
+/// What `#[conforms("..")]` claims in a file: ids with the test's name. Section 0 belongs to the attribute's own tests.
+fn claimed(text: &str) -> BTreeSet<(String, String)> {
+    let marks = text.match_indices("conforms(").filter_map(|(at, _)| text.get(at..)?.split_once(")]"));
+    let claims = marks.flat_map(|(list, after)| {
+        let name = after.split_once("fn ").and_then(|(_, name)| name.split('(').next()).unwrap_or_default();
+        list.split('"').skip(1).step_by(2).map(|id| (id.to_owned(), name.to_owned()))
+    });
+    claims.filter(|(id, _)| id.split('-').nth(1).is_some_and(|section| section != "0")).collect()
+}
+
+/// Every claim of a test in Rust.
+fn claims() -> BTreeSet<(String, String)> {
+    let own = |path: &str| {
+        ["conforms", "conforms-mark", "xtask"]
+            .iter()
+            .any(|room| path.starts_with(&format!("src-tauri/crates/{room}/")))
+    };
+    let files =
+        sources().iter().filter(|s| s.is_rust() && !own(&s.path) && s.path != "tests/conformance/table.rs");
+    files.flat_map(|s| claimed(&s.text)).collect()
+}
+
+/// The rows of the committed report: id, level, area, state, tests and note.
+fn rows() -> Vec<[String; 6]> {
+    let report =
+        fs::read_to_string(root().join("tests/conformance/report.tsv")).expect("the report is committed");
+    let rows = report.lines().filter(|l| !l.starts_with('#')).skip(1);
+    let columns = |row: &str| row.split('\t').map(str::to_owned).collect::<Vec<_>>();
+    rows.map(|row| columns(row).try_into().unwrap_or_else(|row| panic!("six columns: {row:?}"))).collect()
 }
 
 #[test]
@@ -37,23 +61,37 @@ fn the_copy_of_the_table_is_the_projects_table() {
 #[test]
 fn no_test_claims_an_id_that_the_table_does_not_have() {
     let known: BTreeSet<_> = ids().into_iter().collect();
-    let own = |path: &str| path.starts_with("src-tauri/crates/conforms/");
-    let files = sources().iter().filter(|s| s.is_rust() && !own(&s.path));
-    let unknown: BTreeMap<_, Vec<_>> = files
-        .map(|s| (&s.path, claimed(&s.text).into_iter().filter(|id| !known.contains(id.as_str())).collect()))
-        .filter(|(_, ids): &(_, Vec<_>)| !ids.is_empty())
-        .collect();
+    let unknown: Vec<_> = claims().into_iter().filter(|(id, _)| !known.contains(id.as_str())).collect();
     assert!(unknown.is_empty(), "ids that no requirement has: {unknown:?}");
 }
 
 #[test]
 fn the_report_has_one_row_for_each_requirement_in_the_tables_order() {
-    let report =
-        fs::read_to_string(root().join("tests/conformance/report.tsv")).expect("the report is committed");
-    let rows: Vec<_> = report.lines().filter(|l| !l.starts_with('#')).skip(1).collect();
-    let reported: Vec<_> = rows.iter().filter_map(|r| r.split('\t').next()).collect();
-    assert_eq!(reported, ids(), "run `cargo xtask test` to write the report again");
-    assert!(rows.iter().all(|r| r.split('\t').count() == 4), "every row has four columns");
+    let rows = rows();
+    let reported: Vec<&str> = rows.iter().map(|[id, ..]| id.as_str()).collect();
+    assert_eq!(reported, ids(), "run `cargo xtask report` to write the report again");
+}
+
+#[test]
+fn the_report_names_the_tests_that_claim_in_the_sources_and_no_others() {
+    let mut reported = BTreeSet::new();
+    for [id, _, _, _, tests, _] in rows() {
+        let pages = |test: &&str| test.contains("browser::") || test.contains("verifier::");
+        for test in tests.split(", ").filter(|test| !test.is_empty() && !pages(test)) {
+            reported.insert((id.clone(), test.rsplit("::").next().unwrap_or_default().to_owned()));
+        }
+    }
+    let claims = claims();
+    let differ: Vec<_> = claims.symmetric_difference(&reported).collect();
+    assert!(differ.is_empty(), "run `cargo xtask report`: {differ:?}");
+}
+
+#[test]
+fn a_must_that_is_not_proven_says_what_is_missing_and_where_it_is_to_be_done() {
+    let open =
+        |[_, level, _, state, _, note]: &[String; 6]| level == "MUST" && state != "proven" && note.is_empty();
+    let silent: Vec<_> = rows().into_iter().filter(open).map(|[id, ..]| id).collect();
+    assert!(silent.is_empty(), "give these a line of tests/conformance/open.tsv: {silent:?}");
 }
 
 #[test]
@@ -62,8 +100,9 @@ fn claims_are_read_from_the_attribute() {
     let text = concat!(
         "#[conf",
         "orms::conf",
-        r#"orms("HK-1-1", "RX-4-2b")] fn a() {} #[conf"#,
-        r#"orms("HK-0-1")]"#
+        r#"orms("HK-1-1", part = "RX-4-2b")] #[test] fn a() {} #[conf"#,
+        r#"orms("HK-0-1")] fn b() {}"#
     );
-    assert_eq!(claimed(text), BTreeSet::from(["HK-1-1".to_owned(), "RX-4-2b".to_owned()]));
+    let claim = |id: &str| (id.to_owned(), "a".to_owned());
+    assert_eq!(claimed(text), BTreeSet::from([claim("HK-1-1"), claim("RX-4-2b")]));
 }

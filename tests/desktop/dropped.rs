@@ -23,17 +23,17 @@ fn a_folder_that_is_let_fall_onto_the_window_is_offered_for_a_task_and_nothing_i
     let work = room.work();
     let hand = Hand::holding(&room.display(), &[&work]);
     assert!(hand.enters(target, at), "the window takes files");
-    until("it says so", || app.words().contains("Let go to hand over 1 thing"));
+    until("it says so", || app.words().contains("Drop to add 1 thing"));
     room.picture("dropping");
     hand.leaves(target);
-    until("it says nothing any more", || !app.words().contains("Let go to hand over"));
+    until("it says nothing any more", || !app.words().contains("Drop to add"));
 
     // Let fall, the folder is offered for a task; that is all.
     let hand = Hand::holding(&room.display(), &[&work]);
     assert!(hand.enters(target, at));
     until("it says so again", || {
         hand.stays(target, at);
-        app.words().contains("Let go to hand over 1 thing")
+        app.words().contains("Drop to add 1 thing")
     });
     assert!(hand.drops(target), "it was taken");
     let folder = work.to_str().expect("UTF-8");

@@ -98,8 +98,8 @@ fn press_and_hold(room: &Room, app: &Driver, passphrase: bool) {
         until("the passphrase is asked for", || app.has("//input[@type='password']"));
         type_passphrase(room, app, &window);
     }
-    until("it may be held", || !app.has("//button[contains(., 'Hold to allow') and @aria-disabled]"));
-    press("//button[contains(., 'Hold to allow')]", &["mousedown", "1"]);
+    until("it may be held", || !app.has("//button[contains(., 'Hold to approve') and @aria-disabled]"));
+    press("//button[contains(., 'Hold to approve')]", &["mousedown", "1"]);
 }
 
 /// Says yes with the keyboard alone.
@@ -121,7 +121,7 @@ fn allow_with_keyboard(room: &Room, app: &Driver, approval: &str) {
     tab_to("the passphrase has the focus", "a.type === 'password'");
     room.xdo(&["type", "--delay", "8", APPROVAL]);
     room.xdo(&["key", "Return"]);
-    until("it may be held", || !app.has("//button[contains(., 'Hold to allow') and @aria-disabled]"));
+    until("it may be held", || !app.has("//button[contains(., 'Hold to approve') and @aria-disabled]"));
     tab_to("the button has the focus", "a.tagName === 'BUTTON' && a.textContent.includes('Hold')");
     room.xdo(&["key", "Return"]);
     assert_eq!(standing(room, approval)["status"], "pending", "Enter decides nothing");

@@ -11,10 +11,10 @@ use std::process::Stdio;
 const FIRST: &str =
     "return document.querySelector(`section[aria-label='From now on'] button[role=radio]`)?.innerText ?? ''";
 
-/// The like of it, from now on: the narrowest, in this project, three times.
+/// Also similar actions, from now on: the narrowest, in this project, three times.
 fn choose(room: &Room, app: &Driver) -> String {
     until("the card is whole", || app.turn_to(DESK) && app.words().contains("Exactly what would change"));
-    app.click("//button[contains(., 'The like of it, from now on')]").expect("it is chosen");
+    app.click("//button[contains(., 'Also similar actions, from now on')]").expect("it is chosen");
     until("something is offered", || app.has("//section[@aria-label='From now on']//button[@role='radio']"));
     let uses = "//label[.='Uses']/following-sibling::input";
     room.forward("Hermit waits for your answer");
@@ -31,7 +31,9 @@ fn choose(room: &Room, app: &Driver) -> String {
     });
     app.click(narrowest).expect("it is chosen");
     until("what the past would have been is told", || app.words().contains("It would have answered"));
-    until("the sentence stands before the hand", || app.words().contains("You allow this, and from now on:"));
+    until("the sentence stands before the hand", || {
+        app.words().contains("You approve this, and from now on:")
+    });
     app.run(FIRST).expect("its words").as_str().expect("a text").to_owned()
 }
 
@@ -63,7 +65,7 @@ fn what_lasts_is_chosen_read_and_held_in_the_approval_window_and_answers_the_nex
     let read = choose(&room, &app);
     room.picture("lasting");
     assert!(standing_grants(&room).is_empty(), "choosing decides nothing");
-    hold(&room, &app, "Hermit waits for your answer", "Hold to allow from now on");
+    hold(&room, &app, "Hermit waits for your answer", "Hold to approve from now on");
     until("it is allowed", || standing(&room, &first)["status"] == "granted");
     room.xdo(&["mouseup", "1"]);
     until("it is done", || table.is_file());
@@ -86,7 +88,7 @@ fn what_lasts_is_chosen_read_and_held_in_the_approval_window_and_answers_the_nex
     assert!(history.contains("Hermit waits for you"), "{history}");
     assert!(!history.contains("elsewhere") && !history.contains("Answered"), "{history}");
 
-    // The like of it is done without a question, and counted.
+    // Also similar is done without a question, and counted.
     std::fs::remove_file(&table).expect("it was there");
     assert_eq!(run_attached(&room, &inventory), Some(0), "nobody is asked");
     assert!(table.is_file() && waiting(&room).is_none());

@@ -78,11 +78,11 @@ pub fn room_without(test: &str, without: Without) -> Option<Room> {
     let missing: Vec<&str> =
         PROGRAMS.iter().filter(|(name, _)| !on_path(name)).map(|(_, package)| *package).collect();
     if !missing.is_empty() {
-        println!("{test}: not run: this machine has no {}", missing.join(", "));
+        conforms::lacks(&format!("{test} needs a desktop, and {}", missing.join(", ")));
         return None;
     }
     if desktop_program().is_none() {
-        println!("{test}: not run: hermit-desktop is not built; `npm test` builds it");
+        conforms::lacks(&format!("{test} needs hermit-desktop, which `npm test` builds; it"));
         return None;
     }
     Some(Room::open(without))

@@ -94,17 +94,17 @@ fn keys_under_a_passphrase_are_made_and_opened_in_their_own_window() {
     assert_eq!((&opened["has_keys"], &opened["locked"]), (&json!(true), &json!(true)));
     assert!(!open(&app));
     app.invoke("open_keys", &json!({})).expect("the main window may ask for it");
-    until("the window is there", || app.turn_to(DESK) && app.words().contains("Open the keys"));
+    until("the window is there", || app.turn_to(DESK) && app.words().contains("Unlock the keys"));
     room.picture("unlock");
     app.write("//input[@type='password']", "not these words").expect("it is typed");
-    app.click("//button[.='Open' and not(@aria-disabled)]").expect("it is pressed");
+    app.click("//button[.='Unlock' and not(@aria-disabled)]").expect("it is pressed");
     until("it says that they are wrong", || {
         app.words().to_lowercase().contains("passphrase") && app.has("//*[@role='alert']")
     });
     assert!(!open(&app), "nothing was opened");
     until("the window is there", || app.turn_to(DESK));
     app.write("//input[@type='password']", VAULT).expect("it is typed");
-    app.click("//button[.='Open' and not(@aria-disabled)]").expect("it is pressed");
+    app.click("//button[.='Unlock' and not(@aria-disabled)]").expect("it is pressed");
     until("the keys are open", || open(&app));
     until("the window is gone", || room.window("open the keys").is_none());
     assert!(desktop_program().is_some());

@@ -3,6 +3,7 @@
 use super::tree::{Room, rooms, short};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +46,17 @@ struct NeverReaches {
 
 fn doors() -> Doors {
     toml::from_str(include_str!("doors.toml")).expect("doors.toml is well formed")
+}
+
+/// The doors of a room that `doors.toml` allows.
+pub fn allowed(room: &str) -> Vec<String> {
+    doors().rooms.remove(room).unwrap_or_default()
+}
+
+/// The rooms of the ground floor.
+pub fn ground() -> &'static [String] {
+    static GROUND: OnceLock<Vec<String>> = OnceLock::new();
+    GROUND.get_or_init(|| doors().ground.rooms)
 }
 
 /// What is wrong with these rooms under these doors, one sentence each.

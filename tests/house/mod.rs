@@ -11,3 +11,6 @@ mod sources;
 mod state;
 mod syntax;
 pub mod tree;
+mod unused;
+mod words;
+mod writing;

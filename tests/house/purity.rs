@@ -2,11 +2,9 @@
 //!
 //! Clippy's configuration is one for the whole workspace, so what only the ground floor refuses is read here.
 
+use super::doors::ground;
 use super::syntax::{code_lines, code_words};
 use super::tree::{Source, sources};
-
-/// The rooms of the ground floor.
-pub const GROUND: [&str; 7] = ["seal", "model", "gate", "governance", "iteration", "knowledge", "lineage"];
 
 /// What the ground floor may not say, as [`code_words`] spells it, and why.
 const REFUSED: [(&str, &str); 13] = [
@@ -39,7 +37,7 @@ fn of_ground_floor(source: &Source) -> bool {
     source.is_rust()
         && in_src
         && !is_test_file(&source.path)
-        && source.room().is_some_and(|r| GROUND.contains(&r))
+        && source.room().is_some_and(|room| ground().iter().any(|one| one == room))
 }
 
 /// `src/tests.rs`, `src/x/tests.rs` and `src/tests/*.rs` are declared under `#[cfg(test)]`.

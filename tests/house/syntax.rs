@@ -73,6 +73,16 @@ pub fn code_words(text: &str) -> String {
     words.join(" ")
 }
 
+/// The names that a file says outside `#[cfg(test)]` items, comments and literals, as often as it says them.
+pub fn production_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for item in parse(text).items.iter().filter(|item| !is_for_tests(attributes(item))) {
+        collect(item.to_token_stream(), &mut words);
+    }
+    words.retain(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    words
+}
+
 /// Spells out each import with its whole path.
 struct Imports<'a> {
     words: &'a mut Vec<String>,

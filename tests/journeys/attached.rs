@@ -99,7 +99,7 @@ fn a_task_is_given_and_allowed_through_a_host_and_the_host_ends_when_told_to() {
     // Allowed by a person at a terminal of their own: only the signed envelope travels.
     let (code, screen) = stage.approve(&approval);
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("completed"), "{screen}");
+    assert!(screen.contains("Done."), "{screen}");
     assert_eq!(lying(&stage, "Documents"), 3);
     let events = stage.events(&task);
     let granted = events.iter().find(|e| e["event_type"] == "approval.granted").expect("a yes");
@@ -181,7 +181,7 @@ fn a_follower_takes_the_place_of_its_host_and_finishes_the_work() {
     drop(host);
     let (code, screen) = pty.end();
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("completed"), "{screen}");
+    assert!(screen.contains("Done."), "{screen}");
     assert_eq!((lying(&stage, "Documents"), lying(&stage, "")), (150, 0));
     assert_eq!(stage.count(&task, "approval.requested"), 1);
     stage.is_sound();
@@ -194,16 +194,16 @@ fn while_a_run_waits_at_one_terminal_another_one_allows_it() {
     let work = stage.work();
     let words = ["run", "--playbook", "tidy", "--workspace", work.to_str().expect("UTF-8")];
     let mut first = stage.terminal(&words, &[]);
-    first.expect("Type `allow`");
+    first.expect("Approve?");
     let waiting = stage.waiting();
     let approval = waiting[0]["approval_id"].as_str().expect("an approval");
     let (code, screen) = stage.approve(approval);
     assert_eq!(code, 0, "{screen}");
     assert_eq!(lying(&stage, "Documents"), 3);
     // The first one's answer comes too late, changes nothing, and it tells how it came out.
-    first.send("deny\r").expect("Words for the model").send("\r");
+    first.send("deny\r").expect("Reason (optional").send("\r");
     let (code, screen) = first.end();
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("your answer changed nothing") && screen.contains("completed"), "{screen}");
+    assert!(screen.contains("your answer changed nothing") && screen.contains("Done."), "{screen}");
     stage.is_sound();
 }

@@ -285,8 +285,10 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
             .args([stage.at("vault.txt"), stage.work(), said.clone()]),
     );
     if ran.code == 77 || !ran.out.contains("full ") {
-        println!("full disk: not shown, this machine mounts nothing for us: {}", ran.err);
-        return;
+        return conforms::skip(&format!(
+            "this machine mounts nothing for us, so no disk is full: {}",
+            ran.err
+        ));
     }
     let read = |kind: &str| std::fs::read_to_string(format!("{}.{kind}", said.display())).unwrap_or_default();
     assert!(ran.out.contains("full 1"), "{}\n{}", ran.out, read("err"));

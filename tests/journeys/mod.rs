@@ -7,7 +7,12 @@ mod attached;
 mod bad_input;
 mod committed;
 mod fetched;
+mod first_minutes;
+#[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]
+mod foreign;
+mod goals;
 mod injected;
+mod keys;
 mod killed;
 mod programs;
 mod reach;

@@ -47,7 +47,7 @@ fn a_command_reaches_neither_the_store_nor_a_key_nor_the_loopback_nor_the_person
     let words =
         ["run", "--goal", "look around", "--workspace", work.to_str().expect("UTF-8"), "--model", &asks];
     let mut pty = stage.terminal(&words, &[]);
-    pty.expect("Type `allow`").send("later\r");
+    pty.expect("Approve?").send("later\r");
     let (code, screen) = pty.end();
     assert_eq!(code, 4, "{screen}");
     assert!(screen.contains("+tried everything"), "the card shows what it found: {screen}");

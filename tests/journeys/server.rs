@@ -6,6 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
+use testkit::{Chat, Large};
 
 /// How a server answers.
 #[derive(Clone, Copy, Debug)]
@@ -38,20 +39,7 @@ pub fn begin(manner: Manner) -> String {
 
 /// A model that gives these answers in turn, and the last of them from then on.
 pub fn script(answers: &[serde_json::Value]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    let answers: Vec<String> = answers.iter().map(ToString::to_string).collect();
-    std::thread::spawn(move || {
-        for (turn, mut stream) in listener.incoming().flatten().enumerate() {
-            read_request(&mut stream);
-            let Some(answer) = answers.get(turn).or(answers.last()) else { return };
-            let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": answer } }] });
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-            // Whoever has hung up needs no answer.
-            let _ = stream.write_all(format!("{head}data: {delta}\n\ndata: [DONE]\n\n").as_bytes());
-        }
-    });
-    format!("openai:http://127.0.0.1:{port}/v1#scripted")
+    Chat::saying(Large::STRONG, answers.to_vec()).address()
 }
 
 /// A server in TLS that sends back the heads it is sent, and tells the test; its port, and its certificate as PEM.
@@ -130,10 +118,10 @@ fn answer(mut stream: TcpStream, manner: Manner) {
     }
 }
 
-fn read_request(stream: &mut TcpStream) {
+fn read_request(stream: &mut TcpStream) -> String {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
-        let Ok(read) = stream.read(&mut buffer) else { return };
+        let Ok(read) = stream.read(&mut buffer) else { return String::new() };
         bytes.extend_from_slice(&buffer[..read]);
         let text = String::from_utf8_lossy(&bytes);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
@@ -141,11 +129,11 @@ fn read_request(stream: &mut TcpStream) {
                 .lines()
                 .find_map(|l| l.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
             if body.len() >= length.unwrap_or(0) {
-                return;
+                return body.to_owned();
             }
         }
         if read == 0 {
-            return;
+            return text.into_owned();
         }
     }
 }

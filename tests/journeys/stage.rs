@@ -1,7 +1,8 @@
 //! A store with keys, a folder to work in, and a person at a terminal.
 
-use super::programs::{hermit, verifier};
-use serde_json::Value;
+use super::foreign;
+use super::programs::{hermit, root, verifier};
+use serde_json::{Value, json};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use tempfile::TempDir;
 use testkit::pty::Pty;
 
 /// What opens the vault.
-const VAULT: &str = "a vault of words";
+pub const VAULT: &str = "a vault of words";
 /// What opens the approval key.
 pub const APPROVAL: &str = "a yes of words";
 
@@ -242,23 +243,52 @@ impl Stage {
         }
         let stranger = "0".repeat(64);
         verified(&zip, &["--trust", &stranger]).ends(6);
+        agreed(&zip, &self.key("log"));
         stock(&folder);
         zip
     }
+
+    /// [`Self::prove`], and each receipt of it alone; what nobody here wrote reads both.
+    pub fn prove_receipts(&self, task: &str) {
+        self.prove(task);
+        let mut folders = vec![self.at(&format!("{task}.proof"))];
+        let listed = self.hermit(&["receipts", "list", "--task", task]).ends(0).json();
+        for row in listed["rows"].as_array().expect("rows") {
+            let receipt = row["receipt_id"].as_str().expect("an identifier");
+            let (zip, folder) = (self.at(&format!("{receipt}.zip")), self.at(&format!("{receipt}.proof")));
+            for path in [&zip, &folder] {
+                self.hermit(&["proof", "export", receipt, "-o", path.to_str().expect("UTF-8")]).ends(0);
+            }
+            let said = agreed(&zip, &self.key("log"));
+            assert_eq!((&said["verdict"], &said["unvouched"]), (&json!("valid"), &json!([])), "{said}");
+            folders.push(folder);
+        }
+        let Some(python) = foreign::python(foreign::STATEMENTS) else { return };
+        let check = root().join("src-tauri/crates/proof/tests/data/bundle_check/check.py");
+        let ran = Self::ran(Command::new(python).arg(check).args(&folders));
+        assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    }
 }
 
-/// What `hermit` is started with: as root through `setpriv`, which takes away root's power to read closed files.
+/// What `hermit` is started with: as root through `setpriv`, which takes away the power to read closed files and no other: bubblewrap needs the rest.
 fn powerless() -> (&'static Path, Vec<&'static str>) {
     if !super::tree::is_root() {
         return (hermit(), Vec::new());
     }
     let program = hermit().to_str().expect("UTF-8");
-    (Path::new("setpriv"), vec!["--bounding-set=-all", "--inh-caps=-all", program])
+    (
+        Path::new("setpriv"),
+        vec![
+            "--bounding-set=-dac_override,-dac_read_search",
+            "--inh-caps=-dac_override,-dac_read_search",
+            program,
+        ],
+    )
 }
 
 /// Reads the card as a person does, and says yes.
 pub fn say_yes(pty: &mut Pty, risk: &str) {
-    pty.expect("Type `allow`").send("allow\r");
+    pty.expect("Approve?").send("y\r");
     if matches!(risk, "high" | "critical") {
         pty.expect(&format!("Type `{risk}`")).send(&format!("{risk}\r"));
     }
@@ -268,6 +298,19 @@ pub fn say_yes(pty: &mut Pty, risk: &str) {
 /// What `hermit-verify` says of a proof.
 pub fn verified(proof: &Path, words: &[&str]) -> Ran {
     Stage::ran(Command::new(verifier()).arg(proof).args(words))
+}
+
+/// What both verifiers say of a proof to whoever trusts this key: the same, word for word. The second one is asked where
+/// it was built.
+fn agreed(proof: &Path, key: &str) -> Value {
+    let said = verified(proof, &["--trust", key, "--json"]).json();
+    let built = root().join("ui/verifier/dist/verify.mjs");
+    let twin = std::env::var_os("HERMIT_VERIFY_MJS").map_or(built, PathBuf::from);
+    if twin.is_file() {
+        let ran = Stage::ran(Command::new("node").arg(twin).arg(proof).args(["--trust", key, "--json"]));
+        assert_eq!(ran.json(), said);
+    }
+    said
 }
 
 /// What the bundle's own README tells people to run, run.

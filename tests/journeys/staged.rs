@@ -89,7 +89,7 @@ fn runs(stage: &Stage, script: &str, code: i32) -> Value {
     stage.hermit(&words).ends(code).json()
 }
 
-#[conforms::conforms("HK-7-1", "HK-18.2-1")]
+#[conforms::conforms(part = "HK-7-1", "HK-18.2-1")]
 #[test]
 fn a_command_that_changes_nothing_asks_nobody_and_its_receipt_says_that_nothing_was_to_be_committed() {
     let stage = Stage::new();

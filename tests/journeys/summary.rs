@@ -7,14 +7,16 @@
 use super::programs::root;
 use super::stage::Stage;
 use super::tree;
+use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::{Chat, Large};
 
 const GOAL: &str = "Summarise what changed in these notes and write SUMMARY.md";
 
-const NOTES: [(&str, &str); 2] = [
+pub const NOTES: [(&str, &str); 2] = [
     (
         "2026-11-02-kickoff.md",
         "# Kickoff, 2 November\n\n- Project Larch starts with a budget of 40,000 euros.\n- Release is planned for 15 \
@@ -47,7 +49,7 @@ fn summarise(model: &str) -> String {
     let waits = asked["waits_for"]["id"].as_str().expect("an approval");
     let card = stage.hermit(&["approvals", "show", waits]).ends(0).json().to_string();
     assert!(card.contains("SUMMARY.md"), "{card}");
-    let (code, screen) = stage.allow(waits, &recording).end();
+    let (code, screen) = stage.allow(waits, &recording).without_hurry().end();
     assert_eq!(code, 0, "{screen}");
     proven(&stage, &task, &before);
     std::fs::read_to_string(stage.work().join("SUMMARY.md")).expect("a summary")
@@ -84,11 +86,33 @@ fn the_recorded_model_writes_its_summary_through_the_whole_path() {
     }
 }
 
+/// What Qwen2.5-Coder-1.5B did when any name was let through: it read a file that it had made up, and wrote without having
+/// read.
+#[test]
+fn a_small_model_that_makes_up_names_is_held_to_those_that_are_there() {
+    let call = |tool: &str, arguments: Value| json!({ "tool": tool, "arguments": arguments });
+    let (made_up, text) = ("notes.md", "55,000 euros, from 1 February.");
+    let wishes = vec![
+        call("read", json!({ "path": made_up })),
+        call("write", json!({ "path": "SUMMARY.md", "content": text })),
+        call("read", json!({ "path": NOTES[1].0 })),
+        call("read", json!({ "path": NOTES[0].0 })),
+        call("list", json!({ "path": "." })),
+        call("done", json!({ "summary": "It is written." })),
+    ];
+    let chat = Chat::wishing(Large::SMALL, wishes);
+    assert_eq!(summarise(&chat.address()), text);
+    let requests = chat.requests();
+    assert_eq!(requests.len(), 5, "it listed, read both, wrote, and was done");
+    assert!(requests.iter().all(|request| !request.to_string().contains(made_up)), "{requests:?}");
+}
+
 #[test]
 fn a_real_model_writes_its_summary_when_one_is_here() {
-    let Some((address, server)) = real() else {
-        println!("summary: no real model ran (set HERMIT_MODEL_URL, or put the model into Hermit's parts)");
-        return;
+    let Some((address, server)) = real(CONTEXT) else {
+        return conforms::skip(
+            "no real model is here (set HERMIT_MODEL_URL, or put one into Hermit's parts)",
+        );
     };
     let began = Instant::now();
     let text = summarise(&address);
@@ -98,8 +122,17 @@ fn a_real_model_writes_its_summary_when_one_is_here() {
     assert!(text.contains("Larch") || text.contains("55,000") || text.contains("February"), "{text}");
 }
 
+/// Tokens that the model is served with: few, as on a small machine.
+const CONTEXT: u32 = 4_096;
+
 /// A server that ends with the test.
-struct Server(Child);
+pub struct Server(Child);
+
+impl Server {
+    fn is_up(&mut self) -> bool {
+        self.0.try_wait().is_ok_and(|ended| ended.is_none())
+    }
+}
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -109,7 +142,7 @@ impl Drop for Server {
 }
 
 /// The model that was named, or that lies in the parts: its address, and its server.
-fn real() -> Option<(String, Option<Server>)> {
+pub fn real(context: u32) -> Option<(String, Option<Server>)> {
     if let Ok(address) = std::env::var("HERMIT_MODEL_URL") {
         return Some((address, None));
     }
@@ -120,12 +153,16 @@ fn real() -> Option<(String, Option<Server>)> {
         ["venv/bin/python3", "venv/bin/python"].iter().map(|p| parts.join(p)).find(|p| p.exists())?;
     let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
     let mut serve = Command::new(python);
-    serve.args(["-c", SERVE]).arg(model).arg(port.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
-    let server = Server(serve.stderr(Stdio::null()).spawn().ok()?);
-    let until = Instant::now() + Duration::from_secs(120);
+    serve
+        .args(["-c", SERVE])
+        .arg(model)
+        .args([port.to_string(), context.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let mut server = Server(serve.stderr(Stdio::null()).spawn().ok()?);
     while !is_healthy(port) {
-        if Instant::now() > until {
-            println!("summary: the model's server did not come up");
+        if !server.is_up() {
+            println!("summary: the model's server ended before it answered");
             return None;
         }
         std::thread::sleep(Duration::from_millis(200));
@@ -157,7 +194,8 @@ const SERVE: &str = r#"
 import sys, time, xllamacpp
 p = xllamacpp.CommonParams()
 p.model.path, p.hostnames, p.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
-p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.use_jinja, p.offline = 4096, 1, 1, True, True
+p.n_ctx, p.n_parallel, p.cpuparams.n_threads = int(sys.argv[3]), 1, 1
+p.use_jinja, p.offline = True, True
 server = xllamacpp.Server(p)
 while True:
     time.sleep(3600)

@@ -47,7 +47,7 @@ fn tidy_waits_across_processes_acts_once_allowed_and_is_undone_byte_for_byte() {
 
     // A third one, at a terminal, with the passphrase.
     let mut pty = stage.terminal(&["approvals", "approve", &approval], &[]);
-    pty.expect("Type `allow`").send("\r").expect("Enter alone decides nothing");
+    pty.expect("Approve?").send("\r").expect("Enter alone decides nothing");
     let risk = waiting[0]["risk"].as_str().expect("a risk");
     say_yes(&mut pty, risk);
     let (code, screen) = pty.end();
@@ -127,7 +127,7 @@ fn a_file_that_changed_after_the_question_is_asked_about_again() {
 
     // The yes was to the old bytes: at the same terminal the new question comes up, and is left for later.
     let mut pty = stage.allow(&approval, &[]);
-    pty.expect("Type `allow`").send("later\r");
+    pty.expect("Approve?").send("later\r");
     let (code, screen) = pty.end();
     assert_eq!(code, 4, "{screen}");
     assert_eq!(tree::of(&stage.work()), changed, "nothing was done on the old yes");

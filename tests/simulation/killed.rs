@@ -115,7 +115,7 @@ fn the_program_is_killed_again_and_again_and_no_file_is_lost_or_moved_twice() {
     let calm = calm.elapsed();
     whole(&mut sim, task, &before);
     let (mut kills, mut stores, mut chance) = (0, 0, 0x9E37_79B9_7F4A_7C15_u64);
-    while kills < super::size(KILLS) {
+    while kills < super::asked("HERMIT_SIMULATION_KILLS", KILLS) {
         stores += 1;
         let (mut sim, task) = allowed(stores);
         let before = sim.world.files();

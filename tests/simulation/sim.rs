@@ -5,13 +5,18 @@ use kernel::{Error, Kernel, Standing, Waiting};
 use model::body::Body;
 use model::fault::Point;
 use model::receipt::ResultCode;
-use model::{Event, TaskId};
+use model::{Clock as _, Event, TaskId};
+use reasoning::Reasoner;
 use seal::Digest;
+use std::cell::{Ref, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Once;
+use std::path::Path;
+use std::sync::{Arc, Once};
 use tempfile::{Builder, TempDir};
-use testkit::{Crash, Edge, Mode, Server, World};
+use testkit::{Crash, Edge, Listener, Mode, Model, Say, Server, World};
 
 /// A fault at the nth pass of a boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +76,26 @@ pub struct Sim {
     pub settled: u32,
     /// The server of the story; it lives through every death of a host.
     pub server: Option<Server>,
+    /// Events as they were read.
+    read: RefCell<Vec<(Event, Body)>>,
+    /// Whoever writes down what the world tells.
+    pub scribe: Option<Arc<Scribe>>,
+    /// What models were asked before this process began, in order.
+    pub asked: BTreeMap<String, Vec<Digest>>,
+}
+
+/// Writes lines where somebody reads them in their order among everything else that this process does.
+pub struct Scribe(File);
+
+impl Scribe {
+    /// At the end of a file.
+    pub fn new(path: &Path) -> Self {
+        Self(File::options().append(true).create(true).open(path).expect("a file for what is told"))
+    }
+
+    pub fn tell(&self, line: &str) {
+        (&self.0).write_all(format!("{line}\n").as_bytes()).expect("told");
+    }
 }
 
 /// Simulated deaths are no news; every other panic is.
@@ -102,9 +127,14 @@ pub fn folder(name: &str, fixed: bool) -> TempDir {
 impl Sim {
     /// A world that was never opened; `fixed` gives it the same paths each time.
     pub fn new(name: &str, seed: u64, fixed: bool) -> Self {
-        quiet();
         let world =
             World::inside(seed, folder(&format!("{name}-s"), fixed), folder(&format!("{name}-f"), fixed));
+        Self::over(name, world)
+    }
+
+    /// Over a world that somebody made.
+    pub fn over(name: &str, world: World) -> Self {
+        quiet();
         Self {
             world,
             name: name.to_owned(),
@@ -118,7 +148,36 @@ impl Sim {
             models: BTreeSet::new(),
             settled: 0,
             server: None,
+            read: RefCell::default(),
+            scribe: None,
+            asked: BTreeMap::new(),
         }
+    }
+
+    /// Tells whoever reads it what is committed and what models are asked, when it is.
+    pub fn tell(&mut self, scribe: Scribe) {
+        let scribe = Arc::new(scribe);
+        self.scribe = Some(Arc::clone(&scribe));
+        let clock = Arc::clone(&self.world.clock);
+        self.world.listener = Arc::new(Listener::aloud(move |notice| {
+            if let Notice::Event { task_id, task_seq, .. } = notice {
+                scribe.tell(&format!("event {task_id} {task_seq} {}", clock.now().0));
+            }
+        }));
+    }
+
+    /// The model of a story, which no death of a host touches.
+    pub fn model(&self, name: &'static str, script: Vec<Say>) -> Arc<dyn Reasoner> {
+        let model = Model::new(script).asked(self.asked.get(name).map_or(&[], Vec::as_slice));
+        match self.scribe.clone() {
+            Some(scribe) => model.aloud(move |request| scribe.tell(&format!("asked {name} {request}"))),
+            None => model.reasoner(),
+        }
+    }
+
+    /// These stood in the log and were told of before this process began.
+    pub fn remember(&mut self, told: BTreeMap<(TaskId, u64), Digest>) {
+        self.seen = told;
     }
 
     /// The kernel; a step runs only while it is open.
@@ -216,8 +275,11 @@ impl Sim {
 
     /// What a host's owner does when it fails: a dead or read-only one is opened again, another goes on.
     fn after(&mut self, stop: &Stop, struck: bool) {
+        let closed = |error: &Error| matches!(error, Error::Ledger(ledger::Error::ReadOnly { .. }));
         let reopen = match stop {
-            Stop::Died | Stop::Said(Error::Ledger(ledger::Error::ReadOnly { .. })) => true,
+            Stop::Died => true,
+            Stop::Said(Error::HaltUnrecorded(why)) if closed(why) => true,
+            Stop::Said(error) if closed(error) => true,
             Stop::Said(error) => {
                 assert!(
                     self.lenient || struck || self.struck || self.deaths > 0,
@@ -341,15 +403,16 @@ impl Sim {
     }
 
     /// Every event with its body, in the order of the log.
-    pub fn events(&self) -> Vec<(Event, Body)> {
+    pub fn events(&self) -> Ref<'_, Vec<(Event, Body)>> {
         let reader = ledger::Reader::open(self.world.store.path()).expect("a store");
-        let stored = log_after(&reader, 0);
-        let open = |stored: &ledger::Stored| {
+        let mut read = self.read.borrow_mut();
+        for stored in log_after(&reader, read.len() as u64) {
             let event = Event::from_bytes(&stored.bytes).expect("an event");
             let body = event.body(&|digest| reader.disclosure(digest).ok().flatten()).expect("a body");
-            (event, body)
-        };
-        stored.iter().map(open).collect()
+            read.push((event, body));
+        }
+        drop(read);
+        self.read.borrow()
     }
 }
 

@@ -14,17 +14,21 @@ const token = takeToken(location, history);
 // One opening at a time: a token works once, and StrictMode asks twice.
 let opening: Promise<Host> | null = null;
 function open(): Promise<Host> {
-  opening ??= (inTauri() ? app() : HttpHost.open(token)).catch((thrown: unknown) => {
+  opening ??= begin().catch((thrown: unknown) => {
     opening = null;
     throw thrown;
   });
   return opening;
 }
 
-/** The app's own window begins with the first steps while there are no keys. */
-async function app(): Promise<Host> {
-  const host = await TauriHost.open();
-  if (!host.opened.has_keys && location.hash.length <= 2) history.replaceState(null, "", "#/first");
+async function hasKeys(host: Host): Promise<boolean> {
+  return (await host.call("keys.list", {})).keys.some((key) => key.purpose === "approval");
+}
+
+/** A store without keys begins with the first steps, in the app's own window and in a browser alike. */
+async function begin(): Promise<Host> {
+  const host = await (inTauri() ? TauriHost.open() : HttpHost.open(token));
+  if (location.hash.length <= 2 && !(await hasKeys(host))) history.replaceState(null, "", "#/first");
   return host;
 }
 

@@ -22,7 +22,7 @@ export function Drop({ over, dropped, away }: { over: number; dropped: Dropped |
   return (
     <div className={styles.over} role="status">
       <Arcs size={144} person />
-      <h2>Let go to hand over {count(over, "thing")}</h2>
+      <h2>Drop to add {count(over, "thing")}</h2>
       <p>Nothing is read or changed until you say what to do.</p>
     </div>
   );

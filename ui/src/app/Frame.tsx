@@ -1,7 +1,9 @@
 // Rail, tray, and the screen in the middle.
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { useAct, useAsk, useLink } from "~/ipc/client";
+import { Outright } from "~/features/approvals/Outright";
+import { Unlock } from "~/features/keys/PageKeys";
+import { useAct, useAsk, useHost, useLink } from "~/ipc/client";
 import { said } from "~/features/words";
 import { Button } from "~/primitives/Button";
 import { Icon, Mark } from "~/primitives/Icon";
@@ -9,6 +11,7 @@ import { Shell, type ShellState } from "~/primitives/Shell";
 import { Count } from "~/primitives/Tag";
 import { PLACES } from "./commands";
 import { KeyboardHelp, Palette } from "./Palette";
+import { useCalls } from "./notify";
 import { useKeyboard } from "./keyboard";
 import styles from "./Frame.module.css";
 
@@ -22,10 +25,48 @@ export function Frame() {
       <a className={styles.jump} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
         To the screen
       </a>
+      <Banner />
       <Rail />
       <Outlet />
       <Palette go={go} help={() => setHelp(true)} />
       <KeyboardHelp open={help} onClose={() => setHelp(false)} />
+    </div>
+  );
+}
+
+/** What stands in the way of work, in words, above every screen. */
+function Banner() {
+  const status = useAsk("host.status", {});
+  const keys = useAsk("keys.list", {});
+  const boot = useAct("gate.boot");
+  const host = useHost();
+  const link = useLink();
+  if (link === "lost") return <p className={styles.banner} role="status"><Mark name="unknown" />Not connected to Hermit. Trying again; what you see may be old.</p>;
+  if (status.data?.halted === true) {
+    return (
+      <p className={styles.banner} role="status">
+        <Mark name="paused" />Hermit is halted: {said(status.data.halt_reason, "nothing runs")}.
+        {host.person === undefined && <Button onClick={() => boot.mutate({})}>Resume work</Button>}
+        {boot.error !== null && <span role="alert">{boot.error.message}</span>}
+      </p>
+    );
+  }
+  if (keys.data !== undefined && !keys.data.keys.some((key) => key.purpose === "approval")) {
+    return <p className={styles.banner} data-tone="person" role="status"><Mark name="waiting" />This store has no keys yet, so you cannot approve anything. <Link to="/first">Set up keys</Link></p>;
+  }
+  return keys.data?.keys.some((key) => key.purpose === "log" && key.open === false) === true ? <Locked /> : null;
+}
+
+/** The keys are there and locked: nothing stops, and no receipt is signed. */
+function Locked() {
+  const host = useHost();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className={styles.banner} data-tone="person" role="status">
+      <Mark name="waiting" />The keys are locked. Work continues, and receipts wait for their signature.
+      {host.openKeys !== undefined ? <Button icon="key" onClick={() => void host.openKeys?.()}>Unlock keys</Button>
+        : isOpen ? <Unlock />
+        : <Button icon="key" onClick={() => setOpen(true)}>Unlock keys</Button>}
     </div>
   );
 }
@@ -35,6 +76,8 @@ function Rail() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const waiting = status.data?.waiting;
   const forYou = waiting === undefined ? 0 : waiting.approvals + waiting.questions + waiting.unknown_effects + waiting.undecided_messages;
+  const navigate = useNavigate();
+  useCalls(useHost().kind === "tauri" || waiting === undefined ? undefined : forYou, useCallback(() => void navigate({ to: "/" }), [navigate]));
   const isHere = (to: string) => (to === "/" ? path === "/" || path.startsWith("/inbox") : path.startsWith(to));
   return (
     <nav className={styles.rail} aria-label="Places">
@@ -66,6 +109,7 @@ function Tray({ forYou }: { forYou: number }) {
   const halt = useAct("gate.halt");
   const boot = useAct("gate.boot");
   const navigate = useNavigate();
+  const host = useHost();
   const at = status.data;
   const running = at?.waiting.running ?? 0;
   const unknown = at?.waiting.unknown_effects ?? 0;
@@ -88,11 +132,12 @@ function Tray({ forYou }: { forYou: number }) {
       <div className={styles.controls}>
         <Button icon="plus" onClick={() => void navigate({ to: "/tasks/new" })}>New</Button>
         {at?.halted === true ? (
-          <Button icon="play" onClick={() => boot.mutate({})}>Boot</Button>
+          host.person === undefined && <Button icon="play" onClick={() => boot.mutate({})}>Resume work</Button>
         ) : (
           <Button icon="stop" title="Stops everything, durably, until you boot" onClick={() => halt.mutate({ reason: "halted from the window" })}>Halt</Button>
         )}
       </div>
+      {at?.halted === true && host.person !== undefined && <Outright what="Resume work" say={host.person.boot} />}
       {failed !== null && <p className={styles.failed} role="alert">{failed.message}</p>}
     </div>
   );

@@ -25,8 +25,8 @@ const inbox = createRoute({
 });
 const tasks = createRoute({ getParentRoute: () => frame, path: "/tasks", component: Tasks });
 const newTask = createRoute({
-  getParentRoute: () => frame, path: "/tasks/new", component: () => <NewTask folder={newTask.useSearch().folder} />,
-  validateSearch: (search: Record<string, unknown>): { folder?: string } => ({ folder: text(search["folder"]) }),
+  getParentRoute: () => frame, path: "/tasks/new", component: () => <NewTask {...newTask.useSearch()} />,
+  validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]) }),
 });
 const task = createRoute({
   getParentRoute: () => frame, path: "/task/$id", component: () => {

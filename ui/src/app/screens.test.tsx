@@ -8,15 +8,15 @@ import { seriousFindings, show } from "~/test/show";
 const SCREENS = [
   { at: "/", says: /Waiting for you/, needs: "approvals.list" },
   { at: "/tasks", says: /Tidy the downloads/, needs: "task.list" },
-  { at: "/tasks/new", says: /Who does the work/, needs: "playbooks.list" },
+  { at: "/tasks/new", says: /Model or playbook/, needs: "playbooks.list" },
   { at: `/task/${WAITS}`, says: /Timeline/, needs: "task.show" },
-  { at: `/task/${DONE}?see=${RECEIPT}`, says: /Doing what/, needs: "receipts.show" },
+  { at: `/task/${DONE}?see=${RECEIPT}`, says: /On whose authority/, needs: "receipts.show" },
   { at: `/lineage?of=${RECEIPT}`, says: /As a table/, needs: "lineage.draw" },
   { at: "/knowledge", says: /90 days/, needs: "knowledge.beliefs" },
-  { at: "/policy", says: /In Cedar/, needs: "policy.rules" },
+  { at: "/policy", says: /in Cedar/, needs: "policy.rules" },
   { at: "/proof", says: /What a reader sees/, needs: "task.list" },
   { at: "/settings", says: /This machine/, needs: "host.doctor" },
-  { at: "/first", says: /You keep the door/, needs: "playbooks.list" },
+  { at: "/first", says: /You decide/, needs: "playbooks.list" },
 ] as const;
 
 describe.each(SCREENS)("$at", ({ at, says, needs }) => {
@@ -85,7 +85,7 @@ test("a lost connection is said in the frame", async () => {
 test("a notice refreshes exactly the questions of its topics", async () => {
   const host = scene();
   show(host, "/policy");
-  await screen.findAllByText(/In Cedar/);
+  await screen.findAllByText(/in Cedar/);
   const before = { status: host.times("host.status"), policy: host.times("policy.rules") };
   host.say({ kind: "event", task_id: WAITS, task_seq: 9, event_type: "approval.requested", topics: ["approvals", "tasks"] });
   await waitFor(() => expect(host.times("host.status")).toBe(before.status + 1));
@@ -116,7 +116,7 @@ test("the palette finds places and tasks, and goes there by Enter", async () => 
 test("the nine questions of a task are answered within two clicks", async () => {
   const { user } = show(scene(), "/tasks");
   await user.click((await screen.findAllByText("Tidy the downloads"))[0] as HTMLElement);
-  for (const question of ["Doing what", "Why", "On whose authority", "On what evidence", "Sent to the model", "What was blocked", "What changed", "Can it be undone", "Can others verify"]) {
+  for (const question of ["What", "Why", "On whose authority", "On what evidence", "Sent to the model", "What was blocked", "Result", "Can it be undone", "Can others verify"]) {
     expect(await screen.findByText(question), question).toBeTruthy();
   }
 });
@@ -125,8 +125,8 @@ test("history is judged again without a rule, and what would change is counted",
   const host = scene();
   const { user } = show(host, "/policy");
   await user.click(await screen.findByRole("button", { name: "Without this rule" }));
-  expect(await screen.findByText("40 acts judged again")).toBeTruthy();
-  expect(screen.getByText(/3 acts, 2 you had allowed, 1 you had refused/)).toBeTruthy();
+  expect(await screen.findByText("40 actions tested again")).toBeTruthy();
+  expect(screen.getByText(/3 actions, 2 you had approved, 1 you had denied/)).toBeTruthy();
   expect(host.asked.find((one) => one.name === "policy.backtest")?.params).toMatchObject({ trial: { without: ["base.read_local"] } });
 });
 
@@ -155,7 +155,7 @@ test("a task that nobody works on says so, and where what is known of it ends", 
 test("policy is asked about an act that nobody proposed, and why it said what it said", async () => {
   const host = scene();
   const { user } = show(host, "/policy");
-  await user.click(await screen.findByRole("button", { name: "Try an act" }));
+  await user.click(await screen.findByRole("button", { name: "Test" }));
   await user.click(await screen.findByRole("button", { name: "Delete" }));
   await waitFor(() => expect(host.asked.filter((one) => one.name === "policy.test").at(-1)?.params).toEqual({ profile: "local_edit_allowed", act: { kind: "delete", path: "notes.txt" }, untrusted: false }));
   expect((await screen.findAllByText("base.delete_local")).length).toBe(1);

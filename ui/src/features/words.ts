@@ -21,6 +21,27 @@ export function plain(word: string): string {
   return word.replaceAll("_", " ").replaceAll(".", " ");
 }
 
+const PROFILE: Record<string, string> = {
+  readonly_analysis: "Read only", local_edit_allowed: "Ask before edits", network_read_allowed: "May read from the network",
+  repo_mutation_gated: "Ask before Git changes", external_publish_gated: "Ask before publishing", destructive_denied: "Never delete",
+};
+
+/** A profile as a person chooses it. */
+export function profileName(profile: string): string {
+  return PROFILE[profile] ?? capital(plain(profile));
+}
+
+const CLASS: Record<string, string> = {
+  read_local: "read files", write_local: "write files", delete_local: "move or delete files", execute_command: "run a command", network_read: "read from the network",
+  network_write: "send to the network", credentialed_api_call: "use a secret", vcs_mutation: "change Git", publication: "publish", payment: "spend money",
+  durable_memory_write: "remember", policy_override: "override policy", rollback: "undo", approval_resolution: "answer an approval",
+};
+
+/** What kind of act it is, as rules tell kinds apart. */
+export function className(kind: string): string {
+  return CLASS[kind] ?? plain(kind);
+}
+
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -43,9 +64,12 @@ export const RUN: Record<string, { tone: Tone; mark: MarkName; word: string }> =
   expired: { tone: "mute", mark: "deny", word: "Expired" },
 };
 
-export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by">): { tone: Tone; mark: MarkName; word: string } {
+export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by" | "undone" | "interrupted">): { tone: Tone; mark: MarkName; word: string } {
   const status = row.run_status;
   if (row.unknown_effects > 0) return { tone: "unknown", mark: "unknown", word: "Unknown outcome" };
+  if (row.interrupted === true) return { tone: "unknown", mark: "unknown", word: "Interrupted" };
+  if (row.undone === "all") return { tone: "mute", mark: "deny", word: "Undone" };
+  if (row.undone !== null) return { tone: "mute", mark: "deny", word: "Partly undone" };
   // Nothing of what it proposed was carried out: it has ended, and nothing is done.
   if (row.refused_by === "policy") return { tone: "failed", mark: "deny", word: "Refused by policy" };
   if (row.refused_by === "person") return { tone: "mute", mark: "deny", word: "Refused by you" };
@@ -77,16 +101,16 @@ const VERDICT: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
   allow: { tone: "done", mark: "done", word: "Allow" },
   require_approval: { tone: "waiting", mark: "waiting", word: "Ask" },
   deny: { tone: "failed", mark: "deny", word: "Deny" },
-  downgrade: { tone: "running", mark: "idle", word: "In a lesser form only" },
+  downgrade: { tone: "running", mark: "idle", word: "Reduced form only" },
 };
 export function verdict(word: string): { tone: Tone; mark: MarkName; word: string } {
   return VERDICT[word] ?? { tone: "mute", mark: "idle", word: capital(plain(word)) };
 }
 
-/** Micro-units as money; nothing says its currency, so none is shown. */
+/** Millionths of a US dollar as money. */
 export function cost(micros: number): string {
-  if (micros === 0) return "0";
-  return (micros / 1e6).toFixed(micros < 10_000 ? 4 : 2);
+  if (micros === 0) return "$0";
+  return `$${(micros / 1e6).toFixed(micros < 10_000 ? 4 : 2)}`;
 }
 
 export function tokens(n: number): string {

@@ -1,7 +1,7 @@
 // A host that is made up, for tests only. It answers what it was given and refuses the rest by name.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Notice } from "~/ipc/generated/shared";
-import { type Deciding, type Host, type Lasting, type Link, type Pen, Refused } from "./host";
+import { type Deciding, type Host, type KeyState, type Keyring, type Lasting, type Link, type NewKeys, type Pen, Refused } from "./host";
 
 type Answers = { [N in CommandName]?: Commands[N]["answer"] | ((params: Commands[N]["params"]) => Commands[N]["answer"] | Promise<Commands[N]["answer"]>) };
 
@@ -14,6 +14,7 @@ export class FakeHost implements Host {
   #linked = new Set<(link: Link) => void>();
   openCard?: (approval: string) => Promise<void>;
   pen?: Pen;
+  keys?: Keyring;
   /** What was signed here, in order. */
   readonly signed: { kind: "allow" | "overrule"; passphrase: string; word: string | null; lasting: Lasting | null; words: string | null }[] = [];
 
@@ -41,6 +42,20 @@ export class FakeHost implements Host {
       }),
       overrule: ({ words }, passphrase, word) => sign({ kind: "overrule", passphrase, word, lasting: null, words }),
     };
+  }
+
+  /** Holds keys that stand so; they take the passphrase `right`. What was made of them, in order. */
+  holding(state: KeyState): NewKeys[] {
+    const made: NewKeys[] = [];
+    let now = state;
+    const become = (more: Partial<KeyState>) => Promise.resolve(now = { ...now, ...more });
+    this.keys = {
+      state: () => become({}),
+      make: (keys) => { made.push(keys); return become({ made: true, approval: true, open: true, vault: keys.keychain ? "keychain" : "file" }); },
+      unlock: (words) => (words === "right" ? become({ open: true }) : Promise.reject(new Refused({ code: "key_locked", message: "this passphrase does not open it" }))),
+      lock: () => become({ open: false }),
+    };
+    return made;
   }
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"]): Promise<Commands[N]["answer"]> {

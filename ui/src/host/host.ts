@@ -86,6 +86,50 @@ export interface Pen extends Offers {
   overrule(denial: Denial, passphrase: string, word: string): Promise<void>;
 }
 
+/** What a person on a page says outright, with the passphrase. */
+export interface Person {
+  boot(passphrase: string): Promise<void>;
+  settle(found: { task: string; result: string; note: string }, passphrase: string): Promise<void>;
+}
+
+/** How the keys of a host stand. */
+export interface KeyState {
+  /** Whether this page was opened with a link that a person read at a terminal: only then it makes and opens keys. */
+  readonly at_terminal: boolean;
+  /** Whether the keys that sign receipts and proofs were made; and the one that approves. */
+  readonly made: boolean;
+  readonly approval: boolean;
+  readonly open: boolean;
+  readonly vault: "keychain" | "file" | null;
+  /** Why the system's keychain cannot keep keys here, where it cannot. */
+  readonly no_keychain: string | null;
+  readonly chars_min: number;
+}
+
+/** What keys are made with: the vault's passphrase is for a file only. */
+export interface NewKeys { keychain: boolean; vault: string | null; approval: string }
+
+/** The keys of the host, for a person on a page of it. */
+export interface Keyring {
+  state(): Promise<KeyState>;
+  make(keys: NewKeys): Promise<KeyState>;
+  /** Without a passphrase where the system's keychain keeps them. */
+  unlock(passphrase: string | null): Promise<KeyState>;
+  lock(): Promise<KeyState>;
+}
+
+/** Commands that make a file, and the parameter that says where. */
+export type Making = "proof.export" | "gate.export" | "store.backup";
+type Placed = "path" | "to";
+
+/** Files of a page, which names no place of the host's machine. */
+export interface Files {
+  /** Sends a file; what stands for its path in a command's parameters. */
+  upload(file: File): Promise<string>;
+  /** Has a command make a file, and saves it where downloads go. */
+  download<N extends Making>(command: N, params: Omit<Commands[N]["params"], Placed>, name: string): Promise<Commands[N]["answer"]>;
+}
+
 export interface Host {
   readonly kind: "tauri" | "http" | "fake";
   readonly deciding: Deciding;
@@ -102,6 +146,12 @@ export interface Host {
   openOverride?(act: string): Promise<void>;
   /** Only where `deciding` is `passphrase`. */
   readonly pen?: Pen;
+  /** Likewise. */
+  readonly person?: Person;
+  /** Likewise. */
+  readonly keys?: Keyring;
+  /** Only where places of the host's machine cannot be named. */
+  readonly files?: Files;
   /** Asks the system for a folder or file; absent where there is no such dialog. */
   pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
   /** Opens the window in which keys are made, or opened; only in the app. */

@@ -2,7 +2,10 @@ import { afterEach, expect, test, vi } from "vitest";
 import { HttpHost, takeToken } from "./http";
 import { Refused } from "./host";
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  sessionStorage.clear();
+});
 
 function answers(of: (path: string, init: RequestInit) => Response | Promise<Response>) {
   const asked: { path: string; init: RequestInit }[] = [];
@@ -21,7 +24,7 @@ test("the token is taken from the address once and does not stay there", () => {
 });
 
 test("a token is exchanged for a session, and is sent nowhere else", async () => {
-  const asked = answers(() => Response.json({ rows: [] }));
+  const asked = answers((path) => Response.json(path === "/api/session" ? { session: "5e55" } : { rows: [] }));
   const host = await HttpHost.open("abc123");
   await host.call("task.list", { limit: 5 });
   expect(asked.map((one) => [one.path, one.init.body])).toEqual([
@@ -29,6 +32,22 @@ test("a token is exchanged for a session, and is sent nowhere else", async () =>
     ["/api/task.list", '{"limit":5}'],
   ]);
   expect(asked.every((one) => one.init.redirect === "error")).toBe(true);
+});
+
+test("the session goes along in a header, and no cookie does", async () => {
+  const asked = answers((path) => Response.json(path === "/api/session" ? { session: "5e55" } : { rows: [] }));
+  await (await HttpHost.open("abc123")).call("task.list", {});
+  await (await HttpHost.open(null)).call("task.list", {});
+  expect(asked.slice(1).map((one) => new Headers(one.init.headers).get("x-hermit-session"))).toEqual(["5e55", "5e55", "5e55"]);
+  expect(asked.every((one) => one.init.credentials === "omit")).toBe(true);
+  expect(document.cookie).toBe("");
+});
+
+test("a passphrase goes as its bytes, so that no escape of it is needed", async () => {
+  const asked = answers(() => Response.json({}));
+  const host = await HttpHost.open("abc123");
+  await host.person.boot("a\"b");
+  expect(asked.at(-1)?.init.body).toBe('{"passphrase":[97,34,98]}');
 });
 
 test("without a session a person is told which link to open", async () => {

@@ -1,7 +1,9 @@
-// A host over loopback HTTP: commands by POST, notices as a stream of server-sent events, a session by cookie.
+// A host over loopback HTTP: commands by POST, notices as a stream of server-sent events, a session in a header. The
+// session is kept where this scheme, name and port alone can read it, for as long as the tab is open; another tab of
+// this host asks for it. No cookie: cookies know no ports, and would go to every server of this machine.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
-import { type Host, type Link, type Pen, Refused } from "./host";
+import { type Files, type Host, type Keyring, type Link, type Pen, Refused } from "./host";
 
 /** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
 export function takeToken(location: Location, history: History): string | null {
@@ -26,10 +28,44 @@ const NO_SESSION = {
   hint: "open the link that `hermit serve` prints; each link works once, for ten minutes",
 } as const;
 
+const KEPT = "hermit-session";
+/** How long another tab has to hand its session over. */
+const HANDED_MS = 300;
+
+function session(): string {
+  return sessionStorage.getItem(KEPT) ?? "";
+}
+
+/** Hands the session to other tabs of this host, and asks them for one. A channel belongs to one scheme, name and port. */
+function tabs(): BroadcastChannel | null {
+  if (typeof BroadcastChannel === "undefined") return null;
+  const channel = new BroadcastChannel(KEPT);
+  channel.onmessage = ({ data }: MessageEvent<{ kind: string }>) => {
+    if (data.kind === "wanted" && session() !== "") channel.postMessage({ kind: "session", session: session() });
+  };
+  return channel;
+}
+
+async function handed(channel: BroadcastChannel | null): Promise<void> {
+  if (channel === null || session() !== "") return;
+  await new Promise<void>((done) => {
+    const heard = ({ data }: MessageEvent<{ kind: string; session?: string }>) => {
+      if (data.kind !== "session" || data.session === undefined) return;
+      sessionStorage.setItem(KEPT, data.session);
+      channel.removeEventListener("message", heard);
+      done();
+    };
+    channel.addEventListener("message", heard);
+    channel.postMessage({ kind: "wanted" });
+    setTimeout(done, HANDED_MS);
+  });
+}
+
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(path, { ...init, redirect: "error", credentials: "same-origin" });
+    const headers = { ...(init.headers as Record<string, string> | undefined), "x-hermit-session": session() };
+    answer = await fetch(path, { ...init, headers, redirect: "error", credentials: "omit" });
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown;
     throw new Refused({
@@ -45,6 +81,20 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
 
 const JSON_POST = { method: "POST", headers: { "content-type": "application/json" } } as const;
 
+/** As bytes: text with a character that JSON escapes would leave a copy behind in the host. */
+function bytes(passphrase: string): number[] {
+  return [...new TextEncoder().encode(passphrase)];
+}
+
+/** Lets the browser save bytes under a name. */
+function save(blob: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 /** What only a page of this host may ask. */
 async function told<T>(path: string, body: object): Promise<T> {
   return (await (await ask(`/api/session/${path}`, { ...JSON_POST, body: JSON.stringify(body) })).json()) as T;
@@ -56,10 +106,44 @@ export class HttpHost implements Host {
 
   /** Exchanges a one-time token for a session, or finds the one there is. */
   static async open(token: string | null): Promise<HttpHost> {
-    if (token === null) await ask("/api/session");
-    else await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) });
+    const channel = tabs();
+    if (token === null) {
+      await handed(channel);
+      await ask("/api/session");
+    } else {
+      const answer = await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) });
+      const opened = (await answer.json()) as { session?: string };
+      sessionStorage.setItem(KEPT, opened.session ?? "");
+    }
     return new HttpHost();
   }
+
+  readonly person = {
+    boot: async (passphrase: string) => { await told("boot", { passphrase: bytes(passphrase) }); },
+    settle: async (found: { task: string; result: string; note: string }, passphrase: string) => {
+      await told("settle", { ...found, passphrase: bytes(passphrase) });
+    },
+  };
+
+  readonly keys: Keyring = {
+    state: () => told("keys", {}),
+    make: ({ keychain, vault, approval }) => told("keys/make", { keychain, approval_passphrase: bytes(approval), ...(vault === null ? {} : { vault_passphrase: bytes(vault) }) }),
+    unlock: (passphrase) => told("keys/unlock", passphrase === null ? {} : { passphrase: bytes(passphrase) }),
+    lock: () => told("keys/lock", {}),
+  };
+
+  readonly files: Files = {
+    upload: async (file) => {
+      const answer = await ask(`/api/session/upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+      return ((await answer.json()) as { upload: string }).upload;
+    },
+    download: async (command, params, name) => {
+      const body = JSON.stringify({ command, params, name });
+      const answer = await ask("/api/session/download", { ...JSON_POST, body });
+      save(await answer.blob(), name);
+      return JSON.parse(answer.headers.get("x-hermit-answer") ?? "null") as never;
+    },
+  };
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"], signal?: AbortSignal) {
     const body = JSON.stringify(params);
@@ -70,33 +154,51 @@ export class HttpHost implements Host {
   readonly pen: Pen = {
     sit: (approval) => told("card", { approval }),
     allow: async ({ ticket, packet_sha256 }, passphrase, word, lasting) => {
-      await told("allow", { ticket, packet_sha256, passphrase, ...(word === null ? {} : { word }), ...(lasting === null ? {} : { lasting }) });
+      await told("allow", { ticket, packet_sha256, passphrase: bytes(passphrase), ...(word === null ? {} : { word }), ...(lasting === null ? {} : { lasting }) });
     },
     offers: (approval, scope, days, uses) => told("offers", { approval, scope, days, uses }),
     object: (act, reason, hours, uses) => told("objection", { act, reason, hours, uses }),
-    overrule: async ({ ticket, words }, passphrase, word) => { await told("overrule", { ticket, words, passphrase, word }); },
+    overrule: async ({ ticket, words }, passphrase, word) => { await told("overrule", { ticket, words, passphrase: bytes(passphrase), word }); },
   };
 
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {
-    link("opening");
-    const source = new EventSource("/api/notices");
-    const heard = (event: MessageEvent<string>) => notice(JSON.parse(event.data) as Notice);
-    // The first word after every connection: whatever happened before it was not heard.
-    source.addEventListener("hello", () => link("live"));
-    for (const kind of ["event", "delta", "progress"]) source.addEventListener(kind, heard);
-    let again: ReturnType<typeof setTimeout> | undefined;
-    let inner = () => source.close();
-    source.addEventListener("error", () => {
-      link("lost");
-      // A browser gives up after an answer that is no stream, such as one while the host starts again.
-      if (source.readyState === EventSource.CLOSED) {
-        again = setTimeout(() => (inner = this.listen(notice, link)), 2000);
-      }
-    });
-    return () => {
-      clearTimeout(again);
-      source.close();
-      inner();
-    };
+    const ended = new AbortController();
+    void follow(notice, link, ended.signal);
+    return () => ended.abort();
+  }
+}
+
+/** How long a lost stream waits before it is asked for again. */
+const AGAIN_MS = 2000;
+
+/** Reads notices for as long as anybody listens. An `EventSource` sends no header, so the stream is read by hand. */
+async function follow(notice: (notice: Notice) => void, link: (link: Link) => void, ended: AbortSignal): Promise<void> {
+  link("opening");
+  while (!ended.aborted) {
+    try {
+      const answer = await ask("/api/notices", { headers: { accept: "text/event-stream" }, signal: ended });
+      await hear(answer, notice, link);
+    } catch {
+      // Whatever broke off is asked for again.
+    }
+    if (ended.aborted) return;
+    link("lost");
+    await new Promise((again) => setTimeout(again, AGAIN_MS));
+  }
+}
+
+async function hear(answer: Response, notice: (notice: Notice) => void, link: (link: Link) => void): Promise<void> {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let piece = await reader?.read(); piece !== undefined && !piece.done; piece = await reader?.read()) {
+    const blocks = (rest + piece.value).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const kind = /^event: ?(.*)$/m.exec(block)?.[1];
+      const data = /^data: ?(.*)$/m.exec(block)?.[1];
+      // The first word after every connection: whatever happened before it was not heard.
+      if (kind === "hello") link("live");
+      else if (kind !== undefined && data !== undefined) notice(JSON.parse(data) as Notice);
+    }
   }
 }

@@ -10,7 +10,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
-import { type Host, type Link, type Refused, refusal } from "~/host/host";
+import { type Host, type KeyState, type Keyring, type Link, type Making, type Refused, refusal } from "~/host/host";
 import type { CommandName, Commands } from "./generated/commands";
 import type { Notice, Topic } from "./generated/shared";
 import { isStale } from "./topics";
@@ -125,6 +125,49 @@ export function useAct<N extends CommandName>(name: N) {
   });
 }
 
+/** A file that a command makes: at a place on the host's machine, or as a download. */
+export function useMake<N extends Making>(name: N) {
+  return useMutation<Answer<N>, Refused, () => Promise<Answer<N>>>({
+    mutationKey: [name, "made"],
+    mutationFn: async (make) => {
+      try {
+        return await make();
+      } catch (thrown) {
+        throw refusal(thrown);
+      }
+    },
+  });
+}
+
+/** How the host's keys stand, where a page may ask; read again when `keys.list` is. */
+export function useKeys(): UseQueryResult<KeyState, Refused> {
+  const { keys } = useHost();
+  return useQuery<KeyState, Refused>({
+    queryKey: ["keys.list", "state"],
+    enabled: keys !== undefined,
+    queryFn: () => told(keys?.state()),
+  });
+}
+
+/** What a person does with the keys of the host. */
+export function useKeyring() {
+  const { keys } = useHost();
+  const client = useQueryClient();
+  return useMutation<KeyState, Refused, (keys: Keyring) => Promise<KeyState>>({
+    mutationFn: (act) => told(keys === undefined ? undefined : act(keys)),
+    onSettled: () => client.invalidateQueries(),
+  });
+}
+
+async function told<T>(asked: Promise<T> | undefined): Promise<T> {
+  try {
+    if (asked === undefined) throw new Error("this page holds no keys");
+    return await asked;
+  } catch (thrown) {
+    throw refusal(thrown);
+  }
+}
+
 /** What reasoners are writing at this moment, by task; never truth, gone when the answer is recorded. */
 class Drafts {
   #texts = new Map<string, string>();
@@ -190,6 +233,10 @@ export function useNotices(): void {
           drafts.add(notice.task_id, notice.text);
           return;
         case "progress":
+          return;
+        case "keys":
+          topics.add("keys");
+          timer ??= setTimeout(flush, GATHER_MS);
           return;
         case "event":
           if (notice.event_type.startsWith("attempt.")) drafts.clear(notice.task_id);

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "react";
 import { type DiffLine, counts, difference, hunks } from "./difference";
 import { Icon } from "./Icon";
-import { Words, hiddenIn } from "./Words";
+import { Name, Words, hiddenIn } from "./Words";
 import styles from "./Diff.module.css";
 
 /** Lines of one run shown before it is folded. */
@@ -95,9 +95,9 @@ export function FileDiff({ file }: { file: DiffFile }) {
     <section className={styles.file} data-op={file.op} aria-label={`${word(file)} ${file.path}`}>
       <header>
         <Icon name={file.op === "folder" ? "folder" : "file"} size={14} />
-        <code><Words of={file.path} /></code>
-        {file.to !== null && <><span className={styles.to}>to</span><code><Words of={file.to} /></code></>}
         <span className={styles.word}>{word(file)}</span>
+        <code><Name of={file.path} /></code>
+        {file.to !== null && <><span className={styles.to}>to</span><code><Name of={file.to} /></code></>}
         {file.outcome !== null && file.outcome !== "done" && <span className={styles.word}>{file.outcome.replace("_", " ")}</span>}
         <span className={styles.counts}>
           {del > 0 && <span className={styles.del}>−{del}</span>}

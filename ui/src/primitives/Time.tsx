@@ -21,8 +21,14 @@ function listen(listener: () => void): () => void {
   };
 }
 
+/** The same until a tick has passed: two looks in a row must agree, also when a millisecond ends between them. */
+function current(): number {
+  if (listeners.size === 0 && Date.now() - now >= TICK_MS) now = Date.now();
+  return now;
+}
+
 export function useNow(): number {
-  return useSyncExternalStore(listen, () => (listeners.size === 0 ? (now = Date.now()) : now));
+  return useSyncExternalStore(listen, current);
 }
 
 const STEPS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]] as const;

@@ -1,19 +1,19 @@
 // Text that came from somewhere else. Characters that would not show, or would reorder what is read, are shown as
 // their code points, in the order of the file.
 import { Fragment } from "react";
+import { BLANK, HIDDEN } from "./hidden";
 import styles from "./Words.module.css";
 
-/** C0 and C1 controls but line breaks and tabs; soft hyphen; bidi; zero width; invisible and tag characters. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+/** What cannot be seen, but for line breaks and tabs: texts have lines. */
+const HIDDEN_IN_TEXT = new RegExp(`(?![\\n\\t])[${HIDDEN}]`, "gu");
 
 /** What `governance` writes where it has made a character visible already. */
 const WRITTEN = /[\u27e8<]U\+([0-9A-F]{4,6})[\u27e9>]/g;
 
-const EITHER = new RegExp(`${HIDDEN.source}|${WRITTEN.source}`, "gu");
+const EITHER = new RegExp(`${HIDDEN_IN_TEXT.source}|${WRITTEN.source}`, "gu");
 
 export function hiddenIn(text: string): string[] {
-  return (text.match(HIDDEN) ?? []).map(pointOf);
+  return (text.match(HIDDEN_IN_TEXT) ?? []).map(pointOf);
 }
 
 function pointOf(character: string): string {
@@ -41,6 +41,29 @@ export function Words({ of }: { of: string }) {
           <span key={at} className={styles.point} title="a character that would not show">{part.point}</span>
         ),
       )}
+    </>
+  );
+}
+
+/** What `Words` lets through because texts have lines, blanks that are no space, and blanks at an edge: in a name each hides something. */
+const ODD = new RegExp(`^[ ${BLANK}]+|[ ${BLANK}]+$|[\\t\\n${BLANK}]| {2,}`, "gu");
+
+/** The name of a file or folder: besides what `Words` shows, line breaks, tabs and blanks that nobody would see. */
+export function Name({ of }: { of: string }) {
+  const parts: { text: string; isOdd: boolean }[] = [];
+  let end = 0;
+  for (const found of of.matchAll(ODD)) {
+    if (found.index > end) parts.push({ text: of.slice(end, found.index), isOdd: false });
+    parts.push({ text: found[0], isOdd: true });
+    end = found.index + found[0].length;
+  }
+  if (parts.length === 0) return <Words of={of} />;
+  if (end < of.length) parts.push({ text: of.slice(end), isOdd: false });
+  return (
+    <>
+      {parts.map((part, at) => part.isOdd
+        ? [...part.text].map((one, n) => <span key={`${at}.${n}`} className={styles.point} title="a character that would not show">{one === " " ? "space" : pointOf(one)}</span>)
+        : <Words key={at} of={part.text} />)}
     </>
   );
 }

@@ -1,7 +1,7 @@
 // One small world for tests of screens: a task that waits, one that is done, and everything behind them.
 import { FakeHost } from "~/host/fake";
 import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
-import type { Changes } from "~/ipc/generated/changes";
+import type { Changes, FileChange, Group } from "~/ipc/generated/changes";
 import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
 import type { Task, TaskRow } from "~/ipc/generated/task";
 import type { Event } from "~/ipc/generated/task_events";
@@ -19,7 +19,7 @@ export function taskRow(more: Partial<TaskRow> = {}): TaskRow {
   return {
     task_id: WAITS, title: "Move tax rates into a typed table", status: "blocked", run_status: "awaiting_approval", reason: "waiting for an approval",
     priority: "normal", profile: "local_edit_allowed", created_at: AT - 900_000, updated_at: AT - 180_000, ended_at: null,
-    open_approvals: 1, open_questions: 0, unknown_effects: 0, receipts: 0, iterations: 4, tokens_used: 18_204, cost_micros: 840_000, parent_task_id: null, refused_by: null, ...more,
+    open_approvals: 1, open_questions: 0, unknown_effects: 0, receipts: 0, iterations: 4, tokens_used: 18_204, cost_micros: 840_000, parent_task_id: null, refused_by: null, undone: null, interrupted: false, workspace: null, because: null, ...more,
   };
 }
 
@@ -33,7 +33,7 @@ export const approvalRow: ApprovalRow = {
 };
 
 const packet = {
-  action_request: { action: { tool: "change", items: [] } }, goal: "Move the rates", rationale: "propose 2 changes", risk_summary: "deletes files, whose bytes are kept; the proposer had read untrusted content",
+  action_request: { action: { tool: "change", items: [] } }, goal: "Move the rates", rationale: "propose 2 changes", risk_summary: "deletes files, whose bytes are kept; the model had read files or names that may contain instructions",
   rollback_availability: "can be undone: what was there before is kept", policy_result: { policy_profile: "local_edit_allowed", determining_rules: ["base.untrusted_context"] },
   state_witness: { witness_id: "wit_01a20000000070008000000000000010", observed_at: AT, fingerprints: [{}, {}] }, impacted_resources: ["a", "b"], step_id: "step_1", attempt_id: "att_1",
 };
@@ -46,21 +46,33 @@ export const approval: Approval = {
     { kind: "effect", text: "create \"src/tax/table.ts\"" },
     { kind: "fact", text: "touches two files" },
   ],
-  whole: ["/goal = \"Move the rates\""], packet_sha256: HASH, packet: btoa(JSON.stringify(packet)), nonce: "00", person_id: "prn_1", approval_keyid: HASH, receipt_id: null,
+  lines_left: 0, outline: packet, resources: 2, checked: 2, packet_sha256: HASH, packet_bytes: 900, packet: null, nonce: "00", person_id: "prn_1", approval_keyid: HASH, receipt_id: null,
 };
 
 const side = (text: string, sha256 = HASH) => ({ sha256, byte_size: text.length, text, missing: null });
-export const changes: Changes = {
+type Shown = Omit<Changes, "total" | "sum" | "groups" | "from">;
+/** Answers with the part that is asked for, as a host does; `groups` are those it would tell of. */
+export const changesOf = (all: Shown, groups: Group[] = []) => ({ from, limit, find, brief }: { from?: number | null; limit?: number | null; find?: string | null; brief?: boolean }): Changes => {
+  const found = find == null ? all.files : all.files.filter((file) => file.path.includes(find));
+  const later = (side: FileChange["before"]) => (side === null || brief !== true ? side : { ...side, text: null, missing: "later" });
+  const files = found.slice(from ?? 0, (from ?? 0) + (limit ?? 500)).map((file) => ({ ...file, before: later(file.before), after: later(file.after) }));
+  const of = (test: (file: FileChange) => boolean) => all.files.filter(test).length;
+  return {
+    ...all, total: found.length, from: from ?? 0, files, groups: find == null ? groups : [],
+    sum: { deleted: of((file) => file.op === "delete"), replaced: of((file) => file.op === "write" && file.before !== null), created: of((file) => file.op === "write" && file.before === null), moved: of((file) => file.op === "move"), folders: of((file) => file.op === "folder") },
+  };
+};
+export const changes: Shown = {
   of: APPROVAL, tense: "ahead", workspace: "/home/you/atlas-billing",
   files: [
-    { op: "delete", path: "data/tax-rates.csv", to: null, before: side("country,standard\nAT,20\n"), after: null, outcome: null },
-    { op: "write", path: "src/tax/reverse.ts", to: null, before: side("if (kind !== \"reverse\") {\n"), after: side("if (kind !== \"reverse\u202e\u2066// EU only\u2069\u2066\") {\n"), outcome: null },
+    { op: "delete", path: "data/tax-rates.csv", to: null, same_as: null, before: side("country,standard\nAT,20\n"), after: null, outcome: null },
+    { op: "write", path: "src/tax/reverse.ts", to: null, same_as: null, before: side("if (kind !== \"reverse\") {\n"), after: side("if (kind !== \"reverse\u202e\u2066// EU only\u2069\u2066\") {\n"), outcome: null },
   ],
 };
 
 export const task: Task = {
   row: taskRow(), goal: "Move the rates into a typed table", channel: "app", workspace: "/home/you/atlas-billing", reasoner: "playbook:inline-rates", constraints: [],
-  tokens_max: 120_000, cost_micros_max: 3_000_000, wall_ms: 1000, wall_ms_max: 60_000, deadline_at: null, termination: null, summary: null, answer_ref: null,
+  tokens_max: 120_000, cost_micros_max: 3_000_000, wall_ms: 1000, wall_ms_max: 60_000, deadline_at: null, termination: null, summary: null, summary_by: null, verified_by: [], answer_ref: null,
   waits_for: { kind: "approval", id: APPROVAL }, interrupted: false, last_seq: 8,
   attempts: [{ attempt_id: "att_1", number: 1, status: "awaiting_approval", reason: "waiting", started_at: AT, finished_at: null, iterations: 4, termination: null }],
   actions: [{
@@ -137,7 +149,8 @@ export function sceneAnswers(): Answers {
     "approvals.list": ({ status }) => page(status === "any" ? [approvalRow, { ...approvalRow, approval_id: "apr_old", status: "denied", resolved_at: AT, surface: "terminal" }] : [approvalRow]),
     "approvals.show": ({ approval: id }) => (id === APPROVAL ? approval : { ...approval, row: { ...approvalRow, approval_id: id, status: "denied", resolved_at: AT } }),
     "approvals.deny": { approval_id: APPROVAL, task_id: WAITS, accepted: true, status: "denied" },
-    "changes.show": changes,
+    "changes.show": changesOf(changes),
+    "approvals.lines": ({ of }) => ({ rows: of === "card" ? approval.lines : [{ kind: "fact", text: "/goal = \"Move the rates\"" }] }),
     "task.list": ({ group }) => page([taskRow(), doneRow].filter((row) => group == null || (row === doneRow ? group === "done" || group === "ended" : group === "waiting"))),
     "task.count": { all: 2, waiting: 1, going: 0, ended: 1 },
     "task.questions": page([]),
@@ -161,7 +174,7 @@ export function sceneAnswers(): Answers {
     "knowledge.memories": page([]),
     "knowledge.decisions": page([]),
     "knowledge.search": page([]),
-    "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", parameters: [{ name: "folder", about: "Which", standard: "" }] }] },
+    "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", description: "Sorts a folder.", parameters: [{ name: "folder", about: "Which", standard: "" }] }] },
     "policy.profiles": { rows: [{ profile: "local_edit_allowed", about: "edits below the workspace, each asked for", rules: 1, policy_set_sha256: HASH }] },
     "policy.rules": { profile: "local_edit_allowed", rows: [{ name: "base.read_local", effect: "permit", reason: "looking is allowed", text: "permit (principal, action, resource);" }] },
     "policy.test": ({ act }) => judgedOf(act.kind === "delete" ? "require_approval" : "allow"),
@@ -173,7 +186,7 @@ export function sceneAnswers(): Answers {
     },
     "proof.preview": { events: 12, receipts: 1, values: [{ pointer: "/task/goal", count: 1, example: "\"Tidy the downloads\"" }], withheld: 0, artifacts: [{ kind: "context.pack", count: 3, byte_size: 900 }], artifacts_withheld: 2, left_out: [] },
     "ledger.stats": { log_id: HASH, events: 127, tasks: 2, entries: 30, blobs: 60, disclosures: 9, checkpoints: 3, epoch: 1, file_bytes: 1_000_000, wal_bytes: 0, schema: 1 },
-    "ledger.verify": { verdict: "valid", reason: "every link holds", place: null, events: 127, tasks: 2, entries: 30, checkpoints: 3, trusted_checkpoints: 3, disclosures: 9, artifacts: 60, unsigned_events: 0, pinned: true, severed: [] },
+    "ledger.verify": { verdict: "valid", reason: "every link holds", place: null, events: 127, tasks: 2, entries: 30, checkpoints: 3, trusted_checkpoints: 3, disclosures: 9, artifacts: 60, unsigned_events: 0, pinned: true, severed: [], content: null },
     "gate.state": { halted: false, reason: null, session: "s", since: AT, entries: 30, head: HASH },
     "keys.list": { keys: [{ purpose: "approval", keyid: HASH, pem: "-----BEGIN PUBLIC KEY-----", ssh_fingerprint: "SHA256:abc", open: false, status: "in_force", since: AT, until: null, revoked_at: null, revoked_because: null, vkey: null }] },
   };

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { textOf } from "../src/verify/bytes.ts";
 import { isObject, parseCanonical, type Json, type JsonObject } from "../src/verify/canon.ts";
 import { verify } from "../src/verify/check.ts";
-import { auditEntry, BODIES, event, receiptStatement } from "../src/verify/nouns.ts";
+import { auditEntry, BODIES, event, statement as receiptStatement } from "../src/verify/generated/nouns.ts";
 import { parseEnvelope } from "../src/verify/signed.ts";
 import { Malformed } from "../src/verify/stop.ts";
 import { parseTrust } from "../src/verify/trust.ts";

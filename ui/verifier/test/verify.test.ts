@@ -1,6 +1,6 @@
 /** Bundles under test: read, changed by forgers, cut by chance. That both implementations agree is tested in Rust. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,9 @@ import { textOf, utf8 } from "../src/verify/bytes.ts";
 import { verify, type Checked } from "../src/verify/check.ts";
 import { digestOf } from "../src/verify/digest.ts";
 import { isKnown, parseName } from "../src/verify/layout.ts";
-import { REGISTRY } from "../src/verify/registry.ts";
 import { parseTrust } from "../src/verify/trust.ts";
 import { openZip, writeZip } from "../src/verify/zip.ts";
-import { data, filesOf, root } from "./place.ts";
+import { data, filesOf } from "./place.ts";
 
 const task = data("task.zip");
 const receipt = data("receipt.zip");
@@ -189,27 +188,6 @@ describe("zips that try to be something else", () => {
       expect(isKnown(name), name).toBe(false);
     }
   });
-});
-
-test("the list of event types is that of the room `model`", () => {
-  const source = readFileSync(new URL("src-tauri/crates/model/src/body.rs", root), "utf8");
-  const types = [...source.matchAll(/^ {4}\w+ \("([a-z_.]+)", (\d+), /gm)].map(([, type]) => type);
-  expect(types.length).toBeGreaterThan(80);
-  expect(REGISTRY).toEqual(types);
-});
-
-test("the closed lists of names are those of the room `model`", () => {
-  const folder = new URL("src-tauri/crates/model/src/", root);
-  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".rs"));
-  const lists = sources.flatMap((name) => [...readFileSync(new URL(name, folder), "utf8").matchAll(/^ {4}pub enum \w+ \("[^"]*"\) \{(.*?)^ {4}\}/gms)]);
-  const known = new Set(lists.map(([, body]) => [...(body ?? "").matchAll(/= "([^"]+)"/g)].map(([, name]) => name).sort().join()));
-  expect(known.size).toBeGreaterThan(30);
-  const ours = readFileSync(new URL("../src/verify/nouns.ts", import.meta.url), "utf8");
-  const strings = [...ours.matchAll(/(?:names\(|= \[)((?:"\w[^"]*"(?:, )?){2,})[)\]]/g)].map(([, inner]) => [...(inner ?? "").matchAll(/"([^"]+)"/g)].map(([, name]) => name).sort().join());
-  expect(strings.length).toBeGreaterThan(20);
-  // Two are enumerations of serde's own spelling and not of the macro `names!`; one is the surfaces that may grant.
-  const others = ["absent,empty_folder", "lease,named,nothing,read_lease", "approval_window,browser,terminal,test"];
-  expect(strings.filter((list) => !known.has(list) && !others.includes(list))).toEqual([]);
 });
 
 describe("the program for Node", () => {

@@ -2,7 +2,7 @@
 
 use crate::{Host, body};
 use serde_json::{Value, json};
-use wire::{Code, Command, Error};
+use wire::{Caller, Code, Command, Error};
 
 macro_rules! dispatch {
     ($($about:literal $noun:ident . $verb:ident ( $params:ident ) -> $answer:ident , $access:ident [ $($topic:ident),* ];)+) => {
@@ -21,6 +21,22 @@ macro_rules! dispatch {
 
 wire::with_commands!(dispatch);
 
+/// Runs one command for a caller who is not at this process. `lent` are places that whoever passes it on made for the
+/// caller: a page may name these and no others.
+///
+/// # Errors
+/// [`Code::Forbidden`] for what this caller may not ask, and as [`call`].
+pub fn call_for(
+    host: &dyn Host,
+    caller: Caller,
+    name: &str,
+    params: Value,
+    lent: &[String],
+) -> Result<Value, Error> {
+    crate::caller::admit(caller, name, &params, lent)?;
+    call(&crate::caller::Through::new(host, caller), name, params)
+}
+
 fn run<P: Command>(
     host: &dyn Host,
     params: Value,
@@ -33,7 +49,7 @@ fn run<P: Command>(
 }
 
 /// What does not fit, told by field.
-pub(crate) fn misfit(name: &str, said: &str) -> Error {
+pub fn misfit(name: &str, said: &str) -> Error {
     let field = |beginning: &str| {
         let rest = said.strip_prefix(beginning)?;
         Some(rest.split('`').next().unwrap_or_default().to_owned())

@@ -11,8 +11,15 @@ pub fn no_host() -> Error {
 
 /// There is no store.
 pub fn no_store(dir: &str) -> Error {
+    if let Some(what) = crate::files::broken_off(std::path::Path::new(dir)) {
+        return Error::new(
+            Code::NoStore,
+            format!("`{dir}` holds a {what} that was broken off, and no store"),
+        )
+        .hint(format!("run `hermit {what}` again: it replaces what was begun there"));
+    }
     Error::new(Code::NoStore, format!("there is no store in `{dir}`"))
-        .hint("make one with `hermit keys init`")
+        .hint("make one with `hermit start` or `hermit keys init`")
 }
 
 /// What was given cannot be used.
@@ -76,6 +83,12 @@ pub fn of_kernel(error: kernel::Error) -> Error {
         E::Ledger(error) => of_ledger(error),
         E::Artifacts(error) => of_artifacts(error),
         E::Effects(_) | E::Reasoning(_) => Error::new(Code::Unavailable, message),
+        E::HaltUnrecorded(why) if matches!(*why, E::Ledger(ledger::Error::ReadOnly { .. })) => {
+            Error::new(Code::Failed, message)
+                .hint("nothing executes now; end this process and run `hermit halt`, so that it outlasts it")
+        }
+        E::HaltUnrecorded(_) => Error::new(Code::Failed, message)
+            .hint("nothing executes now; free some space and run `hermit halt` again, so that it outlasts this process"),
         E::Gate(_) | E::Seal(_) => Error::new(Code::Failed, message),
         E::Broken(_) => damaged(message),
         E::Severed { .. } => {
@@ -101,12 +114,19 @@ pub fn of_ledger(error: ledger::Error) -> Error {
                 .hint("attach to it, or end it first")
                 .details(json!({ "pid": pid, "since": since.0, "address": address }))
         }
+        E::HeldElsewhere { since, path } => Error::new(Code::Held, message)
+            .hint(format!("end Hermit there; if that machine is off for good, delete `{path}`"))
+            .details(json!({ "since": since.0 })),
         E::Moved { .. } | E::Grown { .. } | E::GateMoved { .. } | E::Duplicate { .. } => {
             Error::new(Code::Conflict, message)
         }
         E::GrantSpent { .. } => Error::new(Code::Refused, message).details(json!({ "code": "grant_spent" })),
         E::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
         E::Corrupt { .. } => damaged(message),
+        E::Changed { own: true, .. } => Error::new(Code::Damaged, message)
+            .hint("nothing was written and no yes was taken; put a backup of this store in its place, and find out who could write here. `hermit ledger reanchor` goes on with it as it is, when you know why it changed")
+            .details(json!({ "code": "changed" })),
+        E::Changed { .. } => damaged(message).details(json!({ "code": "changed" })),
         E::NoStore { dir } => no_store(&dir),
         E::Full => Error::new(Code::DiskFull, message),
         E::Cancelled => Error::new(Code::Cancelled, message),

@@ -17,16 +17,27 @@ pub(crate) fn absolute(what: &str, text: &str) -> Result<PathBuf, Error> {
     )))
 }
 
-/// Opens a file for reading.
+/// Opens a file for reading. What is no file is not opened, or not waited for: a pipe would wait for its other end.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
     let shown = path.display();
-    let file = File::open(path).map_err(|e| match e.kind() {
+    let no_file = || usage(format!("`{shown}` is no regular file"));
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(no_file());
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default(),
+    );
+    let file = options.open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error::new(Code::NotFound, format!("there is no file `{shown}`")),
         _ => failed(format!("`{shown}` cannot be read: {e}")),
     })?;
     match file.metadata() {
         Ok(found) if found.is_file() => Ok(file),
-        Ok(_) => Err(usage(format!("`{shown}` is no regular file"))),
+        Ok(_) => Err(no_file()),
         Err(e) => Err(failed(format!("`{shown}` cannot be read: {e}"))),
     }
 }
@@ -44,32 +55,85 @@ pub(crate) fn make<T>(
             format!("`{}` is already there; name another file", path.display()),
         ));
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".part");
-    let partial = PathBuf::from(partial);
-    let mut file = File::create(&partial).map_err(said)?;
-    let made = (|| {
-        let given = write(&mut file)?;
-        file.sync_all().map_err(said)?;
-        let length = file.metadata().map_err(said)?.len();
-        std::fs::rename(&partial, path).map_err(said)?;
-        Ok((length, given))
-    })();
-    if made.is_err() {
-        // What is left of a broken-off file is of no use; that it cannot be removed changes nothing.
-        let _ = std::fs::remove_file(&partial);
-    }
-    made
+    let mut draft = disk::Draft::beside(path).map_err(said)?;
+    let given = write(draft.file())?;
+    let length = draft.file().metadata().map_err(said)?.len();
+    draft.create().map_err(said)?;
+    Ok((length, given))
 }
 
-/// Makes a folder, or takes an empty one.
-pub(crate) fn empty_folder(path: &Path) -> Result<(), Error> {
-    let said = |e: std::io::Error| failed(format!("`{}` cannot be used: {e}", path.display()));
-    std::fs::create_dir_all(path).map_err(said)?;
-    match std::fs::read_dir(path).map_err(said)?.next() {
-        None => Ok(()),
-        Some(_) => {
-            Err(Error::new(Code::Conflict, format!("`{}` is not empty; name another folder", path.display())))
+/// Stands in a folder until what is made in it is whole.
+pub(crate) const UNFINISHED: &str = "unfinished.json";
+
+/// What a copy of a store consists of, and what a broken-off one leaves.
+const OF_A_COPY: [&str; 10] = [
+    "artifacts",
+    "ledger.db",
+    "ledger.db.partial",
+    "ledger.db.partial-journal",
+    "ledger.db.partial-shm",
+    "ledger.db.partial-wal",
+    "ledger.lock",
+    "manifest.json",
+    "manifest.json.part",
+    "restored.json",
+];
+
+/// A temporary file of the room `disk`.
+fn is_draft(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".part")
+}
+
+/// A folder in the making: empty, or holding what an earlier attempt of the same kind left, which goes. It is marked
+/// until [`finish_folder`].
+pub(crate) fn begin_folder(path: &Path, what: &str) -> Result<(), Error> {
+    let shown = path.display();
+    let said = |e: std::io::Error| failed(format!("`{shown}` cannot be used: {e}"));
+    ledger::private::folder(path).map_err(said)?;
+    let marker = path.join(UNFINISHED);
+    let taken = || Error::new(Code::Conflict, format!("`{shown}` is not empty; name another folder"));
+    let names = std::fs::read_dir(path).map_err(said)?.map(|entry| entry.map(|entry| entry.file_name()));
+    let names = names.collect::<Result<Vec<_>, _>>().map_err(said)?;
+    if !names.is_empty() {
+        let ours = std::fs::read_to_string(&marker).is_ok_and(|text| text == marked(what));
+        // Where somebody has opened a copy as a store, or a restore was whole but for its mark, it is a store now.
+        let used = path.join(if what == "restore" { "ledger.db" } else { "ledger.lock" }).exists();
+        let known = |name: &std::ffi::OsString| {
+            name.to_str()
+                .is_some_and(|name| name == UNFINISHED || OF_A_COPY.contains(&name) || is_draft(name))
+        };
+        if !ours || used || !names.iter().all(known) {
+            return Err(taken());
         }
     }
+    ledger::private::write(&marker, marked(what).as_bytes()).map_err(said)?;
+    for name in names.iter().filter(|name| *name != UNFINISHED) {
+        let at = path.join(name);
+        let gone = if at.is_dir() { std::fs::remove_dir_all(&at) } else { std::fs::remove_file(&at) };
+        gone.map_err(said)?;
+    }
+    sync(path).map_err(said)
+}
+
+/// What was made in the folder is whole.
+pub(crate) fn finish_folder(path: &Path) -> Result<(), Error> {
+    let said = |e: std::io::Error| failed(format!("`{}` cannot be finished: {e}", path.display()));
+    std::fs::remove_file(path.join(UNFINISHED)).and_then(|()| sync(path)).map_err(said)
+}
+
+/// What was begun in a folder and broken off: `backup` or `restore`.
+#[must_use]
+pub fn broken_off(path: &Path) -> Option<&'static str> {
+    let text = std::fs::read_to_string(path.join(UNFINISHED)).ok()?;
+    ["backup", "restore"].into_iter().find(|what| text == marked(what))
+}
+
+fn marked(what: &str) -> String {
+    format!(
+        "{{\"unfinished\":\"{what}\",\"meaning\":\"this {what} is still being made or was broken off; run the same command again to replace it\"}}\n"
+    )
+}
+
+fn sync(path: &Path) -> std::io::Result<()> {
+    File::open(path).and_then(|folder| folder.sync_all())
 }

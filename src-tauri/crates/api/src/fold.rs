@@ -37,7 +37,10 @@ pub(crate) fn lookup(reader: &Reader) -> impl Fn(&Digest) -> Option<Vec<u8>> + '
 
 /// The store as its own stream says: the stream of the first event ever. (The first identifier may be the inbox's,
 /// which is made within the same millisecond.)
-pub(crate) fn store_state(reader: &Reader) -> Result<StoreState, Error> {
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn store_state(reader: &Reader) -> Result<StoreState, Error> {
     let mut state = StoreState::default();
     if let Some(first) = reader.log(0, 1).wire()?.into_iter().next() {
         walk(reader, first.task_id, &mut |stored, _, body| {

@@ -81,6 +81,29 @@ pub trait Host: Send + Sync {
         Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
     }
 
+    /// Signs what only a person decides, likewise.
+    ///
+    /// # Errors
+    /// As [`Host::sign_yes`].
+    fn sign_decision(
+        &self,
+        _matter: kernel::command::person::Matter,
+        _subject: seal::Digest,
+        _passphrase: &[u8],
+    ) -> Result<kernel::command::person::Signed, wire::Error> {
+        Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
+    }
+
+    /// Who asks.
+    fn caller(&self) -> wire::Caller {
+        wire::Caller::Owner
+    }
+
+    /// Gives up room that was held for a full disk, for what stops work or makes room; whether there was any.
+    fn make_room(&self) -> bool {
+        false
+    }
+
     /// Asks the witnesses to cosign the newest head and keeps what they sign; what they did not do, in words.
     fn cosign(&self) -> Vec<String> {
         Vec::new()
@@ -130,6 +153,12 @@ pub trait Host: Send + Sync {
     /// [`wire::Code::Usage`] for an address that may not be the standard.
     fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error>;
 
+    /// Sets how a model is asked.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] for what is no setting, or no model of this machine or of a server with a key.
+    fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error>;
+
     /// Sees to it that somebody drives the task; returns at once.
     ///
     /// # Errors
@@ -170,6 +199,9 @@ pub trait Host: Send + Sync {
 
     /// Facts about machine, sandbox, keys and settings, for the doctor.
     fn facts(&self) -> Vec<wire::host::Fact>;
+
+    /// What is looked at in parts, read before.
+    fn sheets(&self) -> &crate::Sheets;
 
     /// Listens to what happens in this host; `None` where nothing ever does (a process that only reads).
     fn listen(&self) -> Option<Receiver<wire::Notice>>;

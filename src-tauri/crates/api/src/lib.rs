@@ -19,6 +19,7 @@
 mod backtest;
 mod body;
 mod call;
+mod caller;
 mod convert;
 mod error;
 mod files;
@@ -27,19 +28,26 @@ mod host;
 mod ids;
 mod lineages;
 mod notice;
+mod places;
 pub mod runs;
 pub mod seat;
+mod sheets;
 mod source;
 mod suggest;
 mod writers;
 
+pub use body::approvals::line as card_line;
 pub use body::room;
 pub use body::store::PutBack;
-pub use call::call;
+pub use call::{call, call_for, misfit};
+pub use caller::Through;
 pub use error::{
     Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,
     usage,
 };
+pub use files::broken_off;
+pub use fold::store_state;
 pub use host::{BundleSigners, Flow, Host, Stands};
 pub use notice::notice;
 pub use runs::Journal;
+pub use sheets::{Sheets, prepare};

@@ -1,6 +1,6 @@
 //! Graphs over one store, and their nodes as links.
 
-use crate::convert::{opt_text, plain};
+use crate::convert::plain;
 use crate::{Wire as _, convert, fold};
 use ledger::Reader;
 use lineage::{Graph, NodeId};
@@ -87,7 +87,7 @@ pub(crate) fn link(graph: &Graph, id: impl Into<NodeId>) -> Link {
         kind: id.kind().to_owned(),
         id: id.to_string(),
         task_id: node.map(|node| node.task_id.to_string()),
-        label: node.and_then(|node| opt_text(node.label.as_ref())),
+        label: node.and_then(|node| node.label.as_ref().map(crate::places::visible_text)),
         detail: node.map(|node| node.detail.clone()).unwrap_or_default(),
         at: node.map(|node| node.at.0),
     }

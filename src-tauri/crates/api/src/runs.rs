@@ -14,8 +14,8 @@ pub use start::start;
 pub use stream::{Follow, Journal, Part, page};
 
 use crate::{Host, Wire as _};
-use model::TaskId;
 use model::task::ModelChoice;
+use model::{ConversationId, TaskId};
 use projections::RunStatus;
 use projections::rows::TaskRow;
 use serde_json::Value;
@@ -56,6 +56,11 @@ pub fn model_name(model: &ModelChoice) -> String {
 fn found(host: &dyn Host, run_id: &str) -> Result<Option<TaskRow>, Error> {
     let Ok(run) = run_id.parse::<TaskId>() else { return Ok(None) };
     host.query()?.task(run).wire()
+}
+
+/// The name that a client gave a session, or ours.
+fn session_name(host: &dyn Host, id: ConversationId) -> Result<String, Error> {
+    Ok(host.kernel()?.name_of_conversation(id).wire()?.unwrap_or_else(|| id.to_string()))
 }
 
 fn known(host: &dyn Host, run_id: &str) -> Result<TaskRow, Error> {

@@ -8,11 +8,15 @@ use crate::ids::find;
 use crate::{Host, Wire as _, body, fold, not_found};
 use governance::standing::in_words;
 use kernel::command::approve::Answered;
-use model::ApprovalId;
+use kernel::command::halt::boot_subject;
+use kernel::command::person::Matter;
+use kernel::command::resolve::settle_subject;
 use model::approval::ApprovalStatus;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
+use model::receipt::ResultCode;
 use model::standing::StandingGrant;
+use model::{ApprovalId, TaskId};
 use projections::rows::ApprovalRow;
 use wire::approvals::Decided;
 use wire::grants::{Propose, Rehearsed};
@@ -200,12 +204,43 @@ pub fn allow(
     })
 }
 
+/// Lets Hermit work again, signed by the person who gave the passphrase.
+///
+/// # Errors
+/// [`Code::KeyLocked`] for a wrong passphrase; [`Code::Conflict`] when nothing is halted.
+pub fn boot(host: &dyn Host, passphrase: &[u8]) -> Result<wire::gate::GateState, Error> {
+    let subject = boot_subject(&host.reader()?).wire()?;
+    let signed = host.sign_decision(Matter::Boot, subject, passphrase)?;
+    host.kernel()?.boot_signed(Some(&signed)).wire()?;
+    host.drive_all()?;
+    body::gate::state(host, wire::gate::State {})
+}
+
+/// Settles an outcome that nobody knows, likewise.
+///
+/// # Errors
+/// As [`boot`]; [`Code::Conflict`] when no outcome is open.
+pub fn settle(
+    host: &dyn Host,
+    found: &wire::task::Settle,
+    passphrase: &[u8],
+) -> Result<wire::task::Done, Error> {
+    let kernel = host.kernel()?;
+    let task: TaskId = find(host, &found.task)?;
+    let result: ResultCode = crate::convert::word(&found.result)?;
+    let signed = host.sign_decision(Matter::Settle, settle_subject(task, result, &found.note), passphrase)?;
+    kernel.resolve_signed(task, result, &found.note, Some(&signed)).wire()?;
+    host.drive(task)?;
+    let status = kernel.task(task).wire()?.task.status.to_string();
+    Ok(wire::task::Done { task_id: task.to_string(), status })
+}
+
 fn waiting(host: &dyn Host, named: &str) -> Result<ApprovalRow, Error> {
     let id: ApprovalId = find(host, named)?;
     let row = host.query()?.approval(id).wire()?.ok_or_else(|| not_found("approval", named))?;
     match row.status {
         ApprovalStatus::Pending if row.expires_at <= host.now() => {
-            Err(Error::new(Code::Conflict, "the approval has lapsed"))
+            Err(Error::new(Code::Conflict, "the approval has expired"))
         }
         ApprovalStatus::Pending => Ok(row),
         other => Err(Error::new(Code::Conflict, format!("the approval is {other} already"))),

@@ -8,6 +8,7 @@ use model::receipt::ItemOutcome;
 use model::witness::Found;
 use model::{Digest, ReceiptId, RelPath, ResourceId, Sensitive, TaskId};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::io::Read as _;
 use std::path::Path;
 use wire::{Code, Error};
 
@@ -182,14 +183,17 @@ fn written(number: u32, text: String, change: &Change, at: usize) -> Written {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let length = crate::files::open(path)?.metadata().map_or(0, |m| m.len());
-    if length > FILE_BYTES_MAX {
+    let file = crate::files::open(path)?;
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|e| crate::failed(format!("`{}` cannot be read: {e}", path.display())))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(Error::new(
             Code::TooLarge,
             format!("`{}` is too large to be followed line by line", path.display()),
         ));
     }
-    std::fs::read(path).map_err(|e| crate::failed(format!("`{}` cannot be read: {e}", path.display())))
+    Ok(bytes)
 }
 
 #[cfg(test)]

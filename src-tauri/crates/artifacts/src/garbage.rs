@@ -65,6 +65,29 @@ pub struct Weight {
     pub bytes: u64,
 }
 
+/// What was found when content was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// How many were read.
+    pub checked: u64,
+    /// Bytes of those that are whole.
+    pub bytes: u64,
+    /// Content that is not here.
+    pub missing: Vec<Digest>,
+    /// Content that is not what its name says, or cannot be read, with why.
+    pub damaged: Vec<(Digest, String)>,
+    /// Whether it ended before everything was read.
+    pub broken_off: bool,
+}
+
+impl Verified {
+    /// Whether everything that was read is whole.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.missing.is_empty() && self.damaged.is_empty()
+    }
+}
+
 /// A kind of file, and who may say that it stays.
 enum Which<'a> {
     Content(&'a BTreeSet<Digest>),
@@ -216,26 +239,39 @@ impl Store {
         Ok(weight)
     }
 
-    /// Reads everything in `live` and tells what is not what its name says, or is not there.
+    /// Reads everything in `live` and tells what is not what its name says, or is not there. `go_on` is told after each
+    /// content how many bytes were read so far, and may say that it is enough.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub fn verify(&self, live: &BTreeSet<Digest>) -> Result<Vec<Error>, Error> {
-        let mut wrong = Vec::new();
+    /// [`Error::Io`] when the ledger cannot be read.
+    pub fn verify<'d>(
+        &self,
+        live: impl IntoIterator<Item = &'d Digest>,
+        go_on: &mut dyn FnMut(&Verified) -> bool,
+    ) -> Result<Verified, Error> {
+        let mut verified = Verified::default();
         for digest in live {
-            if self.path_of(digest).exists() || self.list_path(digest).exists() {
-                match self.verify_file(digest) {
-                    Ok(_) => {}
-                    Err(e @ (Error::Corrupt { .. } | Error::Missing { .. } | Error::TooLarge { .. })) => {
-                        wrong.push(e)
-                    }
-                    Err(e) => return Err(e),
-                }
-            } else if self.inline_bytes(digest)?.is_none() {
-                wrong.push(Error::Missing { digest: *digest });
+            match self.verify_one(digest) {
+                Ok(bytes) => verified.bytes = verified.bytes.saturating_add(bytes),
+                Err(Error::Missing { digest }) => verified.missing.push(digest),
+                Err(error) => verified.damaged.push((*digest, error.to_string())),
+            }
+            verified.checked += 1;
+            if !go_on(&verified) {
+                verified.broken_off = true;
+                break;
             }
         }
-        Ok(wrong)
+        Ok(verified)
+    }
+
+    /// A file that cannot be read is as good as damaged: nobody gets its bytes back.
+    fn verify_one(&self, digest: &Digest) -> Result<u64, Error> {
+        match self.inline_bytes(digest)? {
+            Some(bytes) if Digest::of(&bytes) == *digest => Ok(bytes.len() as u64),
+            Some(_) => Err(Error::corrupt(*digest, "its bytes in the ledger do not hash to its name")),
+            None => self.verify_file(digest),
+        }
     }
 
     /// Content that is a list of chunks.

@@ -33,7 +33,7 @@ mod store;
 mod write;
 
 pub use error::Error;
-pub use garbage::{Collected, Mode, Sweep, Weight};
+pub use garbage::{Collected, Mode, Sweep, Verified, Weight};
 pub use read::Content;
 pub use store::{InlineBlobs, NoInline, Store};
 pub use write::Put;

@@ -11,7 +11,6 @@ use model::standing::StandingGrant;
 use wire::grants::{Proposal, Propose, Rehearsed};
 use wire::{Code, Error};
 
-const TRIES: u32 = 3;
 /// Questions of the past that are shown under each.
 const PAST_SHOWN: usize = 3;
 
@@ -28,30 +27,33 @@ pub fn choose(
     let found = session.call(&Propose { approval: approval.to_owned(), scope: None })?.rows;
     let drafts = found.iter().map(draft).collect::<Result<Vec<_>, Error>>()?;
     if drafts.is_empty() {
-        terminal.print("The like of this is asked about each time; it can be allowed once.\r\n");
+        terminal.print("No safe rule covers this; you will be asked each time. You can approve it once.\r\n");
         return Ok(None);
     }
-    out.line("You could always allow, the narrowest first:");
+    out.line("Always approve, the narrowest rule first:");
     for (number, (one, grant)) in found.iter().zip(&drafts).enumerate() {
         out.say(Tone::Bold, format!("  {}  {}", number + 1, plain(&host::standing_in_words(grant))));
         past(out, &one.rehearsed);
     }
-    out.say(Tone::Faint, "critical risk is asked about all the same; `hermit grants revoke` takes it back");
-    for _ in 0..TRIES {
-        let question = "Its number, and if you like days and uses (`1`, or `1 30 200`); Enter leaves: ";
+    out.say(Tone::Faint, "You are still asked about critical risk. Revoke it with `hermit grants revoke`.");
+    loop {
+        let question =
+            "Number of the rule, then days and uses if you like (`1`, or `1 30 200`); Enter goes back: ";
         let Typed::Line(line) = terminal.ask(question, Echo::Shown)? else { return Ok(None) };
         if line.trim().is_empty() {
             return Ok(None);
         }
         match picked(&line, &drafts) {
             Some(grant) => {
-                out.say(Tone::Warn, format!("You allow: {}", plain(&host::standing_in_words(&grant))));
+                out.say(
+                    Tone::Warn,
+                    format!("You always approve: {}", plain(&host::standing_in_words(&grant))),
+                );
                 return Ok(Some(grant));
             }
-            None => terminal.print("That is none of them.\r\n"),
+            None => terminal.print("That is not one of the numbers.\r\n"),
         }
     }
-    Ok(None)
 }
 
 /// A draft as it would be signed.
@@ -78,7 +80,7 @@ pub fn past(out: &Output, found: &Rehearsed) {
     let Rehearsed { answered, refused, questions, rows } = found;
     out.line(format!("       it would have answered {answered} of {questions} questions so far"));
     if *refused > 0 {
-        out.say(Tone::Bad, format!("       {refused} of them you had REFUSED"));
+        out.say(Tone::Bad, format!("       {refused} of them you had DENIED"));
     }
     for row in rows.iter().take(PAST_SHOWN) {
         let answer = row.answered.as_deref().map(|a| format!(", you {a} it")).unwrap_or_default();

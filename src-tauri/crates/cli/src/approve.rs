@@ -1,32 +1,49 @@
 //! A person at the terminal reads a card and answers it.
 //!
-//! Order: the card, half a second, everything typed so far is thrown away, a typed word, at high and critical risk a
-//! second one, the passphrase, the signature. At any point the person may leave; then nothing is decided.
+//! Order: the card, half a second, everything typed so far is thrown away, a typed answer, at high and critical risk
+//! its name, the passphrase, the signature. A slip asks again. At any point the person may leave; then nothing is
+//! decided.
 
 use crate::always::choose;
+use crate::card::{Card, Extent};
 use crate::context::Context;
-use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
-use crate::text::plain;
+use crate::text::{plain, short};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::{ApprovalSeat, Session};
 use model::standing::StandingGrant;
-use wire::approvals::{Approval, Decide, Decided, Deny, Show};
+use wire::approvals::{Approval, Decide, Decided, Deny, Part};
+use wire::task::Cancel;
 use wire::{Code, Error};
 
-/// Wrong passphrases and unknown words before the person is let go.
+/// Wrong passphrases before the question is asked again.
 const TRIES: u32 = 3;
 
-/// Facts a card shows before it folds the rest: the way back, what policy says, by which rules.
-const FACTS_SHOWN: usize = 3;
+/// Answers to a card.
+const ANSWERS: &[&str] = &[
+    "y", "yes", "allow", "approve", "n", "no", "deny", "stop", "part", "always", "later", "q", "details",
+    "d", "all",
+];
+/// Answers to the second question at high risk.
+const HIGH: &[&str] = &["high", "no", "n"];
+const CRITICAL: &[&str] = &["critical", "no", "n"];
 
 /// What the person said.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Allow,
-    /// And the like of it from now on.
+    /// And similar acts from now on.
     Always(Box<StandingGrant>),
-    Deny(Option<String>),
+    Deny {
+        feedback: Option<String>,
+        /// The task ends, too.
+        stop: bool,
+    },
+    /// Of these files alone; the rest is denied.
+    Part {
+        only: Vec<String>,
+        feedback: Option<String>,
+    },
     Later,
 }
 
@@ -35,51 +52,107 @@ pub struct Seat<'c> {
     context: &'c Context,
     terminal: &'c Terminal,
     key: ApprovalSeat,
+    /// The person denied an act and stopped its task.
+    stopped: bool,
 }
 
 impl<'c> Seat<'c> {
     /// A seat, when a person is at the terminal.
     pub fn take(context: &'c Context) -> Option<Self> {
         let terminal = context.terminal.as_ref()?;
-        Some(Self { context, terminal, key: ApprovalSeat::at_terminal(context.home.clone()) })
+        let key = ApprovalSeat::at_terminal(context.home.clone());
+        Some(Self { context, terminal, key, stopped: false })
+    }
+
+    /// The terminal the person is at.
+    pub const fn terminal(&self) -> &'c Terminal {
+        self.terminal
+    }
+
+    /// Whether the person denied an act and stopped its task.
+    pub const fn stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Shows the card and takes an answer; `None` when the person left it for later.
     ///
     /// # Errors
-    /// When it was answered or lapsed meanwhile, or there is no approval key.
+    /// When it was answered or expired meanwhile, or there is no approval key.
     pub fn decide(&mut self, session: &Session, approval: &str) -> Result<Option<Decided>, Error> {
-        let approval = session.call(&Show { approval: approval.to_owned() })?;
-        if approval.row.status != "pending" {
-            return Err(not_waiting(&approval));
+        let mut card = Card::read(session, approval)?;
+        if card.approval.row.status != "pending" {
+            return Err(not_waiting(&card.approval));
         }
-        let packet =
-            STANDARD.decode(&approval.packet).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
-        card(&self.context.out, &approval, false);
+        card.print(&self.context.out, Extent::screen());
         self.must_have_key()?;
-        match self.answer(session, &approval)? {
-            Said::Later => Ok(None),
-            Said::Deny(feedback) => {
-                let surface = Some("terminal".to_owned());
-                session.call(&Deny { approval: approval.row.approval_id, feedback, surface }).map(Some)
+        self.terminal.arm();
+        loop {
+            let decided = match self.answer(session, &mut card)? {
+                Said::Later => return Ok(None),
+                Said::Deny { feedback, stop } => {
+                    return self.refuse(session, &card.approval, feedback, stop).map(Some);
+                }
+                Said::Part { only, feedback } => match self.choose(session, &card.approval, only, feedback) {
+                    // What cannot be chosen is said, and the question stands.
+                    Err(error) if error.code == Code::Usage => {
+                        self.terminal.print(&format!("{}\r\n", plain(&error.message)));
+                        continue;
+                    }
+                    chosen => return chosen.map(Some),
+                },
+                Said::Allow => self.sign(session, &card, None)?,
+                Said::Always(grant) => {
+                    // What lasts is never signed with a key that was left open.
+                    self.key.close();
+                    self.sign(session, &card, Some(&grant))?
+                }
+            };
+            if decided.is_some() {
+                return Ok(decided);
             }
-            Said::Allow => self.sign(session, approval, &packet, None),
-            Said::Always(grant) => {
-                // What lasts is never signed with a key that was left open.
-                self.key.close();
-                self.sign(session, approval, &packet, Some(&grant))
-            }
+            self.terminal.print("Nothing was decided.\r\n");
         }
+    }
+
+    /// A part: the person is asked about it as soon as it is judged.
+    fn choose(
+        &self,
+        session: &Session,
+        approval: &Approval,
+        only: Vec<String>,
+        feedback: Option<String>,
+    ) -> Result<Decided, Error> {
+        let (approval, surface) = (approval.row.approval_id.clone(), Some("terminal".to_owned()));
+        session.call(&Part { approval, only, rows: Vec::new(), feedback, surface })
+    }
+
+    fn refuse(
+        &mut self,
+        session: &Session,
+        approval: &Approval,
+        feedback: Option<String>,
+        stop: bool,
+    ) -> Result<Decided, Error> {
+        let (approval, task) = (approval.row.approval_id.clone(), approval.row.task_id.clone());
+        let surface = Some("terminal".to_owned());
+        let reason = feedback.clone();
+        let decided = session.call(&Deny { approval, feedback, surface, stop: false })?;
+        if stop && decided.accepted {
+            self.stopped = true;
+            // It may have ended by the denial itself.
+            let _ = session.call(&Cancel { task, reason });
+        }
+        Ok(decided)
     }
 
     /// Opens the key and hands the signed answer in; `None` when the person left.
     fn sign(
         &mut self,
         session: &Session,
-        approval: Approval,
-        packet: &[u8],
+        card: &Card,
         standing: Option<&StandingGrant>,
     ) -> Result<Option<Decided>, Error> {
+        let (approval, packet) = (&card.approval, card.bytes());
         if !self.open(packet)? {
             return Ok(None);
         }
@@ -88,18 +161,24 @@ impl<'c> Seat<'c> {
         let envelope =
             self.key.sign(packet, true, &approval.person_id, None).map_err(host::Error::to_wire)?;
         let envelope = STANDARD.encode(envelope);
-        session.call(&Decide { approval: approval.row.approval_id, envelope, standing }).map(Some)
+        let approval = approval.row.approval_id.clone();
+        session.call(&Decide { approval, envelope, standing }).map(Some)
     }
 
     /// Signs a standing grant by itself, after a typed word and the passphrase; `None` when the person left.
     ///
     /// # Errors
     /// When there is no approval key, or such a grant cannot be given.
-    pub fn sign_lasting(&mut self, grant: &StandingGrant, word: &str) -> Result<Option<Vec<u8>>, Error> {
+    pub fn sign_lasting(
+        &mut self,
+        grant: &StandingGrant,
+        word: &'static [&'static str],
+    ) -> Result<Option<Vec<u8>>, Error> {
         self.must_have_key()?;
         self.terminal.arm();
-        match self.terminal.ask(&format!("Type `{word}` to sign it: "), Echo::Shown)? {
-            Typed::Line(typed) if typed.trim() == word => {}
+        let question = format!("Type `{}` to sign it: ", word.first().copied().unwrap_or_default());
+        match self.terminal.ask(&question, Echo::Words(word))? {
+            Typed::Line(typed) if word.contains(&typed.trim()) => {}
             _ => return Ok(None),
         }
         if !self.unlock()? {
@@ -114,55 +193,105 @@ impl<'c> Seat<'c> {
         if self.key.has_key() {
             return Ok(());
         }
-        Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be allowed")
-            .hint("make it with `hermit keys init`; `hermit approvals deny` works without"))
+        Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be approved")
+            .hint("make one with `hermit keys init`; `hermit approvals deny` works without it"))
     }
 
-    /// The typed word.
-    fn answer(&self, session: &Session, approval: &Approval) -> Result<Said, Error> {
-        self.terminal.arm();
-        for _ in 0..TRIES {
-            let question =
-                "Type `allow`, `always`, `deny` or `later` (`all` shows every value that would be signed): ";
-            let Typed::Line(word) = self.terminal.ask(question, Echo::Shown)? else { return Ok(Said::Later) };
-            match word.trim() {
-                "allow" => return self.confirm(approval, Said::Allow),
+    /// The typed answer; the counts of what is at stake stand directly above it.
+    fn answer(&self, session: &Session, card: &mut Card) -> Result<Said, Error> {
+        let out = &self.context.out;
+        let (tone, stakes) = card.stakes();
+        let question = format!(
+            "{}\r\nApprove? (y)es, (n)o, stop, part, always, later, details: ",
+            out.paint(tone, &stakes)
+        );
+        loop {
+            let Typed::Line(word) = self.terminal.ask(&question, Echo::Words(ANSWERS))? else {
+                return Ok(Said::Later);
+            };
+            match word.trim().to_ascii_lowercase().as_str() {
+                "y" | "yes" | "allow" | "approve" if self.confirmed(card)? => return Ok(Said::Allow),
                 "always" => {
-                    let (out, id) = (&self.context.out, &approval.row.approval_id);
-                    if let Some(grant) = choose(out, self.terminal, session, id)? {
-                        return self.confirm(approval, Said::Always(Box::new(grant)));
+                    if let Some(grant) = choose(out, self.terminal, session, &card.approval.row.approval_id)?
+                        && self.confirmed(card)?
+                    {
+                        return Ok(Said::Always(Box::new(grant)));
                     }
                 }
-                "deny" => {
-                    let question = "Words for the model, or Enter for none: ";
-                    let words = match self.terminal.ask(question, Echo::Shown)? {
-                        Typed::Line(words) => words.trim().to_owned(),
-                        Typed::Nothing => return Ok(Said::Later),
-                    };
-                    return Ok(Said::Deny((!words.is_empty()).then_some(words)));
+                "n" | "no" | "deny" => {
+                    if let Some(feedback) = self.reason()? {
+                        return Ok(Said::Deny { feedback, stop: false });
+                    }
                 }
-                "later" => return Ok(Said::Later),
-                "all" => card(&self.context.out, approval, true),
-                "" => self.terminal.print("Enter alone decides nothing.\r\n"),
-                other => self.terminal.print(&format!("`{}` is none of them.\r\n", plain(other))),
+                "part" => {
+                    if let Some(only) = self.files()?
+                        && let Some(feedback) = self.reason()?
+                    {
+                        return Ok(Said::Part { only, feedback });
+                    }
+                }
+                "stop" => return Ok(Said::Deny { feedback: None, stop: true }),
+                "later" | "q" => return Ok(Said::Later),
+                "d" | "details" | "all" => {
+                    card.complete(session)?;
+                    card.print(out, Extent::Whole);
+                }
+                "" => self.terminal.print("Enter alone decides nothing. Type y or n.\r\n"),
+                // The question above was answered with no; it is asked again.
+                "y" | "yes" | "allow" | "approve" => {}
+                // What was typed is not repeated: it may be a passphrase.
+                _ => self.terminal.print("That is not one of the answers; nothing was decided.\r\n"),
             }
         }
-        Ok(Said::Later)
+    }
+
+    /// The files to approve, one a line; `None` when the person goes back.
+    fn files(&self) -> Result<Option<Vec<String>>, Error> {
+        let mut only: Vec<String> = Vec::new();
+        loop {
+            let question = match only.len() {
+                0 => "A file or folder to approve (Ctrl-C goes back): ",
+                _ => "Another one, or Enter when that is all: ",
+            };
+            match self.terminal.ask(question, Echo::Shown)? {
+                Typed::Line(name) if name.trim().is_empty() && !only.is_empty() => return Ok(Some(only)),
+                Typed::Line(name) if name.trim().is_empty() => {}
+                Typed::Line(name) => only.push(name.trim().to_owned()),
+                Typed::Nothing => return Ok(None),
+            }
+        }
+    }
+
+    /// Words for the model; `None` when the person does not deny after all.
+    fn reason(&self) -> Result<Option<Option<String>>, Error> {
+        let question = "Reason (optional, the model reads it; Ctrl-C goes back): ";
+        Ok(match self.terminal.ask(question, Echo::Shown)? {
+            Typed::Line(words) => {
+                let words = words.trim().to_owned();
+                Some((!words.is_empty()).then_some(words))
+            }
+            Typed::Nothing => None,
+        })
     }
 
     /// At high and critical risk a second word, which says how grave it is.
-    fn confirm(&self, approval: &Approval, said: Said) -> Result<Said, Error> {
-        let risk = approval.row.risk.as_str();
-        if !matches!(risk, "high" | "critical") {
-            return Ok(said);
-        }
-        let question = format!("This is of {risk} risk. Type `{risk}` to allow it all the same: ");
-        match self.terminal.ask(&question, Echo::Shown)? {
-            Typed::Line(word) if word.trim() == risk => Ok(said),
-            _ => {
-                self.terminal.print("Not allowed; nothing was decided.\r\n");
-                Ok(Said::Later)
+    fn confirmed(&self, card: &Card) -> Result<bool, Error> {
+        let risk = card.approval.row.risk.as_str();
+        let words = match risk {
+            "high" => HIGH,
+            "critical" => CRITICAL,
+            _ => return Ok(true),
+        };
+        let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", crate::text::capital(risk));
+        loop {
+            match self.terminal.ask(&question, Echo::Words(words))? {
+                Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => return Ok(true),
+                Typed::Line(word) if matches!(word.trim(), "n" | "no") => {}
+                Typed::Line(_) => continue,
+                Typed::Nothing => {}
             }
+            self.terminal.print("Nothing was decided.\r\n");
+            return Ok(false);
         }
     }
 
@@ -176,6 +305,7 @@ impl<'c> Seat<'c> {
 
     /// Asks for the passphrase; false when the person left.
     fn unlock(&mut self) -> Result<bool, Error> {
+        let _silent = self.terminal.silence()?;
         for _ in 0..TRIES {
             let Typed::Line(words) = self.terminal.ask("Approval passphrase: ", Echo::Hidden)? else {
                 return Ok(false);
@@ -197,60 +327,13 @@ impl<'c> Seat<'c> {
 
 /// Why an approval is not decided any more.
 pub fn not_waiting(approval: &Approval) -> Error {
-    Error::new(
-        Code::Conflict,
-        format!("approval `{}` is {} already", approval.row.approval_id, approval.row.status),
-    )
-    .hint("`hermit approvals list` shows what waits")
+    let row = &approval.row;
+    Error::new(Code::Conflict, format!("approval {} is {} already", short(&row.approval_id), row.status))
+        .hint("`hermit approvals list` shows what waits for you")
 }
 
 /// The refusal of whoever is no person at a terminal.
 pub fn no_terminal() -> Error {
-    Error::new(Code::Forbidden, "only a person at a terminal can allow something")
-        .hint("run `hermit approvals approve` in a terminal of your own; from here it can be denied")
-}
-
-/// The whole card, the gravest first.
-pub fn card(out: &Output, approval: &Approval, whole: bool) {
-    let row = &approval.row;
-    let risk_tone = match row.risk.as_str() {
-        "high" | "critical" => Tone::Bad,
-        "moderate" => Tone::Warn,
-        _ => Tone::Good,
-    };
-    out.line("");
-    out.say(Tone::Bold, plain(&approval.title));
-    out.say(risk_tone, format!("{} risk, {}", row.risk, row.action_class));
-    let mut facts = 0;
-    for line in &approval.lines {
-        // Effects are never folded; behind the first facts stand their details, which `all` unfolds.
-        if line.kind == "fact" {
-            facts += 1;
-            if facts > FACTS_SHOWN && !whole {
-                continue;
-            }
-        }
-        let (tone, mark) = match line.kind.as_str() {
-            "destructive" => (Tone::Bad, "-"),
-            "unrecoverable" => (Tone::Bad, "!"),
-            "effect" => (Tone::Plain, "+"),
-            "risk" => (risk_tone, "*"),
-            "quoted" => (Tone::Faint, ">"),
-            _ => (Tone::Plain, " "),
-        };
-        out.say(tone, format!("  {mark} {}", plain(&line.text)));
-    }
-    if facts > FACTS_SHOWN && !whole {
-        let more = facts - FACTS_SHOWN;
-        out.say(
-            Tone::Faint,
-            format!("    {more} more facts: what was found at each place, who proposed it; `all` shows them"),
-        );
-    }
-    if whole {
-        approval.whole.iter().for_each(|line| out.line(format!("    {}", plain(line))));
-    }
-    out.say(Tone::Faint, format!("  {}  sha256 {}", row.approval_id, approval.packet_sha256));
-    out.say(Tone::Faint, format!("  task {}, lapses {}", row.task_id, crate::text::time(row.expires_at)));
-    out.line("");
+    Error::new(Code::Forbidden, "only a person at a terminal can approve something")
+        .hint("run `hermit approvals approve` in a terminal of your own; you can deny it from here")
 }

@@ -11,18 +11,18 @@ mod work;
 
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use ledger::{LedgerVerb, Reanchor};
-pub use models::{ModelsAdd, ModelsVerb};
+pub use models::{ModelsAdd, ModelsSet, ModelsVerb};
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{
     AskWitness, BackupArgs, CheckpointVerb, CompletionsArgs, DoctorArgs, EraseArgs, GateVerb, GrantsVerb,
     HaltArgs, KeysInit, KeysRevoke, KeysRotate, KeysTrust, KeysVerb, MemoryVerb, ProofExport, ProofVerb,
-    ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, WitnessServe, WitnessVerb,
+    ProofVerify, RestoreArgs, SearchArgs, ServeArgs, StartArgs, Store, UnlockArgs, WitnessServe, WitnessVerb,
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;
 pub use work::{
-    ApprovalsVerb, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs, RollbackArgs, RunArgs,
-    TaskVerb,
+    ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs,
+    RollbackArgs, RunArgs, TaskVerb,
 };
 
 use clap::{Parser, Subcommand};
@@ -31,15 +31,15 @@ use std::path::PathBuf;
 /// Exit codes, told at the end of every help.
 const EXITS: &str = "\
 Exit codes:
-  0 done   1 failed   2 wrong usage   3 refused by policy or a person   4 a person is waited for
+  0 done   1 failed   2 wrong usage   3 refused by policy or by you   4 waiting for you
   5 not valid   6 signed by nobody you trust   7 something is missing
 
 The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
 
-/// Lets agents do real work on this computer, asks before anything consequential, and proves what happened.
+/// Lets agents do real work on this computer, asks you first, and proves what happened.
 #[derive(Debug, Parser)]
 #[command(name = "hermit", version, max_term_width = 110, after_help = EXITS, after_long_help = EXITS, propagate_version = true,
-    long_about = "Lets agents do real work on this computer, asks before anything consequential, and proves what happened.\n\n\
+    long_about = "Lets agents do real work on this computer, asks you before anything important, and proves what happened.\n\n\
     First steps - keys, a task, its receipt, its proof:\n  \
       hermit start\n\
     Sort a folder; you see every move and allow it or not:\n  \
@@ -47,20 +47,20 @@ The store is in --home, else HERMIT_HOME, else the platform's folder for data.";
     Give a model a goal:\n  \
       hermit run --goal \"name these notes by date\" --workspace notes \\\n      \
           --model openai:http://127.0.0.1:8080/v1#qwen\n\
-    See what waits for your yes or no:\n  \
+    See what waits for your approval:\n  \
       hermit approvals list\n\
-    Undo a receipt, a task, or everything since a day:\n  \
+    Undo a receipt, a task, or everything since a day (your time):\n  \
       hermit rollback RECEIPT | TASK | --since tuesday\n\
     Make a file that anybody can check without Hermit:\n  \
       hermit proof export TASK -o proof.zip")]
 pub struct Args {
-    /// Folder of the store.
+    /// Folder in which Hermit keeps its records.
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Print JSON: one document, or one object a line where something is followed.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Never ask at the terminal.
+    /// Never ask questions at the terminal.
     #[arg(long, global = true)]
     pub no_input: bool,
     /// What to do.
@@ -71,64 +71,77 @@ pub struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// First steps: keys, a first task with your yes, its receipt, how to undo it, its proof.
+    /// First steps: keys, a first task, its receipt, how to undo it, its proof.
     Start(StartArgs),
-    /// Gives a goal or a playbook to work on, and stays with it to its end.
+    /// Starts a task from a goal or a playbook, and shows its work until it ends.
     Run(RunArgs),
-    /// Hosts the store without a screen: does the work, and lets other programs and browsers attach.
+    /// Runs Hermit without a window, for browsers and other programs.
     Serve(ServeArgs),
-    /// Tasks: look at them, steer them.
+    /// Opens Hermit in your browser, where `hermit serve` is running.
+    Open,
+    /// Tasks: list, look at, steer and stop them.
     #[command(subcommand)]
     Task(TaskVerb),
-    /// Conversations: say something, and say what it is about.
+    /// Conversations: send a message, and say which task it is about.
     #[command(subcommand)]
     Conversation(ConversationVerb),
-    /// What waits for a yes or no.
+    /// What waits for your approval.
     #[command(subcommand)]
     Approvals(ApprovalsVerb),
-    /// What was done, as proven.
+    /// Receipts: signed records of what was done.
     #[command(subcommand)]
     Receipts(ReceiptsVerb),
-    /// Undoes a receipt, a task, or everything since a time, as a task of its own that asks you first.
+    /// Undoes a receipt, a task, or everything since a time; shows its plan and asks you first.
     Rollback(RollbackArgs),
-    /// Files that came in, were made, or were left behind.
+    /// Undoes the last change that can be undone; shows its plan and asks you first.
+    Undo,
+    /// Stored files: what came in, what was made, how much room it takes.
     #[command(subcommand)]
     Artifacts(ArtifactsVerb),
     /// Proofs that anybody can check without Hermit.
     #[command(subcommand)]
     Proof(ProofVerb),
-    /// The log that everything rests on.
+    /// The log of everything that happened: verify, rebuild, repair.
     #[command(subcommand)]
     Ledger(LedgerVerb),
-    /// Signed heads of the log: kept elsewhere, compared, cosigned.
+    /// Back up and compare signed fingerprints of the log.
     #[command(subcommand)]
     Checkpoint(CheckpointVerb),
-    /// The reference monitor: its state and its evidence.
+    /// Security gate: status and audit log.
     #[command(subcommand)]
     Gate(GateVerb),
     /// Keys: make them, list and rotate them, and say whose you trust.
     #[command(subcommand)]
     Keys(KeysVerb),
+    /// Opens the keys of the running host for a while, with the passphrase typed here.
+    Unlock(UnlockArgs),
+    /// Locks the keys of the running host.
+    Lock,
     /// Models on this machine, and the servers elsewhere that have a key.
     #[command(subcommand)]
     Models(ModelsVerb),
+    /// Playbooks, which need no model: lists them, or shows one with its parameters.
+    Playbooks {
+        /// One of them.
+        name: Option<String>,
+    },
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),
-    /// A second machine that cosigns heads of logs, so that nothing can be rewritten unseen.
+    /// Cosigns the logs of other machines, so that nothing is rewritten unnoticed.
     #[command(subcommand)]
     Witness(WitnessVerb),
     /// Copies the store into a new folder, also while it is in use.
     Backup(BackupArgs),
     /// Puts a copy back into an empty folder, and verifies it.
     Restore(RestoreArgs),
-    /// Stops everything, durably, until `hermit boot`.
+    /// Stops all work until `hermit boot`.
     Halt(HaltArgs),
-    /// Lets Hermit work again after a halt.
+    /// Resumes work after a halt.
     Boot,
-    /// Goes on with everything that was interrupted and can go on.
+    /// Resumes every interrupted task.
     Resume,
-    /// Settles an outcome that nobody knows, after you have looked.
+    /// Records how an interrupted action ended, after you have looked.
     Resolve(ResolveArgs),
     /// Erases what was said, for good: values and the content that repeats them; every proof still holds.
     Erase(EraseArgs),
@@ -136,28 +149,31 @@ pub enum Verb {
     Explain {
         /// The receipt or artifact, or the beginning or end of its identifier; or a file, and `:LINE` behind it.
         subject: String,
+        /// Show every link behind it with its identifier.
+        #[arg(long)]
+        ids: bool,
     },
     /// Lists everything that derives from a bad source, and drafts the plan to take it back. Runs nothing.
     Recall {
-        /// An artifact, belief or memory record; or a file that was taken in or kept.
+        /// An artifact, belief or memory record; or a file that was taken in, read or kept.
         source: String,
     },
-    /// Shows exactly what was sent to a model, and what came back.
+    /// Shows exactly what was sent to the model, and what came back.
     Context(ContextArgs),
     /// Searches everything that was said and done.
     Search(SearchArgs),
-    /// What was kept in memory, and on what it rests.
+    /// Memory: what agents remember, and the evidence for it.
     #[command(subcommand)]
     Memory(MemoryVerb),
-    /// Policy: its rules, why it said what it said, and what other rules would have said.
+    /// Policy: its rules, why it allowed or refused something, and what other rules would change.
     #[command(subcommand)]
     Policy(PolicyVerb),
-    /// Authority that was given.
+    /// Standing approvals: list, give and revoke them.
     #[command(subcommand)]
     Grants(GrantsVerb),
-    /// Tells what works here and what to do about the rest.
+    /// Checks what works on this machine, and says how to fix the rest.
     Doctor(DoctorArgs),
-    /// Prints completions for a shell.
+    /// Prints completions for your shell.
     Completions(CompletionsArgs),
 }
 

@@ -1,9 +1,10 @@
 //! What every verb needs: the store's place, where words go, and the terminal, when there is one.
 
-use crate::args::Args;
+use crate::args::{Args, Verb};
+use crate::live::Show;
 use crate::output::Output;
 use crate::terminal::{Echo, Terminal, Typed};
-use host::{Home, Need, Session, Unlock};
+use host::{Config, Home, Need, Session, Unlock};
 use std::path::{Path, PathBuf};
 use wire::{Code, Error};
 use zeroize::Zeroizing;
@@ -28,6 +29,8 @@ pub struct Context {
     pub out: Output,
     /// The controlling terminal, when a person is there and `--json` or `--no-input` was not said.
     pub terminal: Option<Terminal>,
+    /// What is shown while a task works.
+    pub show: Show,
 }
 
 impl Context {
@@ -38,7 +41,19 @@ impl Context {
     pub fn new(args: &Args) -> Result<Self, Error> {
         let home = Home::find(args.home.as_deref()).map_err(host::Error::to_wire)?;
         let terminal = if args.json || args.no_input { None } else { Terminal::open() };
-        Ok(Self { home, out: Output::new(args.json), terminal })
+        let show = match &args.verb {
+            Verb::Run(run) if run.quiet => Show::Quiet,
+            Verb::Run(run) if run.log => Show::Log,
+            _ => Show::Usual,
+        };
+        let out = Output::new(args.json);
+        if let Err(error) = Config::load(&home) {
+            out.note(format!(
+                "{}; the standard settings are in force",
+                crate::text::plain(&error.to_string())
+            ));
+        }
+        Ok(Self { home, out, terminal, show })
     }
 
     /// The store, for reading.
@@ -47,11 +62,7 @@ impl Context {
     /// When there is none.
     pub fn reading(&self) -> Result<Session, Error> {
         if !self.home.has_store() {
-            return Err(Error::new(
-                Code::NoStore,
-                format!("there is no store in `{}`", self.home.dir().display()),
-            )
-            .hint("make one with `hermit start` or `hermit keys init`"));
+            return Err(api::no_store(&self.home.dir().display().to_string()));
         }
         Session::open(&self.home, Need::Read, &Unlock::Environment)
     }
@@ -77,6 +88,19 @@ impl Context {
         Ok(session)
     }
 
+    /// As [`Self::writing`], for what stops work or makes room: on a full disk the room goes that is held for it.
+    ///
+    /// # Errors
+    /// As [`Self::writing`].
+    pub fn writing_on_a_full_disk(&self, signs: Signs) -> Result<Session, Error> {
+        match self.writing(signs) {
+            Err(error) if error.code == wire::Code::DiskFull && host::make_room(&self.home) => {
+                self.writing(signs)
+            }
+            session => session,
+        }
+    }
+
     /// As [`Self::writing`] with [`Signs::Yes`], for a verb that says itself how others attach.
     ///
     /// # Errors
@@ -96,6 +120,7 @@ impl Context {
         let Some(terminal) = self.terminal.as_ref().filter(|_| self.asks()) else {
             return self.open(&Unlock::Environment);
         };
+        let _silent = terminal.silence()?;
         for left in (0..TRIES).rev() {
             let words =
                 match terminal.ask("Vault passphrase (Enter leaves the keys locked): ", Echo::Hidden)? {

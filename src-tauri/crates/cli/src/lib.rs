@@ -30,10 +30,14 @@
 mod always;
 mod approve;
 mod args;
+mod card;
 mod context;
 mod follow;
+mod live;
 mod moment;
 mod output;
+mod question;
+mod report;
 mod terminal;
 mod text;
 mod verb;

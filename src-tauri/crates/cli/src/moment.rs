@@ -1,24 +1,40 @@
-//! Times as people write them, in UTC.
+//! Times as people write them, on this machine's clock.
+
+use jiff::civil::{DateTime, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _, Zoned};
 
 const DAY_MS: i64 = 86_400_000;
-const WEEKDAYS: [&str; 7] = ["thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"];
+const WEEKDAYS: [(&str, Weekday); 7] = [
+    ("monday", Weekday::Monday),
+    ("tuesday", Weekday::Tuesday),
+    ("wednesday", Weekday::Wednesday),
+    ("thursday", Weekday::Thursday),
+    ("friday", Weekday::Friday),
+    ("saturday", Weekday::Saturday),
+    ("sunday", Weekday::Sunday),
+];
 
 /// Milliseconds since 1970 of what was written; `now` in the same unit. A weekday is its latest beginning before now.
 pub fn parse(text: &str, now: i64) -> Option<i64> {
+    parse_in(text, now, &TimeZone::system())
+}
+
+fn parse_in(text: &str, now: i64, zone: &TimeZone) -> Option<i64> {
     let text = text.trim().to_ascii_lowercase();
-    let today = now.div_euclid(DAY_MS);
+    let at = Timestamp::from_millisecond(now).ok()?.to_zoned(zone.clone());
+    let ms = |at: Zoned| at.timestamp().as_millisecond();
     match text.as_str() {
         "now" => return Some(now),
-        "today" => return today.checked_mul(DAY_MS),
-        "yesterday" => return today.checked_sub(1)?.checked_mul(DAY_MS),
+        "today" => return at.start_of_day().ok().map(ms),
+        "yesterday" => return at.yesterday().ok()?.start_of_day().ok().map(ms),
         _ => {}
     }
-    // 1970 began on a Thursday.
-    if let Some(day) = WEEKDAYS.iter().position(|name| *name == text || name.get(..3) == Some(&text)) {
-        let back = (today.rem_euclid(7) - i64::try_from(day).ok()?).rem_euclid(7);
-        return today.checked_sub(back)?.checked_mul(DAY_MS);
+    if let Some((_, day)) = WEEKDAYS.iter().find(|(name, _)| *name == text || name.get(..3) == Some(&text)) {
+        let back = i64::from(at.weekday().since(*day));
+        return at.checked_sub(back.days()).ok()?.start_of_day().ok().map(ms);
     }
-    back(&text).and_then(|ms| now.checked_sub(ms)).or_else(|| civil(&text))
+    back(&text).and_then(|ms| now.checked_sub(ms)).or_else(|| civil(&text, zone))
 }
 
 /// `90m`, `3h`, `2d`, `1w`, `45s`, in milliseconds.
@@ -39,58 +55,18 @@ fn back(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(ms)
 }
 
-/// `2026-11-22`, with `05:30` or `05:30:10` behind a space or a `T`, with or without a `Z`.
-fn civil(text: &str) -> Option<i64> {
-    let text = text.strip_suffix('z').unwrap_or(text);
-    let (day, clock) = match text.split_once(['t', ' ']) {
-        Some((day, clock)) => (day, clock.trim()),
-        None => (text, "00:00"),
+/// `2026-11-22`, with `05:30` or `05:30:10` behind a space or a `T`; with a `Z` behind it in UTC.
+fn civil(text: &str, zone: &TimeZone) -> Option<i64> {
+    let (text, zone) = match text.strip_suffix('z') {
+        Some(text) => (text, TimeZone::UTC),
+        None => (text, zone.clone()),
     };
-    let [year, month, day] = numbers::<3>(day, '-')?;
-    if !(1970..=9999).contains(&year)
-        || !(1..=12).contains(&month)
-        || day < 1
-        || day > month_days(year, month)
-    {
+    let known = |c: char| c.is_ascii_digit() || matches!(c, '-' | ':' | 't' | ' ');
+    if !text.chars().all(known) || text.matches('-').count() != 2 {
         return None;
     }
-    let clock = if clock.matches(':').count() == 1 { format!("{clock}:00") } else { clock.to_owned() };
-    let [hour, minute, second] = numbers::<3>(&clock, ':')?;
-    if hour > 23 || minute > 59 || second > 59 {
-        return None;
-    }
-    let days = (1970..year).map(year_days).sum::<i64>()
-        + (1..month).map(|month| month_days(year, month)).sum::<i64>()
-        + (day - 1);
-    Some(days * DAY_MS + (hour * 3_600 + minute * 60 + second) * 1_000)
-}
-
-fn numbers<const N: usize>(text: &str, between: char) -> Option<[i64; N]> {
-    let parts: Option<Vec<i64>> = text
-        .split(between)
-        .map(|part| {
-            let digits = !part.is_empty() && part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit());
-            digits.then(|| part.parse().ok()).flatten()
-        })
-        .collect();
-    parts?.try_into().ok()
-}
-
-const fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-const fn year_days(year: i64) -> i64 {
-    if is_leap(year) { 366 } else { 365 }
-}
-
-const fn month_days(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let at: DateTime = text.parse().ok()?;
+    Some(at.to_zoned(zone).ok()?.timestamp().as_millisecond())
 }
 
 #[cfg(test)]
@@ -101,7 +77,7 @@ mod tests {
     fn times_are_read_as_people_write_them() {
         // 2026-11-22 05:30:10 UTC, a Sunday.
         let now = 1_795_325_410_000;
-        assert_eq!(crate::text::time(now), "2026-11-22 05:30:10Z");
+        assert_eq!(wire::utc(now), "2026-11-22 05:30:10Z");
         for (text, then) in [
             ("2026-11-22", "2026-11-22 00:00:00Z"),
             ("2026-11-22 05:30", "2026-11-22 05:30:00Z"),
@@ -116,12 +92,37 @@ mod tests {
             ("1w", "2026-11-15 05:30:10Z"),
             ("now", "2026-11-22 05:30:10Z"),
         ] {
-            assert_eq!(parse(text, now).map(crate::text::time).as_deref(), Some(then), "{text}");
+            let found = parse_in(text, now, &TimeZone::UTC).map(wire::utc);
+            assert_eq!(found.as_deref(), Some(then), "{text}");
         }
-        for text in
-            ["", "d", "-1d", "2026-13-01", "2026-02-29", "2026-11-22 24:00", "22.11.2026", "noon", "1y"]
-        {
-            assert_eq!(parse(text, now), None, "{text}");
+        for text in [
+            "",
+            "d",
+            "-1d",
+            "2026-13-01",
+            "2026-02-29",
+            "2026-11-22 24:00",
+            "22.11.2026",
+            "noon",
+            "1y",
+            "2026-11-22 05:30+02:00",
+        ] {
+            assert_eq!(parse_in(text, now, &TimeZone::UTC), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_begins_where_the_person_is() {
+        let now = 1_795_325_410_000;
+        let zone = TimeZone::fixed(jiff::tz::offset(-8));
+        // There it is still Saturday evening.
+        for (text, then) in [
+            ("today", "2026-11-21 08:00:00Z"),
+            ("sunday", "2026-11-15 08:00:00Z"),
+            ("2026-11-20 09:15", "2026-11-20 17:15:00Z"),
+            ("2026-11-20T09:15Z", "2026-11-20 09:15:00Z"),
+        ] {
+            assert_eq!(parse_in(text, now, &zone).map(wire::utc).as_deref(), Some(then), "{text}");
         }
     }
 }

@@ -74,6 +74,16 @@ impl Output {
         self.line(self.paint(tone, text.as_ref()));
     }
 
+    /// A sentence in a tone, broken between words where the screen is narrower.
+    pub fn prose(&self, tone: Tone, text: impl AsRef<str>) {
+        match crate::terminal::columns() {
+            Some(columns) => {
+                crate::text::wrap(text.as_ref(), columns).iter().for_each(|line| self.say(tone, line));
+            }
+            None => self.say(tone, text),
+        }
+    }
+
     /// An answer: wire's type with `--json`, else what `show` prints.
     ///
     /// # Errors

@@ -28,6 +28,36 @@ pub enum Echo {
     Shown,
     /// Nothing.
     Hidden,
+    /// What may still become one of these words; a passphrase that is typed here by mistake shows as dots.
+    Words(&'static [&'static str]),
+}
+
+impl Echo {
+    /// What is shown of one more key, when this much has been typed with it.
+    fn of(self, typed: &[u8], key: u8) -> Option<char> {
+        match self {
+            Self::Hidden => None,
+            Self::Shown => Some(char::from(key)),
+            Self::Words(words) => {
+                let begun = typed.to_ascii_lowercase();
+                let fits = words.iter().any(|word| word.as_bytes().starts_with(&begun));
+                Some(if fits { char::from(key) } else { '•' })
+            }
+        }
+    }
+}
+
+/// Columns of the terminal, where it says how many.
+pub fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Rows of the terminal; what is usual where it does not say.
+pub fn rows() -> usize {
+    const USUAL: usize = 24;
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(USUAL)
 }
 
 /// The terminal this process is controlled by.
@@ -75,6 +105,20 @@ impl Terminal {
         let _ = rustix::termios::tcflush(&self.file, QueueSelector::IFlush);
     }
 
+    /// Shows nothing of what is typed until the guard goes: while a key is opened somebody may still be typing its
+    /// passphrase. Ctrl-C is not heard meanwhile, because a process that ends here would leave the terminal mute.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn silence(&self) -> Result<impl Drop + '_, Error> {
+        let failed = |e: rustix::io::Errno| Error::new(Code::Failed, format!("the terminal refuses: {e}"));
+        let before = rustix::termios::tcgetattr(&self.file).map_err(failed)?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
+        rustix::termios::tcsetattr(&self.file, OptionalActions::Now, &silent).map_err(failed)?;
+        Ok(Restore { file: &self.file, before })
+    }
+
     /// Asks for a line. What was typed before the question does not answer it.
     ///
     /// # Errors
@@ -112,26 +156,47 @@ impl Terminal {
                 0x03 | 0x04 => return Typed::Nothing,
                 0x08 | 0x7f => {
                     // Back over one character, which may be several bytes.
+                    let any = !bytes.is_empty();
                     while bytes.pop().is_some_and(|b| b & 0xc0 == 0x80) {}
-                    if echo == Echo::Shown {
+                    if any && echo != Echo::Hidden {
                         self.print("\u{8} \u{8}");
                     }
                 }
                 0x15 => {
                     let shown = String::from_utf8_lossy(&bytes).chars().count();
                     bytes.clear();
-                    if echo == Echo::Shown {
+                    if echo != Echo::Hidden {
                         self.print(&"\u{8} \u{8}".repeat(shown));
                     }
                 }
                 key if key >= 0x20 && bytes.len() < LINE_BYTES_MAX => {
                     bytes.push(key);
-                    if echo == Echo::Shown {
-                        let _ = (&self.file).write_all(&[key]);
+                    match echo.of(&bytes, key) {
+                        Some('•') if key & 0xc0 == 0x80 => {}
+                        Some('•') => self.print("•"),
+                        Some(_) => {
+                            let _ = (&self.file).write_all(&[key]);
+                        }
+                        None => {}
                     }
                 }
                 _ => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passphrase_typed_where_a_word_is_asked_for_is_not_shown() {
+        let echo = Echo::Words(&["yes", "high"]);
+        let shown: String =
+            (1..=9).filter_map(|n| echo.of(&b"hunter two"[..n], b"hunter two"[n - 1])).collect();
+        assert_eq!(shown, "h••••••••");
+        assert_eq!(echo.of(b"HIG", b'G'), Some('G'));
+        assert_eq!(Echo::Hidden.of(b"x", b'x'), None);
     }
 }

@@ -1,6 +1,12 @@
 //! Text on its way to a terminal: nothing in it may move the cursor, change colours, or look like something else.
 
-pub use wire::utc as time;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use model::RelPath;
+use model::visible::is_hidden;
+
+/// Digits of a short reference: the end of an identifier, where it is random.
+const SHORT: usize = 8;
 
 /// Text with every character that has no plain shape written out; line breaks and tabs stay when `lines` is said.
 pub fn plain(text: &str) -> String {
@@ -24,13 +30,86 @@ fn escape(text: &str, breaks: bool) -> String {
     out
 }
 
-/// Controls, and format characters that reorder or hide what stands beside them.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
+/// A place as a person reads it: no percent signs, and no identifier before a path. What is no place stays as it is.
+pub fn place(text: &str) -> String {
+    match text.parse::<model::ResourceId>() {
+        Ok(model::ResourceId::File(_, path)) => path.display_lossy(),
+        _ if text.contains('%') && !text.contains(' ') => {
+            text.parse::<model::RelPath>().map_or_else(|_| text.to_owned(), |path| path.display_lossy())
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The name of a file as a person knows it; in quotes where its edges would not be seen.
+pub fn name(path: &RelPath) -> String {
+    let quoted = host::visible_path(path);
+    let inner = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&quoted);
+    let plain = inner.trim() == inner && !inner.is_empty() && !inner.contains(['"', ',', '→']);
+    if plain { inner.to_owned() } else { quoted }
+}
+
+/// As [`name`], of a path in the written form that answers hold; what is none stays as it is.
+pub fn path(written: &str) -> String {
+    written.parse::<RelPath>().map_or_else(|_| plain(written), |path| name(&path))
+}
+
+/// The first letter large, as at the beginning of a sentence.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// `1 file`, `3 files`, `2 entries`.
+pub fn count(many: usize, noun: &str) -> String {
+    match (many, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{many} {stem}ies"),
+        (_, None) => format!("{many} {noun}s"),
+    }
+}
+
+/// At most so many characters; how many are left out is said.
+pub fn clip(text: &str, most: usize) -> String {
+    let all = text.chars().count();
+    if all <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most).collect();
+    format!("{head} … ({} more characters)", all - most)
+}
+
+/// A line broken between words where it is wider than the screen; what follows is indented as it began.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let indent: String = text.chars().take_while(|c| *c == ' ').collect();
+    let mut lines = Vec::new();
+    let mut line = indent.clone();
+    let mut width = indent.len();
+    for word in text.trim_start_matches(' ').split(' ') {
+        let long = word.chars().count();
+        if width > indent.len() && width + long > columns {
+            lines.push(std::mem::replace(&mut line, format!("{indent}  ")).trim_end().to_owned());
+            width = indent.len() + 2;
+        }
+        line.push_str(word);
+        line.push(' ');
+        width += long + 1;
+    }
+    lines.push(line.trim_end().to_owned());
+    lines
+}
+
+/// The end of an identifier, which every command takes for the whole of it.
+pub fn short(id: &str) -> &str {
+    let digits = id.rsplit('_').next().unwrap_or(id);
+    let at = digits.len().saturating_sub(SHORT);
+    digits.get(at..).unwrap_or(digits)
+}
+
+/// A time on this machine's clock, to the minute.
+pub fn time(ms: i64) -> String {
+    let Ok(at) = Timestamp::from_millisecond(ms) else { return wire::utc(ms) };
+    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Bytes as a person reads them.
@@ -48,9 +127,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_place_is_shown_by_its_name_and_other_words_are_left_alone() {
+        let file = "file:wsp_01a2048e00007000800000000000000a/Screenshot%202026.png";
+        assert_eq!(place(file), "Screenshot 2026.png");
+        assert_eq!(place("%E5%90%88/a%20b"), "合/a b");
+        for other in ["100%", "50% of it", "https://example.org/a%20b"] {
+            assert_eq!(place(other), other);
+        }
+    }
+
+    #[test]
     fn nothing_in_a_text_reaches_the_terminal_as_a_command() {
         assert_eq!(plain("a\u{1b}[31mb"), "a\\u{1b}[31mb");
         assert_eq!(plain("x\u{202e}y\nz"), "x\\u{202e}y\\u{a}z");
         assert_eq!(paragraph("x\ny\r"), "x\ny\\u{d}");
+    }
+
+    #[test]
+    fn names_show_their_edges_and_long_texts_say_what_is_left_out() {
+        let name = |text: &str| name(&RelPath::from_bytes(text.as_bytes()).unwrap());
+        assert_eq!(name("notes/meeting 1.md"), "notes/meeting 1.md");
+        assert_eq!(name(" leading.txt"), "\" leading.txt\"");
+        assert_eq!(name("weird\nname.txt"), "weird\\u{a}name.txt");
+        assert_eq!(path("notes/meeting%201.md"), "notes/meeting 1.md");
+        assert_eq!(clip("abcdef", 4), "abcd … (2 more characters)");
+        assert_eq!((count(1, "entry"), count(2, "entry")), ("1 entry".to_owned(), "2 entries".to_owned()));
+        assert_eq!(short("task_01a204a4ef17aabbccdd"), "aabbccdd");
+        assert_eq!(wrap("  one two three", 10), ["  one two", "    three"]);
+        assert_eq!(wrap("verylongword x", 5), ["verylongword", "  x"]);
+        assert_eq!(wrap("", 5), [""]);
     }
 }

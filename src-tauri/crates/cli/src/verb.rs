@@ -11,6 +11,7 @@ mod keyring;
 mod keys;
 mod knowledge;
 mod models;
+mod playbooks;
 mod policy;
 mod proof;
 mod rollback;
@@ -27,6 +28,7 @@ mod witness;
 use crate::args::{Args, CompletionsArgs, Verb};
 use crate::context::Context;
 use clap::CommandFactory as _;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use wire::{Error, exit};
 
 /// What a verb came to: an exit code.
@@ -46,13 +48,18 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Approvals(verb) => approvals::approvals(context, verb),
         Verb::Receipts(verb) => task::receipts(context, verb),
         Verb::Rollback(args) => rollback::rollback(context, &args),
+        Verb::Undo => rollback::last(context),
+        Verb::Open => serve::open(context),
         Verb::Artifacts(verb) => knowledge::artifacts(context, verb),
         Verb::Proof(verb) => proof::proof(context, verb),
         Verb::Ledger(verb) => store::ledger(context, verb),
         Verb::Checkpoint(verb) => checkpoint::checkpoint(context, verb),
         Verb::Gate(verb) => proof::gate(context, verb),
         Verb::Keys(verb) => keys::keys(context, verb),
+        Verb::Unlock(args) => keys::unlock(context, &args),
+        Verb::Lock => keys::lock(context),
         Verb::Models(verb) => models::models(context, verb),
+        Verb::Playbooks { name } => playbooks::playbooks(context, name.as_deref()),
         Verb::Secret(verb) => secret::secret(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
@@ -62,7 +69,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Resume => run::resume_all(context),
         Verb::Resolve(args) => run::resolve(context, args),
         Verb::Erase(args) => erase::erase(context, &args),
-        Verb::Explain { subject } => trace::explain(context, &subject),
+        Verb::Explain { subject, ids } => trace::explain(context, &subject, ids),
         Verb::Recall { source } => trace::recall(context, &source),
         Verb::Context(args) => knowledge::context(context, args),
         Verb::Search(args) => knowledge::search(context, &args),
@@ -70,12 +77,25 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Policy(verb) => policy::policy(context, verb),
         Verb::Grants(verb) => grants::grants(context, verb),
         Verb::Doctor(_) => store::doctor(context),
-        Verb::Completions(args) => Ok(completions(&args)),
+        Verb::Completions(args) => completions(context, &args),
     }
 }
 
-fn completions(args: &CompletionsArgs) -> u8 {
-    let mut command = Args::command();
+/// Completions for a shell; with the values that an argument can have, where those are known beforehand.
+fn completions(context: &Context, args: &CompletionsArgs) -> Came {
+    let session = context.free()?;
+    let playbooks = session.call(&wire::playbooks::List {})?.playbooks.into_iter().map(|one| one.name);
+    let profiles = session.call(&wire::policy::Profiles {})?.rows.into_iter().map(|one| one.profile);
+    let (playbooks, profiles) = (one_of(playbooks), one_of(profiles));
+    let mut command = Args::command().mut_subcommand("run", |run| {
+        run.mut_arg("playbook", |arg| arg.value_parser(playbooks))
+            .mut_arg("profile", |arg| arg.value_parser(profiles))
+    });
     clap_complete::generate(args.shell, &mut command, "hermit", &mut std::io::stdout());
-    exit::DONE
+    Ok(exit::DONE)
+}
+
+fn one_of(values: impl Iterator<Item = String>) -> PossibleValuesParser {
+    // Clap takes values that stay, and this process ends with the script.
+    PossibleValuesParser::new(values.map(|value| PossibleValue::new(&*value.leak())))
 }

@@ -2,11 +2,13 @@
 //!
 //! # What this room is for
 //!
-//! `#[conforms::conforms("HK-13.1-1", "HK-13.1-2")]` stands above `#[test]`. The test runs as before. When its
+//! `#[conforms::conforms("HK-13.1-1", part = "HK-13.1-2")]` stands above `#[test]`. The test runs as before. When its
 //! body has returned (it did not panic) and `HERMIT_CONFORMANCE_DIR` names a folder, one line per id,
-//! `ID<TAB>module_path::fn_name`, is appended to a file of that folder, one file for each process.
-//! `cargo xtask test` sets the variable and folds the files into `tests/conformance/report.tsv`, so the report
+//! `ID<TAB>module_path::fn_name<TAB>package<TAB>whole` (or `part`), is appended to a file of that folder, one file for each
+//! process. `cargo xtask test` sets the variable and folds the files into `tests/conformance/report.tsv`, so the report
 //! counts tests that ran and passed, never names that merely stand in a source.
+//!
+//! A test that cannot run its body ends with [`skip`] or [`lacks`]: it leaves no id, and a line of its own that is counted.
 //!
 //! # What it must never do
 //!
@@ -14,194 +16,78 @@
 //!
 //! # Invariants
 //!
-//! 1. A test that panics leaves no line.
-//! 2. An id that is not of the form `DOC-section-number` does not compile, nor does an empty or doubled list.
-//! 3. A line that cannot be written fails the test: missing proof is never silent.
-//! 4. Without the variable nothing is written.
+//! 1. A test that panics leaves no id, nor does one that was skipped, even in part.
+//! 2. A line that cannot be written fails the test: missing proof is never silent.
+//! 3. Without the variable nothing is written; a skip is still said on the error stream.
+//! 4. With `HERMIT_STOCK_TOOLS=must` a test that lacks what set-up installs fails.
 //!
 //! # Where to start reading
 //!
-//! [`macro@conforms`], then `expand`: the whole room is one expansion.
+//! [`watched`], which the attribute calls.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "test evidence, not a room's own work"
+)]
+#![allow(clippy::panic, reason = "this room speaks to tests, and a test fails by panicking")]
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, ItemFn, LitStr, ReturnType, Token};
+pub use conforms_mark::conforms;
 
-/// The documents a requirement may come from: kernel spec, kernels spec, rx kernel, run adapter, architecture.
-const DOCUMENTS: [&str; 5] = ["HK", "KS", "RX", "RA", "HV"];
+use std::cell::Cell;
+use std::io::Write as _;
+use std::path::Path;
 
-/// Marks a test as the proof of one or more requirements.
-///
-/// Takes string literals, each an id of `tests/conformance/requirements.tsv` (`HK-13.1-1`, `RX-4-2b`).
-/// The function must carry `#[test]` below this attribute, take nothing and return `()`.
-#[proc_macro_attribute]
-pub fn conforms(args: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    expand(args.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
+/// Where the lines go; the run of all tests sets it.
+const FOLDER: &str = "HERMIT_CONFORMANCE_DIR";
+
+thread_local! {
+    static IS_SKIPPED: Cell<bool> = const { Cell::new(false) };
 }
 
-fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
-    let ids = parse_ids(args)?;
-    let test: ItemFn = syn::parse2(item)?;
-    check_shape(&test)?;
-    let ItemFn { attrs, vis, sig, block, .. } = &test;
-    let name = sig.ident.to_string();
-    let name = name.strip_prefix("r#").unwrap_or(&name);
-    let body = format_ident!("conforms_body");
-    let record = record_fn();
-    Ok(quote! {
-        #(#attrs)*
-        #vis #sig {
-            fn #body() #block
-            #record
-            #body();
-            conforms_record(&[#(#ids),*], ::core::concat!(::core::module_path!(), "::", #name));
-        }
-    })
-}
-
-fn parse_ids(args: TokenStream) -> Result<Vec<LitStr>, Error> {
-    let span = proc_macro2::Span::call_site();
-    let ids = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(args)?;
-    let ids: Vec<LitStr> = ids.into_iter().collect();
-    if ids.is_empty() {
-        return Err(Error::new(span, "name at least one requirement, as in `#[conforms(\"HK-13.1-1\")]`"));
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    for id in &ids {
-        let text = id.value();
-        if !is_requirement_id(&text) {
-            let say = format!("`{text}` is not a requirement id; one looks like `HK-13.1-1` or `RX-4-2b`");
-            return Err(Error::new(id.span(), say));
-        }
-        if !seen.insert(text.clone()) {
-            return Err(Error::new(id.span(), format!("`{text}` is named twice; leave one")));
-        }
-    }
-    Ok(ids)
-}
-
-fn check_shape(test: &ItemFn) -> Result<(), Error> {
-    let has = |wanted: &str| test.attrs.iter().any(|a: &Attribute| a.path().is_ident(wanted));
-    let sig = &test.sig;
-    if !has("test") {
-        return Err(Error::new_spanned(sig, "`#[conforms]` stands above `#[test]`; this function has none"));
-    }
-    if has("should_panic") || has("ignore") {
-        return Err(Error::new_spanned(sig, "a test that must panic or is ignored proves no requirement"));
-    }
-    let plain = sig.inputs.is_empty() && sig.generics.params.is_empty() && sig.asyncness.is_none();
-    if !plain || !matches!(sig.output, ReturnType::Default) {
-        return Err(Error::new_spanned(
-            sig,
-            "a conforming test takes nothing, is not async and returns `()`",
-        ));
-    }
-    Ok(())
-}
-
-/// `DOC-section-number`, the number with at most one letter behind it.
-fn is_requirement_id(text: &str) -> bool {
-    let mut parts = text.split('-');
-    let (Some(doc), Some(section), Some(number), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
-    let number = number.strip_suffix(|c: char| c.is_ascii_lowercase()).unwrap_or(number);
-    DOCUMENTS.contains(&doc)
-        && !section.is_empty()
-        && section.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
-        && !number.is_empty()
-        && number.chars().all(|c| c.is_ascii_digit())
-}
-
-/// The function that leaves the lines. It is written into each test because a crate that exports an attribute
-/// may export nothing else. All lines go out in one write to a file opened for appending, so tests that end
-/// at the same moment in one process do not cut into each other's lines.
-fn record_fn() -> TokenStream {
-    quote! {
-        #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "test evidence, not the room's own work")]
-        fn conforms_record(ids: &[&str], test: &str) {
-            use ::std::io::Write as _;
-            let ::core::option::Option::Some(dir) = ::std::env::var_os("HERMIT_CONFORMANCE_DIR") else {
-                return;
-            };
-            let lines: ::std::string::String =
-                ids.iter().map(|id| ::std::format!("{id}\t{test}\n")).collect();
-            let path = ::std::path::Path::new(&dir).join(::std::format!("{}.tsv", ::std::process::id()));
-            let written = ::std::fs::OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(&path)
-                .and_then(|mut file| file.write_all(lines.as_bytes()));
-            ::core::assert!(
-                written.is_ok(),
-                "the passed test `{test}` could not leave its conformance line in `{}`: {written:?}",
-                path.display()
-            );
-        }
+/// Runs the body of a test and leaves its ids, those it shows whole and those it shows in part, unless it was skipped.
+/// The attribute writes the call.
+pub fn watched(body: impl FnOnce(), whole: &[&str], parts: &[&str], test: &str, package: &str) {
+    IS_SKIPPED.set(false);
+    body();
+    if !IS_SKIPPED.get() {
+        let line = |id: &&str, extent| format!("{id}\t{test}\t{package}\t{extent}\n");
+        let lines = whole.iter().map(|id| line(id, "whole")).chain(parts.iter().map(|id| line(id, "part")));
+        leave(&format!("{}.tsv", std::process::id()), &lines.collect::<String>(), test);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Ends the test of this thread unproven, because `why`: it needs what not every machine has, and set-up does not install.
+/// What follows is the caller's `return`; the ids are withheld and the skip is counted whatever else the test does.
+pub fn skip(why: &str) {
+    IS_SKIPPED.set(true);
+    let binary = std::env::current_exe().ok();
+    let stem = binary.as_deref().and_then(Path::file_stem).unwrap_or_default().to_string_lossy();
+    let binary = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
+    let test = format!("{binary}::{}", std::thread::current().name().unwrap_or("?"));
+    let why = why.replace(['\t', '\n'], " ");
+    // Not `eprintln!`: the harness would keep it to itself.
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
+    leave(&format!("{}.skipped", std::process::id()), &format!("{test}\t{why}\n"), &test);
+}
 
-    fn expanded(args: &str, item: &str) -> Result<String, String> {
-        let args: TokenStream = args.parse().expect("the arguments are tokens");
-        let item: TokenStream = item.parse().expect("the item is tokens");
-        expand(args, item).map(|t| t.to_string()).map_err(|e| e.to_string())
+/// [`skip`] for what `cargo xtask setup` installs, named as a person would: a failure where all of it must be.
+pub fn lacks(part: &str) {
+    if std::env::var_os("HERMIT_STOCK_TOOLS").is_some_and(|v| v == "must") {
+        panic!("{part} is not here, and here it must be; `cargo xtask setup` installs it");
     }
+    skip(&format!("{part} is not here"));
+}
 
-    const PLAIN: &str = "#[test] fn a_thing_holds() { assert!(true); }";
-
-    #[test]
-    fn ids_of_the_requirement_table_are_accepted() {
-        for id in ["HK-1-1", "HK-13.1-12", "KS-4a-3", "RX-13-1b", "RA-5.2.1-44", "HV-A-1"] {
-            assert!(is_requirement_id(id), "{id} should be accepted");
-        }
-    }
-
-    #[test]
-    fn malformed_ids_do_not_compile() {
-        let bad = [
-            "", "HK", "HK-1", "HK--1", "HK-1-", "XX-1-1", "HK-1-1-1", "HK-1-1bb", "hk-1-1", "HK-1 1-1",
-            "HK-1-b",
-        ];
-        for id in bad {
-            assert!(!is_requirement_id(id), "{id} should be refused");
-            let error = expanded(&format!("{id:?}"), PLAIN).expect_err("a malformed id is refused");
-            assert!(error.contains("is not a requirement id"), "{error}");
-        }
-    }
-
-    #[test]
-    fn an_empty_or_doubled_list_does_not_compile() {
-        assert!(expanded("", PLAIN).is_err());
-        assert!(expanded(r#""HK-1-1", "HK-1-1""#, PLAIN).expect_err("doubled").contains("twice"));
-    }
-
-    #[test]
-    fn only_a_plain_test_may_carry_it() {
-        for item in [
-            "fn no_test() {}",
-            "#[test] async fn waits() {}",
-            "#[test] fn answers() -> Result<(), String> { Ok(()) }",
-            "#[test] fn takes(x: u8) {}",
-            "#[test] #[should_panic] fn breaks() {}",
-            concat!("#[test] #[ig", "nore] fn sleeps() {}"),
-        ] {
-            assert!(expanded(r#""HK-1-1""#, item).is_err(), "{item} should be refused");
-        }
-    }
-
-    #[test]
-    fn the_record_comes_after_the_body() {
-        let code = expanded(r#""HK-1-1", "HK-1-2""#, PLAIN).expect("a plain test expands");
-        let body = code.find("conforms_body () ;").expect("the body is called");
-        let record = code.find("conforms_record (& [\"HK-1-1\" , \"HK-1-2\"]").expect("the ids are recorded");
-        assert!(body < record);
-    }
+/// All lines go out in one write to a file opened for appending, so tests that end at the same moment in one process do
+/// not cut into each other's lines.
+fn leave(file: &str, lines: &str, test: &str) {
+    let Some(dir) = std::env::var_os(FOLDER) else { return };
+    let path = Path::new(&dir).join(file);
+    let opened = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    let written = opened.and_then(|mut file| file.write_all(lines.as_bytes()));
+    assert!(
+        written.is_ok(),
+        "the test `{test}` could not leave its line in `{}`: {written:?}",
+        path.display()
+    );
 }

@@ -1,6 +1,7 @@
 //! What can go wrong in this room.
 
 use model::RelPath;
+use model::limits::ARTIFACT_BYTES_MAX;
 use std::io;
 
 /// Every way these hands can fail. Displayed paths are percent-encoded.
@@ -66,6 +67,17 @@ pub enum Error {
         path: RelPath,
         /// Why.
         why: String,
+    },
+    /// A file is too large to be kept, and so it cannot be lost.
+    #[error(
+        "`{path}` has {byte_size} bytes, and Hermit keeps at most {ARTIFACT_BYTES_MAX} bytes of a file for an undo; so it \
+         is not deleted or replaced, leave it to the person"
+    )]
+    TooLarge {
+        /// Where.
+        path: RelPath,
+        /// How many.
+        byte_size: u64,
     },
     /// The authorization does not cover this.
     #[error("{0}; ask for an authorization of exactly this act")]

@@ -111,10 +111,21 @@ impl Hands {
     /// Bytes that the items will overwrite or delete, item by item, checked against the item's prior. What an
     /// earlier item of the same set moves or writes there is among them: an undo goes back through every step.
     ///
-    /// # Errors
-    /// [`Error::Prior`] when a file is not what its item expects, others when it cannot be read.
-    pub fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, Error> {
+    /// Each is read when it is asked for, so that one at a time is in memory: [`Error::Prior`] when a file is not what its
+    /// item expects, others when it cannot be read.
+    pub fn before_images<'a>(
+        &'a self,
+        items: &[ChangeItem],
+    ) -> impl Iterator<Item = Result<BeforeImage, Error>> + use<'a> {
         change::images::before(self, items)
+    }
+
+    /// Whether all that the items will overwrite or delete is small enough to be kept, by its size alone.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] with the first that is not.
+    pub fn can_keep(&self, items: &[ChangeItem]) -> Result<(), Error> {
+        change::images::can_keep(self, items)
     }
 
     /// Does what was authorised, and nothing else. `cancelled` is asked between items and while a command runs.
@@ -205,7 +216,7 @@ impl Hands {
         items: &[model::action::ReadItem],
         started: UnixMs,
     ) -> Outcome {
-        let (bytes, errors) = reads::observe(&self.workspace, scope, items);
+        let (bytes, errors) = reads::observe((&self.workspace, &self.redactor), scope, items);
         let result_code = match errors.len() {
             0 => ResultCode::Succeeded,
             n if n == items.len() => ResultCode::Failed,

@@ -24,7 +24,8 @@
 //! 7. A command sees the lease root, a private home and system folders, and leaves no process behind where the
 //!    machine can promise it; which walls stood is in the outcome.
 //! 8. A staged command cannot reach the folder itself: it works on a layer or a copy with the network held, and
-//!    only [`Hands::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5).
+//!    only [`Hands::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5). Where
+//!    no namespaces stand around it, nothing is staged.
 //!
 //! 9. A command with the network has a network of its own, in which there is only our proxy: it reaches the hosts that the
 //!    grant names, at addresses that were checked, and each connection is in the outcome. It sees no secret, only a
@@ -57,7 +58,7 @@ mod web;
 mod workspace;
 
 pub use change::settle::Settled;
-pub use command::spool::{Spool, Transcript, TranscriptState};
+pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
 pub use egress::{NoSecrets, Secrets};
 pub use error::Error;
 pub use governance::Authorization;
@@ -92,11 +93,17 @@ pub const STAGE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 pub const STAGE_VIEW_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Entries that the view of a staged command may hold while it runs.
 pub const STAGE_VIEW_ENTRIES_MAX: u64 = 400_000;
+/// Folders in each other that the view of a staged command may hold: as many as a path has room for.
+pub const STAGE_VIEW_DEPTH_MAX: usize = model::limits::PATH_BYTES_MAX / 2;
+/// Bytes of all paths of the folders in the view of a staged command.
+pub const STAGE_VIEW_PATH_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Bytes of a folder that is copied to stage a command in, where no layer can be put over it.
 pub const STAGE_COPY_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Entries of a folder that is copied to stage a command in.
 pub const STAGE_COPY_ENTRIES_MAX: usize = 20_000;
 /// Bytes of one side of a difference that is shown line by line.
 pub const STAGE_TEXT_BYTES_MAX: u64 = 1024 * 1024;
+/// How often a command is staged for one act when the host ends each time while it runs.
+pub const STAGE_HOSTS_MAX: u32 = 3;
 /// How often a command is staged again because somebody changed the same files while it ran.
 pub const STAGE_TRIES_MAX: u32 = 3;

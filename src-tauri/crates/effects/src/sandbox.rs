@@ -69,6 +69,7 @@ pub struct Sandbox {
     readable: Vec<PathBuf>,
     memory_bytes: u64,
     processes: u64,
+    layers: bool,
 }
 
 impl Sandbox {
@@ -121,6 +122,7 @@ impl Sandbox {
             readable: Vec::new(),
             memory_bytes: MEMORY_BYTES,
             processes: PROCESSES,
+            layers: true,
         }
     }
 
@@ -132,6 +134,13 @@ impl Sandbox {
     #[must_use]
     pub fn with_readable(mut self, places: impl IntoIterator<Item = PathBuf>) -> Self {
         self.readable.extend(places);
+        self
+    }
+
+    /// The same walls, for a machine whose folders take no layer: a staged run gets a copy.
+    #[must_use]
+    pub fn without_layers(mut self) -> Self {
+        self.layers = false;
         self
     }
 
@@ -253,7 +262,11 @@ impl Sandbox {
             flag("--processes", Some(self.processes));
         } else {
             // Without a process namespace the group is all there is to end a command by: nobody may leave it.
-            flag("--one-group", None);
+            flag("--shared", None);
+        }
+        if !view.is_staged() {
+            // The folder itself is seen, and a socket in it would be a way out of it.
+            flag("--no-local-sockets", None);
         }
         if matches!(self.level, SandboxLevel::NamespacesLandlock | SandboxLevel::Landlock) {
             flag("--require-landlock", None);
@@ -273,19 +286,30 @@ impl Sandbox {
 
     /// Whether a layer can be put over the root, for a staged run.
     pub(crate) fn can_layer(&self) -> bool {
-        cfg!(target_os = "linux") && self.bwrap.is_some() && self.exec.is_some()
+        cfg!(target_os = "linux") && self.layers && self.bwrap.is_some() && self.exec.is_some()
     }
 
-    /// Whether walls stand that keep a command to its view.
-    pub(crate) fn is_confined(&self) -> bool {
+    /// Whether any walls stand around a command.
+    pub(crate) fn has_walls(&self) -> bool {
         use SandboxLevel::{Landlock, Namespaces, NamespacesLandlock};
         matches!(self.level, NamespacesLandlock | Namespaces | Landlock)
+    }
+
+    /// Whether a command reaches nothing but its view. Landlock alone leaves open what it does not govern: permissions,
+    /// owners and times of every file of the person.
+    pub(crate) fn is_confined(&self) -> bool {
+        matches!(self.level, SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces)
     }
 
     /// Whether `hermit-exec` stands between and marks the start.
     pub(crate) fn marks_start(&self) -> bool {
         self.exec.is_some()
     }
+}
+
+/// Whether a place of the machine, with every link followed, is among the folders of programs.
+pub(crate) fn is_system(at: &Path) -> bool {
+    ["/usr", "/opt", "/nix/store"].iter().chain(&MERGED).any(|folder| at.starts_with(folder))
 }
 
 /// The program that a name means behind the walls.

@@ -255,10 +255,10 @@ fn an_item_outside_the_grant_is_refused_and_the_items_before_it_stand() {
     let request = world.request(Action::Change { items: vec![world.write("d", b"d", Prior::Absent)] });
     let mut grant = world.grant(&request);
     grant.filesystem_scope = model::grant::FilesystemScope::ReadLease;
-    if let Ok(authorization) = governance::authorize(&grant, &request, 0, support::NOW) {
-        let outcome = world.hands.perform(authorization, &request, &|| false, &mut |_| {});
-        assert_eq!(outcome.result_code, ResultCode::Failed);
-    }
+    let refused = governance::authorize(&grant, &request, 0, support::NOW).map(|authorization| {
+        world.hands.perform(authorization, &request, &|| false, &mut |_| {}).result_code
+    });
+    assert!(matches!(refused, Err(_) | Ok(ResultCode::Failed)), "{refused:?}");
     assert_eq!(world.get("d"), None);
 }
 
@@ -331,12 +331,38 @@ fn before_images_are_the_bytes_that_will_be_lost_and_nothing_else() {
         ChangeItem::Delete { path: rel("n"), prior: sha(b"n") },
         world.write("d", b"3", sha(b"c")),
     ];
-    let images = world.hands.before_images(&items).unwrap();
+    let images = world.hands.before_images(&items).collect::<Result<Vec<_>, _>>().unwrap();
     let expected = [("a", b"a"), ("b", b"b"), ("n", b"n"), ("d", b"c")]
         .map(|(p, b)| (rel(p), Digest::of(b), b.to_vec()));
     assert_eq!(images, expected);
     world.put("b", "edited");
-    assert!(matches!(world.hands.before_images(&items), Err(effects::Error::Prior { .. })));
+    let images = world.hands.before_images(&items).collect::<Result<Vec<_>, _>>();
+    assert!(matches!(images, Err(effects::Error::Prior { .. })));
+}
+
+#[test]
+fn what_is_too_large_to_be_kept_is_found_by_its_size_and_may_still_be_moved() {
+    let world = World::new();
+    world.put("small", "s");
+    for name in ["large", "moved"] {
+        let file = std::fs::File::create(world.at(name)).unwrap();
+        file.set_len(model::limits::ARTIFACT_BYTES_MAX + 1).unwrap();
+    }
+    let prior = || sha(b"not looked at");
+    let moving = || ChangeItem::Move { from: rel("moved"), to: rel("there"), prior: prior() };
+    for (items, fits) in [
+        (vec![moving(), ChangeItem::Delete { path: rel("small"), prior: sha(b"s") }], true),
+        (vec![world.write("large", b"new", Prior::Absent)], true),
+        (vec![ChangeItem::Delete { path: rel("large"), prior: prior() }], false),
+        (vec![world.write("large", b"new", prior())], false),
+        (vec![ChangeItem::Link { path: rel("large"), target: "small".to_owned(), prior: prior() }], false),
+        (vec![moving(), ChangeItem::Delete { path: rel("there"), prior: prior() }], false),
+    ] {
+        match world.hands.can_keep(&items) {
+            Ok(()) => assert!(fits, "{items:?}"),
+            Err(error) => assert!(!fits && error.to_string().contains("268435456"), "{error} {items:?}"),
+        }
+    }
 }
 
 /// Whether a small file system could be mounted here: root may, others may not.

@@ -151,7 +151,7 @@ fn an_error_at_any_boundary_leaves_old_or_new_bytes_and_an_outcome_that_is_true(
     }
 }
 
-#[conforms::conforms("HK-6.4-2", "HK-27-12")]
+#[conforms::conforms("HK-6.4-2", part = "HK-27-12")]
 #[test]
 fn what_cannot_be_told_is_unknown_and_is_not_run_again() {
     let world = World::new();
@@ -262,4 +262,25 @@ fn a_crash_between_exchange_and_removal_leaves_a_finished_item_and_nothing_to_se
     let settled = world.hands.settle(&request, &witness);
     assert_eq!(settled.items[0].1, ItemOutcome::NotDone);
     assert_eq!(world.tree().len(), 1);
+}
+
+#[test]
+fn a_temporary_file_that_was_torn_when_the_machine_stopped_is_swept_and_a_younger_one_is_kept() {
+    for (age, kept) in [(std::time::Duration::ZERO, true), (std::time::Duration::from_secs(1), false)] {
+        let world = World::new();
+        world.put("g", "old");
+        let request =
+            world.request(Action::Change { items: vec![world.write("g", b"new bytes", sha(b"old"))] });
+        let before = world.witness(&request);
+        let temp = world.at(&format!(".hermit-{}-0.tmp", request.action_request_id));
+        std::fs::write(&temp, b"\0\0garbage").unwrap();
+        if !kept {
+            let file = std::fs::File::options().write(true).open(&temp).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + age).unwrap();
+        }
+        let settled = world.hands.settle(&request, &before);
+        assert_eq!(world.get("g").unwrap(), b"old");
+        assert!(!temp.exists(), "{settled:?}");
+        assert_eq!(world.at("g.kept-by-hermit-1").exists(), kept, "{settled:?}");
+    }
 }

@@ -88,7 +88,8 @@ impl Play {
     /// A governed act: earlier bytes are kept, then it is done, then it has its receipt.
     fn act(&mut self, at: usize, action: Action) -> ResultCode {
         let request: ActionRequest = self.world.request(action);
-        for (_, digest, bytes) in self.world.hands.before_images(request.items()).unwrap() {
+        for image in self.world.hands.before_images(request.items()) {
+            let (_, digest, bytes) = image.unwrap();
             assert_eq!(self.world.shelf.put(&bytes), digest);
         }
         let before = self.world.tree();

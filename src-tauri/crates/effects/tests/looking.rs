@@ -130,6 +130,36 @@ fn a_search_finds_lines_by_glob_says_what_was_binary_and_where_it_stopped() {
 }
 
 #[test]
+fn a_search_shows_no_line_of_a_secret_and_does_not_tell_whether_one_matches() {
+    let body: Vec<String> = (0_u8..9).map(|n| Digest::of(&[n]).to_string()).collect();
+    let named =
+        format!("-----BEGIN EC PRIVATE KEY-----\n{}\n-----END EC PRIVATE KEY-----\n", body[..4].join("\n"));
+    let unnamed =
+        format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", body[4..].join("\n"));
+    let mut world = World::new();
+    let redactor = redact::Shared::default();
+    let value = zeroize::Zeroizing::new(named.clone().into_bytes());
+    redactor.put(redact::Redactor::new([("pem".to_owned(), value)]).unwrap());
+    world.hands = world.hands.with_redactor(redactor);
+    world.put("named", format!("one\n{named}two\n"));
+    world.put("unnamed", format!("three\n{unnamed}\nfour;\nTOKEN=ghp_{}\n", "a1B2c3".repeat(6)));
+    let search =
+        |pattern: &str| ReadItem::Search { path: RelPath::ROOT, pattern: pattern.to_owned(), glob: None };
+    let (_, results) =
+        look(&world, vec![search("."), search("^[0-9a-f]{8}"), search("a1B2"), search("pem|key")]);
+    let all = serde_json::to_string(&results).unwrap();
+    assert!(body.iter().all(|line| !all.contains(&line[..20])) && !all.contains("a1B2c3"), "{all}");
+    let lines = |at: usize| results[at]["matches"].as_array().unwrap().len();
+    assert_eq!((lines(0), lines(1), lines(2)), (8 + 10, 0, 0), "{all}");
+    assert!(
+        lines(3) >= 9 && all.contains("[secret:pem]") && all.contains("[redacted: private key]"),
+        "{all}"
+    );
+    let four = &results[0]["matches"].as_array().unwrap()[16];
+    assert_eq!((four["line"].as_u64(), four["text"].as_str()), (Some(9), Some("four;")), "{all}");
+}
+
+#[test]
 fn digests_of_a_folder_are_those_of_its_files_in_order() {
     let world = World::new();
     for n in 0..40 {

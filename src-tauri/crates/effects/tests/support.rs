@@ -183,6 +183,7 @@ impl World {
             evidence_refs: vec![],
             staged: None,
             not_staged: None,
+            reach: None,
             instead_of: None,
         }
     }
@@ -379,6 +380,7 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
         verifiability: Verifiability::HashOnly,
         sandbox_level: outcome.sandbox_level,
         signer_ref: Slot::NOT_REQUIRED,
+        manifest_ref: None,
         idempotency_key: "test".to_owned(),
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Runs the kernel's part around a change: before-images are kept first, then the act, then the receipt.
 fn governed(world: &World, request: &ActionRequest) -> (Receipt, ResultCode) {
     if let Action::Change { items } | Action::Rollback { items, .. } = &request.action
-        && let Ok(images) = world.hands.before_images(items)
+        && let Ok(images) = world.hands.before_images(items).collect::<Result<Vec<_>, _>>()
     {
         for (_, digest, bytes) in images {
             assert_eq!(world.shelf.put(&bytes), digest);

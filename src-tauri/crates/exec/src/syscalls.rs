@@ -4,7 +4,7 @@ use crate::Error;
 use crate::walls::Walls;
 use libc::{
     AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS,
-    CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, ENOSYS, EPERM, SOCK_RAW, c_long,
+    CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, ENOSYS, EPERM, PRIO_USER, SOCK_DGRAM, SOCK_RAW, c_long,
 };
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -68,6 +68,48 @@ const REFUSED: &[c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
+/// Refused to a command that shares the machine's processes and memory: by these it reaches those of others.
+const SHARED: &[c_long] = &[
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
+
+/// Calls whose first argument names a process: such a command may name none but itself, which is 0.
+const OF_A_PROCESS: &[c_long] = &[
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_get_robust_list,
+];
+
+/// The same with the second argument, where the first says whether it is a process, a group, or a user; and what a user is.
+const OF_MANY: &[(c_long, u32)] = &[(libc::SYS_setpriority, PRIO_USER), (libc::SYS_ioprio_set, 3)];
+
+/// The highest number of a system call that was looked at for these lists, `removexattrat`. A later one is unknown to the
+/// command, which then takes another way; numbers are the same on every architecture by now.
+const LAST_KNOWN: u32 = 466;
+
 /// Flags that make a namespace, by which a process would be root over something.
 const NAMESPACES: &[i32] =
     &[CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP];
@@ -83,7 +125,7 @@ pub(crate) fn filter(walls: &Walls) -> Result<(), Error> {
     let unseen = compile(BTreeMap::from([(libc::SYS_clone3, vec![])]), ENOSYS)
         .map_err(|e| Error::wall("seccomp", e))?;
     for program in [refused, unseen] {
-        seccompiler::apply_filter(&without_second_table(program)).map_err(|e| Error::wall("seccomp", e))?;
+        seccompiler::apply_filter(&without_later_calls(program)).map_err(|e| Error::wall("seccomp", e))?;
     }
     Ok(())
 }
@@ -92,8 +134,15 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn rules(walls: &Walls) -> Result<Rules, BackendError> {
     let mut rules: Rules = REFUSED.iter().map(|number| (*number, Vec::new())).collect();
-    if walls.one_group {
-        rules.extend([libc::SYS_setsid, libc::SYS_setpgid].map(|number| (number, Vec::new())));
+    if walls.shared {
+        rules.extend(SHARED.iter().map(|number| (*number, Vec::new())));
+        for number in OF_A_PROCESS {
+            rules.insert(*number, vec![all(vec![compare(0, SeccompCmpOp::Ne, 0)?])?]);
+        }
+        for (number, user) in OF_MANY {
+            let of_a_user = all(vec![is(0, u64::from(*user))?])?;
+            rules.insert(*number, vec![of_a_user, all(vec![compare(1, SeccompCmpOp::Ne, 0)?])?]);
+        }
     }
     for number in [libc::SYS_clone, libc::SYS_unshare] {
         let made: Result<Vec<_>, _> = NAMESPACES.iter().map(|flag| has_flag(0, *flag)).collect();
@@ -101,17 +150,31 @@ fn rules(walls: &Walls) -> Result<Rules, BackendError> {
     }
     let typing: Result<Vec<_>, _> = TYPING.iter().map(|request| all(vec![is(1, *request)?])).collect();
     rules.insert(libc::SYS_ioctl, typing?);
-    rules.insert(libc::SYS_socket, sockets(walls.network)?);
+    rules.insert(libc::SYS_socket, sockets(walls)?);
+    if walls.no_local_sockets {
+        rules.insert(libc::SYS_socketpair, pairs()?);
+    }
     Ok(rules)
 }
 
+/// Pairs of datagram sockets: either end can send to any other socket of the machine by its path.
+fn pairs() -> Result<Vec<SeccompRule>, BackendError> {
+    let of = |kind: i32| all(vec![compare(1, SeccompCmpOp::MaskedEq(0xf), number(kind))?]);
+    Ok(vec![of(SOCK_DGRAM)?, of(SOCK_RAW)?])
+}
+
 /// Families that are not open, and raw sockets of those that are.
-fn sockets(network: bool) -> Result<Vec<SeccompRule>, BackendError> {
-    let open: &[i32] = if network { &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] } else { &[AF_UNIX] };
-    let other: Result<Vec<_>, _> =
-        open.iter().map(|family| compare(0, SeccompCmpOp::Ne, number(*family))).collect();
-    let mut rules = vec![all(other?)?];
-    for family in [AF_INET, AF_INET6].into_iter().filter(|_| network) {
+fn sockets(walls: &Walls) -> Result<Vec<SeccompRule>, BackendError> {
+    let of_the_network = [AF_INET, AF_INET6, AF_NETLINK].into_iter().filter(|_| walls.network);
+    let open = std::iter::once(AF_UNIX).filter(|_| !walls.no_local_sockets).chain(of_the_network);
+    let other: Result<Vec<_>, _> = open.map(|family| compare(0, SeccompCmpOp::Ne, number(family))).collect();
+    let other = other?;
+    if other.is_empty() {
+        // No condition: every call is refused.
+        return Ok(Vec::new());
+    }
+    let mut rules = vec![all(other)?];
+    for family in [AF_INET, AF_INET6].into_iter().filter(|_| walls.network) {
         let raw = compare(1, SeccompCmpOp::MaskedEq(0xf), number(SOCK_RAW))?;
         rules.push(all(vec![is(0, number(family))?, raw])?);
     }
@@ -146,17 +209,12 @@ fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
     filter.try_into()
 }
 
-/// On x86-64 the same calls have second numbers, with bit 30 set, that a filter by number would miss.
-#[cfg(target_arch = "x86_64")]
-fn without_second_table(program: BpfProgram) -> BpfProgram {
+/// Later numbers are unknown, those of the second table of x86-64 among them: they have bit 30 set, and a filter by number
+/// would miss them.
+fn without_later_calls(program: BpfProgram) -> BpfProgram {
     use seccompiler::sock_filter;
     let load_number = sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
-    let if_second = sock_filter { code: 0x35, jt: 0, jf: 1, k: 0x4000_0000 };
+    let if_later = sock_filter { code: 0x25, jt: 0, jf: 1, k: LAST_KNOWN };
     let refuse = sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x0005_0000 | ENOSYS.unsigned_abs() };
-    [load_number, if_second, refuse].into_iter().chain(program).collect()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn without_second_table(program: BpfProgram) -> BpfProgram {
-    program
+    [load_number, if_later, refuse].into_iter().chain(program).collect()
 }

@@ -17,8 +17,10 @@ pub struct Walls {
     pub proxy: bool,
     /// `--started`: standard input is the file to mark.
     pub started: bool,
-    /// `--one-group`: nobody may leave the process group.
-    pub one_group: bool,
+    /// `--shared`: no namespaces stand around it, so nobody may leave the process group or reach another process.
+    pub shared: bool,
+    /// `--no-local-sockets`: sockets of this machine can be made in pairs only, which reach nobody else.
+    pub no_local_sockets: bool,
     /// `--require-landlock`: end when Landlock does not stand.
     pub require_landlock: bool,
     /// `--check`: put everything up, say what stands, run nothing.
@@ -66,7 +68,8 @@ impl Walls {
                 "--network" => walls.network = true,
                 "--proxy" => walls.proxy = true,
                 "--started" => walls.started = true,
-                "--one-group" => walls.one_group = true,
+                "--shared" => walls.shared = true,
+                "--no-local-sockets" => walls.no_local_sockets = true,
                 "--require-landlock" => walls.require_landlock = true,
                 "--check" => walls.check = true,
                 "--memory" => walls.memory = Some(number(&value()?)?),

@@ -306,12 +306,15 @@ fn long_output_keeps_its_beginning_and_its_end_and_says_what_is_missing() {
 
 #[test]
 fn the_environment_is_small_and_the_home_is_private() {
+    let outside = std::env::temp_dir().join(format!("hermit-contained-{}", std::process::id()));
+    let name = outside.file_name().unwrap().to_str().unwrap();
     for world in worlds() {
-        let (_, said) = run(&world, "env | sort; echo h > $HOME/h; echo t > $TMPDIR/t; ls -A $HOME");
+        let line = format!("env | sort; echo h > $HOME/h; echo t > $TMPDIR/{name}; ls -A $HOME");
+        let (_, said) = run(&world, &line);
         let stdout = said["stdout"].as_str().unwrap();
         assert!(!stdout.contains("CARGO"), "{stdout}");
         assert!(stdout.ends_with("h\n"), "{said}");
-        assert!(!Path::new("/tmp/t").exists());
+        assert!(!outside.exists() && !Path::new("/tmp").join(name).exists());
     }
 }
 
@@ -350,13 +353,16 @@ fn every_refused_call_is_refused_by_number() {
         ("socket of packets", "41, 17, 3, 0"),
         ("socket of virtual machines", "41, 40, 1, 0"),
         ("typing into a terminal", "16, 0, 0x5412, 0"),
+        ("a socket of this machine", "41, 1, 1, 0"),
+        ("a pair of sockets that send anywhere", "53, 1, 2, 0, my $d = pack('x8')"),
         ("clone3", "435, 0, 0"),
+        ("open_tree_attr", "467, -1, 0, 0, 0, 0"),
         ("the second table", "0x40000027"),
     ];
     let script: String = calls
         .iter()
         .map(|(name, call)| format!("$! = 0; syscall({call}); print '{name}=', $! + 0, \"\\n\";"))
-        .chain(["$! = 0; my $fd = syscall(41, 1, 1, 0); print 'local=', $fd < 0 ? $! + 0 : 0, \"\\n\";"
+        .chain(["$! = 0; my $p = pack('x8'); my $s = syscall(53, 1, 1, 0, $p); print 'pair=', $s < 0 ? $! + 0 : 0, \"\\n\";"
             .to_owned()])
         .collect();
     for world in worlds() {
@@ -364,11 +370,72 @@ fn every_refused_call_is_refused_by_number() {
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{said}");
         let stdout = said["stdout"].as_str().unwrap();
         for (name, _) in calls {
-            // The last two are unknown to the machine rather than forbidden: programs have another way then.
-            let errno = if matches!(name, "clone3" | "the second table") { 38 } else { 1 };
+            // The last ones are unknown to the machine rather than forbidden: programs have another way then.
+            let errno = if matches!(name, "clone3" | "open_tree_attr" | "the second table") { 38 } else { 1 };
             assert!(stdout.lines().any(|line| line == format!("{name}={errno}")), "{name}: {stdout}");
         }
-        assert!(stdout.ends_with("local=0\n"), "{stdout}");
+        assert!(stdout.ends_with("pair=0\n"), "{stdout}");
+    }
+}
+
+/// What a process shares with others where no namespace stands around it.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn without_namespaces_no_other_process_and_no_memory_of_others_is_reached() {
+    let other = std::process::id();
+    let calls = [
+        ("shmget", "29, 0x4865, 4096, 01600".to_owned()),
+        ("shmat", "30, 0, 0, 0".to_owned()),
+        ("msgget", "68, 0x4865, 01600".to_owned()),
+        ("semget", "64, 0x4865, 1, 01600".to_owned()),
+        ("mq_open", "240, my $n = 'hermit-was-here', 0102, 0600, 0".to_owned()),
+        ("prlimit64", format!("302, {other}, 1, 0, my $l = pack('x16')")),
+        ("setpriority", format!("141, 0, {other}, 5")),
+        ("setpriority of all of a user", "141, 2, 0, 5".to_owned()),
+        ("ioprio_set", format!("251, 1, {other}, 0x6000")),
+        ("sched_setaffinity", format!("203, {other}, 8, my $m = pack('Q', 1)")),
+        ("sched_setscheduler", format!("144, {other}, 0, my $q = pack('x4')")),
+        ("sched_setparam", format!("142, {other}, my $r = pack('x4')")),
+        ("pidfd_open", format!("434, {other}, 0")),
+        ("move_pages", format!("279, {other}, 0, 0, 0, 0, 0")),
+        ("setsid", "112".to_owned()),
+    ];
+    let script: String = calls
+        .iter()
+        .map(|(name, call)| format!("$! = 0; my $r{0} = syscall({call}); print '{name}=', $r{0} < 0 ? $! + 0 : 0, \"\\n\";", name.len()))
+        .chain([format!("print 'line=', (open(F, '<', '/proc/{other}/cmdline') ? 1 : 0), \"\\n\"; print 'own=', (open(F, '<', '/proc/self/status') ? 1 : 0), \"\\n\";")])
+        .chain(["print 'limit=', syscall(302, 0, 7, 0, my $o = pack('x16')), \"\\n\"; print 'nice=', syscall(141, 0, 0, 5), \"\\n\";".to_owned()])
+        .collect();
+    let world = World::with(Sandbox::probe_without_namespaces(Path::new(EXEC)));
+    let (outcome, said) = run_action(&world, command(&["perl", "-e", &script], 20_000));
+    assert_eq!(outcome.result_code, ResultCode::Succeeded, "{said}");
+    let stdout = said["stdout"].as_str().unwrap();
+    for (name, _) in &calls {
+        assert!(stdout.lines().any(|line| line == format!("{name}=1")), "{name}: {stdout}");
+    }
+    assert!(stdout.ends_with("line=0\nown=1\nlimit=0\nnice=0\n"), "{stdout}");
+}
+
+/// A daemon of the person's own, which does what it is told.
+#[test]
+fn a_socket_of_a_daemon_is_reached_by_no_command_neither_outside_nor_in_the_folder() {
+    for world in worlds() {
+        let inside = std::os::unix::net::UnixListener::bind(world.at("daemon")).unwrap();
+        let outside = std::os::unix::net::UnixListener::bind(world.folder.path().join("daemon")).unwrap();
+        let datagrams = std::os::unix::net::UnixDatagram::bind(world.at("datagrams")).unwrap();
+        inside.set_nonblocking(true).unwrap();
+        outside.set_nonblocking(true).unwrap();
+        datagrams.set_nonblocking(true).unwrap();
+        let script = format!(
+            "use Socket; for my $at ('daemon', '{}') {{ socket(my $s, AF_UNIX, SOCK_STREAM, 0) && connect($s, \
+             sockaddr_un($at)) && print \"reached $at\\n\" }} socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) && \
+             send($a, 'x', 0, sockaddr_un('datagrams')) && print \"sent\\n\"; print \"tried\\n\"",
+            world.folder.path().join("daemon").display()
+        );
+        let (_, said) = run_action(&world, command(&["perl", "-e", &script], 20_000));
+        assert_eq!(said["stdout"], "tried\n", "{said}");
+        assert!(inside.accept().is_err() && outside.accept().is_err(), "somebody came through");
+        assert!(datagrams.recv(&mut [0; 8]).is_err(), "something came through");
     }
 }
 

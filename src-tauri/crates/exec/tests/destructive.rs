@@ -308,7 +308,8 @@ fn carried_over_and_back(
         return Ok(());
     }
     let request = requested(world, request, staging);
-    for (_, digest, bytes) in world.hands.before_images(request.items()).map_err(|e| e.to_string())? {
+    for image in world.hands.before_images(request.items()) {
+        let (_, digest, bytes) = image.map_err(|e| e.to_string())?;
         assert_eq!(world.shelf.put(&bytes), digest);
     }
     let outcome = world.perform(&request);
@@ -349,12 +350,15 @@ fn whatever_destroys_leaks_or_escapes_is_previewed_contained_or_refused_and_can_
             "bubblewrap is here and does not work: {}",
             stage.walls.why()
         );
-        println!("no namespaces here, so no row was run: {}", stage.walls.why());
-        return;
+        return conforms::lacks(&format!("bubblewrap ({}), without which no row is run,", stage.walls.why()));
     }
     let only = std::env::var("HERMIT_ROW").ok();
     let rows: Vec<Row> =
         rows.into_iter().filter(|row| only.as_deref().is_none_or(|o| row.name == o)).collect();
+    if let Some(only) = &only {
+        assert!(!rows.is_empty(), "no row is called `{only}`");
+        conforms::skip(&format!("`HERMIT_ROW` leaves `{only}` alone"));
+    }
     let begin = Instant::now();
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());

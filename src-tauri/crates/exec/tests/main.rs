@@ -14,9 +14,14 @@
 )]
 
 mod contained;
+mod deep;
 mod destructive;
+mod durable;
+mod hidden;
 mod killed;
+mod leaking;
 mod reaching;
+mod refused;
 mod staged;
 #[allow(dead_code, reason = "the hands' own tests take the rest")]
 #[path = "../../effects/tests/support.rs"]

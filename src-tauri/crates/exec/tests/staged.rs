@@ -12,13 +12,23 @@ use std::time::Instant;
 
 const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
 
-/// Both ways of making a view that this machine has: a layer with namespaces, a copy without.
-fn worlds() -> Vec<World> {
-    let walls = [Sandbox::probe(Path::new(EXEC)), Sandbox::probe_without_namespaces(Path::new(EXEC))];
-    walls.into_iter().map(World::with).collect()
+/// Both ways of making a view: a layer, and a copy where the folder takes no layer.
+pub fn worlds() -> Vec<World> {
+    let walls = Sandbox::probe(Path::new(EXEC));
+    [walls.clone(), walls.without_layers()].into_iter().map(World::with).collect()
 }
 
-fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstaged>) {
+#[test]
+fn without_namespaces_nothing_is_staged_and_the_card_says_what_to_install() {
+    let world = World::with(Sandbox::probe_without_namespaces(Path::new(EXEC)));
+    furnish(&world);
+    let (_, staging) = stage(&world, "cat d.txt");
+    let Err(Unstaged::Cannot(said)) = staging else { panic!("{staging:?}") };
+    assert!(said.contains("bubblewrap"), "{said}");
+    assert_eq!(std::fs::read_dir(world.store.join("spool")).map_or(0, Iterator::count), 0, "nothing has run");
+}
+
+pub fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstaged>) {
     let request = world.request(shell(script));
     let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
     (request, staging)
@@ -27,8 +37,10 @@ fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstage
 /// The request as the kernel makes it of a staged run, with its bytes in the store.
 pub fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -> ActionRequest {
     let items = &staging.staged.items;
-    request.target_resources = governance::resources_of(world.id, &request.action, items);
     request.staged = Some(staging.staged.clone());
+    request.reach = Some(staging.reach.clone());
+    request.target_resources =
+        governance::resources_of(world.id, &request.action, request.staged.as_ref(), request.reach.as_ref());
     for item in items {
         if let ChangeItem::Write { path, content_sha256, .. } = item {
             world.shelf.put(&world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap());
@@ -244,8 +256,14 @@ fn links_and_empty_folders_are_shown_carried_over_and_undone() {
         }
         let told = |path: &str| staging.changes.iter().find(|c| c.path == rel(path)).unwrap().text.clone();
         assert_eq!(told("e.sh").as_deref(), Some("+link to /etc/passwd\n"));
+        assert_eq!(told("old-link").as_deref(), Some("-link to b.txt\n+link to a.txt\n"));
+        let lost = |path: &str| staging.changes.iter().find(|c| c.path == rel(path)).unwrap().before_sha256;
+        assert_eq!(lost("e.sh"), Some(model::Digest::of(b"#!/bin/sh\n")), "the file that the link replaces");
+        assert_eq!(lost("old-link"), Some(model::Digest::of(b"b.txt")));
+        assert_eq!(lost("sub/new-link"), None);
         let request = requested(&world, request, &staging);
-        for (_, digest, bytes) in world.hands.before_images(request.items()).unwrap() {
+        for image in world.hands.before_images(request.items()) {
+            let (_, digest, bytes) = image.unwrap();
             assert_eq!(world.shelf.put(&bytes), digest);
         }
         let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
@@ -386,12 +404,29 @@ fn what_staged_runs_left_is_swept_unless_it_is_wanted() {
     let (_, second) = stage(&world, "mkdir more; echo two > more/two.txt");
     assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
     let spool = effects::Spool::new(world.store.join("spool"));
-    assert_eq!(spool.sweep(&|attempt| attempt == kept.attempt_id).unwrap(), 1);
-    assert_eq!(spool.sweep(&|attempt| attempt == kept.attempt_id).unwrap(), 0);
+    assert_eq!(spool.sweep(&Only(Some(kept.attempt_id))).unwrap(), 1);
+    assert_eq!(spool.sweep(&Only(Some(kept.attempt_id))).unwrap(), 0);
     let item = first.unwrap().staged.items.remove(0);
     let ChangeItem::Write { path, content_sha256, .. } = item else { panic!("{item:?}") };
     assert_eq!(world.hands.staged_bytes(kept.attempt_id, &path, &content_sha256).unwrap(), b"one\n");
-    assert_eq!(spool.sweep(&|_| false).unwrap(), 1);
+    assert_eq!(spool.sweep(&Only(None)).unwrap(), 1);
+}
+
+/// Of all that is in a spool one attempt is still at work, and nothing else is needed.
+pub struct Only(pub Option<model::AttemptId>);
+
+impl effects::Needed for Only {
+    fn staged(&self, attempt: model::AttemptId) -> bool {
+        self.0 == Some(attempt)
+    }
+
+    fn attempt(&self, attempt: model::AttemptId) -> bool {
+        self.0 == Some(attempt)
+    }
+
+    fn act(&self, _: model::ActionRequestId) -> bool {
+        false
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
-const MAIN: &str = "refs/heads/main";
+pub const MAIN: &str = "refs/heads/main";
 
 fn walls() -> Sandbox {
     static WALLS: OnceLock<Sandbox> = OnceLock::new();
@@ -24,7 +24,7 @@ fn walls() -> Sandbox {
 }
 
 /// What git says, without its last line break; empty when it fails.
-fn git(world: &World, words: &[&str]) -> String {
+pub fn git(world: &World, words: &[&str]) -> String {
     let done = Command::new("git")
         .current_dir(&world.root)
         .env_clear()
@@ -43,7 +43,7 @@ fn git(world: &World, words: &[&str]) -> String {
 }
 
 /// A repository with one commit of `a.txt`, `b.txt` and `c.txt`.
-fn world() -> World {
+pub fn world() -> World {
     let world = World::with(walls());
     for name in ["a.txt", "b.txt", "c.txt"] {
         world.put(name, format!("{name} one\n"));
@@ -54,7 +54,7 @@ fn world() -> World {
     world
 }
 
-fn at(world: &World, name: &str) -> Option<String> {
+pub fn at(world: &World, name: &str) -> Option<String> {
     match world.hands.observe(&[ResourceId::Ref(world.id, name.to_owned())]).remove(0).state {
         Found::Version { value } => Some(value),
         Found::Absent => None,
@@ -63,7 +63,7 @@ fn at(world: &World, name: &str) -> Option<String> {
 }
 
 /// A commit of what these paths hold now.
-fn commit(world: &World, paths: &[&str], message: &str) -> (ActionRequest, StateWitness) {
+pub fn commit(world: &World, paths: &[&str], message: &str) -> (ActionRequest, StateWitness) {
     let files = paths
         .iter()
         .map(|path| Tracked {
@@ -82,13 +82,13 @@ fn commit(world: &World, paths: &[&str], message: &str) -> (ActionRequest, State
     asked(world, change)
 }
 
-fn asked(world: &World, change: VcsChange) -> (ActionRequest, StateWitness) {
+pub fn asked(world: &World, change: VcsChange) -> (ActionRequest, StateWitness) {
     let request = world.request(Action::Vcs { change });
     let witness = world.witness(&request);
     (request, witness)
 }
 
-fn said(outcome: &Outcome) -> String {
+pub fn said(outcome: &Outcome) -> String {
     format!("{:?} {:?} {:?}", outcome.result_code, outcome.error, outcome.observed)
 }
 

@@ -1,83 +1,97 @@
 //! Commands of the wire's table, and the sessions of browsers.
 
-use crate::answer::{json, of, params, refusal};
-use crate::guard::Who;
-use crate::server::Gateway;
+use crate::answer::{LINK_BYTES_MAX, json, of, params, params_within, refusal};
+use crate::guard::{SESSION, Who, one};
+use crate::server::{Gateway, Seat};
+use crate::sessions::Given;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
-use axum::http::header::SET_COOKIE;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json as value};
 use std::sync::Arc;
+use std::time::Duration;
 use wire::{Access, Code, Error};
+
+/// What a person waits for with an answer in hand, or needs to stop something: it never waits for other commands.
+const URGENT: [&str; 9] = [
+    "approvals.list",
+    "approvals.show",
+    "approvals.packet",
+    "changes.show",
+    "approvals.decide",
+    "approvals.deny",
+    "gate.halt",
+    "gate.boot",
+    "grants.revoke",
+];
+/// How long a stranger may take to send the token of a link.
+const LINK_TIME: Duration = Duration::from_secs(10);
 
 /// `POST /api/{command}`.
 pub(crate) async fn command(
     State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
     Path(name): Path<String>,
+    headers: HeaderMap,
     request: Request,
 ) -> Response {
-    if let Some(refused) = refused_here(&name) {
-        return refusal(&refused);
-    }
-    let params = match params(request).await {
+    let mut params = match params(request).await {
         Ok(params) => params,
         Err(error) => return refusal(&error),
     };
-    of(gateway.seated(move |host| api::call(host, &name, params)).await)
-}
-
-/// What no machine surface may ask.
-fn refused_here(name: &str) -> Option<Error> {
-    let info = wire::find(name)?;
-    (info.access == Access::owner).then(|| {
-        Error::new(Code::Forbidden, format!("`{name}` runs only in the process that holds the store"))
-            .hint("stop that process and run the command by itself")
-    })
+    let lent = match one(&headers, &SESSION).filter(|_| who != Who::Program) {
+        Some(session) => gateway.files.lend(session, &name, &mut params, gateway.now()),
+        None => Vec::new(),
+    };
+    let seat = if URGENT.contains(&name.as_str()) { Seat::Urgent } else { Seat::Usual };
+    of(gateway.seated_at(seat, move |host| api::call_for(host, who.caller(), &name, params, &lent)).await)
 }
 
 /// `GET /api/commands`: the table, so that nobody has to guess.
 pub(crate) async fn table() -> Response {
     let rows = wire::COMMANDS.iter().filter(|info| info.access != Access::owner).map(|info| {
         let topics: Vec<&str> = info.topics.iter().map(|topic| topic.as_str()).collect();
-        value!({ "name": info.name, "about": info.about, "reads": info.access != Access::write, "topics": topics })
+        value!({ "name": info.name, "about": info.about, "reads": !info.changes(), "topics": topics })
     });
     json(StatusCode::OK, &value!({ "commands": rows.collect::<Vec<Value>>() }))
 }
 
 /// `POST /api/session`: a link's token becomes a session.
 pub(crate) async fn open_session(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
-    let given = match params(request).await {
+    let Ok(given) = tokio::time::timeout(LINK_TIME, params_within(request, LINK_BYTES_MAX)).await else {
+        return refusal(&Error::new(Code::Usage, "the body did not come in time"));
+    };
+    let given = match given {
         Ok(given) => given,
         Err(error) => return refusal(&error),
     };
     let token = given.get("token").and_then(Value::as_str).unwrap_or_default();
     let Some((session, ends_at)) = gateway.guard.sessions.open(token, gateway.now()) else {
         return refusal(
-            &Error::new(Code::Unauthorised, "this link was used before, or has lapsed")
+            &Error::new(Code::Unauthorised, "this link was used before, or has expired")
                 .hint("run `hermit serve` again for a new one; it works once and for ten minutes"),
         );
     };
-    let answer = json(StatusCode::OK, &value!({ "kind": "browser", "expires_at": ends_at }));
-    with_cookie(answer, &gateway.guard.cookie(Some(&session)))
+    json(StatusCode::OK, &value!({ "kind": "browser", "session": session.reveal(), "expires_at": ends_at }))
 }
 
 /// `GET /api/session`: who is asking.
 pub(crate) async fn session(Extension(who): Extension<Who>) -> Response {
     let told = match who {
         Who::Program => value!({ "kind": "program", "expires_at": null }),
-        Who::Browser { ends_at } => value!({ "kind": "browser", "expires_at": ends_at }),
+        Who::Browser { ends_at, .. } => value!({ "kind": "browser", "expires_at": ends_at }),
     };
     json(StatusCode::OK, &told)
 }
 
 /// `DELETE /api/session`.
 pub(crate) async fn end_session(State(gateway): State<Arc<Gateway>>, headers: HeaderMap) -> Response {
-    if let Some(session) = gateway.guard.session(&headers) {
+    if let Some(session) = one(&headers, &SESSION) {
         gateway.guard.sessions.end(session, gateway.now());
+        gateway.files.end(session);
     }
-    with_cookie(StatusCode::NO_CONTENT.into_response(), &gateway.guard.cookie(None))
+    StatusCode::NO_CONTENT.into_response()
 }
 
 /// `POST /api/session/link`: a new link, for a program to hand to a person. A session does not breed sessions.
@@ -85,12 +99,5 @@ pub(crate) async fn link(State(gateway): State<Arc<Gateway>>, Extension(who): Ex
     if who != Who::Program {
         return refusal(&Error::new(Code::Forbidden, "only a program with the host's token may make a link"));
     }
-    json(StatusCode::OK, &gateway.link())
-}
-
-fn with_cookie(mut answer: Response, cookie: &str) -> Response {
-    if let Ok(value) = HeaderValue::from_str(cookie) {
-        answer.headers_mut().insert(SET_COOKIE, value);
-    }
-    answer
+    json(StatusCode::OK, &gateway.link(Given::ToProgram))
 }

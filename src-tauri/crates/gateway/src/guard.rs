@@ -1,14 +1,20 @@
 //! Who may come in: checked before anything of a request is read.
+//!
+//! A page carries its session in a header and keeps it in its own storage, which belongs to this scheme, name and port
+//! alone. No cookie is set: cookies know no ports, so every server on this machine would be sent it.
 
-use crate::sessions::Sessions;
+use crate::sessions::{Given, Sessions};
 use crate::{Draw, Token};
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, Method};
 use std::net::SocketAddr;
-use wire::{Code, Error};
+use wire::{Caller, Code, Error};
 
 /// What browsers say about where a request comes from.
 static FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// What carries a page's session. No other origin can send it without asking first, and is told no.
+pub(crate) static SESSION: HeaderName = HeaderName::from_static("x-hermit-session");
 
 /// Who was let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +25,23 @@ pub(crate) enum Who {
     Browser {
         /// Milliseconds since 1970.
         ends_at: i64,
+        /// To whom the link was given that opened it.
+        given: Given,
     },
+}
+
+impl Who {
+    pub(crate) const fn caller(self) -> Caller {
+        match self {
+            Self::Program => Caller::Program,
+            Self::Browser { .. } => Caller::Page,
+        }
+    }
 }
 
 /// The names this gateway goes by, its token, its sessions.
 pub(crate) struct Guard {
     names: [String; 2],
-    cookie: String,
     token: Token,
     pub(crate) sessions: Sessions,
 }
@@ -35,8 +51,7 @@ impl Guard {
         let port = address.port();
         // A page that bound its own name to 127.0.0.1 sends that name here, and it is none of these.
         let names = [address.to_string(), format!("localhost:{port}")];
-        // Cookies know no ports: two hosts on one machine must not take each other's.
-        Self { names, cookie: format!("hermit-{port}"), token, sessions: Sessions::new(draw) }
+        Self { names, token, sessions: Sessions::new(draw) }
     }
 
     /// Whether the request was meant for this gateway and no foreign page makes it. This comes first: a foreign page
@@ -68,13 +83,13 @@ impl Guard {
             let given = one(headers, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
             return given.filter(|given| self.token.is(given)).map(|_| Who::Program).ok_or_else(missing);
         }
-        let session = self.session(headers).ok_or_else(missing)?;
-        let ends_at = self.sessions.used(session, now).ok_or_else(missing)?;
+        let session = one(headers, &SESSION).ok_or_else(missing)?;
+        let (ends_at, given) = self.sessions.used(session, now).ok_or_else(missing)?;
         // What changes something says where it comes from, or a form of another page could have sent it.
         if !matches!(*method, Method::GET | Method::HEAD) && !self.is_own_origin(headers) {
             return Err(forbidden("a browser's request that changes something carries its origin"));
         }
-        Ok(Who::Browser { ends_at })
+        Ok(Who::Browser { ends_at, given })
     }
 
     /// Whether a browser says that the request comes from elsewhere. A page on another port of this machine is the
@@ -82,19 +97,6 @@ impl Guard {
     pub(crate) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
         !headers.contains_key(&FETCH_SITE)
             || one(headers, &FETCH_SITE).is_some_and(|site| matches!(site, "same-origin" | "none"))
-    }
-
-    /// The session that a request's cookie names.
-    pub(crate) fn session<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
-        let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
-        pairs.find(|(name, _)| name.trim() == self.cookie).map(|(_, value)| value.trim())
-    }
-
-    /// The cookie that carries a session; none ends it.
-    pub(crate) fn cookie(&self, session: Option<&Token>) -> String {
-        let (value, age) = session.map_or(("", "; Max-Age=0"), |session| (session.reveal(), ""));
-        format!("{}={value}; HttpOnly; SameSite=Strict; Path=/{age}", self.cookie)
     }
 
     fn is_own_origin(&self, headers: &HeaderMap) -> bool {

@@ -1,14 +1,15 @@
 //! What a person on a page allows from now on, and what they override. As with a yes, only a page of this host may ask,
 //! and each signature takes the passphrase; the sentence that is signed is made here and compared with what was read.
 
-use crate::answer::{json, of, refusal};
+use crate::answer::{Passphrase, json, of, refusal};
 use crate::guard::Who;
-use crate::person::{ARMING_MS, About, Came, Hand, answered, field, only, opened};
-use crate::server::Gateway;
+use crate::person::{ARMING_MS, About, Came, Hand, answered, field, only, opened, signed};
+use crate::server::{Gateway, Seat};
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use serde::Deserialize;
 use serde_json::{Value, json as value};
 use std::sync::Arc;
 use wire::policy::{Dissent, Overruled};
@@ -37,9 +38,10 @@ pub(crate) async fn offers(
         let scope = given.get("scope").and_then(Value::as_str).map(str::to_owned);
         Ok((field(given, "approval")?, scope, number(given, "days")?, number(given, "uses")?))
     };
-    match opened(&gateway, who, &headers, request, asked).await {
+    match opened(who, &headers, request, asked).await {
         Ok((_, (approval, scope, days, uses))) => {
-            of(gateway.seated(move |host| api::seat::offers(host, &approval, scope, days, uses)).await)
+            let offers = move |host: &dyn api::Host| api::seat::offers(host, &approval, scope, days, uses);
+            of(gateway.seated_at(Seat::Urgent, offers).await)
         }
         Err(error) => refusal(&error),
     }
@@ -57,12 +59,12 @@ pub(crate) async fn objection(
         let (act, reason) = (field(given, "act")?, field(given, "reason")?);
         Ok(Dissent { act, reason, hours: number(given, "hours")?, uses: number(given, "uses")? })
     };
-    let (session, dissent) = match opened(&gateway, who, &headers, request, asked).await {
+    let (session, dissent) = match opened(who, &headers, request, asked).await {
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
     let same = dissent.clone();
-    match gateway.seated(move |host| api::seat::objection(host, same)).await {
+    match gateway.seated_at(Seat::Urgent, move |host| api::seat::objection(host, same)).await {
         Ok(found) => {
             let about = About::Denial { dissent, words: found.words.clone() };
             let word = Some(WORD.to_owned());
@@ -77,6 +79,16 @@ pub(crate) async fn objection(
     }
 }
 
+/// What an override must bring.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Overruling {
+    ticket: String,
+    words: String,
+    passphrase: Passphrase,
+    word: Option<String>,
+}
+
 /// `POST /api/session/overrule`: the override that was read, signed.
 pub(crate) async fn overrule(
     State(gateway): State<Arc<Gateway>>,
@@ -84,16 +96,15 @@ pub(crate) async fn overrule(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let read = |given: &Value| {
-        only(given, &["ticket", "words", "passphrase", "word"])?;
-        Ok((Hand::read(given)?, field(given, "words")?))
-    };
-    let (session, (hand, words)) = match opened(&gateway, who, &headers, request, read).await {
+    let (session, given) = match signed::<Overruling>(who, &headers, "overrule", request).await {
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
     let at = Arc::clone(&gateway);
-    answered(gateway.seated(move |host| Ok(sign(&at, host, &session, &hand, &words))).await)
+    let Overruling { ticket, words, passphrase, word } = given;
+    let hand = Hand { ticket, word, passphrase };
+    let work = move |host: &dyn api::Host| Ok(sign(&at, host, &session, &hand, &words));
+    answered(gateway.seated_at(Seat::Urgent, work).await)
 }
 
 fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, words: &str) -> Came<Overruled> {
@@ -107,7 +118,7 @@ fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, wor
             let About::Denial { dissent, words } = about else {
                 return Err(Error::new(Code::Conflict, "this was not shown here, or is used up"));
             };
-            api::seat::overrule(host, dissent, &words, hand.passphrase.as_bytes())
+            api::seat::overrule(host, dissent, &words, &hand.passphrase.0)
         },
     )
 }

@@ -15,21 +15,28 @@
 //! 3. Every answer that is no success is the wire's error shape, with the status its code says.
 //! 4. The token is compared in constant time, is readable for its owner only, and is in no message and no log.
 //! 5. The client sends the token to loopback addresses only and follows no redirect.
-//! 6. A link for a browser works once and for ten minutes; its session lives in a cookie that no script reads and no
-//!    other origin sends with a change.
+//! 6. A link for a browser works once and for ten minutes. Its session is carried by its page alone, in a header that no
+//!    other origin sends; no cookie is set, so no other server on this machine is sent it.
 //! 7. A yes comes from a browser's session, for a card that this session was shown a moment before, byte for byte, with
 //!    the approval passphrase; no token, cookie or ticket stands for it. Wrong ones make everybody wait.
-//! 8. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
+//! 8. A session names no place of this machine but a folder to work in; it sends the bytes of files and is sent those of
+//!    what is made. It boots, settles and vouches for nothing, and what it says is not recorded as a person's.
+//! 9. Keys are made and opened by a page whose link a person read at a terminal, and by no other; wrong passphrases make
+//!    everybody wait.
+//! 10. Strangers hold no more than 64 connections, each for ten seconds of a head and a body of 1 KiB; what a person waits
+//!    for has seats of its own.
+//! 11. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
 //!
 //! # The HTTP shape
 //!
 //! **Who comes in.** `Host` is `127.0.0.1:PORT` or `localhost:PORT`; `Origin`, when sent, is its own; a browser's
 //! `Sec-Fetch-Site` is `same-origin` or `none`; else 403. Then `Authorization: Bearer TOKEN` with the 64 digits of
-//! [`TOKEN_FILE`], or a session's cookie, whose changes must carry their `Origin`; else 401. Files need neither.
+//! [`TOKEN_FILE`], or `x-hermit-session: HEX` of a page, whose changes must carry their `Origin`; else 401. Files need
+//! neither.
 //!
 //! | method and path | body | answer |
 //! |---|---|---|
-//! | `POST /api/session` | `{"token"}` from the fragment of the link `/#token=HEX` | `{"kind":"browser","expires_at"}` and `Set-Cookie: hermit-PORT=…; HttpOnly; SameSite=Strict; Path=/`; 401 when it was used or lapsed |
+//! | `POST /api/session` | `{"token"}` from the fragment of the link `/#token=HEX` | `{"kind":"browser","session","expires_at"}`; 401 when it was used or lapsed |
 //! | `GET /api/session` | | `{"kind":"browser"\|"program","expires_at"}`, or 401 |
 //! | `DELETE /api/session` | | 204 |
 //! | `POST /api/session/link` | programs only | `{"token","url","expires_at"}` |
@@ -38,16 +45,26 @@
 //! | `POST /api/session/objection` | browsers only: `{"act","reason","hours"?,"uses"?}`, about a denial | `{"ticket","words","denied","word","armed_at","arms_in"}` |
 //! | `POST /api/session/overrule` | browsers only: `{"ticket","words","passphrase","word"}` | `{"grant_id","task_id"}`; refusals as of `allow` |
 //! | `POST /api/session/allow` | browsers only: `{"ticket","packet_sha256","passphrase","word"?,"lasting"?}`; `word` is the risk, at high and critical; `lasting` is `{"scope"?,"number","days","uses","words"}` of an offer | `{"approval_id","task_id","accepted","status"}`; 403 to programs, 409 too early, stale, answered or wrong passphrase, 429 with `details.retry_at` after three of those |
+//! | `POST /api/session/boot` | browsers only: `{"passphrase"}` | the gate's state; refusals as of `allow` |
+//! | `POST /api/session/settle` | browsers only: `{"task","result","note","passphrase"}` | `{"task_id","status"}`; refusals as of `allow` |
+//! | `POST /api/session/keys` | browsers only | `{"at_terminal","made","approval","open","vault"?,"no_keychain"?,"chars_min"}` |
+//! | `POST /api/session/keys/make` | pages of a terminal's link only: `{"keychain","vault_passphrase"?,"approval_passphrase"}` | as of `keys`; refusals as of `allow` |
+//! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |
+//! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
+//! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
+//! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export` or `store.backup`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |
 //! | `POST /api/{noun.verb}` | the command's parameters as an object, or nothing | its answer |
 //! | `GET /api/notices` | | server-sent events, below |
 //! | anything else, `GET` | | a file of the built UI; a path without a dot is its `index.html` |
 //!
+//! A passphrase is text, or the list of its bytes where JSON would escape a character of it.
+//!
 //! **Errors** are `{"code","message","hint"?,"details"?}` with the status of [`wire::Code::http_status`]; an unknown
 //! parameter is 422 with `details.field`, too many streams are 429.
 //!
 //! **Notices.** First `event: hello` with `{"store_id"}`: whatever is shown is asked for again, after every reconnect
-//! too. Then `event: event | delta | progress`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
+//! too. Then `event: event | delta | progress | keys`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
 //! seconds of silence. They are never truth and never replayed; a listener that falls too far behind is cut off.
 //!
 //! **Runs** (`/v1`, run-api.md): `POST /v1/runs`, `GET /v1/runs/{id}`, `GET /v1/runs/{id}/events` (a page, or with
@@ -63,9 +80,13 @@
 mod answer;
 mod client;
 mod commands;
+mod connections;
+mod files;
 mod guard;
+mod keeper;
 mod lasting;
 mod notices;
+mod outright;
 mod pages;
 mod person;
 mod runs;
@@ -76,6 +97,7 @@ mod token;
 
 pub use answer::BODY_BYTES_MAX;
 pub use client::Client;
+pub use keeper::{Keeper, KeyState, NewKeys};
 pub use pages::POLICY;
 pub use server::{Link, Options, Server, serve};
 pub use token::{TOKEN_FILE, Token};

@@ -1,8 +1,10 @@
 //! Notices as server-sent events. They say where to look again; the store says what is there.
 
 use crate::answer::{refusal, refusal_as};
+use crate::guard::Who;
 use crate::server::Gateway;
 use crate::sse;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -19,7 +21,7 @@ const BEHIND_MAX: usize = 256;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// `GET /api/notices`.
-pub(crate) async fn stream(State(gateway): State<Arc<Gateway>>) -> Response {
+pub(crate) async fn stream(State(gateway): State<Arc<Gateway>>, Extension(who): Extension<Who>) -> Response {
     let place = match gateway.place() {
         Ok(place) => place,
         Err(error) => return refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
@@ -27,7 +29,7 @@ pub(crate) async fn stream(State(gateway): State<Arc<Gateway>>) -> Response {
     let Some(notices) = gateway.host.listen() else {
         return refusal(&Error::new(Code::NoHost, "nothing happens in a process that only reads"));
     };
-    let store_id = match gateway.seated(|host| Ok(host.reader()?.log_id().to_owned())).await {
+    let store_id = match gateway.seated(who, |host| Ok(host.reader()?.log_id().to_owned())).await {
         Ok(store_id) => store_id,
         Err(error) => return refusal(&error),
     };
@@ -65,6 +67,7 @@ fn frame(notice: &wire::Notice) -> Bytes {
         wire::Notice::Event { .. } => "event",
         wire::Notice::Delta { .. } => "delta",
         wire::Notice::Progress { .. } => "progress",
+        wire::Notice::Keys { .. } => "keys",
     };
     sse::frame(None, kind, notice)
 }

@@ -5,22 +5,22 @@
 //! a moment has passed, so that what was typed before the card was there decides nothing; it works once, in the
 //! session it was given to. Wrong passphrases make everybody wait, longer each time.
 
-use crate::answer::{json, of, params, refusal, refusal_as};
-use crate::guard::Who;
-use crate::server::Gateway;
+use crate::answer::{Passphrase, json, of, params, refusal, refusal_as, with_passphrase};
+use crate::guard::{SESSION, Who, one};
+use crate::server::{Gateway, Seat};
 use crate::{Draw, Token};
 use api::seat::Lasting;
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{CONNECTION, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use serde::Deserialize as _;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json as value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::policy::Dissent;
 use wire::{Code, Error};
-use zeroize::Zeroizing;
 
 /// A card has been in front of a person for this long before a yes to it is taken.
 pub(crate) const ARMING_MS: i64 = 700;
@@ -82,23 +82,17 @@ pub(crate) struct Seats {
 pub(crate) struct Hand {
     pub(crate) ticket: String,
     pub(crate) word: Option<String>,
-    pub(crate) passphrase: Zeroizing<String>,
-}
-
-impl Hand {
-    pub(crate) fn read(given: &Value) -> Result<Self, Error> {
-        Ok(Self {
-            ticket: field(given, "ticket")?,
-            word: given.get("word").and_then(Value::as_str).map(str::to_owned),
-            passphrase: Zeroizing::new(field(given, "passphrase")?),
-        })
-    }
+    pub(crate) passphrase: Passphrase,
 }
 
 /// What a yes must bring.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Yes {
-    hand: Hand,
+    ticket: String,
     packet_sha256: String,
+    passphrase: Passphrase,
+    word: Option<String>,
     lasting: Option<Lasting>,
 }
 
@@ -189,6 +183,25 @@ impl Seats {
         Came::To(came)
     }
 
+    /// One signature about what no card shows, likewise.
+    pub(crate) fn sign_outright<T>(
+        &self,
+        now: impl Fn() -> i64,
+        act: impl FnOnce() -> Result<T, Error>,
+    ) -> Came<T> {
+        let _door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(until) = self.closed(now()) {
+            return Came::Wait(until);
+        }
+        let came = act();
+        match &came {
+            Ok(_) => self.was_right("", now()),
+            Err(error) if error.code == Code::KeyLocked => self.was_wrong(now()),
+            Err(_) => {}
+        }
+        Came::To(came)
+    }
+
     /// Until when nobody is heard, if that is later than now.
     fn closed(&self, now: i64) -> Option<i64> {
         Some(self.known(now).closed_until).filter(|until| *until > now)
@@ -211,7 +224,7 @@ impl Seats {
 }
 
 /// The session of a browser; a program has none and is told so.
-fn seated<'h>(gateway: &Gateway, who: Who, headers: &'h HeaderMap) -> Result<&'h str, Error> {
+fn seated(who: Who, headers: &HeaderMap) -> Result<&str, Error> {
     let forbidden = |message: &str| {
         Error::new(Code::Forbidden, message)
             .hint("a person decides: at a terminal, in the app, or on a page of this host")
@@ -224,7 +237,7 @@ fn seated<'h>(gateway: &Gateway, who: Who, headers: &'h HeaderMap) -> Result<&'h
     if !is_json.is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/json")) {
         return Err(Error::new(Code::Usage, "send it as `application/json`"));
     }
-    gateway.guard.session(headers).ok_or_else(|| forbidden("only a page of this host can allow"))
+    one(headers, &SESSION).ok_or_else(|| forbidden("only a page of this host can allow"))
 }
 
 pub(crate) fn field(given: &Value, name: &str) -> Result<String, Error> {
@@ -245,13 +258,12 @@ pub(crate) fn only(given: &Value, known: &[&str]) -> Result<(), Error> {
 
 /// What both doors begin with: the session of a page of this host, and what it sent.
 pub(crate) async fn opened<T>(
-    gateway: &Gateway,
     who: Who,
     headers: &HeaderMap,
     request: Request,
     read: impl FnOnce(&Value) -> Result<T, Error>,
 ) -> Result<(String, T), Error> {
-    let session = seated(gateway, who, headers)?.to_owned();
+    let session = seated(who, headers)?.to_owned();
     let given = params(request).await?;
     Ok((session, read(&given)?))
 }
@@ -267,11 +279,11 @@ pub(crate) async fn card(
         only(given, &["approval"])?;
         field(given, "approval")
     };
-    let (session, named) = match opened(&gateway, who, &headers, request, approval).await {
+    let (session, named) = match opened(who, &headers, request, approval).await {
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
-    match gateway.seated(move |host| api::seat::shown(host, &named)).await {
+    match gateway.seated_at(Seat::Urgent, move |host| api::seat::shown(host, &named)).await {
         Ok(card) => {
             let api::seat::Shown { approval_id, packet_sha256, word } = card;
             let about = About::Card { approval: approval_id.clone(), packet_sha256: packet_sha256.clone() };
@@ -293,12 +305,27 @@ pub(crate) async fn allow(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let (session, yes) = match opened(&gateway, who, &headers, request, read).await {
+    let (session, yes) = match signed::<Yes>(who, &headers, "allow", request).await {
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
     let at = Arc::clone(&gateway);
-    answered(gateway.seated(move |host| Ok(decide(&at, host, &session, &yes))).await)
+    let Yes { ticket, packet_sha256, passphrase, word, lasting } = yes;
+    let hand = Hand { ticket, word, passphrase };
+    let decide =
+        move |host: &dyn api::Host| Ok(decide(&at, host, &session, &hand, &packet_sha256, lasting.as_ref()));
+    answered(gateway.seated_at(Seat::Urgent, decide).await)
+}
+
+/// The session of a page of this host, and what it sent with a passphrase.
+pub(crate) async fn signed<T: DeserializeOwned>(
+    who: Who,
+    headers: &HeaderMap,
+    about: &str,
+    request: Request,
+) -> Result<(String, T), Error> {
+    let session = seated(who, headers)?.to_owned();
+    Ok((session, with_passphrase(about, request).await?))
 }
 
 /// What became of a signature.
@@ -309,6 +336,13 @@ pub(crate) enum Came<T> {
 }
 
 pub(crate) fn answered<T: serde::Serialize>(came: Result<Came<T>, Error>) -> Response {
+    let mut answer = told(came);
+    // What was read ahead of a connection is let go with it, and with that the passphrase.
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+fn told<T: serde::Serialize>(came: Result<Came<T>, Error>) -> Response {
     match came {
         Ok(Came::Wait(until)) => {
             let error = Error::new(Code::Unavailable, "the passphrase was wrong too often")
@@ -321,34 +355,26 @@ pub(crate) fn answered<T: serde::Serialize>(came: Result<Came<T>, Error>) -> Res
     }
 }
 
-fn read(given: &Value) -> Result<Yes, Error> {
-    only(given, &["ticket", "packet_sha256", "passphrase", "word", "lasting"])?;
-    let lasting = given.get("lasting").filter(|value| !value.is_null()).map(Lasting::deserialize);
-    Ok(Yes {
-        hand: Hand::read(given)?,
-        packet_sha256: field(given, "packet_sha256")?,
-        lasting: lasting.transpose().map_err(|e| Error::new(Code::Usage, format!("`lasting`: {e}")))?,
-    })
-}
-
 fn decide(
     gateway: &Gateway,
     host: &dyn api::Host,
     session: &str,
-    yes: &Yes,
+    hand: &Hand,
+    packet_sha256: &str,
+    lasting: Option<&Lasting>,
 ) -> Came<wire::approvals::Decided> {
-    let is_same = |about: &About| matches!(about, About::Card { packet_sha256, .. } if *packet_sha256 == yes.packet_sha256);
+    let is_same =
+        |about: &About| matches!(about, About::Card { packet_sha256: shown, .. } if shown == packet_sha256);
     gateway.people.sign(
         session,
-        &yes.hand,
+        hand,
         is_same,
         || gateway.now(),
         |about| {
             let About::Card { approval, packet_sha256 } = about else {
                 return Err(Error::new(Code::Conflict, "this card was not shown here, or is used up"));
             };
-            let passphrase = yes.hand.passphrase.as_bytes();
-            api::seat::allow(host, &approval, &packet_sha256, yes.lasting.as_ref(), passphrase)
+            api::seat::allow(host, &approval, &packet_sha256, lasting, &hand.passphrase.0)
         },
     )
 }
@@ -383,7 +409,7 @@ mod tests {
         let (ticket, word) = (ticket.reveal().to_owned(), word.map(str::to_owned));
         seats.about(
             session,
-            &Hand { ticket, word, passphrase: Zeroizing::default() },
+            &Hand { ticket, word, passphrase: Passphrase(zeroize::Zeroizing::default()) },
             |about| *about == card(),
             now,
         )

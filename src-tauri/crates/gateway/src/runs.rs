@@ -6,16 +6,17 @@
 )]
 
 use crate::answer::{BODY_BYTES_MAX, json, of, params, refusal, refusal_as};
+use crate::guard::Who;
 use crate::server::{Gateway, STREAMS_MAX};
 use crate::sse;
 use api::runs::{Follow, Part, Position};
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,60 +73,87 @@ fn key(headers: &HeaderMap) -> Option<String> {
     (!given.is_empty()).then(|| format!("run_api:{given}"))
 }
 
-async fn start(State(gateway): Served, request: Request) -> Response {
+async fn start(State(gateway): Served, Extension(who): Extension<Who>, request: Request) -> Response {
     let key = key(request.headers());
     match params(request).await {
-        Ok(given) => of(gateway.seated(move |host| api::runs::start(host, given, key)).await),
+        Ok(given) => of(gateway.seated(who, move |host| api::runs::start(host, given, key)).await),
         Err(error) => refusal(&error),
     }
 }
 
-async fn status(State(gateway): Served, Path(run): Path<String>) -> Response {
-    of(gateway.seated(move |host| api::runs::status(host, &run)).await)
+async fn status(State(gateway): Served, Extension(who): Extension<Who>, Path(run): Path<String>) -> Response {
+    of(gateway.seated(who, move |host| api::runs::status(host, &run)).await)
 }
 
-async fn cancel(State(gateway): Served, Path(run): Path<String>, request: Request) -> Response {
+async fn cancel(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(run): Path<String>,
+    request: Request,
+) -> Response {
     match params(request).await {
-        Ok(given) => of(gateway.seated(move |host| api::runs::cancel(host, &run, given)).await),
+        Ok(given) => of(gateway.seated(who, move |host| api::runs::cancel(host, &run, given)).await),
         Err(error) => refusal(&error),
     }
 }
 
-async fn approval(State(gateway): Served, Path(run): Path<String>, request: Request) -> Response {
+async fn approval(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(run): Path<String>,
+    request: Request,
+) -> Response {
     match params(request).await {
-        Ok(given) => of(gateway.seated(move |host| api::runs::approval(host, &run, given)).await),
+        Ok(given) => of(gateway.seated(who, move |host| api::runs::approval(host, &run, given)).await),
         Err(error) => refusal(&error),
     }
 }
 
 async fn respond(
     State(gateway): Served,
+    Extension(who): Extension<Who>,
     Path((run, question)): Path<(String, String)>,
     request: Request,
 ) -> Response {
     match params(request).await {
-        Ok(given) => of(gateway.seated(move |host| api::runs::respond(host, &run, &question, given)).await),
+        Ok(given) => {
+            of(gateway.seated(who, move |host| api::runs::respond(host, &run, &question, given)).await)
+        }
         Err(error) => refusal(&error),
     }
 }
 
-async fn message(State(gateway): Served, Path(run): Path<String>, request: Request) -> Response {
+async fn message(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(run): Path<String>,
+    request: Request,
+) -> Response {
     let key = key(request.headers());
     match params(request).await {
-        Ok(given) => of(gateway.seated(move |host| api::runs::message(host, &run, given, key)).await),
+        Ok(given) => of(gateway.seated(who, move |host| api::runs::message(host, &run, given, key)).await),
         Err(error) => refusal(&error),
     }
 }
 
-async fn goal(State(gateway): Served, Path(session): Path<String>, request: Request) -> Response {
+async fn goal(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(session): Path<String>,
+    request: Request,
+) -> Response {
     match params(request).await {
-        Ok(given) => of(gateway.seated(move |host| api::runs::goal(host, &session, given)).await),
+        Ok(given) => of(gateway.seated(who, move |host| api::runs::goal(host, &session, given)).await),
         Err(error) => refusal(&error),
     }
 }
 
-async fn session_runs(State(gateway): Served, Path(session): Path<String>) -> Response {
-    of(gateway.seated(move |host| api::runs::session_runs(host, &session)).await)
+async fn session_runs(
+    State(gateway): Served,
+    Extension(who): Extension<Who>,
+    Path(session): Path<String>,
+) -> Response {
+    of(gateway.seated(who, move |host| api::runs::session_runs(host, &session)).await)
 }
 
 async fn capabilities(State(gateway): Served) -> Response {
@@ -134,7 +162,7 @@ async fn capabilities(State(gateway): Served) -> Response {
 }
 
 /// The pairs of a query, the last of a name.
-fn pairs(query: &str) -> BTreeMap<String, String> {
+pub(crate) fn pairs(query: &str) -> BTreeMap<String, String> {
     let plain = |text: &str| {
         let spaced = text.replace('+', " ");
         percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -149,7 +177,7 @@ fn position(headers: &HeaderMap, query: &BTreeMap<String, String>) -> Position {
         return Position::EventId(id.to_owned());
     }
     if let Some(cursor) = query.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        return Position::Cursor(cursor.clone());
+        return of_cursor(cursor);
     }
     match query.get("after_seq").map(|text| (text, text.parse::<u64>())) {
         None => Position::Start,
@@ -159,8 +187,18 @@ fn position(headers: &HeaderMap, query: &BTreeMap<String, String>) -> Position {
     }
 }
 
+/// What a cursor is: one of ours, the name of an event, or its number.
+fn of_cursor(cursor: &str) -> Position {
+    match cursor.parse::<u64>() {
+        Ok(seq) => Position::AfterSeq(seq),
+        Err(_) if cursor.contains(':') => Position::EventId(cursor.to_owned()),
+        Err(_) => Position::Cursor(cursor.to_owned()),
+    }
+}
+
 async fn events(
     State(gateway): Served,
+    Extension(who): Extension<Who>,
     Path(run): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -169,21 +207,21 @@ async fn events(
     let position = position(&headers, &query);
     let accept = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     if accept.into_iter().any(|accept| accept.contains("text/event-stream")) {
-        return stream(gateway, run, position).await;
+        return stream(gateway, who, run, position).await;
     }
     let limit = query.get("limit").and_then(|text| text.parse().ok()).unwrap_or(PAGE_EVENTS);
     let page: Result<Value, wire::Error> =
-        gateway.seated(move |host| api::runs::page(host, &run, &position, limit)).await;
+        gateway.seated(who, move |host| api::runs::page(host, &run, &position, limit)).await;
     of(page)
 }
 
 /// Replays, then goes on live, until the run has ended, the client has gone, or the gateway stops.
-async fn stream(gateway: Arc<Gateway>, run: String, position: Position) -> Response {
+async fn stream(gateway: Arc<Gateway>, who: Who, run: String, position: Position) -> Response {
     let place = match gateway.place() {
         Ok(place) => place,
         Err(error) => return refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
     };
-    let begun = gateway.seated(move |host| {
+    let begun = gateway.seated(who, move |host| {
         let follow = Follow::begin(host, &run, position)?;
         Ok(if follow.is_over()? { None } else { Some(follow) })
     });

@@ -1,11 +1,15 @@
 //! The serving end: the listener, its threads, and who may come in by which door.
 
 use crate::answer::{method, refusal};
-use crate::guard::Guard;
+use crate::connections::{Connections, Visit};
+use crate::files::Files;
+use crate::guard::{Guard, Who};
 use crate::pages::{Pages, page};
 use crate::person::Seats;
-use crate::{Draw, Error, Token, commands, lasting, notices, person, runs};
+use crate::sessions::Given;
+use crate::{Draw, Error, Keeper, Token, commands, files, keeper, lasting, notices, outright, person, runs};
 use api::Host;
+use axum::Extension;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
@@ -13,6 +17,8 @@ use axum::http::{HeaderValue, Method};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -20,11 +26,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::task::JoinSet;
 use wire::Code;
 
 /// Commands that run at once; more wait their turn.
 const COMMANDS_MAX: usize = 16;
+/// Seats that only what a person waits for takes, so that no other commands hold it up.
+const URGENT_MAX: usize = 4;
+/// A client has this long to send the head of a request.
+const HEAD: Duration = Duration::from_secs(10);
+/// Bytes of a head.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Streams open at once.
 pub(crate) const STREAMS_MAX: usize = 16;
 /// What is under way when a host stops has this long to end.
@@ -38,6 +51,8 @@ pub struct Options {
     pub draw: Draw,
     /// The folder of the built UI.
     pub pages: Option<PathBuf>,
+    /// Whoever holds the keys of this host.
+    pub keeper: Arc<dyn Keeper>,
 }
 
 pub(crate) struct Gateway {
@@ -45,11 +60,24 @@ pub(crate) struct Gateway {
     pub(crate) guard: Guard,
     pub(crate) pages: Pages,
     pub(crate) people: Seats,
+    pub(crate) keeper: Arc<dyn Keeper>,
+    /// Wrong passphrases of the vault are counted by themselves: the right one lets nobody approve.
+    pub(crate) vault: Seats,
+    pub(crate) files: Files,
     address: SocketAddr,
+    connections: Connections,
     seats: Semaphore,
+    urgent: Semaphore,
     streams: AtomicUsize,
     /// Streams end by themselves, or stopping would wait for them.
     stopping: AtomicBool,
+}
+
+/// Which seats work takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seat {
+    Usual,
+    Urgent,
 }
 
 /// A link for a browser, which works once.
@@ -83,8 +111,8 @@ impl Gateway {
         self.host.now().0
     }
 
-    pub(crate) fn link(&self) -> Link {
-        let (token, expires_at) = self.guard.sessions.link(self.now());
+    pub(crate) fn link(&self, given: Given) -> Link {
+        let (token, expires_at) = self.guard.sessions.link(given, self.now());
         let url = format!("http://{}/#token={}", self.address, token.reveal());
         Link { token: token.reveal().to_owned(), url, expires_at }
     }
@@ -100,14 +128,28 @@ impl Gateway {
         Ok(Place(Arc::clone(self)))
     }
 
-    /// Runs what may block, when a seat is free.
+    /// Runs what may block for whoever asks, when a seat is free.
     pub(crate) async fn seated<T: Send + 'static>(
         &self,
+        who: Who,
+        work: impl FnOnce(&dyn Host) -> Result<T, wire::Error> + Send + 'static,
+    ) -> Result<T, wire::Error> {
+        self.seated_at(Seat::Usual, move |host| work(&api::Through::new(host, who.caller()))).await
+    }
+
+    /// As [`Self::seated`], at a seat of one kind, with the host as it is: whoever works here says for whom.
+    pub(crate) async fn seated_at<T: Send + 'static>(
+        &self,
+        seat: Seat,
         work: impl FnOnce(&dyn Host) -> Result<T, wire::Error> + Send + 'static,
     ) -> Result<T, wire::Error> {
         let host = Arc::clone(&self.host);
         let stopping = |_| wire::Error::new(Code::Unavailable, "the gateway is stopping");
-        let _seat = self.seats.acquire().await.map_err(stopping)?;
+        let seats = match seat {
+            Seat::Usual => &self.seats,
+            Seat::Urgent => &self.urgent,
+        };
+        let _seat = seats.acquire().await.map_err(stopping)?;
         tokio::task::spawn_blocking(move || work(&*host)).await.unwrap_or_else(|_| {
             Err(wire::Error::new(Code::Failed, "the command broke off; the store says what was recorded"))
         })
@@ -129,7 +171,13 @@ impl Server {
 
     /// A new link for a browser.
     pub fn link(&self) -> Link {
-        self.gateway.link()
+        self.gateway.link(Given::ToProgram)
+    }
+
+    /// The same, to be shown at a terminal and nowhere else: whoever opens it is the person there, and may make and open
+    /// keys.
+    pub fn link_at_terminal(&self) -> Link {
+        self.gateway.link(Given::AtTerminal)
     }
 
     /// Lets what is under way end, takes nothing new, and waits for that.
@@ -168,16 +216,21 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
     let gateway = Arc::new(Gateway {
         host,
         people: Seats::new(Arc::clone(&options.draw)),
+        keeper: options.keeper,
+        vault: Seats::new(Arc::clone(&options.draw)),
+        files: Files::new(Arc::clone(&options.draw)),
         guard: Guard::new(address, options.token, options.draw),
         pages: Pages::new(options.pages),
         address,
+        connections: Connections::new(),
         seats: Semaphore::new(COMMANDS_MAX),
+        urgent: Semaphore::new(URGENT_MAX),
         streams: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
-        .max_blocking_threads(COMMANDS_MAX + 2 * STREAMS_MAX)
+        .max_blocking_threads(2 * COMMANDS_MAX + URGENT_MAX + 2 * STREAMS_MAX)
         .thread_name("gateway")
         .enable_io()
         .enable_time()
@@ -196,24 +249,60 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
 /// does not hold the host.
 async fn run(gateway: Arc<Gateway>, listener: TcpListener, stopped: oneshot::Receiver<()>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-    let told = Arc::clone(&gateway);
-    let (ending, mut ended) = tokio::sync::watch::channel(false);
-    let until = async move {
-        // An answer to a dropped sender is a wish to stop as well.
-        drop(stopped.await);
-        told.stopping.store(true, Ordering::SeqCst);
-        let _ = ending.send(true);
-    };
-    let served = axum::serve(listener, routes(gateway)).with_graceful_shutdown(until);
-    let patience = async move {
-        if ended.wait_for(|ending| *ending).await.is_err() {
-            std::future::pending::<()>().await;
+    let (ending, ended) = watch::channel(false);
+    let router = routes(Arc::clone(&gateway));
+    let mut visits = JoinSet::new();
+    let mut stopped = std::pin::pin!(stopped);
+    loop {
+        tokio::select! {
+            // An answer to a dropped sender is a wish to stop as well.
+            _ = &mut stopped => break,
+            Some(_) = visits.join_next() => {}
+            came = listener.accept() => match came {
+                Ok((stream, _)) => {
+                    if let Some((visit, place)) = gateway.connections.enter() {
+                        let (gateway, ended) = (Arc::clone(&gateway), ended.clone());
+                        let router = router.clone().layer(Extension(Arc::clone(&visit)));
+                        visits.spawn(async move {
+                            visited(stream, router, &visit, ended).await;
+                            gateway.connections.leave(&visit);
+                            drop(place);
+                        });
+                    }
+                }
+                // The system has no more to give now; what ends gives some back.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            },
         }
-        tokio::time::sleep(ENDING).await;
-    };
-    tokio::select! {
-        _ = served.into_future() => {}
-        () = patience => {}
+    }
+    drop(listener);
+    gateway.stopping.store(true, Ordering::SeqCst);
+    let _ = ending.send(true);
+    let _ = tokio::time::timeout(ENDING, async { while visits.join_next().await.is_some() {} }).await;
+}
+
+/// One connection, until its end: the client's, the gateway's, or because its place is another's.
+async fn visited(
+    stream: tokio::net::TcpStream,
+    router: Router,
+    visit: &Visit,
+    mut ended: watch::Receiver<bool>,
+) {
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES_MAX);
+    let service = TowerToHyperService::new(router);
+    let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    let mut is_ending = false;
+    loop {
+        tokio::select! {
+            // What a client does wrong is its own.
+            _ = served.as_mut() => return,
+            () = visit.ended() => return,
+            _ = ended.wait_for(|ending| *ending), if !is_ending => {
+                is_ending = true;
+                served.as_mut().graceful_shutdown();
+            }
+        }
     }
 }
 
@@ -227,6 +316,14 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/offers", post(lasting::offers))
         .route("/api/session/objection", post(lasting::objection))
         .route("/api/session/overrule", post(lasting::overrule))
+        .route("/api/session/boot", post(outright::boot))
+        .route("/api/session/settle", post(outright::settle))
+        .route("/api/session/keys", post(keeper::state))
+        .route("/api/session/keys/make", post(keeper::make))
+        .route("/api/session/keys/unlock", post(keeper::unlock))
+        .route("/api/session/keys/lock", post(keeper::lock))
+        .route("/api/session/upload", post(files::upload))
+        .route("/api/session/download", post(files::download))
         .route("/api/commands", get(commands::table))
         .route("/api/notices", get(notices::stream))
         .route("/api/{name}", post(commands::command))
@@ -243,6 +340,9 @@ fn routes(gateway: Arc<Gateway>) -> Router {
 async fn admitted(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
     match gateway.guard.admit(request.method(), request.headers(), gateway.now()) {
         Ok(who) => {
+            if let Some(visit) = request.extensions().get::<Arc<Visit>>() {
+                visit.know();
+            }
             request.extensions_mut().insert(who);
             next.run(request).await
         }

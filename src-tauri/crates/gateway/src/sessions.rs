@@ -1,4 +1,4 @@
-//! Browsers: a link that works once becomes a session that a cookie carries. Both die with the host.
+//! Browsers: a link that works once becomes a session that its page carries. Both die with the host.
 
 use crate::{Draw, Token};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,18 @@ const LINKS_MAX: usize = 16;
 /// Sessions at once; a further one replaces the one that was used longest ago.
 const SESSIONS_MAX: usize = 64;
 
+/// Who was given a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// A program that has the host's token. It may hand it on to a person, or keep it.
+    ToProgram,
+    /// A person, who read it at a terminal of this host.
+    AtTerminal,
+}
+
 struct Kept {
     token: Token,
+    given: Given,
     ends_at: i64,
 }
 
@@ -42,39 +52,41 @@ impl Sessions {
     }
 
     /// A token that opens one session, and when it lapses.
-    pub(crate) fn link(&self, now: i64) -> (Token, i64) {
-        let kept = Kept { token: Token::new((self.draw)()), ends_at: now.saturating_add(LINK_MS_MAX) };
-        let given = (kept.token.clone(), kept.ends_at);
+    pub(crate) fn link(&self, given: Given, now: i64) -> (Token, i64) {
+        let ends_at = now.saturating_add(LINK_MS_MAX);
+        let kept = Kept { token: Token::new((self.draw)()), given, ends_at };
+        let made = (kept.token.clone(), kept.ends_at);
         let mut known = self.known(now);
         if known.links.len() >= LINKS_MAX {
             known.links.remove(0);
         }
         known.links.push(kept);
-        given
+        made
     }
 
     /// The session that a link opens, and when it ends unless it is used. A link works once.
     pub(crate) fn open(&self, link: &str, now: i64) -> Option<(Token, i64)> {
         let mut known = self.known(now);
         let at = known.links.iter().position(|kept| kept.token.is(link))?;
-        known.links.remove(at);
+        let Kept { given, .. } = known.links.remove(at);
         if known.sessions.len() >= SESSIONS_MAX
             && let Some((oldest, _)) = known.sessions.iter().enumerate().min_by_key(|(_, kept)| kept.ends_at)
         {
             known.sessions.remove(oldest);
         }
-        let kept = Kept { token: Token::new((self.draw)()), ends_at: now.saturating_add(IDLE_MS_MAX) };
-        let given = (kept.token.clone(), kept.ends_at);
+        let ends_at = now.saturating_add(IDLE_MS_MAX);
+        let kept = Kept { token: Token::new((self.draw)()), given, ends_at };
+        let opened = (kept.token.clone(), kept.ends_at);
         known.sessions.push(kept);
-        Some(given)
+        Some(opened)
     }
 
-    /// Whether this is a session; it goes on from now when it is. Answers when it ends.
-    pub(crate) fn used(&self, session: &str, now: i64) -> Option<i64> {
+    /// Whether this is a session; it goes on from now when it is. Answers when it ends, and to whom its link was given.
+    pub(crate) fn used(&self, session: &str, now: i64) -> Option<(i64, Given)> {
         let mut known = self.known(now);
         let kept = known.sessions.iter_mut().find(|kept| kept.token.is(session))?;
         kept.ends_at = now.saturating_add(IDLE_MS_MAX);
-        Some(kept.ends_at)
+        Some((kept.ends_at, kept.given))
     }
 
     /// Ends a session.

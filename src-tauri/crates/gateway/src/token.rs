@@ -2,8 +2,7 @@
 
 use crate::Error;
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 
 /// Name of the token's file in the store's folder.
@@ -49,24 +48,12 @@ impl Token {
     /// # Errors
     /// [`Error::Token`].
     pub fn keep(&self, dir: &Path) -> Result<(), Error> {
-        let (path, partial) = (dir.join(TOKEN_FILE), dir.join(format!("{TOKEN_FILE}.part")));
-        let said = |e: std::io::Error| Error::Token {
+        let path = dir.join(TOKEN_FILE);
+        disk::replace(&path, self.0.as_bytes()).map_err(|e| Error::Token {
             act: "written",
             path: path.display().to_string(),
             why: e.to_string(),
-        };
-        // Never written into a file that somebody else made and may read.
-        match std::fs::remove_file(&partial) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(said(e)),
-            _ => {}
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&partial).map_err(said)?;
-        file.write_all(self.0.as_bytes()).and_then(|()| file.sync_all()).map_err(said)?;
-        std::fs::rename(&partial, &path).map_err(said)
+        })
     }
 
     /// The token of the host that holds the store in `dir`.

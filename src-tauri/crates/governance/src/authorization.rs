@@ -6,6 +6,7 @@ use model::action::{ActionClass, ActionRequest};
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::{GrantId, ResourceId, UnixMs};
 use seal::{Digest, canon};
+use std::collections::BTreeSet;
 
 /// The right to perform one request once, now. It is taken by value, cannot be copied, and is made only by
 /// [`authorize`] (HK-6.2-2).
@@ -25,6 +26,8 @@ use seal::{Digest, canon};
 #[must_use = "an authorization is used by handing it to an executor"]
 pub struct Authorization {
     grant: CapabilityGrant,
+    /// What the grant names, to be asked about once for each of many items.
+    named: BTreeSet<String>,
     granted_at: UnixMs,
 }
 
@@ -85,7 +88,7 @@ impl Authorization {
     /// Whether a resource lies inside: named exactly, or, where the scope is a folder's (reading, a command),
     /// beneath a named folder.
     pub fn covers(&self, resource: &ResourceId) -> bool {
-        scope_covers(&self.grant, resource)
+        scope_covers(&self.grant, &self.named, resource)
     }
 }
 
@@ -116,12 +119,13 @@ pub fn authorize(
     demand(grant.action_class == request.action_class, "grant_class", || {
         format!("this grant is for `{}`, not for `{}`", grant.action_class, request.action_class)
     })?;
-    let outside = request.target_resources.iter().find(|resource| !scope_covers(grant, resource));
+    let named: BTreeSet<String> = grant.resource_scope.iter().cloned().collect();
+    let outside = request.target_resources.iter().find(|resource| !scope_covers(grant, &named, resource));
     if let Some(outside) = outside {
         return Err(Refusal::new("grant_scope", format!("`{outside}` is outside this grant")));
     }
     check_request(grant, request)?;
-    Ok(Authorization { grant: grant.clone(), granted_at: now })
+    Ok(Authorization { grant: grant.clone(), named, granted_at: now })
 }
 
 fn check_request(grant: &CapabilityGrant, request: &ActionRequest) -> Result<(), Refusal> {
@@ -131,9 +135,8 @@ fn check_request(grant: &CapabilityGrant, request: &ActionRequest) -> Result<(),
     })
 }
 
-fn scope_covers(grant: &CapabilityGrant, resource: &ResourceId) -> bool {
-    let text = resource.to_string();
-    if grant.resource_scope.contains(&text) {
+fn scope_covers(grant: &CapabilityGrant, named: &BTreeSet<String>, resource: &ResourceId) -> bool {
+    if named.contains(&resource.to_string()) {
         return true;
     }
     let folders = matches!(grant.filesystem_scope, FilesystemScope::ReadLease | FilesystemScope::Lease);

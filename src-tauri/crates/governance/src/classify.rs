@@ -1,17 +1,15 @@
 //! What an action is and what it touches, read from its typed body alone (HK-16.4, proof.md 1).
 
 use crate::paths::is_version_control;
-use model::action::{Action, ActionClass, ChangeItem, ReadItem};
+use crate::programs;
+use crate::standing::{Simple, simple_commands};
+use model::action::{Action, ActionClass, ChangeItem, Reach, ReadItem, Staged};
 use model::web::Fetch;
 use model::{RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeSet;
 
 /// Name and port that stand for any public host: a command that asks for the network and names none.
 const ANY_HOST: (&str, u16) = ("*", 0);
-
-/// Programs whose business is version control.
-const VCS_PROGRAMS: [&str; 11] =
-    ["git", "git-lfs", "hg", "svn", "jj", "fossil", "bzr", "cvs", "gh", "glab", "hub"];
 
 /// Subcommands of git that leave refs, index and objects as they are.
 const GIT_LOOKS: [&str; 22] = [
@@ -39,37 +37,18 @@ const GIT_LOOKS: [&str; 22] = [
     "--help",
 ];
 
-/// Programs that start what their arguments name, so that their arguments are looked through.
-const LAUNCHERS: [&str; 29] = [
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "fish",
-    "ksh",
-    "busybox",
-    "env",
-    "sudo",
-    "doas",
-    "xargs",
-    "nice",
-    "nohup",
-    "timeout",
-    "time",
-    "find",
-    "parallel",
-    "python",
-    "python3",
-    "perl",
-    "ruby",
-    "node",
-    "deno",
-    "bun",
-    "cmd",
-    "powershell",
-    "pwsh",
-    "setsid",
-    "watch",
+/// What makes a look of git more than one: other settings, other programs, other places.
+const GIT_BEYOND: [&str; 10] = [
+    "-c",
+    "--config-env",
+    "--exec-path",
+    "--git-dir",
+    "--work-tree",
+    "--output",
+    "--ext-diff",
+    "--textconv",
+    "--open-files-in-pager",
+    "-O",
 ];
 
 /// How grave a class is; a larger number is graver. No two classes are equal, so an order is always the same.
@@ -184,8 +163,10 @@ pub(crate) fn read_path(item: &ReadItem) -> &RelPath {
     match item {
         ReadItem::List { path, .. }
         | ReadItem::Read { path }
+        | ReadItem::Lines { path, .. }
         | ReadItem::Search { path, .. }
-        | ReadItem::Hash { path } => path,
+        | ReadItem::Hash { path }
+        | ReadItem::HashFolder { path } => path,
     }
 }
 
@@ -228,11 +209,21 @@ pub(crate) fn of_fetch(fetch: &Fetch) -> BTreeSet<ResourceId> {
     fetch.secrets().into_iter().map(ResourceId::Secret).chain([host]).collect()
 }
 
-/// What a request touches: what its action does, and every place that a staged run of it changed.
-pub fn resources_of(workspace: WorkspaceId, action: &Action, staged: &[ChangeItem]) -> Vec<ResourceId> {
+/// What a request touches: what its action does; every place that a staged run of it changed; and of a command that
+/// runs in the folder itself, the files that its words lead to.
+pub fn resources_of(
+    workspace: WorkspaceId,
+    action: &Action,
+    staged: Option<&Staged>,
+    reach: Option<&Reach>,
+) -> Vec<ResourceId> {
     let mut found: BTreeSet<ResourceId> = resources(workspace, action).into_iter().collect();
     let file = |path: &RelPath| ResourceId::File(workspace, path.clone());
-    found.extend(staged.iter().flat_map(changed_paths).map(file));
+    match (staged, reach) {
+        (Some(staged), _) => found.extend(staged.items.iter().flat_map(changed_paths).map(file)),
+        (None, Some(reach)) => found.extend(reach.files.iter().map(file)),
+        (None, None) => {}
+    }
     found.into_iter().collect()
 }
 
@@ -241,24 +232,39 @@ fn changes_version_control(argv: &[String]) -> bool {
     let Some((program, arguments)) = argv.split_first() else {
         return false;
     };
-    let program = program_name(program);
-    if program == "git" {
-        let first = arguments.first().map(String::as_str);
-        return !first.is_none_or(|word| GIT_LOOKS.contains(&word));
+    if programs::name(program) == "git" {
+        return !only_looks(arguments);
     }
-    if VCS_PROGRAMS.contains(&program.as_str()) {
+    if programs::is_version_control(program) {
         return true;
     }
-    LAUNCHERS.contains(&program.as_str()) && arguments.iter().any(|argument| names_a_vcs_program(argument))
+    // What a shell would run is read command by command, where it can be read for sure.
+    if let ([shell, flag, _], Ok(simple)) = (argv, simple_commands(argv))
+        && programs::is_read_shell(shell)
+        && flag.ends_with('c')
+        && simple.iter().all(|one| one.words.first().is_some_and(Option::is_some))
+    {
+        let words =
+            |one: &Simple| one.words.iter().map(|w| w.clone().unwrap_or_default()).collect::<Vec<_>>();
+        return simple.iter().any(|one| changes_version_control(&words(one)));
+    }
+    programs::starts_programs(program)
+        && arguments.iter().any(|argument| programs::mentions_version_control(argument))
 }
 
-/// `/usr/bin/Git.EXE` is `git`; `python3.13` is `python3`.
-fn program_name(word: &str) -> String {
-    let last = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
-    last.split('.').next().unwrap_or(&last).to_owned()
-}
-
-fn names_a_vcs_program(argument: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    argument.split(|c| !is_word(c)).any(|word| VCS_PROGRAMS.contains(&word.to_ascii_lowercase().as_str()))
+/// Whether git is only asked for what it has. Settings of a hostile repository may still start programs; they stay
+/// inside the walls, where the command runs staged like every other.
+fn only_looks(arguments: &[String]) -> bool {
+    let beyond = |word: &String| {
+        let name = word.split('=').next().unwrap_or(word);
+        GIT_BEYOND.contains(&name) || (word.starts_with("-c") && !word.starts_with("--"))
+    };
+    let mut rest = arguments.iter();
+    let first = loop {
+        match rest.next().map(String::as_str) {
+            Some("--no-pager" | "-P" | "--no-optional-locks" | "--literal-pathspecs") => {}
+            first => break first,
+        }
+    };
+    first.is_none_or(|word| GIT_LOOKS.contains(&word)) && !arguments.iter().any(beyond)
 }

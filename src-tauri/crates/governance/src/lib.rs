@@ -37,6 +37,7 @@ mod classify;
 pub mod grant;
 mod paths;
 mod policy;
+mod programs;
 mod refusal;
 pub mod risk;
 pub mod standing;
@@ -44,11 +45,12 @@ pub mod witness;
 
 pub use authorization::{Authorization, authorize};
 pub use classify::{changed_paths, classify, gravity, resources, resources_of};
-pub use paths::{PathKind, path_kind};
+pub use paths::{PathKind, is_secret, names_secret, path_kind};
 pub use policy::{
-    CedarAsk, DRAFT, Permissions, PolicyEngine, Question, READONLY, RuleEffect, RuleScope, RuleText, Trial,
-    hypothetical, summary,
+    CedarAsk, DRAFT, PART, Permissions, PolicyEngine, Question, READONLY, RuleEffect, RuleScope, RuleText,
+    Trial, hypothetical, summary,
 };
+pub use programs::{names_version_control, starts_programs};
 pub use refusal::Refusal;
 
 #[cfg(test)]

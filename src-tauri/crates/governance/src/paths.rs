@@ -1,6 +1,7 @@
 //! Which paths are delicate, by their names: keys and credentials, and files that act later as code.
 
 use model::RelPath;
+use model::action::ReadItem;
 
 /// How delicate a path is, the gravest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,19 +65,55 @@ const SECRET_ENDINGS: [&str; 14] = [
     ".mobileprovision",
 ];
 
-/// Names that begin like secrets and are made to be shared.
-const SHARED_ENDINGS: [&str; 5] = [".example", ".sample", ".template", ".dist", ".pub"];
+/// Names that begin or end like secrets and are made to be shared; bundles of public certificates among them.
+const SHARED_ENDINGS: [&str; 8] =
+    [".example", ".sample", ".template", ".dist", ".pub", "cacert.pem", "ca-bundle.pem", "roots.pem"];
 
-/// Folders whose content acts later as code or configuration.
-const ACTING_FOLDERS: [&str; 10] =
-    [".git", ".hg", ".svn", ".jj", ".husky", ".vscode", ".idea", "autostart", "launchagents", ".hermit"];
+/// Endings of programs: `secrets.rs` is about secrets and holds none.
+const SOURCE_ENDINGS: [&str; 10] =
+    [".rs", ".go", ".ts", ".tsx", ".java", ".kt", ".cs", ".swift", ".scala", ".md"];
 
-/// Files that act later as code or configuration.
-const ACTING_NAMES: [&str; 22] = [
+/// Folders whose content runs or configures something later, by name.
+const ACTING_FOLDERS: [&str; 15] = [
+    // Version control: hooks, filters, configuration.
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".husky",
+    // Editors: tasks and settings that start programs.
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    // Desktops and this program.
+    "autostart",
+    "launchagents",
+    ".hermit",
+    // Builds and checks on servers.
+    ".circleci",
+    ".buildkite",
+    ".gitea",
+    ".forgejo",
+];
+
+/// Folders inside others whose content does: both names, one in the other.
+const ACTING_INSIDE: [(&str, &str); 6] = [
+    (".github", "workflows"),
+    (".github", "actions"),
+    (".config", "fish"),
+    (".config", "git"),
+    (".config", "systemd"),
+    (".cargo", "config.toml"),
+];
+
+/// Files that run or configure something later, by name.
+const ACTING_NAMES: [&str; 80] = [
+    // Shells, editors and sessions.
     ".bashrc",
     ".bash_profile",
     ".bash_login",
     ".bash_logout",
+    ".bash_aliases",
     ".profile",
     ".zshrc",
     ".zshenv",
@@ -87,14 +124,93 @@ const ACTING_NAMES: [&str; 22] = [
     ".kshrc",
     ".inputrc",
     ".envrc",
-    ".gitconfig",
-    ".gitmodules",
-    ".gitattributes",
     ".vimrc",
+    ".exrc",
     ".xinitrc",
     ".xprofile",
     "authorized_keys",
     "crontab",
+    // Version control.
+    ".gitconfig",
+    ".gitmodules",
+    ".gitattributes",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    // Build tools: each runs what stands in it.
+    "makefile",
+    "gnumakefile",
+    "justfile",
+    "rakefile",
+    "gemfile",
+    "vagrantfile",
+    "jenkinsfile",
+    "dockerfile",
+    "containerfile",
+    "procfile",
+    "brewfile",
+    "taskfile.yml",
+    "taskfile.yaml",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+    "compose.yml",
+    "compose.yaml",
+    "cmakelists.txt",
+    "cmakepresets.json",
+    "configure",
+    "configure.ac",
+    "meson.build",
+    "sconstruct",
+    "wscript",
+    "build.bazel",
+    "workspace.bazel",
+    "pom.xml",
+    "build.sbt",
+    "mix.exs",
+    "flake.nix",
+    "shell.nix",
+    "default.nix",
+    // Languages: install scripts, test set-up, plugins.
+    "package.json",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    "bunfig.toml",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "conftest.py",
+    "noxfile.py",
+    "fabfile.py",
+    "tox.ini",
+    "pytest.ini",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "cargo.toml",
+    "build.rs",
+    "rust-toolchain.toml",
+    "composer.json",
+    // Servers that build.
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    "azure-pipelines.yml",
+];
+
+/// Endings of names of files that do.
+const ACTING_ENDINGS: [&str; 14] = [
+    ".gradle",
+    ".gradle.kts",
+    ".mk",
+    ".cmake",
+    ".gemspec",
+    ".pth",
+    ".config.js",
+    ".config.cjs",
+    ".config.mjs",
+    ".config.ts",
+    ".config.mts",
+    ".desktop",
+    ".service",
+    ".code-workspace",
 ];
 
 /// How delicate a path is; case does not matter, nor do dots and spaces at the end of a part, which some file
@@ -106,12 +222,36 @@ pub fn path_kind(path: &RelPath) -> PathKind {
     if parts.iter().any(|part| SECRET_FOLDERS.contains(part)) || is_secret_name(name) {
         return PathKind::Secret;
     }
-    let workflows =
-        parts.windows(2).any(|pair| matches!(pair, [".github", "workflows"] | [".config", "fish"]));
-    if workflows || parts.iter().any(|part| ACTING_FOLDERS.contains(part)) || ACTING_NAMES.contains(&name) {
+    let inside = |(outer, inner): &(&str, &str)| parts.windows(2).any(|pair| pair == [*outer, *inner]);
+    let acts = parts.iter().any(|part| ACTING_FOLDERS.contains(part))
+        || ACTING_INSIDE.iter().any(inside)
+        || ACTING_NAMES.contains(&name)
+        || ACTING_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    if acts {
         return PathKind::ActsLater;
     }
     if parts.iter().any(|part| part.starts_with('.')) { PathKind::Hidden } else { PathKind::Plain }
+}
+
+/// Whether what is at a path looks like a key, a password or a token, or holds such. A folder is one when all its
+/// content is; one that is called like a secret file is a folder like others.
+pub fn is_secret(path: &RelPath, is_folder: bool) -> bool {
+    match is_folder {
+        true => path.join(b"x").is_ok_and(|inside| path_kind(&inside) == PathKind::Secret),
+        false => path_kind(path) == PathKind::Secret,
+    }
+}
+
+/// Whether a look names a secret, by its path or by its glob: then a person is asked, and after the yes it is looked
+/// at. A look that names none is told which places were left out.
+pub fn names_secret(item: &ReadItem) -> bool {
+    let at = crate::classify::read_path(item);
+    if path_kind(at) == PathKind::Secret {
+        return true;
+    }
+    let ReadItem::Search { glob: Some(glob), .. } = item else { return false };
+    let name = RelPath::from_bytes(glob.trim_start_matches(['*', '/']).as_bytes());
+    name.is_ok_and(|name| path_kind(&name) == PathKind::Secret)
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -119,8 +259,9 @@ fn is_secret_name(name: &str) -> bool {
         return false;
     }
     let begins = [".env.", "secrets.", "service-account", "service_account"];
+    let source = SOURCE_ENDINGS.iter().any(|ending| name.ends_with(ending));
     SECRET_NAMES.contains(&name)
-        || begins.iter().any(|start| name.starts_with(start))
+        || (!source && begins.iter().any(|start| name.starts_with(start)))
         || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 

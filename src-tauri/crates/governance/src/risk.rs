@@ -47,6 +47,7 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
     for class in classes {
         let (band, reason) = match (class, &request.staged) {
             (ActionClass::ExecuteCommand, Some(staged)) => ran_already(staged),
+            (ActionClass::DeleteLocal, _) if facts.lost == 0 => nothing_lost(facts),
             _ => by_class(*class),
         };
         risk.at_least(band, reason);
@@ -62,12 +63,7 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
     add_reversibility(&mut risk, request);
     let changes = classes.iter().any(|class| class.is_important());
     if facts.untrusted_in_context && changes {
-        let raised = match risk.band {
-            RiskBand::Low => RiskBand::Moderate,
-            RiskBand::Moderate | RiskBand::High => RiskBand::High,
-            RiskBand::Critical => RiskBand::Critical,
-        };
-        risk.at_least(raised, "the proposer had read untrusted content");
+        risk.at_least(RiskBand::Moderate, "the model had read files or names that may contain instructions");
     }
     risk
 }
@@ -81,11 +77,19 @@ fn ran_already(staged: &Staged) -> (RiskBand, &'static str) {
     }
 }
 
+/// What is only moved is all still there, and so is all when an empty folder goes.
+const fn nothing_lost(facts: &Facts) -> (RiskBand, &'static str) {
+    match facts.moves {
+        0 => (RiskBand::Low, "removes folders with nothing in them"),
+        _ => (RiskBand::Low, "moves files; nothing is lost"),
+    }
+}
+
 const fn by_class(class: ActionClass) -> (RiskBand, &'static str) {
     match class {
         ActionClass::ReadLocal => (RiskBand::Low, "only looks"),
         ActionClass::WriteLocal => (RiskBand::Low, "writes files"),
-        ActionClass::DeleteLocal => (RiskBand::Moderate, "deletes files, whose bytes are kept"),
+        ActionClass::DeleteLocal => (RiskBand::Moderate, "deletes files; a copy of each is kept"),
         ActionClass::ExecuteCommand => {
             (RiskBand::High, "runs a program, whose effects are only partly undone")
         }
@@ -106,14 +110,14 @@ const fn by_class(class: ActionClass) -> (RiskBand, &'static str) {
 fn add_places(risk: &mut Risk, facts: &Facts) {
     let places = |number: i64| count(usize::try_from(number).unwrap_or(usize::MAX), "place");
     if facts.overwrites > 0 {
-        risk.at_least(RiskBand::Moderate, "replaces files, whose bytes are kept");
+        risk.at_least(RiskBand::Moderate, "replaces files; a copy of each is kept");
     }
-    let losses = facts.deletes.saturating_add(facts.overwrites);
-    if losses >= WIDE_LOSSES || facts.targets >= WIDE_TARGETS {
-        risk.at_least(
-            RiskBand::High,
-            format!("wide: {}, {losses} of them lost or replaced", places(facts.targets)),
-        );
+    if facts.lost >= WIDE_LOSSES || facts.targets >= WIDE_TARGETS {
+        let lost = match facts.lost {
+            0 => "nothing is lost".to_owned(),
+            lost => format!("{lost} of them lost or replaced, and a copy of each is kept"),
+        };
+        risk.at_least(RiskBand::Moderate, format!("wide: {}, {lost}", places(facts.targets)));
     }
     if facts.secret_paths > 0 {
         let reason = format!("{} that look like keys, passwords or tokens", places(facts.secret_paths));
@@ -138,26 +142,34 @@ fn add_places(risk: &mut Risk, facts: &Facts) {
 }
 
 fn add_command(risk: &mut Risk, request: &ActionRequest, facts: &Facts) {
-    if matches!(request.action, Action::Command { .. }) && !facts.confined() {
-        risk.at_least(RiskBand::Critical, "no walls would stand around the program");
+    if !matches!(request.action, Action::Command { .. }) || facts.isolated() {
+        return;
     }
+    risk.at_least(
+        RiskBand::Critical,
+        match facts.confined() {
+            true => "without bubblewrap it could change permissions and times of files outside the folder",
+            false => "no sandbox would hold the program",
+        },
+    );
 }
 
 /// What Hermit knows of the way back, and what the proposer admits; the worse one counts.
 fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
-    let known = match &request.staged {
-        Some(_) => Reversibility::Reversible,
-        None => reversibility(&request.action),
-    };
+    let known = known_way_back(request);
     match request.reversibility_hint {
         Reversibility::NoEffect | Reversibility::Reversible => {}
         Reversibility::Partial if known == Reversibility::Partial => {}
-        Reversibility::Partial => risk.at_least(RiskBand::High, "the proposer says it is only partly undone"),
+        // What cannot be taken back at all is not made graver by a milder word.
+        Reversibility::Partial if known == Reversibility::Irreversible => {}
+        Reversibility::Partial => {
+            risk.at_least(RiskBand::High, "the model says it can only be undone in part")
+        }
         Reversibility::Irreversible if known == Reversibility::Irreversible => {
             risk.at_least(RiskBand::High, "what is sent cannot be taken back");
         }
         Reversibility::Irreversible => {
-            risk.at_least(RiskBand::Critical, "the proposer says it cannot be undone");
+            risk.at_least(RiskBand::Critical, "the model says it cannot be undone");
         }
     }
 }
@@ -170,7 +182,41 @@ pub const fn reversibility(action: &Action) -> Reversibility {
             Reversibility::Reversible
         }
         Action::Fetch(fetch) if !fetch.method.changes() => Reversibility::NoEffect,
-        Action::Fetch(_) | Action::Command { network: true, .. } => Reversibility::Irreversible,
-        Action::Command { network: false, .. } => Reversibility::Partial,
+        Action::Fetch(_) => Reversibility::Irreversible,
+        // Its changes of files are put back as far as they were kept; what it sends is not.
+        Action::Command { .. } => Reversibility::Partial,
+    }
+}
+
+/// Whether something may leave the machine.
+pub(crate) const fn sends(action: &Action) -> bool {
+    match action {
+        Action::Command { network, .. } => *network,
+        Action::Fetch(fetch) => fetch.method.changes(),
+        Action::Observe { .. }
+        | Action::Change { .. }
+        | Action::Vcs { .. }
+        | Action::Remember { .. }
+        | Action::Rollback { .. } => false,
+    }
+}
+
+/// How far a request can be taken back, with what a staged run of it is known to do.
+pub const fn known_way_back(request: &ActionRequest) -> Reversibility {
+    match &request.staged {
+        // What is carried over is files alone, and what was there before each is kept.
+        Some(staged) if staged.items.is_empty() => Reversibility::NoEffect,
+        Some(_) => Reversibility::Reversible,
+        None => reversibility(&request.action),
+    }
+}
+
+/// How far a request can be taken back: the worse of what Hermit knows and what the proposer admits. Risk, card and
+/// receipt say this and nothing else.
+pub const fn way_back(request: &ActionRequest) -> Reversibility {
+    match (known_way_back(request), request.reversibility_hint) {
+        (Reversibility::Irreversible, _) | (_, Reversibility::Irreversible) => Reversibility::Irreversible,
+        (Reversibility::Partial, _) | (_, Reversibility::Partial) => Reversibility::Partial,
+        (known @ (Reversibility::NoEffect | Reversibility::Reversible), _) => known,
     }
 }

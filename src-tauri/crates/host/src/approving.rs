@@ -4,12 +4,13 @@
 use crate::chance::{OsEntropy, SystemClock};
 use crate::keys::APPROVAL_FILE;
 use crate::{Error, Home};
+use kernel::command::person::{Matter, Signed};
 use keychain::ApprovalKey;
 use model::approval::{ApprovalPacket, Choice, Surface};
 use model::policy::RiskBand;
 use model::standing::StandingGrant;
 use model::{Clock as _, GrantId, PrincipalId};
-use seal::SeedSigner;
+use seal::{Digest, SeedSigner};
 use std::time::{Duration, Instant};
 
 /// Signs for one person on one surface.
@@ -110,6 +111,12 @@ impl ApprovalSeat {
         governance::standing::sign(&grant, signer).map_err(|e| signing(e.to_string()))
     }
 
+    fn decided(&self, log_id: &str, matter: Matter, subject: Digest) -> Result<Signed, Error> {
+        let closed = || Error::Signing("the approval key is not open".to_owned());
+        let (key, _) = self.open.as_ref().ok_or_else(closed)?;
+        Ok(Signed::of(log_id, matter, subject, SystemClock.now(), key)?)
+    }
+
     /// Lets go of the key.
     pub fn close(&mut self) {
         self.open = None;
@@ -122,6 +129,20 @@ impl ApprovalSeat {
             self.open = None;
         }
     }
+}
+
+/// Every line of the card of a packet, as the host tells it.
+pub fn card_lines(packet: &ApprovalPacket) -> Vec<wire::approvals::Line> {
+    governance::approval::card(packet).lines.into_iter().map(api::card_line).collect()
+}
+
+/// Every value that a signature of these bytes covers, as `pointer = value`.
+///
+/// # Errors
+/// Why the bytes are no packet.
+pub fn signed_values(packet: &[u8]) -> Result<Vec<String>, String> {
+    let all = governance::approval::values(packet, "", 0, usize::MAX);
+    all.map(|found| found.lines).map_err(|refusal| refusal.reason)
 }
 
 /// The yes of a person at a page of this host, who gave the passphrase with it. The key is open for this one signature:
@@ -145,6 +166,31 @@ pub(crate) fn sign_standing_at_page(
     at_page(home, passphrase)?.sign_standing(draft).map_err(Error::to_wire)
 }
 
+/// As [`sign_at_page`], what only a person decides in the store `log_id`.
+pub(crate) fn decide_at_page(
+    home: &Home,
+    log_id: &str,
+    matter: Matter,
+    subject: Digest,
+    passphrase: &[u8],
+) -> Result<Signed, wire::Error> {
+    let seat = at_page(home, passphrase)?;
+    seat.decided(log_id, matter, subject).map_err(Error::to_wire)
+}
+
+/// The same at a terminal.
+pub(crate) fn sign_decision(
+    home: &Home,
+    log_id: &str,
+    matter: Matter,
+    subject: Digest,
+    passphrase: &[u8],
+) -> Result<Signed, Error> {
+    let mut seat = ApprovalSeat::at_terminal(home.clone());
+    seat.unlock(passphrase)?;
+    seat.decided(log_id, matter, subject)
+}
+
 /// A seat whose key was opened by what a person typed on a page.
 fn at_page(home: &Home, passphrase: &[u8]) -> Result<ApprovalSeat, wire::Error> {
     let mut seat = ApprovalSeat::new(home.clone(), Surface::Browser);
@@ -152,7 +198,19 @@ fn at_page(home: &Home, passphrase: &[u8]) -> Result<ApprovalSeat, wire::Error> 
         return Err(wire::Error::new(wire::Code::KeyLocked, "this store has no approval key")
             .hint("make it at a terminal: `hermit keys init`"));
     }
-    seat.unlock(passphrase).map_err(Error::to_wire)?;
+    seat.unlock(passphrase).map_err(|error| match error {
+        // Whoever reads this is told nothing of this machine.
+        Error::Keys(keychain::Error::WrongPassphrase { .. }) => wire::Error::new(
+            wire::Code::KeyLocked,
+            "the passphrase is wrong: it does not open the approval key",
+        )
+        .hint("type it again; nothing was changed"),
+        other => {
+            tracing::warn!(error = %other, "the approval key cannot be opened");
+            wire::Error::new(wire::Code::Unavailable, "the approval key cannot be opened here")
+                .hint("`hermit doctor` on the machine itself says why")
+        }
+    })?;
     Ok(seat)
 }
 

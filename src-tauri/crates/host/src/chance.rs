@@ -1,7 +1,8 @@
 //! The system's time and chance.
 
 use model::{Clock, Entropy, UnixMs};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The system's clock.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,6 +13,11 @@ impl Clock for SystemClock {
         // A clock before 1970 is wrong by decades; zero is as wrong and harms nothing.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         UnixMs(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        static BEGAN: OnceLock<Instant> = OnceLock::new();
+        u64::try_from(BEGAN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{Error, Home};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Its name in the store's folder.
@@ -27,9 +28,12 @@ pub struct Config {
     /// Servers of models that have a key: every call to one takes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub providers: Vec<Provider>,
-    /// Tokens that prompt and answer of a model may have together; 4096 when absent.
+    /// Tokens that prompt and answer of a model may have together, where nothing is set for the model itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
+    /// What is set for single models.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelSettings>,
     /// A second file for the newest signed head, best on another disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pin_file: Option<PathBuf>,
@@ -54,7 +58,70 @@ pub struct Provider {
     pub secret: String,
 }
 
+/// What is set for one model; what is absent is asked of its server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Its address, such as `openai:http://127.0.0.1:8080/v1#qwen`.
+    pub address: String,
+    /// Tokens that prompt and answer may have together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<u32>,
+    /// Tokens of one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<u32>,
+    /// `own` for the model's own, or a number from 0 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<String>,
+    /// How tools are offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<reasoning::Mode>,
+    /// Whether all tools are offered; to a small model only a few are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_tools: Option<bool>,
+    /// US dollars for a million tokens that it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_in: Option<String>,
+    /// US dollars for a million tokens that it writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_out: Option<String>,
+    /// Parameters that its server has refused; Hermit writes them down itself.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub without: BTreeSet<String>,
+}
+
+impl ModelSettings {
+    /// The temperature in thousandths, when one is set: none inside for the model's own.
+    ///
+    /// # Errors
+    /// In words, when it is neither.
+    pub fn temperature_milli(&self) -> Result<Option<Option<u32>>, String> {
+        let Some(text) = self.temperature.as_deref() else { return Ok(None) };
+        if text == "own" {
+            return Ok(Some(None));
+        }
+        let number = text.parse::<f64>().ok().filter(|number| (0.0..=2.0).contains(number));
+        let number =
+            number.ok_or_else(|| format!("`{text}` is no temperature; it is `own`, or from 0 to 2"))?;
+        Ok(Some(Some((number * 1000.0).round() as u32)))
+    }
+}
+
 impl Config {
+    /// What is set for a model.
+    pub fn model(&self, address: &str) -> Option<&ModelSettings> {
+        self.models.iter().find(|one| one.address == address)
+    }
+
+    /// Takes what is set for a model in place of what was; an entry that sets nothing is left out.
+    pub fn set_model(&mut self, settings: ModelSettings) {
+        self.models.retain(|one| one.address != settings.address);
+        let nothing = ModelSettings { address: settings.address.clone(), ..ModelSettings::default() };
+        if settings != nothing {
+            self.models.push(settings);
+        }
+    }
+
     /// Bytes of content in files from which on a person is told to make room.
     #[must_use]
     pub fn content_quota(&self) -> u64 {
@@ -82,6 +149,15 @@ impl Config {
         }
     }
 
+    /// The settings to work with: the standard ones, and a word in the log, where the file cannot be used. What stands
+    /// in it may stop new work; it must not stop a halt, a look, or what is under way.
+    pub fn in_force(home: &Home) -> Self {
+        Self::load(home).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the standard settings are in force");
+            Self::default()
+        })
+    }
+
     /// Handle of the key for a server, when it has one.
     pub fn secret_for(&self, url: &str) -> Option<String> {
         self.providers.iter().find(|provider| provider.url == url).map(|provider| provider.secret.clone())
@@ -92,11 +168,10 @@ impl Config {
     /// # Errors
     /// [`Error::Io`].
     pub fn save(&self, home: &Home) -> Result<(), Error> {
-        let (path, beside) = (home.path(FILE), home.path("config.json.new"));
+        let path = home.path(FILE);
         let text = serde_json::to_vec_pretty(self)
             .map_err(|e| Error::Config { path: path.display().to_string(), why: e.to_string() })?;
-        std::fs::write(&beside, text).map_err(|e| Error::io("write", &beside, &e))?;
-        std::fs::rename(&beside, &path).map_err(|e| Error::io("write", &path, &e))
+        disk::replace(&path, &text).map_err(|e| Error::io("write", &path, &e))
     }
 
     /// The authorities' file in force.

@@ -52,7 +52,7 @@ pub fn add_witness(home: &Home, key: &WitnessKey, url: &str, quorum: Option<usiz
     let text = made.to_text("");
     Policy::parse(&text)
         .map_err(|e| Error::Config { path: path.display().to_string(), why: e.to_string() })?;
-    std::fs::write(&path, text).map_err(|e| Error::io("write", &path, &e))?;
+    disk::replace(&path, text.as_bytes()).map_err(|e| Error::io("write", &path, &e))?;
     Ok(made)
 }
 

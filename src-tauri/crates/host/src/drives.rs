@@ -6,6 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How long a drive that broke off is left alone before it is tried again, the first time.
+const RETRY_FIRST: Duration = Duration::from_secs(1);
+/// And at most; each time it is twice as long.
+const RETRY_MOST: Duration = Duration::from_secs(60);
+
 /// Tasks driven at the same time; others wait for a free thread.
 const AT_ONCE_MAX: usize = 8;
 
@@ -35,7 +40,23 @@ struct Board {
     at_work: BTreeMap<TaskId, bool>,
     queue: VecDeque<TaskId>,
     ended: BTreeMap<TaskId, Ended>,
+    /// How long a task that broke off is left alone.
+    patience: BTreeMap<TaskId, Duration>,
     closing: bool,
+}
+
+impl Board {
+    /// How long the task is left alone now that it broke off again.
+    fn wait_of(&mut self, task: TaskId) -> Duration {
+        let wait = self.patience.get(&task).map_or(RETRY_FIRST, |last| (*last * 2).min(RETRY_MOST));
+        self.patience.insert(task, wait);
+        wait
+    }
+}
+
+/// Whether what broke a drive off may pass by itself: a full disk, a file system or a machine that failed.
+const fn passes(code: wire::Code) -> bool {
+    matches!(code, wire::Code::DiskFull | wire::Code::Failed | wire::Code::Unavailable)
 }
 
 /// The drives of one owner.
@@ -99,17 +120,46 @@ impl Drives {
                 }
             };
             let mut board = self.board();
+            let retry = match &result {
+                Ended::Failed(error) if passes(error.code) => Some(board.wait_of(task)),
+                _ => {
+                    board.patience.remove(&task);
+                    None
+                }
+            };
             match board.at_work.get_mut(&task) {
-                Some(again) if *again && matches!(result, Ended::Stands(_)) => *again = false,
+                // Whoever woke it meanwhile wants it driven from here on, however the drive before has ended.
+                Some(again) if *again => *again = false,
                 _ => {
                     board.at_work.remove(&task);
                     board.ended.insert(task, result);
                     self.fill(&mut board);
                     self.changed.notify_all();
-                    return;
+                    drop(board);
+                    return retry.into_iter().for_each(|wait| self.retry(task, wait));
                 }
             }
         }
+    }
+
+    /// Leaves a task that broke off alone for a while, and drives it again, unless somebody was faster or the host ends.
+    fn retry(self: &Arc<Self>, task: TaskId, wait: Duration) {
+        let until = Instant::now() + wait;
+        let mut board = self.board();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            // Taken up by somebody else, it has no end of its own any more.
+            if board.closing || !matches!(board.ended.get(&task), Some(Ended::Failed(_))) {
+                return;
+            }
+            if left.is_zero() {
+                break;
+            }
+            board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(board);
+        tracing::info!(%task, "a drive that broke off is taken up again");
+        self.wake(task);
     }
 
     /// Waits until the task is not driven any more, at most `patience`.
@@ -131,6 +181,7 @@ impl Drives {
         let mut board = self.board();
         board.closing = true;
         board.queue.clear();
+        self.changed.notify_all();
     }
 
     /// Waits until nothing is at work and nothing waits to be.

@@ -113,15 +113,39 @@ impl Egress for Outbound {
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, EgressError> {
+        self.exchange(url, secret, Some(body), timeout_ms, on_chunk)
+    }
+
+    fn get(
+        &self,
+        url: &str,
+        secret: Option<&str>,
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError> {
+        self.exchange(url, secret, None, timeout_ms, on_chunk)
+    }
+}
+
+impl Outbound {
+    /// Posts a body, or asks for what is there.
+    fn exchange(
+        &self,
+        url: &str,
+        secret: Option<&str>,
+        body: Option<&[u8]>,
+        timeout_ms: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError> {
         let agent = self.agent(url, timeout_ms)?;
         let bearer = secret.map(|handle| self.bearer(handle, url)).transpose()?;
         let (send, receive) = sync_channel::<Piece>(16);
-        let (url, body) = (url.to_owned(), body.to_vec());
+        let (url, body) = (url.to_owned(), body.map(<[u8]>::to_vec));
         // ureq waits without a word; a thread of its own lets the caller be asked meanwhile. When the caller stops,
         // the channel closes, and the thread ends with the next piece or its timeout.
         std::thread::Builder::new()
             .name("egress".to_owned())
-            .spawn(move || talk(&agent, &url, bearer.as_ref(), &body, timeout_ms, &send))
+            .spawn(move || talk(&agent, &url, bearer.as_ref(), body.as_deref(), timeout_ms, &send))
             .map_err(|e| EgressError::Unreachable(e.to_string()))?;
         let until = Instant::now() + Duration::from_millis(timeout_ms) + CONNECT;
         let mut status = 0;
@@ -149,17 +173,22 @@ fn talk(
     agent: &ureq::Agent,
     url: &str,
     bearer: Option<&Zeroizing<String>>,
-    body: &[u8],
+    body: Option<&[u8]>,
     timeout_ms: u64,
     out: &SyncSender<Piece>,
 ) {
-    let mut request =
-        agent.post(url).header("Content-Type", "application/json").header("Accept-Encoding", "identity");
+    let mut request = ureq::http::Request::builder().uri(url).header("Accept-Encoding", "identity");
     if let Some(bearer) = bearer {
         request = request.header("Authorization", bearer.as_str());
     }
+    let sent = match body {
+        Some(body) => {
+            request.method("POST").header("Content-Type", "application/json").body(body).map(|r| agent.run(r))
+        }
+        None => request.method("GET").header("Accept", "application/json").body(()).map(|r| agent.run(r)),
+    };
     // Nobody may be listening any more; then there is nobody to tell.
-    let mut reply = match request.send(body) {
+    let mut reply = match sent.unwrap_or_else(|error| Err(ureq::Error::Http(error))) {
         Ok(reply) => reply,
         Err(error) => return drop(out.send(Piece::Failed(of_ureq(&error, timeout_ms, false)))),
     };

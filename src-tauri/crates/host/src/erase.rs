@@ -40,14 +40,14 @@ impl Local {
         let kernel = self.owned_kernel()?;
         let view = |e: projections::Error| Error::Kernel(kernel::Error::Broken(e.to_string()));
         let query = kernel.query()?;
+        let live = kernel::command::collect::live(kernel.reader(), kernel.artifacts())?;
         let (mut ask, filter) = (Ask::ALL, ArtifactFilter::default());
         loop {
             let page = query.artifacts(&filter, ask).map_err(view)?;
             for row in page.rows.iter().filter(|row| row.state == ArtifactState::Expired) {
-                let same =
-                    ArtifactFilter { content_hash: Some(row.content_hash), ..ArtifactFilter::default() };
-                let kept = query.artifacts(&same, Ask::ALL).map_err(view)?.rows;
-                if kept.iter().all(|row| row.state == ArtifactState::Expired) {
+                let held =
+                    live.kept.contains_key(&row.content_hash) || live.staged.contains_key(&row.content_hash);
+                if !held {
                     kernel.artifacts().erase(&row.content_hash).map_err(kernel::Error::from)?;
                 }
             }

@@ -30,6 +30,24 @@ pub enum Error {
     /// Keys or vault refuse.
     #[error(transparent)]
     Keys(#[from] keychain::Error),
+    /// The ledger names keys that are not in the store's folder, or not these: a store restored from a backup.
+    #[error("this store has keys, and they are not in its folder: {} missing, or of another store", .files.join(", "))]
+    KeysElsewhere {
+        /// What has to be put back.
+        files: Vec<&'static str>,
+    },
+    /// A key file of an earlier try that another passphrase opens.
+    #[error("`{path}` was left by an earlier `hermit keys init`, and this passphrase does not open it")]
+    LeftKey {
+        /// The file.
+        path: String,
+    },
+    /// Vault and approval key under the same passphrase.
+    #[error("the vault and the approval key need two different passphrases")]
+    OnePassphrase,
+    /// The ledger names an approval key that is not the one this store's vault knows.
+    #[error("the approval key that this ledger names was exchanged: the vault knows another one")]
+    ApprovalExchanged,
     /// The kernel refuses.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
@@ -69,6 +87,13 @@ impl Error {
             Self::Older(older) => crate::older::refused(&older),
             Self::Said(error) => error,
             Self::Keys(error) => of_keys(&error),
+            Self::KeysElsewhere { files } => wire::Error::new(Code::Conflict, message).hint(put_back(&files)),
+            Self::ApprovalExchanged => wire::Error::new(Code::Damaged, message)
+                .hint("nothing was written; put back a backup of this store, or the newer one if this is an older copy"),
+            Self::LeftKey { .. } => wire::Error::new(Code::KeyLocked, message)
+                .hint("give the passphrase you chose then; or, if it is lost, move the file away: nothing was signed with it"),
+            Self::OnePassphrase => wire::Error::new(Code::Usage, message)
+                .hint("whoever opens the vault must not be able to approve; choose another one for approvals"),
             Self::NoHome(_) => {
                 wire::Error::new(Code::Usage, message).hint("set `HERMIT_HOME` to a folder of your own")
             }
@@ -84,6 +109,16 @@ impl Error {
             Self::Journal(_) | Self::Signing(_) => wire::Error::new(Code::Failed, message),
         }
     }
+}
+
+/// What to do about key files that a restored store lacks.
+pub(crate) fn put_back(files: &[&str]) -> String {
+    let vault =
+        if files.contains(&"vault.key") { " (`vault.key` only where the vault is a file)" } else { "" };
+    format!(
+        "put {}{vault} back from where you keep them: a backup holds no keys, and new ones do not fit",
+        files.join(", ")
+    )
 }
 
 /// What the keychain said, as every surface says it.

@@ -1,9 +1,13 @@
 //! What the doctor tells of machine, walls, keys and settings.
 
+use crate::error::put_back;
 use crate::hands::{LocalHands, kernel_release};
+use crate::keys::{APPROVAL_FILE, Known, VAULT_FILE, missing};
 use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys};
-use keychain::{Marker, VaultKind};
+use keychain::{ApprovalKey, FileVault, Marker, VaultKind};
+use ledger::Reader;
+use model::body::KeyPurpose;
 use model::receipt::SandboxLevel;
 use wire::host::{Fact, Level};
 
@@ -14,19 +18,23 @@ pub fn gather(
     keys: &HostKeys,
     hands: &LocalHands,
     book: &SecretBook,
+    known: &Known,
 ) -> Vec<Fact> {
-    vec![
+    let facts = vec![
         machine(),
         folder(home),
         walls(hands),
-        vault(home, keys),
+        vault(home, keys, known),
         secrets(home, keys, book),
-        approval(home),
+        approval(home, known),
+        signed(home, config),
+        settings(home),
         model(config),
         content(home, config),
         authorities(config),
         fact("proxy", Level::Fine, proxy(), ""),
-    ]
+    ];
+    facts.into_iter().chain(streams(home)).collect()
 }
 
 fn fact(name: &str, level: Level, value: impl Into<String>, advice: &str) -> Fact {
@@ -91,20 +99,46 @@ fn folder(home: &Home) -> Fact {
 
 fn walls(hands: &LocalHands) -> Fact {
     let walls = hands.walls();
-    let text = format!("{} ({})", walls.level(), walls.why());
+    let words = match walls.level() {
+        SandboxLevel::NamespacesLandlock => "on",
+        SandboxLevel::Namespaces => "on, without Landlock",
+        SandboxLevel::Landlock => "in part, without namespaces",
+        SandboxLevel::Unconfined | SandboxLevel::Beneath | SandboxLevel::NotApplicable => "off",
+    };
+    let text = format!("{words} ({})", walls.why());
     match walls.level() {
         SandboxLevel::Unconfined => fact(
-            "walls around commands",
+            "sandbox",
             Level::Note,
             text,
             "commands are refused here; install `bubblewrap`, or use a newer kernel",
         ),
-        _ => fact("walls around commands", Level::Fine, text, ""),
+        SandboxLevel::Landlock => fact(
+            "sandbox",
+            Level::Note,
+            text,
+            "without bubblewrap no command is tried in a copy: each one is asked about and then runs in the folder itself, \
+             none gets the network, and none can open a unix socket; it could still change permissions and times of your \
+             other files; install `bubblewrap`",
+        ),
+        _ => fact("sandbox", Level::Fine, text, ""),
     }
 }
 
-fn vault(home: &Home, keys: &HostKeys) -> Fact {
+fn vault(home: &Home, keys: &HostKeys, known: &Known) -> Fact {
+    let lost = missing(home, known).unwrap_or_default().unwrap_or_default();
+    let lost: Vec<&str> = lost.into_iter().filter(|file| *file != APPROVAL_FILE).collect();
+    if !lost.is_empty() {
+        let text = format!("missing, or of another store: {}", lost.join(", "));
+        return fact("vault", Level::Trouble, text, &put_back(&lost));
+    }
     match Marker::read(home.dir()) {
+        Ok(Some(_)) if !known.contains_key(&KeyPurpose::Log) => fact(
+            "vault",
+            Level::Trouble,
+            "made, and the store was never told of its keys",
+            "run `hermit keys init` once more: it takes them up",
+        ),
         Ok(None) => fact(
             "vault",
             Level::Trouble,
@@ -114,10 +148,18 @@ fn vault(home: &Home, keys: &HostKeys) -> Fact {
         Ok(Some(marker)) if keys.keys().is_some() => {
             fact("vault", Level::Fine, format!("open, in the {} vault", marker.vault), "")
         }
+        Ok(Some(marker))
+            if marker.vault == VaultKind::File
+                && let Err(error) = FileVault::look(&home.path(VAULT_FILE)) =>
+        {
+            fact("vault", Level::Trouble, error.to_string(), &put_back(&[VAULT_FILE]))
+        }
+        Ok(Some(marker)) if keys.why_locked().is_empty() => {
+            let text = format!("in the {} vault, closed: a look needs no keys", marker.vault);
+            fact("vault", Level::Fine, text, "")
+        }
         Ok(Some(marker)) => {
-            let why = Some(keys.why_locked()).filter(|why| !why.is_empty());
-            let why = why.unwrap_or_else(|| "a look needs no keys, so they were not opened".to_owned());
-            let text = format!("in the {} vault: {why}", marker.vault);
+            let text = format!("in the {} vault: {}", marker.vault, keys.why_locked());
             fact(
                 "vault",
                 Level::Note,
@@ -148,31 +190,83 @@ fn secrets(home: &Home, keys: &HostKeys, book: &SecretBook) -> Fact {
     };
     let known = book.redactor().now().handles().len();
     let text = match (keys.keys().is_some(), known) {
-        (true, 0) => format!("none set; they would sleep {place}"),
-        (true, n) => format!("{n} known, asleep {place}; taken out of everything that is kept"),
-        (false, _) => format!("asleep {place}; `hermit secret list` names them"),
+        (true, 0) => format!("none set; they would be kept {place}"),
+        (true, n) => format!("{n} known, kept {place}; removed from every record"),
+        (false, _) => format!("kept {place}; `hermit secret list` names them"),
     };
     fact("secrets", Level::Fine, text, "")
 }
 
-fn approval(home: &Home) -> Fact {
-    if home.path(crate::keys::APPROVAL_FILE).exists() {
-        fact("approval key", Level::Fine, "there, under a passphrase of its own", "")
-    } else {
-        fact(
-            "approval key",
-            Level::Trouble,
-            "none; nothing can be approved",
-            "make it with `hermit keys init`",
-        )
+fn approval(home: &Home, known: &Known) -> Fact {
+    let trouble = |text: &str, advice: &str| fact("approval key", Level::Trouble, text, advice);
+    let path = home.path(APPROVAL_FILE);
+    let found = if path.exists() { ApprovalKey::public(&path).map(Some) } else { Ok(None) };
+    match (found, known.get(&KeyPurpose::Approval)) {
+        (Err(error), _) => trouble(&error.to_string(), &put_back(&[APPROVAL_FILE])),
+        (Ok(None), None) => trouble("none; nothing can be approved", "make it with `hermit keys init`"),
+        (Ok(None), Some(_)) => trouble("missing; nothing can be approved", &put_back(&[APPROVAL_FILE])),
+        (Ok(Some(_)), None) => trouble(
+            "made, and the store was never told of it",
+            "run `hermit keys init` once more: it takes it up",
+        ),
+        (Ok(Some(found)), Some((_, named))) if found != *named => {
+            trouble("that of another store, or an exchanged one", &put_back(&[APPROVAL_FILE]))
+        }
+        (Ok(Some(key)), Some(_)) => {
+            let value = format!("{}, under a passphrase of its own", key.keyid());
+            fact("approval key", Level::Fine, value, "")
+        }
     }
+}
+
+/// Whether the store still holds what was signed, and is no older than the head kept outside it.
+fn signed(home: &Home, config: &Config) -> Fact {
+    let name = "signed heads";
+    let trouble = |error: &wire::Error| fact(name, Level::Trouble, error.message.clone(), &error.hint);
+    match crate::older::older(home, config) {
+        Ok(Some(older)) => return trouble(&crate::older::refused(&older)),
+        Err(error) => return trouble(&error),
+        Ok(None) => {}
+    }
+    if !home.has_store() {
+        return fact(name, Level::Note, "no store yet", "");
+    }
+    let keys = crate::older::log_keys(home);
+    match Reader::open(home.dir()).and_then(|reader| ledger::verify::changed(&reader, &keys)) {
+        Ok(None) => fact(name, Level::Fine, "what was signed for stands", ""),
+        Ok(Some(ledger::Changed { own, why })) => {
+            trouble(&api::of_ledger(ledger::Error::Changed { own, why }))
+        }
+        Err(error) => trouble(&api::of_ledger(error)),
+    }
+}
+
+fn settings(home: &Home) -> Fact {
+    match Config::load(home) {
+        Ok(_) => fact("settings", Level::Fine, "readable", ""),
+        Err(error) => fact(
+            "settings",
+            Level::Trouble,
+            error.to_string(),
+            "correct the file, or move it away; until then the standard settings are in force and no task is begun",
+        ),
+    }
+}
+
+/// Run streams that were damaged and set aside: nothing is lost with them, and nobody needs them.
+fn streams(home: &Home) -> Option<Fact> {
+    let damaged = journal::damaged(home.dir());
+    let newest = damaged.last()?;
+    let value = format!("{} damaged, set aside; the newest is `{}`", damaged.len(), newest.display());
+    let advice = "the log has everything; look at the disk, and remove these files when you have";
+    Some(fact("run streams", Level::Note, value, advice))
 }
 
 fn model(config: &Config) -> Fact {
     match &config.default_model {
-        Some(address) => fact("standard model", Level::Fine, address.clone(), ""),
+        Some(address) => fact("default model", Level::Fine, address.clone(), ""),
         None => fact(
-            "standard model",
+            "default model",
             Level::Note,
             "none; playbooks need none",
             "choose one of `hermit models list` with `hermit models use ADDRESS`, or name one with `--model`",

@@ -1,6 +1,7 @@
-//! Crash hooks of debug builds: `HERMIT_FAULT=POINT:before|after:abort|error[:N]`, such as
+//! Crash hooks of debug builds: `HERMIT_FAULT=POINT:before|after:abort|error|full[:N]`, such as
 //! `effect.dispatch:after:abort` or `item.rename:before:error:3`. `N` is the pass at which it fires, 1 when absent.
-//! `abort` ends the process as `kill -9` would; `error` makes the boundary report an input/output error.
+//! `abort` ends the process as `kill -9` would; `error` makes the boundary report an input/output
+//! error, `full` a full disk.
 //!
 //! A program built without debug assertions refuses to start with the variable set, rather than ignore it.
 
@@ -26,19 +27,27 @@ pub fn from_environment() -> Result<Arc<dyn Faults>, Error> {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Abort,
+    Error,
+    Full,
+}
+
 #[derive(Debug)]
 struct Planned {
     point: Point,
     after: bool,
-    abort: bool,
+    how: How,
     nth: u64,
     passed: AtomicU64,
 }
 
 impl Planned {
     fn parse(text: &str) -> Result<Self, Error> {
-        let wrong =
-            |what: &str| Error::Fault(format!("`{text}`: {what}; write POINT:before|after:abort|error[:N]"));
+        let wrong = |what: &str| {
+            Error::Fault(format!("`{text}`: {what}; write POINT:before|after:abort|error|full[:N]"))
+        };
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
         let point =
@@ -48,10 +57,11 @@ impl Planned {
             Some("after") => true,
             _ => return Err(wrong("neither before nor after")),
         };
-        let abort = match parts.next() {
-            Some("abort") => true,
-            Some("error") => false,
-            _ => return Err(wrong("neither abort nor error")),
+        let how = match parts.next() {
+            Some("abort") => How::Abort,
+            Some("error") => How::Error,
+            Some("full") => How::Full,
+            _ => return Err(wrong("neither abort nor error nor full")),
         };
         let nth = match parts.next() {
             None => 1,
@@ -59,7 +69,7 @@ impl Planned {
                 n.parse().ok().filter(|n| *n > 0).ok_or_else(|| wrong("the pass is no number from 1"))?
             }
         };
-        Ok(Self { point, after, abort, nth, passed: AtomicU64::new(0) })
+        Ok(Self { point, after, how, nth, passed: AtomicU64::new(0) })
     }
 
     fn pass(&self, point: Point, after: bool) -> io::Result<()> {
@@ -69,10 +79,11 @@ impl Planned {
         if self.passed.fetch_add(1, Ordering::SeqCst) + 1 != self.nth {
             return Ok(());
         }
-        if self.abort {
-            std::process::abort();
+        match self.how {
+            How::Abort => std::process::abort(),
+            How::Error => Err(io::Error::other(format!("injected at {point}"))),
+            How::Full => Err(io::Error::from(io::ErrorKind::StorageFull)),
         }
-        Err(io::Error::other(format!("injected at {point}")))
     }
 }
 

@@ -8,7 +8,7 @@ use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{Hands, HandsSource};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
-use model::{AttemptId, Clock, WorkspaceId};
+use model::{Clock, WorkspaceId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -92,8 +92,8 @@ impl HandsSource for LocalHands {
         Ok(Arc::new(hands.with_web(Arc::clone(&self.web))))
     }
 
-    fn sweep(&self, wanted: &dyn Fn(AttemptId) -> bool) -> Result<usize, String> {
-        Spool::new(self.dir.join("spool")).sweep(wanted).map_err(|e| e.to_string())
+    fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {
+        Spool::new(self.dir.join("spool")).sweep(needed).map_err(|e| e.to_string())
     }
 
     fn sandbox(&self) -> SandboxLevel {

@@ -48,6 +48,25 @@ impl Home {
         matches!(Marker::read(&self.0), Ok(Some(_)))
     }
 
+    /// No store is made where a copy was begun and broken off.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] where one was.
+    pub(crate) fn refuse_broken_off(&self) -> Result<(), Error> {
+        match api::broken_off(&self.0) {
+            Some(what) if !self.has_store() => Err(Error::Kernel(kernel::Error::Conflict(format!(
+                "`{}` holds a {what} that was broken off; run the same `hermit {what}` again",
+                self.0.display()
+            )))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an approval key is there.
+    pub fn has_approval_key(&self) -> bool {
+        self.path(crate::keys::APPROVAL_FILE).exists()
+    }
+
     /// Makes the folder, readable by its owner alone, and takes from others what they might see of one that is there.
     ///
     /// # Errors

@@ -83,3 +83,18 @@ impl Ends {
         tokio::signal::ctrl_c().await.is_ok()
     }
 }
+
+/// Hears that a file may not grow any longer: the write then answers so and is told, where the signal would end the
+/// process without a word. Programs that it starts are ended by it as ever.
+#[cfg(unix)]
+pub fn hear_file_limits() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    let _inside = runtime.enter();
+    // What was heard once is heard as long as the process lives.
+    let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+}
+
+/// There is no such signal.
+#[cfg(not(unix))]
+pub const fn hear_file_limits() {}

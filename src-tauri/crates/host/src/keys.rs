@@ -5,13 +5,18 @@ use crate::{Error, Home};
 use kernel::ports::KeyRing;
 use keychain::{ApprovalKey, Cost, FileVault, Keys, Marker, OsVault, Secrets, Vault, VaultKind};
 use model::body::KeyPurpose;
-use seal::{PublicKey, Signer};
-use std::path::PathBuf;
+use model::fault::{Faults, Point};
+use seal::{Digest, PublicKey, Signer};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The passphrase file's name in the store's folder.
-const VAULT_FILE: &str = "vault.key";
+pub(crate) const VAULT_FILE: &str = "vault.key";
+/// How long a keychain may take to answer when it is only tried.
+const KEYCHAIN_PROBE: Duration = Duration::from_secs(30);
 /// The approval key's file there.
 pub(crate) const APPROVAL_FILE: &str = "approval.key";
 
@@ -52,6 +57,19 @@ pub struct Made {
     pub kept_in: &'static str,
 }
 
+/// Whether the operating system's keychain can keep keys here; why not, in words.
+///
+/// # Errors
+/// What it said.
+pub fn try_keychain() -> Result<(), String> {
+    OsVault::probe("hermit probe", KEYCHAIN_PROBE).map_err(|error| match error {
+        keychain::Error::NoKeychain { why }
+        | keychain::Error::Locked { why }
+        | keychain::Error::Keychain { why } => why,
+        other => other.to_string(),
+    })
+}
+
 /// The keys of one process.
 #[derive(Default)]
 pub struct HostKeys {
@@ -59,9 +77,16 @@ pub struct HostKeys {
     vault: RwLock<Option<Arc<dyn Vault>>>,
     secrets: SecretSlot,
     why_locked: RwLock<String>,
+    /// Whose they are.
+    home: Option<Home>,
 }
 
 impl HostKeys {
+    /// Those of a store, which are not open yet.
+    pub fn of(home: &Home) -> Self {
+        Self { home: Some(home.clone()), ..Self::default() }
+    }
+
     /// Where the egress finds secrets.
     pub fn secrets(&self) -> SecretSlot {
         Arc::clone(&self.secrets)
@@ -151,38 +176,103 @@ impl HostKeys {
         self.vault.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the keys of a store, once. Returns the public halves and where they are kept, for the ledger.
+    /// Makes the keys of a store, once. Returns the public halves and where they are kept, for the ledger. Keys that an
+    /// earlier try left and the ledger does not name are taken as they are, once their passphrases open them.
+    ///
+    /// Nothing is written before it is clear that it may be: `known` is what the ledger names.
     ///
     /// # Errors
-    /// [`Error::Keys`] when there are keys already, a passphrase is too short, or the vault is not there.
-    pub fn create(&self, home: &Home, log_id: &str, new: &NewKeys<'_>) -> Result<Made, Error> {
-        let kept_in = match new.vault {
-            VaultChoice::Keychain => "keychain",
-            VaultChoice::File => "file",
-        };
-        let mut public = Vec::new();
-        if Marker::read(home.dir())?.is_none() {
-            let vault = new_vault(home, log_id, new)?;
-            let mut seed = Zeroizing::new([0; 32]);
-            getrandom::fill(seed.as_mut()).map_err(|e| keychain::Error::Randomness(e.to_string()))?;
-            let keys = Keys::create(home.dir(), &*vault, *seed)?;
-            self.opened(keys, vault);
-        } else if new.approval_passphrase.is_none() || home.path(APPROVAL_FILE).exists() {
-            return Err(keychain::Error::Exists {
-                what: home.path(keychain::MARKER_FILE).display().to_string(),
+    /// [`Error::Keys`] when there are keys already, a passphrase is too short, or the vault is not there;
+    /// [`Error::KeysElsewhere`] when the ledger names keys that are not in this folder; [`Error::OnePassphrase`].
+    pub fn create(
+        &self,
+        home: &Home,
+        log_id: &str,
+        known: &Known,
+        new: &NewKeys<'_>,
+        faults: &dyn Faults,
+    ) -> Result<Made, Error> {
+        check_words(new)?;
+        if let Some(files) = missing(home, known)? {
+            return Err(Error::KeysElsewhere { files });
+        }
+        let marker = Marker::read(home.dir())?;
+        let named = known.contains_key(&KeyPurpose::Log);
+        let approval = new.approval_passphrase.filter(|_| !known.contains_key(&KeyPurpose::Approval));
+        match (&marker, named) {
+            (Some(_), true) if approval.is_none() => {
+                let what = home.path(keychain::MARKER_FILE).display().to_string();
+                return Err(keychain::Error::Exists { what }.into());
             }
-            .into());
+            // Who adds the key that says yes has to be who made the others.
+            (Some(marker), true) => prove_owner(home, marker, new)?,
+            (Some(marker), false) => self.take_up(home, log_id, marker, new)?,
+            (None, _) => self.make(home, log_id, new, faults)?,
         }
-        if let Some(marker) = Marker::read(home.dir())? {
-            public.push((KeyPurpose::Log, marker.log.public_key));
-            public.push((KeyPurpose::Receipt, marker.receipt.public_key));
-            public.push((KeyPurpose::Manifest, marker.manifest.public_key));
+        let mut made = Self::marked(home)?;
+        if let Some(passphrase) = approval {
+            made.public.push((KeyPurpose::Approval, approval_key(home, passphrase, faults)?));
         }
-        if let Some(passphrase) = new.approval_passphrase {
-            let signer = ApprovalKey::create(&home.path(APPROVAL_FILE), passphrase, Cost::STRONG)?;
-            public.push((KeyPurpose::Approval, signer.public()));
-        }
+        Ok(made)
+    }
+
+    /// The three keys that `keys.json` names, for the ledger.
+    ///
+    /// # Errors
+    /// [`Error::Keys`] when there are none.
+    pub(crate) fn marked(home: &Home) -> Result<Made, Error> {
+        let marker = Marker::read(home.dir())?.ok_or_else(|| keychain::Error::Missing {
+            what: home.path(keychain::MARKER_FILE).display().to_string(),
+        })?;
+        let public = vec![
+            (KeyPurpose::Log, marker.log.public_key),
+            (KeyPurpose::Receipt, marker.receipt.public_key),
+            (KeyPurpose::Manifest, marker.manifest.public_key),
+        ];
+        let kept_in = if marker.vault == VaultKind::Keychain { "keychain" } else { "file" };
         Ok(Made { public, kept_in })
+    }
+
+    /// New keys in a vault of their own.
+    fn make(&self, home: &Home, log_id: &str, new: &NewKeys<'_>, faults: &dyn Faults) -> Result<(), Error> {
+        let stopped = |e: std::io::Error| Error::io("make keys in", home.dir(), &e);
+        faults.before(Point::KeyStage).map_err(stopped)?;
+        let vault = new_vault(home, log_id, new)?;
+        let mut seed = Zeroizing::new([0; 32]);
+        getrandom::fill(seed.as_mut()).map_err(|e| keychain::Error::Randomness(e.to_string()))?;
+        faults.after(Point::KeyStage).map_err(stopped)?;
+        faults.before(Point::KeyMark).map_err(stopped)?;
+        let keys = Keys::create(home.dir(), &*vault, *seed)?;
+        faults.after(Point::KeyMark).map_err(stopped)?;
+        self.opened(keys, vault);
+        Ok(())
+    }
+
+    /// Opens keys that an earlier try made and the ledger was never told of.
+    fn take_up(&self, home: &Home, log_id: &str, marker: &Marker, new: &NewKeys<'_>) -> Result<(), Error> {
+        let given = match new.vault {
+            VaultChoice::Keychain => VaultKind::Keychain,
+            VaultChoice::File => VaultKind::File,
+        };
+        if marker.vault != given {
+            return Err(keychain::Error::OtherVault { chosen: marker.vault, given }.into());
+        }
+        let unlock = match new.vault_passphrase {
+            Some(words) => Unlock::Words(Zeroizing::new(words.to_vec())),
+            None => Unlock::Environment,
+        };
+        match self.unlock(home, log_id, None, &unlock).map_err(of_left)? {
+            true => Ok(()),
+            false => Err(keychain::Error::Locked { why: self.why_locked() }.into()),
+        }
+    }
+
+    /// Forgets the open keys: what they protect is locked again, for this reason.
+    pub fn lock(&self, why: &str) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.vault.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = None;
+        self.locked(why.to_owned());
     }
 
     /// Purposes of the keys that are open here.
@@ -205,6 +295,87 @@ impl HostKeys {
     }
 }
 
+/// Keys in force as the ledger names them, by purpose.
+pub type Known = BTreeMap<KeyPurpose, (Digest, PublicKey)>;
+
+/// Key files that the ledger says there are and this folder lacks, or holds others of: what a backup leaves out.
+///
+/// # Errors
+/// [`Error::Keys`] when one of them cannot be read.
+pub(crate) fn missing(home: &Home, known: &Known) -> Result<Option<Vec<&'static str>>, Error> {
+    let marker = Marker::read(home.dir())?;
+    let mut files = Vec::new();
+    if let Some((_, log)) = known.get(&KeyPurpose::Log) {
+        let ours = marker.as_ref().filter(|marker| marker.log.public_key == *log);
+        if ours.is_none() {
+            files.push(keychain::MARKER_FILE);
+        }
+        // Without `keys.json` nothing tells which vault it was.
+        let in_file = ours.is_none_or(|marker| marker.vault == VaultKind::File);
+        if in_file && (ours.is_none() || !home.path(VAULT_FILE).exists()) {
+            files.push(VAULT_FILE);
+        }
+    }
+    if let Some((_, approval)) = known.get(&KeyPurpose::Approval) {
+        let path = home.path(APPROVAL_FILE);
+        if !path.exists() || ApprovalKey::public(&path)? != *approval {
+            files.push(APPROVAL_FILE);
+        }
+    }
+    Ok(Some(files).filter(|files| !files.is_empty()))
+}
+
+/// Refuses passphrases that protect nothing, before anything is written.
+fn check_words(new: &NewKeys<'_>) -> Result<(), Error> {
+    let vault = new.vault_passphrase.filter(|_| new.vault == VaultChoice::File);
+    for words in vault.into_iter().chain(new.approval_passphrase) {
+        keychain::check_passphrase(words)?;
+    }
+    match (vault, new.approval_passphrase) {
+        (Some(vault), Some(approval)) if vault == approval => Err(Error::OnePassphrase),
+        _ => Ok(()),
+    }
+}
+
+/// Opens the vault anew with what was typed now: keys that happen to be open in this process prove nobody.
+fn prove_owner(home: &Home, marker: &Marker, new: &NewKeys<'_>) -> Result<(), Error> {
+    if marker.vault != VaultKind::File {
+        return Ok(());
+    }
+    let words = new.vault_passphrase.ok_or_else(|| keychain::Error::Locked {
+        why: "the vault's passphrase is needed to add the approval key".to_owned(),
+    })?;
+    FileVault::open(&home.path(VAULT_FILE), words)?;
+    Ok(())
+}
+
+/// The approval key: a new one, or the one that an earlier try left and the passphrase opens.
+fn approval_key(home: &Home, passphrase: &[u8], faults: &dyn Faults) -> Result<PublicKey, Error> {
+    let path = home.path(APPROVAL_FILE);
+    if path.exists() {
+        return Ok(ApprovalKey::open(&path, passphrase).map_err(Error::from).map_err(of_left)?.public());
+    }
+    let stopped = |e: std::io::Error| Error::io("make the approval key in", home.dir(), &e);
+    faults.before(Point::KeyPromote).map_err(stopped)?;
+    let signer = ApprovalKey::create(&path, passphrase, Cost::STRONG)?;
+    faults.after(Point::KeyPromote).map_err(stopped)?;
+    Ok(signer.public())
+}
+
+/// A wrong passphrase for a file that an earlier try left.
+fn of_left(error: Error) -> Error {
+    match error {
+        Error::Keys(keychain::Error::WrongPassphrase { path }) => Error::LeftKey { path },
+        other => other,
+    }
+}
+
+/// The system's keychain, when this store's keys are in it and it answers.
+pub(crate) fn keychain_of(home: &Home, log_id: &str) -> Option<OsVault> {
+    let marker = Marker::read(home.dir()).ok().flatten()?;
+    (marker.vault == VaultKind::Keychain).then(|| OsVault::open(&service(log_id)).ok()).flatten()
+}
+
 /// Whether `keys.json` names another log key than the ledger does.
 fn marks_another(marker: &Marker, in_force: Option<PublicKey>) -> bool {
     in_force.is_some_and(|key| marker.log.public_key != key)
@@ -220,7 +391,7 @@ fn new_vault(home: &Home, log_id: &str, new: &NewKeys<'_>) -> Result<Arc<dyn Vau
                 .ok_or(keychain::Error::WeakPassphrase { min: keychain::PASSPHRASE_CHARS_MIN, found: 0 })?;
             let path = home.path(VAULT_FILE);
             let vault = if path.exists() {
-                FileVault::open(&path, words)?
+                FileVault::open(&path, words).map_err(Error::from).map_err(of_left)?
             } else {
                 FileVault::create(&path, words, Cost::STRONG)?
             };
@@ -233,12 +404,24 @@ fn service(log_id: &str) -> String {
     format!("hermit {log_id}")
 }
 
-/// The first line of the file that `HERMIT_PASSPHRASE_FILE` names.
+/// The file that `HERMIT_PASSPHRASE_FILE` names.
+pub(crate) fn passphrase_file() -> Option<PathBuf> {
+    std::env::var_os("HERMIT_PASSPHRASE_FILE").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// Refuses to work in a folder that holds that file: whatever is proposed there could read it.
+pub(crate) fn refuse_above_passphrase(root: &Path) -> Result<(), wire::Error> {
+    let file = passphrase_file().and_then(|file| file.canonicalize().ok());
+    let Some(file) = file.filter(|file| file.starts_with(root)) else { return Ok(()) };
+    let file = file.display();
+    let why = format!("the vault's passphrase lies in this folder, in `{file}`, where a task could read it");
+    Err(wire::Error::new(wire::Code::Refused, why)
+        .hint("move that file somewhere else, and say so in `HERMIT_PASSPHRASE_FILE`"))
+}
+
+/// The first line of that file.
 fn from_environment() -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
-    let Some(path) = std::env::var_os("HERMIT_PASSPHRASE_FILE").map(PathBuf::from) else { return Ok(None) };
-    if path.as_os_str().is_empty() {
-        return Ok(None);
-    }
+    let Some(path) = passphrase_file() else { return Ok(None) };
     let bytes = Zeroizing::new(std::fs::read(&path).map_err(|e| Error::io("read", &path, &e))?);
     Ok(Some(Zeroizing::new(first_line(&bytes).to_vec())))
 }
@@ -256,5 +439,9 @@ impl KeyRing for HostKeys {
 
     fn log(&self) -> Option<Arc<dyn Signer>> {
         self.keys().map(|keys| keys.log() as Arc<dyn Signer>)
+    }
+
+    fn log_keys(&self) -> Vec<PublicKey> {
+        self.home.as_ref().map(crate::older::log_keys).unwrap_or_default()
     }
 }

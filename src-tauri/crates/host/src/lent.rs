@@ -2,6 +2,7 @@
 
 use crate::egress::SecretSlot;
 use crate::secrets::SecretBook;
+use model::secret::SecretTerms;
 use std::sync::PoisonError;
 use zeroize::Zeroizing;
 
@@ -30,7 +31,7 @@ impl effects::Secrets for LentSecrets {
         source.secret(handle).map_err(|e| e.to_string())
     }
 
-    fn hosts(&self, handle: &str) -> Vec<String> {
-        self.book.hosts(handle)
+    fn terms(&self, handle: &str) -> SecretTerms {
+        self.book.terms(handle)
     }
 }

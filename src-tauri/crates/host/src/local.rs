@@ -9,23 +9,22 @@ use crate::mirroring::Mirroring;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
 use crate::secrets::SecretBook;
-use crate::session::built_pages;
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, faults, logs,
     older::older, pin,
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
+use kernel::command::person::{Matter, Signed};
 use kernel::{Kernel, Ports, Standing, command::submit::Reasoning};
 use ledger::Reader;
 use model::standing::StandingGrant;
 use model::{Clock as _, Entropy as _, TaskId, UnixMs, body::KeyPurpose, fault::NoFaults};
 use projections::Query;
-use seal::PublicKey;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use seal::{Digest, PublicKey};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Whoever watches long work: told what, how much, of how much; answers whether it goes on.
@@ -53,8 +52,17 @@ pub struct Local {
     rebuilt: Option<u64>,
     /// Where others attach, while they can.
     server: Mutex<Option<gateway::Server>>,
+    /// Hears what a person at a terminal asks, while others can attach.
+    #[cfg(unix)]
+    control: Mutex<Option<crate::control::Control>>,
+    /// Which unlocking of the keys counts: one that was followed by another, or by a lock, ends nothing.
+    relock: Arc<(Mutex<u64>, Condvar)>,
+    /// Moves the pin, while this process owns the store.
+    pins: Mutex<Option<pin::Mover>>,
     /// The run stream, while others can attach.
     mirroring: Mutex<Option<Arc<Mirroring>>>,
+    /// Cards and receipts that were looked at.
+    sheets: api::Sheets,
 }
 
 impl Local {
@@ -63,11 +71,11 @@ impl Local {
     /// # Errors
     /// [`Error::Config`].
     pub fn reading(home: Home) -> Result<Self, Error> {
-        Ok(Self::bare(home.clone(), Config::load(&home)?, Arc::new(NoFaults)))
+        Ok(Self::bare(home.clone(), Config::in_force(&home), Arc::new(NoFaults)))
     }
 
     fn bare(home: Home, config: Config, faults: Arc<dyn model::fault::Faults>) -> Self {
-        let (secrets, keys) = (SecretBook::default(), Arc::<HostKeys>::default());
+        let (secrets, keys) = (SecretBook::default(), Arc::new(HostKeys::of(&home)));
         let hands = Arc::new(LocalHands::new(&home, &config, faults, &keys, &secrets));
         Self {
             secrets,
@@ -82,7 +90,12 @@ impl Local {
             watch: OnceLock::new(),
             rebuilt: None,
             server: Mutex::default(),
+            #[cfg(unix)]
+            control: Mutex::default(),
+            relock: Arc::default(),
+            pins: Mutex::default(),
             mirroring: Mutex::default(),
+            sheets: api::Sheets::default(),
         }
     }
 
@@ -110,7 +123,7 @@ impl Local {
     }
 
     fn take(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
-        if let Some(older) = older(&home, &Config::load(&home)?).map_err(Error::Said)? {
+        if let Some(older) = older(&home, &Config::in_force(&home)).map_err(Error::Said)? {
             return Err(Error::Older(Box::new(older)));
         }
         let local = Self::take_it(home, unlock, rebuild)?;
@@ -121,7 +134,7 @@ impl Local {
     /// Everything but the store itself, and the ports of its kernel.
     pub(crate) fn prepared(home: Home, rebuild: bool) -> Result<(Self, Ports), Error> {
         home.make()?;
-        let config = Config::load(&home)?;
+        let config = Config::in_force(&home);
         let faults = faults::from_environment()?;
         let local = Self::bare(home, config, Arc::clone(&faults));
         logs::begin(&local.home, &local.config, local.secrets.redactor());
@@ -129,7 +142,7 @@ impl Local {
         let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone()));
         let ports = Ports {
             hands: Arc::clone(&local.hands) as _,
-            reasoners: Arc::new(LocalReasoners::new(local.config.clone(), egress)),
+            reasoners: Arc::new(LocalReasoners::new(local.home.clone(), egress)),
             keys: Arc::clone(&local.keys) as _,
             observer: Arc::clone(&local.notices) as _,
             clock: Arc::new(SystemClock),
@@ -146,6 +159,7 @@ impl Local {
     }
 
     fn take_it(home: Home, unlock: &Unlock, rebuild: bool) -> Result<Self, Error> {
+        home.refuse_broken_off()?;
         let (mut local, ports) = Self::prepared(home, rebuild)?;
         let kernel = Arc::new(Kernel::open(local.home.dir(), ports)?);
         if rebuild {
@@ -155,10 +169,17 @@ impl Local {
         let in_force = |purpose| known.get(&purpose).map(|(_, key)| *key);
         crate::rotate::settle_approval(&local.home, in_force(KeyPurpose::Approval))?;
         let (log_id, log) = (kernel.reader().log_id(), in_force(KeyPurpose::Log));
-        local.keys.unlock(&local.home, log_id, log, unlock)?;
+        if local.keys.unlock(&local.home, log_id, log, unlock)? && log.is_none() {
+            // A `keys init` that broke off had made them and told nobody.
+            let left = HostKeys::marked(&local.home)?;
+            kernel.register_keys(&left.public, left.kept_in)?;
+        }
+        crate::approver::check(&kernel, &local.keys)?;
+        local.move_pins(&kernel)?;
         let drives = Drives::new(Arc::clone(&kernel));
         local.owned = Some(Owned { drives, kernel: Arc::clone(&kernel) });
         local.know_secrets()?;
+        crate::reserve::hold(&local.home);
         kernel.bind_unbound()?;
         tracing::info!(dir = %local.home.dir().display(), "this process owns the store");
         Ok(local)
@@ -190,8 +211,10 @@ impl Local {
     /// [`Error::Keys`], [`Error::Kernel`].
     pub fn make_keys(&self, new: &NewKeys<'_>) -> Result<(), Error> {
         let kernel = self.owned_kernel()?;
-        let made = self.keys.create(&self.home, kernel.reader().log_id(), new)?;
+        let (log_id, known) = (kernel.reader().log_id(), kernel.store_state().keys);
+        let made = self.keys.create(&self.home, log_id, &known, new, &*kernel.ports().faults)?;
         kernel.register_keys(&made.public, made.kept_in)?;
+        crate::approver::made(kernel, &self.keys);
         Ok(())
     }
 
@@ -201,47 +224,16 @@ impl Local {
     /// When the store cannot be read.
     pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
         let owned = self.owned()?;
+        crate::reserve::hold(&self.home);
         if owned.kernel.halted().is_some() {
+            if let Err(error) = owned.kernel.record_halt() {
+                tracing::warn!(%error, "a halt is in force here, and the log cannot take it yet");
+            }
             return Ok(Vec::new());
         }
         let tasks = owned.kernel.resumable().map_err(api::of_kernel)?;
         tasks.iter().for_each(|task| owned.drives.wake(*task));
         Ok(tasks)
-    }
-
-    /// Lets others attach: listens on loopback, at a port of its own unless one is named, leaves a new token in the
-    /// store's folder, and says in the store's lock where it is reached.
-    ///
-    /// # Errors
-    /// [`Error::Gateway`] when the port is taken or the token cannot be kept; [`Error::Kernel`] when this process
-    /// does not own the store.
-    pub fn serve(self: &Arc<Self>, port: Option<u16>) -> Result<SocketAddr, Error> {
-        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(server) = &*server {
-            return Ok(server.address());
-        }
-        let kernel =
-            self.owned.as_ref().map(|owned| &owned.kernel).ok_or_else(|| {
-                Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned()))
-            })?;
-        self.mirror(kernel);
-        let at = (Ipv4Addr::LOCALHOST, port.unwrap_or_default());
-        let listener = TcpListener::bind(at)
-            .map_err(|e| gateway::Error::Io { act: "listen there", why: e.to_string() })?;
-        let draw: gateway::Draw = Arc::new(|| {
-            let mut bytes = [0; 32];
-            OsEntropy.fill(&mut bytes);
-            bytes
-        });
-        let token = gateway::Token::new(draw());
-        token.keep(self.home.dir())?;
-        let options = gateway::Options { token, draw, pages: built_pages() };
-        let serving = gateway::serve(Arc::clone(self) as _, listener, options)?;
-        let address = serving.address();
-        kernel.announce(Some(&address.to_string()))?;
-        tracing::info!(%address, "others can attach");
-        *server = Some(serving);
-        Ok(address)
     }
 
     /// The process ends soon: work leaves off at its next durable boundary, and the next host goes on with it.
@@ -257,6 +249,7 @@ impl Local {
         let Some(owned) = &self.owned else { return };
         // Whoever is attached may have work here, and is served until that has come to rest.
         owned.drives.settle();
+        self.end_control();
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(server) = server {
             if let Err(error) = owned.kernel.announce(None) {
@@ -268,6 +261,7 @@ impl Local {
         owned.drives.stop();
         owned.drives.settle();
         self.end_stream();
+        self.end_pins();
         self.keep_pins();
         if let Err(error) = owned.kernel.close() {
             tracing::warn!(%error, "the store was not closed; the next host recovers it");
@@ -278,17 +272,6 @@ impl Local {
     pub(crate) fn owned_kernel(&self) -> Result<&Kernel, Error> {
         let owned = self.owned.as_ref().map(|owned| &*owned.kernel);
         owned.ok_or_else(|| Error::Kernel(kernel::Error::Conflict("this process only reads".to_owned())))
-    }
-
-    /// Lets go of the store without touching what is kept outside it.
-    pub(crate) fn close_quietly(&self) {
-        let Some(owned) = &self.owned else { return };
-        owned.drives.stop();
-        owned.drives.settle();
-        self.end_stream();
-        if let Err(error) = owned.kernel.close() {
-            tracing::warn!(%error, "the store was not closed; the next host recovers it");
-        }
     }
 
     fn owned(&self) -> Result<&Owned, wire::Error> {
@@ -362,14 +345,21 @@ impl api::Host for Local {
         crate::approving::sign_standing_at_page(&self.home, draft, passphrase)
     }
 
+    fn sign_decision(
+        &self,
+        matter: Matter,
+        subject: Digest,
+        passphrase: &[u8],
+    ) -> Result<Signed, wire::Error> {
+        crate::approving::decide_at_page(&self.home, self.reader()?.log_id(), matter, subject, passphrase)
+    }
+
+    fn make_room(&self) -> bool {
+        crate::reserve::make_room(&self.home)
+    }
+
     fn cosign(&self) -> Vec<String> {
-        match self.ask_witnesses() {
-            Ok(asked) => asked
-                .into_iter()
-                .filter_map(|asked| Some(format!("witness {}: {}", asked.name, asked.outcome.err()?)))
-                .collect(),
-            Err(error) => vec![format!("the witnesses could not be asked: {error}")],
-        }
+        self.cosigned()
     }
 
     fn witness_policy(&self) -> Option<String> {
@@ -411,6 +401,7 @@ impl api::Host for Local {
             return Err(wire::Error::new(wire::Code::Refused, format!("`{shown}` is Hermit's own store"))
                 .hint("name another folder"));
         }
+        crate::keys::refuse_above_passphrase(&root)?;
         Ok(root)
     }
 
@@ -425,6 +416,10 @@ impl api::Host for Local {
 
     fn set_standard_model(&self, address: Option<&str>) -> Result<(), wire::Error> {
         self.choose_standard(address)
+    }
+
+    fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
+        self.set_up(settings)
     }
 
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
@@ -462,7 +457,7 @@ impl api::Host for Local {
         let mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mirroring = mirroring.ok_or_else(|| {
             wire::Error::new(wire::Code::Unavailable, "this host keeps no run stream")
-                .hint("its log says why; what was done is in the ledger all the same")
+                .hint("its log says why; what was done is still in the ledger")
         })?;
         if let Some(run) = run {
             mirroring.catch_up(run);
@@ -489,6 +484,10 @@ impl api::Host for Local {
 
     fn facts(&self) -> Vec<wire::host::Fact> {
         Self::facts(self)
+    }
+
+    fn sheets(&self) -> &api::Sheets {
+        &self.sheets
     }
 
     fn listen(&self) -> Option<Receiver<wire::Notice>> {

@@ -3,7 +3,9 @@
 //! Rooms log identifiers, codes and errors, never goals, contents, keys or passphrases.
 
 use crate::{Config, Home};
+use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 
@@ -21,14 +23,11 @@ pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
         return;
     }
     let folder = home.path("logs");
-    let path = folder.join("hermit.log");
-    if std::fs::create_dir_all(&folder).is_err() {
+    let path = folder.join(FILE);
+    if ledger::private::folder(&folder).is_err() {
         return;
     }
-    if std::fs::metadata(&path).is_ok_and(|m| m.len() > BYTES_MAX) {
-        let _ = std::fs::rename(&path, folder.join("hermit.log.1"));
-    }
-    let Ok(file) = std::fs::File::options().create(true).append(true).open(&path) else { return };
+    let Ok(file) = Cut::open(path) else { return };
     let filter = EnvFilter::try_new(format!("{level},ureq=warn,ureq_proto=warn,rustls=warn,hyper=warn"))
         .unwrap_or_else(|_| EnvFilter::new("info"));
     // Somebody who embeds this room may have begun a log of their own; theirs stands.
@@ -39,19 +38,69 @@ pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
         .try_init();
 }
 
+/// Its name in its folder.
+const FILE: &str = "hermit.log";
+
+/// The file, begun anew whenever it has grown too long.
+struct Cut {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Cut {
+    fn open(path: PathBuf) -> std::io::Result<Self> {
+        if std::fs::metadata(&path).is_ok_and(|m| m.len() > BYTES_MAX) {
+            std::fs::rename(&path, path.with_extension("log.1"))?;
+        }
+        let file = ledger::private::open(File::options().create(true).append(true), &path)?;
+        let bytes = file.metadata()?.len();
+        Ok(Self { path, file, bytes })
+    }
+
+    fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
+        if self.bytes > BYTES_MAX {
+            // Another process may have done it already; then this one goes on in its file.
+            *self = Self::open(self.path.clone())?;
+        }
+        self.bytes = self.bytes.saturating_add(line.len() as u64);
+        self.file.write_all(line)
+    }
+}
+
 /// A line at a time, without the values of secrets: nobody logs them, and a room that slips does not leak.
 struct Clean {
-    file: std::fs::File,
+    file: Cut,
     redactor: redact::Shared,
 }
 
 impl Write for Clean {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        self.file.write_all(&self.redactor.now().bytes(line).rest)?;
+        self.file.write(&self.redactor.now().bytes(line).rest)?;
         Ok(line.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
+        self.file.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_grows_while_it_is_written_is_cut_and_two_files_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(FILE);
+        let mut log = Cut::open(path.clone()).unwrap();
+        let line = vec![b'x'; 1024 * 1024];
+        for _ in 0..30 {
+            log.write(&line).unwrap();
+        }
+        let length = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len();
+        assert!(length(FILE) <= BYTES_MAX + line.len() as u64);
+        assert!(length("hermit.log.1") <= BYTES_MAX + line.len() as u64);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }

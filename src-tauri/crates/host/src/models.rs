@@ -3,14 +3,21 @@
 //! A look asks this machine alone, at the ports where servers of models usually listen, for a moment, without a key.
 //! What answers there is a stranger: its words are bounded, and name models, nothing else.
 
-use crate::config::Provider;
+use crate::config::{ModelSettings, Provider};
+use crate::egress::{Outbound, SecretSlot};
+use crate::prices;
+use crate::secrets::SecretBook;
+use crate::sizes::{self, Known};
 use crate::{Config, Error, Local};
-use reasoning::Address;
+use model::secret::SecretTerms;
+use reasoning::{Address, Egress, Mode};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::io::Read as _;
+use std::sync::Arc;
 use std::time::Duration;
 use wire::Code;
-use wire::models::{Found, Model, Server};
+use wire::models::{Asked, Found, Model, Price, Server};
 
 /// Where servers usually listen, and what they are called until they say it themselves.
 const USUAL: [(u16, &str); 6] = [
@@ -91,7 +98,8 @@ fn ask(port: u16) -> Option<Server> {
     let name = named(owner.and_then(called));
     let models = listed.data.into_iter().filter(|entry| is_name(&entry.id)).take(MODELS_MAX);
     let address = |model: String| Address::OpenAi { url: url.clone(), model }.to_string();
-    let models = models.map(|entry| Model { address: address(entry.id.clone()), id: entry.id }).collect();
+    let models =
+        models.map(|entry| Model { address: address(entry.id.clone()), id: entry.id, asked: None }).collect();
     Some(Server { name, url, models, trouble: None })
 }
 
@@ -131,6 +139,128 @@ fn server(url: &str) -> Result<(String, String), wire::Error> {
     Ok((url, format!("{}:{port}", name.to_ascii_lowercase())))
 }
 
+/// The address of a model on this machine, or of a server that a person gave a key for.
+fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
+    let parsed: Address = text.parse().map_err(|e: reasoning::Error| {
+        wire::Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL`")
+    })?;
+    let Address::OpenAi { url, .. } = &parsed else {
+        return Err(wire::Error::new(Code::Usage, "this is about models at an address")
+            .hint("write it as `openai:URL#MODEL`"));
+    };
+    if parsed.is_remote() && config.secret_for(url).is_none() {
+        return Err(wire::Error::new(Code::Usage, format!("no key was given for `{url}`"))
+            .hint(format!("give it one: `hermit models add {url} --secret NAME`")));
+    }
+    Ok(parsed.to_string())
+}
+
+/// Models of which a list tells how they are asked: each takes a few requests.
+const ASKED_MAX: usize = 8;
+/// Tokens that may be set.
+const TOKENS: std::ops::RangeInclusive<u32> = sizes::CONTEXT_MIN..=10_000_000;
+
+/// Takes over what is wished.
+fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), String> {
+    let tokens = |name: &str, wished: Option<u32>, set: &mut Option<u32>| match wished {
+        None => Ok(()),
+        Some(0) => {
+            *set = None;
+            Ok(())
+        }
+        Some(number) if name == "output" && number > 0 && number <= *TOKENS.end() => {
+            *set = Some(number);
+            Ok(())
+        }
+        Some(number) if TOKENS.contains(&number) => {
+            *set = Some(number);
+            Ok(())
+        }
+        Some(number) => {
+            Err(format!("`{name}` is from {} to {} tokens, and not {number}", TOKENS.start(), TOKENS.end()))
+        }
+    };
+    tokens("context", wish.context, &mut settings.context)?;
+    tokens("output", wish.output, &mut settings.output)?;
+    if let Some(text) = &wish.temperature {
+        settings.temperature = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        settings.temperature_milli()?;
+        settings.without.remove("temperature");
+    }
+    if let Some(mode) = &wish.mode {
+        settings.mode = match mode.as_str() {
+            "auto" => None,
+            "tools" => Some(Mode::Tools),
+            "json_schema" => Some(Mode::JsonSchema),
+            other => return Err(format!("`{other}` is no mode; there are auto, tools and json_schema")),
+        };
+        settings.without.retain(|name| name != "tools" && name != "response_format");
+    }
+    if let Some(tools) = &wish.tools {
+        settings.all_tools = match tools.as_str() {
+            "auto" => None,
+            "all" => Some(true),
+            "few" => Some(false),
+            other => return Err(format!("`{other}` is no choice of tools; there are auto, all and few")),
+        };
+    }
+    for (wished, set) in
+        [(&wish.price_in, &mut settings.price_in), (&wish.price_out, &mut settings.price_out)]
+    {
+        let Some(text) = wished.as_deref().map(str::trim) else { continue };
+        if !text.is_empty() {
+            prices::dollars(text)?;
+        }
+        *set = Some(text.to_owned()).filter(|text| !text.is_empty());
+    }
+    Ok(())
+}
+
+/// A look at how models are asked, which takes no key along.
+struct Look<'c> {
+    config: &'c Config,
+    known: Known,
+    egress: Arc<dyn Egress>,
+}
+
+impl<'c> Look<'c> {
+    fn new(config: &'c Config) -> Self {
+        let egress = Outbound::new(config, SecretSlot::default(), SecretBook::default());
+        Self { config, known: Known::default(), egress: Arc::new(egress) }
+    }
+
+    fn asked(&self, address: &str) -> Option<Asked> {
+        let parsed: Address = address.parse().ok()?;
+        let settings = sizes::settings(&parsed, None, self.config, &self.known, &self.egress).ok()?;
+        let own = self.config.model(address).cloned().unwrap_or_default();
+        let size = sizes::size(&parsed, None, self.config, &own, &self.known, &*self.egress);
+        let price = prices::price(&parsed, None, &own, &self.known, &*self.egress).ok()?;
+        let dollars = |micros: u64| (micros as f64 / 1e6).to_string();
+        Some(Asked {
+            address: address.to_owned(),
+            context: size.context,
+            output: size.output,
+            from: size.from.in_words().to_owned(),
+            temperature: settings
+                .temperature_milli
+                .map_or_else(|| "own".to_owned(), |milli| (f64::from(milli) / 1000.0).to_string()),
+            mode: match settings.mode {
+                Mode::Auto => "auto",
+                Mode::Tools => "tools",
+                Mode::JsonSchema => "json_schema",
+            }
+            .to_owned(),
+            tools: if settings.offers_all() { "all" } else { "few" }.to_owned(),
+            price: price.map(|price| Price {
+                input: dollars(price.input),
+                output: dollars(price.output),
+                from: price.from.in_words().to_owned(),
+            }),
+            without: settings.without.into_iter().collect(),
+        })
+    }
+}
+
 impl Local {
     /// Models on this machine, and what is set up.
     ///
@@ -139,14 +269,37 @@ impl Local {
     pub(crate) fn find_models(&self, further: &[u16]) -> Result<Found, wire::Error> {
         let config = Config::load(self.home()).map_err(Error::to_wire)?;
         let known = self.known_secrets();
-        let (servers, looked) = look(further);
+        let (mut servers, looked) = look(further);
         let provider = |p: &Provider| wire::models::Provider {
             url: p.url.clone(),
             secret: p.secret.clone(),
             kept: known.contains(&p.secret),
         };
         let providers = config.providers.iter().map(provider).collect();
-        Ok(Found { servers, looked, standard: config.default_model, providers })
+        let look = Look::new(&config);
+        for model in servers.iter_mut().flat_map(|server| &mut server.models).take(ASKED_MAX) {
+            model.asked = look.asked(&model.address);
+        }
+        let set = config.models.iter().map(|one| one.address.as_str()).chain(config.default_model.as_deref());
+        let set: BTreeSet<&str> = set.collect();
+        let set = set.into_iter().filter_map(|address| look.asked(address)).collect();
+        Ok(Found { servers, looked, standard: config.default_model.clone(), providers, set })
+    }
+
+    /// Sets how a model is asked: one of this machine, or of a server that a person gave a key for.
+    ///
+    /// # Errors
+    /// [`Code::Usage`], with what there is.
+    pub(crate) fn set_up(&self, wish: &wire::models::Set) -> Result<Asked, wire::Error> {
+        let mut config = Config::load(self.home()).map_err(Error::to_wire)?;
+        let address = ours(&wish.address, &config)?;
+        let mut settings = config.model(&address).cloned().unwrap_or_default();
+        settings.address.clone_from(&address);
+        wished(&mut settings, wish).map_err(|why| wire::Error::new(Code::Usage, why))?;
+        config.set_model(settings);
+        config.save(self.home()).map_err(Error::to_wire)?;
+        let asked = Look::new(&config).asked(&address);
+        asked.ok_or_else(|| wire::Error::new(Code::Usage, format!("`{address}` is no model at an address")))
     }
 
     /// Handles that the log knows, also in a process that only reads; none where there is no store.
@@ -164,16 +317,7 @@ impl Local {
     pub(crate) fn choose_standard(&self, address: Option<&str>) -> Result<(), wire::Error> {
         let mut config = Config::load(self.home()).map_err(Error::to_wire)?;
         if let Some(text) = address {
-            let parsed: Address = text.parse().map_err(|e: reasoning::Error| {
-                wire::Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL`")
-            })?;
-            let Address::OpenAi { url, .. } = &parsed else {
-                return Err(wire::Error::new(Code::Usage, "the standard is a model at an address"));
-            };
-            if parsed.is_remote() && config.secret_for(url).is_none() {
-                return Err(wire::Error::new(Code::Usage, format!("no key was given for `{url}`"))
-                    .hint(format!("give it one: `hermit models add {url} --secret NAME`")));
-            }
+            ours(text, &config)?;
         }
         config.default_model = address.map(str::to_owned);
         config.default_secret = None;
@@ -188,7 +332,7 @@ impl Local {
     /// [`Self::set_secret`].
     pub fn keep_provider(&self, url: &str, handle: &str, value: &[u8]) -> Result<(), Error> {
         let (url, host) = server(url).map_err(Error::Said)?;
-        self.set_secret(handle, value, &[host])?;
+        self.set_secret(handle, value, &SecretTerms::at(&[host]))?;
         let mut config = Config::load(self.home())?;
         config.providers.retain(|provider| provider.url != url);
         config.providers.push(Provider { url, secret: handle.to_owned() });

@@ -15,6 +15,8 @@ pub struct Notices {
     listeners: Mutex<Vec<SyncSender<wire::Notice>>>,
     /// The run stream, while this process keeps one.
     feed: Mutex<Option<Feed>>,
+    /// Told of every head that is signed.
+    signed: Mutex<Option<SyncSender<()>>>,
 }
 
 impl Notices {
@@ -30,6 +32,11 @@ impl Notices {
         *self.feed.lock().unwrap_or_else(PoisonError::into_inner) = feed;
     }
 
+    /// Tells of signed heads from now on, or no longer.
+    pub fn tell_of_heads(&self, signed: Option<SyncSender<()>>) {
+        *self.signed.lock().unwrap_or_else(PoisonError::into_inner) = signed;
+    }
+
     /// Tells everybody.
     pub fn tell(&self, notice: &wire::Notice) {
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,6 +48,13 @@ impl Notices {
 
 impl Observer for Notices {
     fn notice(&self, notice: Notice) {
+        if let Notice::Event { event_type, .. } = &notice
+            && event_type == "checkpoint.signed"
+            && let Some(signed) = &*self.signed.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            // A word that waits already says the same.
+            let _ = signed.try_send(());
+        }
         if let Some(feed) = &*self.feed.lock().unwrap_or_else(PoisonError::into_inner) {
             feed.take(&notice);
         }

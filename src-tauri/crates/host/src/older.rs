@@ -59,7 +59,8 @@ pub fn older(home: &Home, config: &Config) -> Result<Option<Older>, wire::Error>
         // An empty or newer file: opening it for writing says what is to be said.
         Err(_) => return Ok(None),
     };
-    let pins = pin::read(home, config, None)?;
+    let keychain = crate::keys::keychain_of(home, reader.log_id());
+    let pins = pin::read(home, config, keychain.as_ref().map(|vault| vault as &dyn keychain::Vault))?;
     let Some((pin, state)) = pin::standing(&reader, &pins, &log_keys(home)).map_err(api::of_ledger)? else {
         return Ok(None);
     };

@@ -2,14 +2,18 @@
 //! keychain when the keys sleep there; in a file on another disk and as a git note where the settings say so. A store
 //! that was set back to an older state does not take them along (proof.md 2).
 
-use crate::{Config, Home};
+use crate::{Config, Home, HostKeys};
 use keychain::Vault;
 use ledger::{CheckpointKind, PinState, Reader};
+use model::fault::{Faults, Point};
 use seal::note::{Checkpoint, Note};
 use seal::{Digest, PublicKey};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 /// Its name in a vault.
 const IN_VAULT: &str = "pin";
@@ -118,7 +122,7 @@ pub fn keep(home: &Home, config: &Config, vault: Option<&dyn Vault>, reader: &Re
         if std::fs::read(&path).is_ok_and(|kept| kept == newest) {
             continue;
         }
-        if let Err(error) = write(&path, &newest) {
+        if let Err(error) = disk::replace(&path, &newest) {
             tracing::warn!(%error, path = %path.display(), "the newest head cannot be kept there");
         }
     }
@@ -134,6 +138,56 @@ pub fn keep(home: &Home, config: &Config, vault: Option<&dyn Vault>, reader: &Re
     }
 }
 
+/// Moves the pin behind every head that is signed, on a thread of its own: the commit does not wait for another disk.
+pub struct Mover {
+    wake: SyncSender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Mover {
+    /// Begins.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn begin(
+        home: Home,
+        config: Config,
+        keys: Arc<HostKeys>,
+        reader: Reader,
+        faults: Arc<dyn Faults>,
+    ) -> Result<Self, crate::Error> {
+        // One word that waits is as good as many: the newest head is kept.
+        let (wake, heard) = sync_channel(1);
+        let run = move || {
+            while heard.recv().is_ok() {
+                let moved = faults
+                    .before(Point::PinMove)
+                    .map(|()| keep(&home, &config, keys.vault().as_deref(), &reader))
+                    .and_then(|()| faults.after(Point::PinMove));
+                if let Err(error) = moved {
+                    tracing::warn!(%error, "the pin was not moved");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("pins".to_owned())
+            .spawn(run)
+            .map_err(|e| crate::Error::io("start", Path::new("the pins' thread"), &e))?;
+        Ok(Self { wake, thread })
+    }
+
+    /// Where the word goes in that a head was signed.
+    pub fn wake(&self) -> SyncSender<()> {
+        self.wake.clone()
+    }
+
+    /// Waits until what was said has been kept. Nobody else may hold [`Mover::wake`] any more.
+    pub fn end(self) {
+        drop(self.wake);
+        let _ = self.thread.join();
+    }
+}
+
 /// Puts the file beside the store aside under a name of its own: what was pinned stays to be looked at.
 pub fn set_aside(home: &Home, size: u64) {
     let Some(path) = beside(home) else { return };
@@ -142,13 +196,6 @@ pub fn set_aside(home: &Home, size: u64) {
     if let Err(error) = std::fs::copy(&path, PathBuf::from(aside)) {
         tracing::warn!(%error, "the head that was kept could not be set aside");
     }
-}
-
-fn write(path: &Path, note: &[u8]) -> std::io::Result<()> {
-    let partial = path.with_extension("pin.partial");
-    let mut file = std::fs::File::create(&partial)?;
-    file.write_all(note).and_then(|()| file.sync_all())?;
-    std::fs::rename(&partial, path)
 }
 
 /// What a repository's note is about: a blob that names the store, the same from every clone.

@@ -1,12 +1,12 @@
 //! Who proposes: a playbook, a server, a transcript.
 
-use crate::Config;
+use crate::sizes::{self, Known};
+use crate::{Config, Home};
 use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
 use model::task::ModelChoice;
 use reasoning::{
-    Address, Egress, Mode, OpenAi, Playbook, Reasoner, Recorded, Recorder, Settings, Transcript,
-    recorded::Matching,
+    Address, Egress, OpenAi, Playbook, Reasoner, Recorded, Recorder, Transcript, recorded::Matching,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,15 +15,40 @@ use wire::{Code, Error};
 
 /// Makes reasoners for the kernel.
 pub struct LocalReasoners {
-    config: Config,
+    home: Home,
     egress: Arc<dyn Egress>,
+    known: Arc<Known>,
 }
 
 impl LocalReasoners {
-    /// Reasoners that go out through `egress`.
-    pub fn new(config: Config, egress: Arc<dyn Egress>) -> Self {
-        Self { config, egress }
+    /// Reasoners that go out through `egress`, with the settings that are in force when each is made.
+    pub fn new(home: Home, egress: Arc<dyn Egress>) -> Self {
+        Self { home, egress, known: Arc::default() }
     }
+
+    /// A server of models, asked for what it can do as far as nobody has set it.
+    fn openai(&self, address: &Address, secret: Option<String>) -> Result<OpenAi, String> {
+        let config = Config::load(&self.home).map_err(|e| e.to_string())?;
+        let settings = sizes::settings(address, secret, &config, &self.known, &self.egress)?;
+        let made = OpenAi::new(address, settings, Arc::clone(&self.egress)).map_err(|e| e.to_string())?;
+        let (home, known, text) = (self.home.clone(), Arc::clone(&self.known), address.to_string());
+        Ok(made.learning(Box::new(move |parameter| {
+            known.refuse(&text, parameter);
+            if let Err(error) = remember(&home, &text, parameter) {
+                tracing::warn!(%error, parameter, "what a server refuses is not kept, and will be found out again");
+            }
+        })))
+    }
+}
+
+/// Keeps for later runs that a model's server refuses a parameter.
+fn remember(home: &Home, address: &str, parameter: &str) -> Result<(), crate::Error> {
+    let mut config = Config::load(home)?;
+    let mut settings = config.model(address).cloned().unwrap_or_default();
+    address.clone_into(&mut settings.address);
+    settings.without.insert(parameter.to_owned());
+    config.set_model(settings);
+    config.save(home)
 }
 
 impl ReasonerSource for LocalReasoners {
@@ -39,15 +64,7 @@ impl ReasonerSource for LocalReasoners {
             }
             ModelChoice::Openai { base_url, model, secret } => {
                 let address = Address::OpenAi { url: base_url.clone(), model: model.clone() };
-                let standard = Settings::default();
-                let settings = Settings {
-                    mode: Mode::Auto,
-                    secret: secret.clone(),
-                    context_tokens: self.config.context_tokens.unwrap_or(standard.context_tokens),
-                    ..standard
-                };
-                let made = OpenAi::new(&address, settings, Arc::clone(&self.egress));
-                recorded(made.map_err(|e| e.to_string())?)
+                recorded(self.openai(&address, secret.clone())?)
             }
             ModelChoice::Recorded { .. } => {
                 let transcript = Transcript::parse(&text()?).map_err(|e| e.to_string())?;
@@ -72,7 +89,8 @@ fn recorded(inner: OpenAi) -> Result<Arc<dyn Reasoner>, String> {
     let failed = |e: &dyn std::fmt::Display| {
         format!("cannot record into `{}`, as HERMIT_RECORD asks: {e}", path.display())
     };
-    let file = std::fs::File::options().append(true).create(true).open(&path).map_err(|e| failed(&e))?;
+    let mut options = std::fs::File::options();
+    let file = ledger::private::open(options.append(true).create(true), &path).map_err(|e| failed(&e))?;
     let begun = file.metadata().map_err(|e| failed(&e))?.len() > 0;
     if begun {
         return Ok(Arc::new(Recorder::continuing(inner, Box::new(file))));
@@ -88,7 +106,7 @@ pub fn chosen(asked: &Asked, config: &Config) -> Result<Reasoning, Error> {
     match asked {
         Asked::Standard => match &config.default_model {
             Some(address) => addressed(address, config.default_secret.clone(), config),
-            None => Err(Error::new(Code::Usage, "no model is named, and none is set as the standard").hint(
+            None => Err(Error::new(Code::Usage, "no model is named, and there is no default model").hint(
                 "name one with `--model openai:http://127.0.0.1:8080/v1#NAME`, run `--playbook tidy`, or choose \
                  one of `hermit models list` with `hermit models use ADDRESS`",
             )),
@@ -158,6 +176,7 @@ pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
         .map(|playbook| wire::playbooks::Playbook {
             name: playbook.name().to_owned(),
             about: playbook.title().to_owned(),
+            description: playbook.description().to_owned(),
             parameters: playbook
                 .parameters()
                 .iter()
@@ -169,4 +188,9 @@ pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
                 .collect(),
         })
         .collect()
+}
+
+/// Every advice that is given about a model's server, so that a test can try what it names.
+pub fn advice(address: &str, model: &str) -> Vec<String> {
+    reasoning::openai::advice::every(address, model)
 }

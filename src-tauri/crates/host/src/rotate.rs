@@ -92,6 +92,8 @@ impl Local {
         faults.before(Point::KeyPromote).map_err(stopped)?;
         ApprovalKey::promote(&next, &path)?;
         faults.after(Point::KeyPromote).map_err(stopped)?;
+        kernel.vouch_for_keys();
+        crate::approver::made(kernel, self.keys());
         Ok(Rotated { keys: vec![(KeyPurpose::Approval, old.public().keyid(), made.public().keyid())] })
     }
 

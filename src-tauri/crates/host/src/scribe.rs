@@ -294,7 +294,7 @@ impl Scribe {
             }
         }
         if after != begun {
-            std::fs::write(&path, after.to_string()).map_err(ledger)?;
+            ledger::private::write(&path, after.to_string().as_bytes()).map_err(ledger)?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::{Error, Local};
 use keychain::{Secrets, Vault};
+use model::secret::SecretTerms;
 use redact::{Redactor, Shared};
 use seal::SecretSource as _;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, Default)]
 pub struct SecretBook {
     redactor: Shared,
-    hosts: Arc<RwLock<BTreeMap<String, Vec<String>>>>,
+    terms: Arc<RwLock<BTreeMap<String, SecretTerms>>>,
 }
 
 impl SecretBook {
@@ -23,30 +24,30 @@ impl SecretBook {
 
     /// Whether a secret may go to a host, `name:port`. One that was given no hosts is its owner's alone to send.
     pub fn may_go(&self, handle: &str, host: &str) -> bool {
-        let hosts = self.hosts.read().unwrap_or_else(PoisonError::into_inner);
-        hosts.get(handle).is_none_or(|hosts| hosts.is_empty() || hosts.iter().any(|known| known == host))
+        let hosts = self.terms(handle).hosts;
+        hosts.is_empty() || hosts.iter().any(|known| known == host)
     }
 
-    /// The hosts a secret may go to, as `name:port`.
-    pub fn hosts(&self, handle: &str) -> Vec<String> {
-        self.hosts.read().unwrap_or_else(PoisonError::into_inner).get(handle).cloned().unwrap_or_default()
+    /// Where a secret may go.
+    pub fn terms(&self, handle: &str) -> SecretTerms {
+        self.terms.read().unwrap_or_else(PoisonError::into_inner).get(handle).cloned().unwrap_or_default()
     }
 
-    /// The handles of which it knows value and hosts.
+    /// The handles of which it knows value and terms.
     pub fn handles(&self) -> Vec<String> {
-        self.hosts.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.terms.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
     /// Reads every value out of the vault anew. What cannot be read is left out: whoever needs it waits.
     fn learn(
         &self,
-        hosts: BTreeMap<String, Vec<String>>,
+        terms: BTreeMap<String, SecretTerms>,
         vault: Option<Arc<dyn Vault>>,
     ) -> Result<(), Error> {
         let mut values = Vec::new();
         if let Some(vault) = vault {
             let source = Secrets::new(vault);
-            for handle in hosts.keys() {
+            for handle in terms.keys() {
                 match source.secret(handle) {
                     Ok(value) => values.push((handle.clone(), value)),
                     Err(error) => tracing::warn!(%handle, %error, "a secret cannot be read"),
@@ -55,7 +56,7 @@ impl SecretBook {
         }
         let redactor = Redactor::new(values).map_err(unfit)?;
         self.redactor.put(redactor);
-        *self.hosts.write().unwrap_or_else(PoisonError::into_inner) = hosts;
+        *self.terms.write().unwrap_or_else(PoisonError::into_inner) = terms;
         Ok(())
     }
 }
@@ -66,14 +67,14 @@ fn unfit(error: redact::Error) -> Error {
 }
 
 impl Local {
-    /// Keeps a value under a handle in the vault that was chosen for the keys, and records the handle and the hosts it
-    /// may go to. What was there before is replaced.
+    /// Keeps a value under a handle in the vault that was chosen for the keys, and records the handle and where the
+    /// value may go. What was there before is replaced.
     ///
     /// # Errors
     /// [`Error::Said`] when the vault is locked or the value is too short; [`Error::Keys`], [`Error::Kernel`].
-    pub fn set_secret(&self, handle: &str, value: &[u8], hosts: &[String]) -> Result<(), Error> {
+    pub fn set_secret(&self, handle: &str, value: &[u8], terms: &SecretTerms) -> Result<(), Error> {
         let kernel = self.owned_kernel()?;
-        kernel::command::secret::check(handle, hosts)?;
+        kernel::command::secret::check(handle, &terms.hosts)?;
         let vault = self.open_vault()?;
         Redactor::check(handle, value).map_err(unfit)?;
         let kept_in = vault.kind().to_string();
@@ -81,11 +82,11 @@ impl Local {
         Secrets::new(Arc::clone(&vault)).put(handle, value)?;
         // From here on the value is taken out of everything, whether or not the log comes to know its handle.
         let mut known = kernel.secrets();
-        known.insert(handle.to_owned(), hosts.to_vec());
+        known.insert(handle.to_owned(), terms.clone());
         let recorded = self
             .secrets()
             .learn(known, Some(Arc::clone(&vault)))
-            .and_then(|()| Ok(kernel.register_secret(handle, hosts, &kept_in)?));
+            .and_then(|()| Ok(kernel.register_secret(handle, terms, &kept_in)?));
         if recorded.is_err() {
             let secrets = Secrets::new(vault);
             match before {
@@ -124,7 +125,7 @@ impl Local {
             Error::Said(
                 wire::Error::new(wire::Code::KeyLocked, format!("the vault for secrets is not open: {why}"))
                     .hint(
-                        "a secret sleeps beside the keys: in the keychain, or in the file under a passphrase",
+                        "a secret is kept beside the keys: in the keychain, or in the file under a passphrase",
                     ),
             )
         })

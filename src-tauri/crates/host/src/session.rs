@@ -1,8 +1,10 @@
 //! What a surface asks a store with, whoever holds it.
 
 use crate::local::Watch;
-use crate::{Home, Local, Unlock};
+use crate::{Home, Local, Unlock, control};
 use api::{Host as _, Stands};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
@@ -61,7 +63,7 @@ impl Session {
 
     /// A way through the process that serves the store now, if one does. It needs no key of this process.
     pub fn attach(home: &Home, unlock: &Unlock) -> Option<Self> {
-        let holder = ledger::holder(home.dir()).ok().flatten()?;
+        let holder = here(home)?;
         let way = reach(home, &holder.address?).ok()?;
         Some(Self { home: home.clone(), unlock: unlock.clone(), way: RwLock::new(way) })
     }
@@ -74,6 +76,42 @@ impl Session {
 
     fn way(&self) -> Way {
         self.way.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The store as this process reads it, whoever owns it.
+    pub(crate) fn reading(&self) -> Result<Arc<Local>, Error> {
+        match self.way() {
+            Way::Local(local) => Ok(local),
+            Way::Attached(attached) => {
+                Local::reading(attached.reading.home().clone()).map(Arc::new).map_err(crate::Error::to_wire)
+            }
+        }
+    }
+
+    /// The exact bytes that a signature of an approval is about, however many there are.
+    ///
+    /// # Errors
+    /// [`Code::Damaged`] when they are not those whose digest was shown.
+    pub fn packet(&self, of: &wire::approvals::Approval) -> Result<Vec<u8>, Error> {
+        let damaged = |why: String| Error::new(Code::Damaged, why);
+        let decoded = |text: &str| STANDARD.decode(text).map_err(|e| damaged(e.to_string()));
+        let mut bytes = of.packet.as_deref().map(decoded).transpose()?.unwrap_or_default();
+        let mut next = of.packet.is_none().then_some(0);
+        while let Some(from) = next {
+            let piece = wire::approvals::Packet { approval: of.row.approval_id.clone(), from: Some(from) };
+            let piece = self.call(&piece)?;
+            bytes.extend(decoded(&piece.bytes)?);
+            next = piece.next;
+        }
+        match seal::Digest::of(&bytes).to_string() == of.packet_sha256 {
+            true => Ok(bytes),
+            false => Err(damaged("the bytes to sign are not those that were shown".to_owned())),
+        }
+    }
+
+    /// The store's folder.
+    pub const fn home(&self) -> &Home {
+        &self.home
     }
 
     /// Whether this process owns the store.
@@ -115,6 +153,18 @@ impl Session {
         }
     }
 
+    /// The same, for a person who reads it at this process's terminal, and whose page may make and open keys.
+    ///
+    /// # Errors
+    /// As [`Session::link`].
+    pub fn link_at_terminal(&self) -> Result<String, Error> {
+        match self.way() {
+            Way::Local(local) => local.link_at_terminal().ok_or_else(api::no_host),
+            // A host that hears no terminal still lets a person look, and approve.
+            Way::Attached(attached) => control::link(&self.home).or_else(|_| attached.client.link()),
+        }
+    }
+
     /// Where the host is that this is attached to.
     pub fn address(&self) -> Option<String> {
         match self.way() {
@@ -150,7 +200,7 @@ impl Session {
                 format!("`{name}` runs only in the process that owns the store"),
             )
             .hint("end that process first")),
-            Some(Access::write) => match attached.client.ask(name, &params) {
+            Some(Access::write | Access::person) => match attached.client.ask(name, &params) {
                 // Nobody has heard it, so it can be said again to whoever owns the store now.
                 Err(error) if is_unheard(&error) => {
                     self.again(&attached)?;
@@ -179,6 +229,14 @@ impl Session {
             local.go_on()?;
         }
         Ok(())
+    }
+
+    /// What the process that serves this store answers, where one does: it alone knows what it works on at this moment.
+    pub fn served<C: Command>(home: &Home, command: &C) -> Option<C::Answer> {
+        let session = Self::attach(home, &Unlock::Environment)?;
+        let Way::Attached(attached) = session.way() else { return None };
+        let answer = attached.client.ask(C::NAME, &serde_json::to_value(command).ok()?).ok()?;
+        serde_json::from_value(answer).ok()
     }
 
     /// Listens to what happens, where something can.
@@ -265,18 +323,22 @@ fn has_older_lists(local: &Local) -> bool {
     matches!(query, Some(Err(projections::Error::Version { found, needed })) if found < needed)
 }
 
+/// Who holds the store on this machine. The address of one on another machine leads to nobody, or to a stranger.
+fn here(home: &Home) -> Option<ledger::Holder> {
+    ledger::holder(home.dir()).ok().flatten().filter(|holder| !holder.is_elsewhere())
+}
+
 fn find(home: &Home, unlock: &Unlock) -> Result<Way, Error> {
     let until = Instant::now() + HELD;
     loop {
         // Who serves is asked first: whoever tries the lock while it is given back could be taken for its holder.
-        let holder = ledger::holder(home.dir()).ok().flatten();
-        let (pid, said) = match holder {
+        let (pid, said) = match here(home) {
             Some(holder) => match holder.address.map(|address| reach(home, &address)) {
                 Some(Ok(way)) => return Ok(way),
                 Some(Err(why)) => (holder.pid, format!(", which does not answer: {why}")),
                 None => (holder.pid, String::new()),
             },
-            // Nobody, or somebody who is provably gone.
+            // Nobody, somebody who is provably gone, or somebody elsewhere.
             None => match Local::owning(home.clone(), unlock) {
                 Ok(local) => return Ok(Way::Local(Arc::new(local))),
                 Err(crate::Error::Kernel(kernel::Error::Ledger(ledger::Error::Held { pid, .. }))) => {

@@ -4,7 +4,6 @@
 use crate::{Error, Home};
 use proof::Trust;
 use serde::{Deserialize, Serialize};
-use std::io::Write as _;
 
 const FILE: &str = "trust.json";
 const FORMAT: &str = "hermit-trust/1";
@@ -86,11 +85,7 @@ fn write(home: &Home, keys: Vec<Trusted>) -> Result<Vec<Trusted>, Error> {
     let mut bytes = serde_json::to_vec_pretty(&stored)
         .map_err(|e| Error::Config { path: path.display().to_string(), why: e.to_string() })?;
     bytes.push(b'\n');
-    let partial = home.path(".trust.json.part");
-    let written = std::fs::File::create(&partial)
-        .and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&partial, &path));
-    written.map_err(|e| Error::io("write", &path, &e))?;
+    disk::replace(&path, &bytes).map_err(|e| Error::io("write", &path, &e))?;
     Ok(stored.keys)
 }
 

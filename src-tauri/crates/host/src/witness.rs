@@ -15,7 +15,6 @@ pub use seal::note::VerifierKey as LogKey;
 use seal::note::{Note, VerifierKey};
 use seal::{Digest, SeedSigner, Signer as _};
 use serde::{Deserialize, Serialize};
-use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,7 +121,7 @@ impl Witness {
             write(&names, &text)?;
         }
         let logs = home.path(LOGS);
-        std::fs::create_dir_all(&logs).map_err(|e| Error::io("make", &logs, &e))?;
+        ledger::private::folder(&logs).map_err(|e| Error::io("make", &logs, &e))?;
         Ok(Self { dir: home.dir().to_owned(), key, signer, faults, one: Mutex::new(()) })
     }
 
@@ -255,15 +254,7 @@ fn read(path: &Path) -> Result<Remembered, Error> {
 
 /// Whole or not at all, and on the disk when it returns.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let failed = |e: std::io::Error| Error::io("write", path, &e);
-    let partial = path.with_extension("part");
-    let mut file = std::fs::File::create(&partial).map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)?;
-    std::fs::rename(&partial, path).map_err(failed)?;
-    match path.parent() {
-        Some(folder) => std::fs::File::open(folder).and_then(|f| f.sync_all()).map_err(failed),
-        None => Ok(()),
-    }
+    disk::replace(path, bytes).map_err(|e| Error::io("write", path, &e))
 }
 
 /// Serves until the process is told to end.

@@ -22,7 +22,7 @@ fn malformed<T>(reason: impl Into<String>) -> Result<T, Malformed> {
 /// # Errors
 /// [`Malformed`] when any part of the answer is: then none of it is used.
 pub fn parse(answer: &Answer) -> Result<Vec<Proposal>, Malformed> {
-    if answer.finish_reason == "length" || answer.text.len() > limits::MODEL_ANSWER_BYTES_MAX {
+    if answer.is_cut() || answer.text.len() > limits::MODEL_ANSWER_BYTES_MAX {
         return malformed("the answer was cut off by its length limit; do less in one answer");
     }
     let calls = if answer.calls.is_empty() { calls_in(&answer.text)? } else { answer.calls.clone() };

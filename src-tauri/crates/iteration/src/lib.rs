@@ -25,4 +25,4 @@ mod tools;
 
 pub use answer::{Malformed, parse};
 pub use state::{LoopState, progress_mark};
-pub use tools::{Proposal, ProposedChange, tools};
+pub use tools::{Edit, Proposal, ProposedChange, tools};

@@ -117,6 +117,13 @@ pub enum ProposedChange {
         /// All of its text.
         content: String,
     },
+    /// Replace pieces of a file's text.
+    Edit {
+        /// Where.
+        #[serde(deserialize_with = "file")] path: RelPath,
+        /// Which pieces, one after another.
+        edits: Vec<Edit>,
+    },
     /// Remove a file.
     Delete {
         /// Where.
@@ -129,6 +136,16 @@ pub enum ProposedChange {
         /// To where.
         #[serde(deserialize_with = "file")] to: RelPath,
     },
+}
+
+/// A piece of text and what takes its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// What is there, exactly once.
+    pub old: String,
+    /// What will be there.
+    pub new: String,
 }
 
 impl Proposal {
@@ -159,14 +176,22 @@ impl Proposal {
 #[rustfmt::skip]
 enum FileCall {
     List { #[serde(default, deserialize_with = "inside")] path: RelPath, #[serde(default)] recursive: bool },
-    Read { #[serde(deserialize_with = "file")] path: RelPath },
+    Read {
+        #[serde(deserialize_with = "file")] path: RelPath,
+        #[serde(default)] from: Option<u64>,
+        #[serde(default)] to: Option<u64>,
+    },
     Search {
         #[serde(default, deserialize_with = "inside")] path: RelPath,
         #[serde(deserialize_with = "said")] pattern: String,
         #[serde(default)] glob: Option<String>,
     },
-    Hash { #[serde(deserialize_with = "inside")] path: RelPath },
+    Hash {
+        #[serde(deserialize_with = "inside")] path: RelPath,
+        #[serde(default)] own_files: bool,
+    },
     Write { #[serde(deserialize_with = "file")] path: RelPath, content: String },
+    Edit { #[serde(deserialize_with = "file")] path: RelPath, edits: Vec<Edit> },
     Delete { #[serde(deserialize_with = "file")] path: RelPath },
     Move { #[serde(deserialize_with = "file")] from: RelPath, #[serde(deserialize_with = "file")] to: RelPath },
     Change { items: Vec<ProposedChange> },
@@ -205,10 +230,15 @@ fn about_files(call: FileCall) -> Proposal {
     let change = |item| Proposal::Change(vec![item]);
     Proposal::Observe(vec![match call {
         FileCall::List { path, recursive } => ReadItem::List { path, recursive },
-        FileCall::Read { path } => ReadItem::Read { path },
+        FileCall::Read { path, from: None, to: None } => ReadItem::Read { path },
+        FileCall::Read { path, from, to } => {
+            ReadItem::Lines { path, from: from.unwrap_or(1), to: to.unwrap_or(u64::from(u32::MAX)) }
+        }
         FileCall::Search { path, pattern, glob } => ReadItem::Search { path, pattern, glob },
-        FileCall::Hash { path } => ReadItem::Hash { path },
+        FileCall::Hash { path, own_files: false } => ReadItem::Hash { path },
+        FileCall::Hash { path, own_files: true } => ReadItem::HashFolder { path },
         FileCall::Write { path, content } => return change(ProposedChange::Write { path, content }),
+        FileCall::Edit { path, edits } => return change(ProposedChange::Edit { path, edits }),
         FileCall::Delete { path } => return change(ProposedChange::Delete { path }),
         FileCall::Move { from, to } => return change(ProposedChange::Move { from, to }),
         FileCall::Change { items } => return Proposal::Change(items),
@@ -221,6 +251,12 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
     match &proposal {
         Proposal::Change(items) if !(1..=items_max).contains(&items.len()) => {
             Err(format!("`items` holds 1 to {items_max} changes"))
+        }
+        Proposal::Change(items) if !items.iter().all(is_edit_bounded) => {
+            Err(format!("`edits` holds 1 to {EDITS_MAX} pieces, each with an `old` that is not empty"))
+        }
+        Proposal::Observe(items) if items.iter().any(is_backward) => {
+            Err("`from` is a line from 1, and `to` is not before it".to_owned())
         }
         Proposal::Command { argv, .. } if argv.first().is_none_or(|program| program.trim().is_empty()) => {
             Err("`argv` begins with a program".to_owned())
@@ -249,6 +285,18 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
     }
+}
+
+/// Pieces of one edit.
+const EDITS_MAX: usize = 100;
+
+fn is_edit_bounded(change: &ProposedChange) -> bool {
+    let ProposedChange::Edit { edits, .. } = change else { return true };
+    (1..=EDITS_MAX).contains(&edits.len()) && edits.iter().all(|edit| !edit.old.is_empty())
+}
+
+const fn is_backward(item: &ReadItem) -> bool {
+    matches!(item, ReadItem::Lines { from, to, .. } if *from == 0 || *to < *from)
 }
 
 /// Hosts, or secrets, that one command may name.

@@ -38,6 +38,6 @@ pub use error::Error;
 pub use family::Family;
 pub use mirror::{Lifecycle, Mirror, Usage};
 pub use reader::{Page, Reader, Run};
-pub use schema::{FILE, set_aside};
+pub use schema::{FILE, damaged, set_aside};
 pub use watch::Watch;
 pub use writer::{Mirrored, Writer, Written};

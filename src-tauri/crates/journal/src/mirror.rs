@@ -217,7 +217,7 @@ const fn part(body: &Body) -> Part {
         | GateBooted(_) | CheckpointSigned(_) | BackupMade(_) | StoreRestored(_) | ChainReanchored(_)
         | KeyRevoked(_) | CheckpointCosigned(_) | PersonDecided(_) | PinAccepted(_)
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
-        | SecretRegistered(_) | SecretRemoved(_) | ContentRedacted(_)
+        | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ConversationOpened(_) | FocusChanged(_) | IngressReceived(_) | IngressBound(_) | TaskPauseRequested(_)
         | TaskCancelRequested(_) | TaskPriorityChanged(_) | BudgetReserved(_) | StepCreated(_)

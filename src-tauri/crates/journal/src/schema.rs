@@ -52,6 +52,7 @@ fn version(conn: &Connection) -> Result<u32, Error> {
 /// Opens for writing. After an unclean end the pages are checked and numbers are left out (invariant 1).
 pub(crate) fn open_writer(dir: &Path, entropy: &dyn Entropy) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    close_to_others(&dir.join(FILE))?;
     let mut conn = connect(&dir.join(FILE), flags)?;
     let sql = |e: rusqlite::Error| Error::sql("opening the journal", &e);
     let found = version(&conn)?;
@@ -91,6 +92,15 @@ pub(crate) fn open_writer(dir: &Path, entropy: &dyn Entropy) -> Result<Connectio
     Ok(conn)
 }
 
+/// Sees to it that the file is there for its owner alone: SQLite gives its own files the mode of the first.
+fn close_to_others(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let mut options = std::fs::File::options();
+    let opened = options.write(true).create(true).truncate(false).mode(0o600).open(path);
+    let closed = opened.and_then(|file| file.set_permissions(std::fs::Permissions::from_mode(0o600)));
+    closed.map_err(|e| Error::Disk { doing: "opening the journal", why: e.to_string() })
+}
+
 /// Says that the end was clean, with everything on disk.
 pub(crate) fn close(conn: &Connection) -> Result<(), Error> {
     let sql = |e: rusqlite::Error| Error::sql("closing the journal", &e);
@@ -124,14 +134,37 @@ pub fn set_aside(dir: &Path) -> Result<Option<PathBuf>, Error> {
     if !from.exists() {
         return Ok(None);
     }
-    let free = (1u32..).map(|n| dir.join(format!("{FILE}.damaged-{n}"))).find(|to| !to.exists());
-    let Some(to) = free else { return Ok(None) };
-    std::fs::rename(&from, &to).map_err(disk)?;
-    for tail in ["-wal", "-shm"] {
-        let side = dir.join(format!("{FILE}{tail}"));
-        if side.exists() {
-            std::fs::rename(&side, format!("{}{tail}", to.display())).map_err(disk)?;
+    // The newest few are kept: whoever looks for the fault needs no more, and a disk that lies makes many.
+    let named = |n: usize, tail: &str| dir.join(format!("{FILE}.damaged-{n}{tail}"));
+    let place = (1..DAMAGED_MAX).find(|n| !named(*n, "").exists()).unwrap_or(DAMAGED_MAX);
+    for tail in ["", "-wal", "-shm"] {
+        if named(DAMAGED_MAX, "").exists() {
+            for n in 1..DAMAGED_MAX {
+                rename_if_there(&named(n + 1, tail), &named(n, tail)).map_err(disk)?;
+            }
         }
     }
+    let to = named(place, "");
+    for tail in ["-wal", "-shm", ""] {
+        rename_if_there(&dir.join(format!("{FILE}{tail}")), &named(place, tail)).map_err(disk)?;
+    }
     Ok(Some(to))
+}
+
+/// Damaged journals that are kept at most.
+const DAMAGED_MAX: usize = 3;
+
+/// The file takes the other's place; where there is no file, the other goes, because it belongs to one that went.
+fn rename_if_there(from: &Path, to: &Path) -> std::io::Result<()> {
+    let done = if from.exists() { std::fs::rename(from, to) } else { std::fs::remove_file(to) };
+    match done {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Damaged journals that were set aside in the store's folder.
+#[must_use]
+pub fn damaged(dir: &Path) -> Vec<PathBuf> {
+    (1..=DAMAGED_MAX).map(|n| dir.join(format!("{FILE}.damaged-{n}"))).filter(|path| path.exists()).collect()
 }

@@ -23,7 +23,7 @@ fn part(draft: &Draft, keys: &[&str]) -> Value {
         .into()
 }
 
-#[conforms::conforms("RA-1.2-1", "RA-1.2-12")]
+#[conforms::conforms(part = "RA-1.2-1", part = "RA-1.2-12")]
 #[test]
 fn a_new_task_starts_its_run_and_gives_it_a_title() {
     let mut tale = Tale::new();
@@ -57,7 +57,7 @@ fn a_status_is_told_when_it_changes_and_not_again() {
     assert_eq!(tale.moved(TaskStatus::Running, TaskStatus::Paused, "paused").len(), 1);
 }
 
-#[conforms::conforms("RA-1.2-5", "RA-1.2-6", "RA-1.2-7")]
+#[conforms::conforms(part = "RA-1.2-5", part = "RA-1.2-6", part = "RA-1.2-7")]
 #[test]
 fn a_tool_starts_when_it_is_dispatched_and_is_done_when_it_was_observed() {
     let mut tale = Tale::new();
@@ -102,7 +102,7 @@ fn an_unknown_outcome_ends_nothing_and_is_settled_later() {
     assert!(!tale.mirror.has_ended());
 }
 
-#[conforms::conforms("RA-1.2-8", "RA-1.2-9")]
+#[conforms::conforms(part = "RA-1.2-8", part = "RA-1.2-9")]
 #[test]
 fn an_approval_is_asked_and_resolved_with_its_choices() {
     let mut tale = Tale::new();
@@ -135,7 +135,7 @@ fn an_approval_is_asked_and_resolved_with_its_choices() {
     }
 }
 
-#[conforms::conforms("RA-1.2-10", "RA-1.2-11")]
+#[conforms::conforms(part = "RA-1.2-10", part = "RA-1.2-11")]
 #[test]
 fn a_question_is_asked_and_resolved() {
     let mut tale = Tale::new();
@@ -158,7 +158,7 @@ fn a_question_is_asked_and_resolved() {
     assert_eq!(part(&lapsed, &["answer", "status"]), json!({ "answer": null, "status": "expired" }));
 }
 
-#[conforms::conforms("RA-1.2-2", "RA-1.2-3")]
+#[conforms::conforms(part = "RA-1.2-2", part = "RA-1.2-3")]
 #[test]
 fn words_belong_to_the_turn_that_asked_for_them_and_reasoning_is_told_whole() {
     let mut tale = Tale::new();
@@ -187,7 +187,7 @@ fn words_belong_to_the_turn_that_asked_for_them_and_reasoning_is_told_whole() {
     assert_eq!(tale.answered(2).len(), 1, "no reasoning, no `reasoning.done`");
 }
 
-#[conforms::conforms("RA-1.2-4", "RA-1.2-13", "RA-1.2-15", "RA-2-13")]
+#[conforms::conforms(part = "RA-1.2-4", part = "RA-1.2-13", part = "RA-1.2-15", "RA-2-13")]
 #[test]
 fn a_run_tells_what_it_does_and_uses_and_how_it_ended() {
     let tale = Tale::whole();

@@ -29,7 +29,7 @@ fn cursors(reader: &Reader, n: u64) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[conforms::conforms("RA-1.1-4", "RA-1.1-5", "RA-2-5", "RA-4.2-14")]
+    #[conforms::conforms("RA-1.1-4", part = "RA-1.1-5", part = "RA-2-5", "RA-4.2-14")]
     #[test]
     fn a_replay_from_any_place_with_any_page_size_is_the_rest_of_the_whole(
         words in prop::collection::vec("\\PC{0,12}", 1..40),

@@ -5,7 +5,7 @@ use journal::{Draft, Error, Family, Mirrored, Position, Resumed};
 use model::{TaskId, UnixMs};
 use serde_json::{Value, json};
 
-#[conforms::conforms("RA-1.1-1", "RA-1.1-2", "RA-1.1-3")]
+#[conforms::conforms("RA-1.1-1", "RA-1.1-2", part = "RA-1.1-3")]
 #[test]
 fn an_event_on_the_wire_is_the_contracts_envelope() {
     let dir = tempfile::tempdir().unwrap();
@@ -32,7 +32,7 @@ fn an_event_on_the_wire_is_the_contracts_envelope() {
     }
 }
 
-#[conforms::conforms("RA-1.1-6")]
+#[conforms::conforms(part = "RA-1.1-6")]
 #[test]
 fn a_run_ends_once_and_what_comes_later_is_left_out() {
     let dir = tempfile::tempdir().unwrap();

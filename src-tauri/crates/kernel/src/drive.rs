@@ -5,6 +5,8 @@
 
 mod act;
 mod answer;
+mod denied;
+mod edit;
 mod end;
 mod judge;
 mod lease;
@@ -14,18 +16,23 @@ mod observe;
 mod receipt;
 mod recover;
 mod rules;
+mod seen;
 mod stage;
+mod stopped;
 mod think;
 mod vcs;
 mod web;
 
 pub(crate) use act::Yes;
-pub(crate) use end::in_words;
+
 pub(crate) use judge::Judged;
+pub(crate) use lessen::{StandsIn, keep_draft};
+pub(crate) use normalise::{effects_of_items, in_one_line};
 pub(crate) use observe::summary_of;
 pub(crate) use receipt::INVALIDATE_MEMORY;
 pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use stage::Tried;
+pub(crate) use stopped::in_words;
 
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
@@ -79,7 +86,7 @@ impl Kernel {
         cell.stop.store(false, Ordering::SeqCst);
         let mut signed = lock(&cell.state).seq;
         loop {
-            if lock(&self.gate).is_none() {
+            if lock(&self.gate).is_none() || lock(&self.halted_unrecorded).is_some() {
                 return Ok(Standing::Halted);
             }
             if self.is_blind() {
@@ -90,7 +97,10 @@ impl Kernel {
                 self.checkpoint_after(task_id);
                 return Ok(Standing::LeftOff);
             }
-            let step = next(&lock(&cell.state), self.ports.clock.now());
+            let step = {
+                let state = lock(&cell.state);
+                next(&state, self.now_of(&state))
+            };
             tracing::debug!(task = %task_id, next = ?step, "drive");
             if let Some(standing) = self.take(&cell, step)? {
                 return Ok(standing);
@@ -143,7 +153,7 @@ impl Kernel {
         for task_id in self.open_tasks()? {
             let cell = self.cell(task_id)?;
             let state = lock(&cell.state);
-            let idle = matches!(next(&state, self.ports.clock.now()), Next::Wait(_) | Next::Ended(_));
+            let idle = matches!(next(&state, self.now_of(&state)), Next::Wait(_) | Next::Ended(_));
             if !idle {
                 found.push(task_id);
             }

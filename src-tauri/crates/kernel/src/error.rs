@@ -51,8 +51,11 @@ pub enum Error {
     /// The reasoner cannot be had.
     #[error("{0}")]
     Reasoning(String),
-    /// The gate could not write its audit entry; it is halted.
-    #[error("the gate could not write its audit entry: {0}")]
+    /// A halt that the log did not take: it holds in this process and ends with it.
+    #[error("halted in this process, and the halt could not be recorded: {0}")]
+    HaltUnrecorded(Box<Error>),
+    /// The gate did not let it pass, with its code, or is not booted.
+    #[error("the gate refused this: {0}")]
     Gate(String),
     /// An invariant of the kernel does not hold; nothing further is written for this task.
     #[error(

@@ -57,7 +57,7 @@ pub(crate) fn boot(kernel: &Kernel, writeup: &mut Writeup<'_>) -> Result<Gate, E
         session: kernel.session.clone(),
         actor: writeup.actor.actor_id.to_string(),
         head: kernel.reader.gate_head()?,
-        ts_ms: writeup.now,
+        ts_ms: kernel.gate_now(),
     };
     gate.boot(config, &mut Collected(&mut writeup.batch.entries)).map_err(|e| Error::Gate(e.to_string()))?;
     Ok(gate)
@@ -85,6 +85,16 @@ impl<'k> Seat<'k> {
     /// [`Error::Halted`] when the gate is.
     pub(crate) fn take(kernel: &'k Kernel) -> Result<Self, Error> {
         let guard = lock(&kernel.gate);
+        let halted = guard.is_none() || lock(&kernel.halted_unrecorded).is_some();
+        if halted { Err(Error::Halted) } else { Ok(Self { guard, next: None }) }
+    }
+
+    /// Takes the seat to halt, also after a halt that could not be recorded.
+    ///
+    /// # Errors
+    /// [`Error::Halted`] when a halt is on record.
+    pub(crate) fn take_to_halt(kernel: &'k Kernel) -> Result<Self, Error> {
+        let guard = lock(&kernel.gate);
         if guard.is_none() { Err(Error::Halted) } else { Ok(Self { guard, next: None }) }
     }
 
@@ -107,7 +117,7 @@ impl<'k> Seat<'k> {
         };
         let request = KernelRequest {
             request_id: RequestId::fresh(&*kernel.ports.clock, &*kernel.ports.entropy).to_string(),
-            ts_ms: writeup.now,
+            ts_ms: kernel.gate_now(),
             actor: kernel.actor(PrincipalType::Agent)?.actor_id.to_string(),
             intent: ask.tool.to_owned(),
             tool_call: Some(ToolCall {
@@ -134,9 +144,14 @@ impl<'k> Seat<'k> {
     }
 
     /// Halts: the terminal entry joins the writeup.
-    pub(crate) fn halt(&mut self, writeup: &mut Writeup<'_>, reason: &str) -> Result<KernelReceipt, Error> {
+    pub(crate) fn halt(
+        &mut self,
+        kernel: &Kernel,
+        writeup: &mut Writeup<'_>,
+        reason: &str,
+    ) -> Result<KernelReceipt, Error> {
         let mut gate = self.guard.clone().ok_or(Error::Halted)?;
-        let receipt = gate.halt(reason, writeup.now, &mut Collected(&mut writeup.batch.entries));
+        let receipt = gate.halt(reason, kernel.gate_now(), &mut Collected(&mut writeup.batch.entries));
         self.next = Some(gate);
         Ok(receipt)
     }

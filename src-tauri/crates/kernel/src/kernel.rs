@@ -11,7 +11,7 @@ use ledger::{Batch, Placed, Reader, Writer};
 use model::event::Actor;
 use model::fault::{Faults, Point};
 use model::principal::PrincipalType;
-use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId};
+use model::{AttemptId, Body, Clock, Entropy, Event, EventId, StepId, TaskId, UnixMs};
 use seal::Digest;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -69,6 +69,10 @@ pub struct Kernel {
     pub(crate) engines: Mutex<BTreeMap<Vec<Digest>, Arc<PolicyEngine>>>,
     /// The host ends: drivers leave off at the next boundary.
     pub(crate) winding: AtomicBool,
+    /// A person halted, with this reason, and the disk would not take it: nothing executes in this process all the same.
+    pub(crate) halted_unrecorded: Mutex<Option<String>>,
+    /// The clock and the count of milliseconds when this host began.
+    pub(crate) began: (UnixMs, u64),
 }
 
 /// Locks, and goes on with what is there when another thread panicked: state is rebuilt from events anyway.
@@ -194,6 +198,19 @@ impl Kernel {
         Ok(event.body(&|digest| self.reader.disclosure(digest).ok().flatten())?)
     }
 
+    /// The time for a task: never before what its log says has happened, however far the clock was set back.
+    pub(crate) fn now_of(&self, state: &TaskState) -> UnixMs {
+        self.ports.clock.now().max(state.latest)
+    }
+
+    /// The time for the gate: what the clock said when this host began, and what a clock that nobody sets has counted
+    /// since. One excursion of the clock would else stop every act until the next start.
+    pub(crate) fn gate_now(&self) -> UnixMs {
+        let (began, counted) = self.began;
+        let elapsed = self.ports.clock.monotonic_ms().saturating_sub(counted);
+        began.plus_ms(i64::try_from(elapsed).unwrap_or(i64::MAX))
+    }
+
     /// A writeup for one task at a boundary.
     pub(crate) fn writeup(&self, point: Point, state: &TaskState, actor: Actor) -> Writeup<'_> {
         let attempt = state.attempt();
@@ -206,6 +223,7 @@ impl Kernel {
         let correlation =
             attempt.map_or_else(|| state.task.task_id.to_string(), |a| a.attempt.attempt_id.to_string());
         let mut writeup = Writeup::new(self.sources(), point, scope, actor, correlation, state.last_event);
+        writeup.now = writeup.now.max(state.latest);
         writeup.batch.expect.push((state.task.task_id, state.seq));
         writeup
     }

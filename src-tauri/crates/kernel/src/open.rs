@@ -67,6 +67,7 @@ fn options(ports: &Ports, projector: Box<dyn Projector>) -> OpenOptions {
         projector,
         faults: Arc::clone(&ports.faults),
         entropy: Arc::clone(&ports.entropy),
+        log_keys: ports.keys.log_keys(),
     }
 }
 
@@ -75,6 +76,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
     let blobs = Arc::new(LedgerBlobs(reader.clone()));
     let artifacts = artifacts::Store::open(dir, blobs, Arc::clone(&ports.faults))?;
     let session = writer.session().to_owned();
+    let began = (ports.clock.now(), ports.clock.monotonic_ms());
     Ok(Kernel {
         dir: dir.to_owned(),
         writer,
@@ -87,6 +89,8 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         session,
         engines: Mutex::default(),
         winding: std::sync::atomic::AtomicBool::new(false),
+        halted_unrecorded: Mutex::default(),
+        began,
     })
 }
 
@@ -204,7 +208,7 @@ impl Kernel {
         });
         self.commit(writeup, None)?;
         *lock(&self.gate) = booted;
-        self.sweep_staged();
+        self.sweep_spool();
         Ok(())
     }
 

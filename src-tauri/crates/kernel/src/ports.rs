@@ -2,27 +2,35 @@
 
 use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
-use model::action::{Action, ActionRequest, ChangeItem};
+use model::action::{Action, ActionRequest, ChangeItem, Reach};
 use model::receipt::SandboxLevel;
 use model::task::ModelChoice;
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, WorkspaceId};
 use reasoning::Reasoner;
-use seal::{Digest, Signer};
+use seal::{Digest, PublicKey, Signer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Bytes that would be lost, each read when it is asked for.
+pub type BeforeImages<'a> = Box<dyn Iterator<Item = Result<BeforeImage, String>> + 'a>;
 
 /// Hands in one workspace.
 pub trait Hands: Send + Sync {
     /// What is at these resources now; looks, never changes.
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint>;
 
-    /// Bytes that a change set would overwrite or delete.
+    /// Bytes that a change set would overwrite or delete, one after another; in words, when one of them cannot be read.
+    fn before_images<'a>(&'a self, items: &[ChangeItem]) -> BeforeImages<'a>;
+
+    /// Whether all of them can be kept.
     ///
     /// # Errors
-    /// In words, when one of them cannot be read.
-    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String>;
+    /// In words, when one of them is too large.
+    fn can_keep(&self, _: &[ChangeItem]) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Does it, inside the authorisation.
     fn perform(
@@ -77,12 +85,9 @@ pub trait Hands: Send + Sync {
         Err(Unstaged::Cannot(self.stageable(action).err().unwrap_or_default()))
     }
 
-    /// A place of the folder whose path is wanted, if there is one; only names are looked at.
-    ///
-    /// # Errors
-    /// In words, when not everything could be looked at, or these hands cannot look.
-    fn seek(&self, _: &dyn Fn(&RelPath) -> bool) -> Result<Option<RelPath>, String> {
-        Err("these hands cannot look for names".to_owned())
+    /// What the words of a command lead to: files, programs, and what looks like a key. Hands that cannot look say so.
+    fn reach(&self, _: &Action) -> Reach {
+        Reach { unsure: Some("these hands cannot look for names".to_owned()), ..Reach::default() }
     }
 
     /// Bytes that a staged run left for a path.
@@ -115,8 +120,12 @@ impl Hands for effects::Hands {
         self.observe(resources)
     }
 
-    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
-        self.before_images(items).map_err(|e| e.to_string())
+    fn before_images<'a>(&'a self, items: &[ChangeItem]) -> BeforeImages<'a> {
+        Box::new(self.before_images(items).map(|image| image.map_err(|e| e.to_string())))
+    }
+
+    fn can_keep(&self, items: &[ChangeItem]) -> Result<(), String> {
+        self.can_keep(items).map_err(|e| e.to_string())
     }
 
     fn perform(
@@ -164,8 +173,8 @@ impl Hands for effects::Hands {
         self.stage(attempt, action, cancelled, progress)
     }
 
-    fn seek(&self, wanted: &dyn Fn(&RelPath) -> bool) -> Result<Option<RelPath>, String> {
-        self.seek(wanted).map_err(|e| e.to_string())
+    fn reach(&self, action: &Action) -> Reach {
+        self.reach(action)
     }
 
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
@@ -198,7 +207,7 @@ pub trait HandsSource: Send + Sync {
     ///
     /// # Errors
     /// In words, when something of it is still there.
-    fn sweep(&self, _: &dyn Fn(AttemptId) -> bool) -> Result<usize, String> {
+    fn sweep(&self, _: &dyn effects::Needed) -> Result<usize, String> {
         Ok(0)
     }
 
@@ -225,6 +234,9 @@ pub trait KeyRing: Send + Sync {
 
     /// Signs checkpoints.
     fn log(&self) -> Option<Arc<dyn Signer>>;
+
+    /// Public halves of the keys that sign checkpoints, now and before, as they are known outside the ledger.
+    fn log_keys(&self) -> Vec<PublicKey>;
 }
 
 /// Something happened that a surface may want to show. Never truth: the events are.

@@ -101,6 +101,8 @@ pub struct TaskState {
     pub seq: u64,
     /// Its last event.
     pub last_event: Option<EventId>,
+    /// The latest time that any of its events has: the clock may have been set back since.
+    pub latest: UnixMs,
     /// Its steps.
     pub steps: BTreeMap<StepId, Step>,
     /// Its steps in the order they were planned.
@@ -162,6 +164,7 @@ impl TaskState {
             task: created.task.clone(),
             seq: event.task_seq,
             last_event: Some(event.event_id),
+            latest: event.occurred_at,
             steps: BTreeMap::new(),
             step_order: Vec::new(),
             attempts: BTreeMap::new(),
@@ -258,6 +261,7 @@ impl TaskState {
         }
         self.seq = event.task_seq;
         self.last_event = Some(event.event_id);
+        self.latest = self.latest.max(event.occurred_at);
         self.apply_task(event, body)?;
         self.apply_governed(event, body)?;
         self.apply_grants(body);

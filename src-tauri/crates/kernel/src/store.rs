@@ -4,6 +4,7 @@ use crate::Error;
 use crate::command::standing::StandingRecord;
 use model::body::{Body, KeyPurpose};
 use model::principal::{Principal, PrincipalType};
+use model::secret::SecretTerms;
 use model::{ConversationId, GrantId, PrincipalId, TaskId, WorkspaceId};
 use seal::{Digest, PublicKey};
 use std::collections::BTreeMap;
@@ -36,8 +37,8 @@ pub struct StoreState {
     pub conversations: Vec<Conversation>,
     /// Standing grants that were ever given.
     pub standing: BTreeMap<GrantId, StandingRecord>,
-    /// Secrets by handle, with the hosts each may go to.
-    pub secrets: BTreeMap<String, Vec<String>>,
+    /// Secrets by handle, with where each may go.
+    pub secrets: BTreeMap<String, SecretTerms>,
     /// Whether a halt is in force.
     pub halted: Option<String>,
 }
@@ -67,7 +68,12 @@ impl StoreState {
                 .conversations
                 .push(Conversation { conversation_id: b.conversation_id, inbox_task_id: b.inbox_task_id }),
             Body::SecretRegistered(b) => {
-                self.secrets.insert(b.handle.clone(), b.hosts.clone());
+                self.secrets.insert(b.handle.clone(), SecretTerms::at(&b.hosts));
+            }
+            Body::SecretPlaced(b) => {
+                if let Some(terms) = self.secrets.get_mut(&b.handle) {
+                    terms.also_in.clone_from(&b.also_in);
+                }
             }
             Body::SecretRemoved(b) => {
                 self.secrets.remove(&b.handle);

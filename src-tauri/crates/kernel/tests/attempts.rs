@@ -207,7 +207,7 @@ fn without_a_reasoner_nothing_is_proposed() {
     assert_eq!(world.files()["a.txt"], b"tidy me");
 }
 
-#[conforms::conforms("RX-6-4")]
+#[conforms::conforms(part = "RX-6-4")]
 #[test]
 fn a_model_that_is_down_pauses_the_task_and_nothing_is_lost() {
     let world = World::new(207);

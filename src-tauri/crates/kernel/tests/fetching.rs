@@ -11,6 +11,7 @@ use model::fault::Point;
 use model::policy::Profile;
 use model::proposal::Answer;
 use model::receipt::{Receipt, ResultCode};
+use model::secret::SecretTerms;
 use model::{ApprovalId, Body, TaskId};
 use serde_json::json;
 use std::sync::Arc;
@@ -100,7 +101,7 @@ fn a_profile_without_the_network_sends_nothing_and_asks_nobody() {
     assert!(server.heard().is_empty());
 }
 
-#[conforms("HK-7-1", "HK-6.2-3", "HK-16.8-3")]
+#[conforms(part = "HK-7-1", "HK-6.2-3", "HK-16.8-3")]
 #[test]
 fn what_is_sent_is_what_was_shown_with_a_key_of_its_own_a_witness_a_decision_and_a_receipt() {
     let world = World::new(1103);
@@ -174,8 +175,8 @@ impl Secrets for Vault {
         Ok(Zeroizing::new(VALUE.as_bytes().to_vec()))
     }
 
-    fn hosts(&self, _: &str) -> Vec<String> {
-        vec![self.0.clone()]
+    fn terms(&self, _: &str) -> SecretTerms {
+        SecretTerms::at(&[self.0.clone()])
     }
 }
 
@@ -189,7 +190,7 @@ fn a_secret_stands_on_the_wire_of_its_own_host_and_nowhere_else() {
     world.redactor.put(redact::Redactor::new([("api".to_owned(), value)]).unwrap());
     world.secrets = Arc::new(Vault(server.host()));
     world.reopen();
-    world.kernel().register_secret("api", &[server.host()], "test").unwrap();
+    world.kernel().register_secret("api", &SecretTerms::at(&[server.host()]), "test").unwrap();
     let ask = |server: &Server| {
         let headers = json!([{ "name": "Authorization", "value": "Bearer ", "secret": "api" }]);
         say("fetch", json!({ "method": "POST", "url": server.url("/"), "headers": headers, "body": "x" }))

@@ -30,7 +30,7 @@ fn received(log: &[(model::Event, Body)], id: IngressId) -> (usize, IngressRecor
     found.expect("every message is on record")
 }
 
-#[conforms::conforms("HK-8.1.2-1", "HK-8.1.2-2", "HK-8.1.2-4", "HK-8.1.2-5", "HK-27-15")]
+#[conforms::conforms("HK-8.1.2-1", "HK-8.1.2-2", "HK-8.1.2-4", part = "HK-8.1.2-5", "HK-27-15")]
 #[test]
 fn every_message_is_on_record_before_it_changes_a_task() {
     let world = World::new(101);
@@ -112,7 +112,7 @@ fn a_message_that_was_not_bound_says_so_and_stops_nothing() {
     assert_eq!((now.chosen_task_id, now.resolution), (Some(bound[0]), IngressResolution::StartNewRoot));
 }
 
-#[conforms::conforms("HK-8.1-2", "HK-8.1-3", "HK-25.1-1", "HK-27-1")]
+#[conforms::conforms(part = "HK-8.1-2", part = "HK-8.1-3", part = "HK-25.1-1", part = "HK-27-1")]
 #[test]
 fn whatever_the_channel_there_is_a_task_before_anything_runs() {
     let world = World::new(103);

@@ -1,10 +1,10 @@
 //! Receipts: read from their signed bytes, for every class of act that exists here.
 
 use crate::story::{completed, count, die, events, object, state};
-use effects::{BeforeImage, Contents, Outcome, Output, Progress, Settled};
+use effects::{Contents, Outcome, Output, Progress, Settled};
 use governance::Authorization;
 use kernel::command::submit::Reasoning;
-use kernel::ports::{Hands, HandsSource};
+use kernel::ports::{BeforeImages, Hands, HandsSource};
 use kernel::{Error, Kernel, Ports, Standing, Waiting};
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Reversibility};
 use model::artifact::ArtifactKind;
@@ -118,7 +118,7 @@ fn without_its_receipt_an_act_is_not_complete() {
 }
 
 /// Hands that claim walls and answer every command with what a shell would have said.
-struct Walled(Arc<dyn HandsSource>);
+pub struct Walled(pub Arc<dyn HandsSource>);
 struct Talking(Arc<dyn Hands>);
 
 impl HandsSource for Walled {
@@ -145,7 +145,7 @@ impl Hands for Talking {
         self.0.observe(resources)
     }
 
-    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
+    fn before_images<'a>(&'a self, items: &[ChangeItem]) -> BeforeImages<'a> {
         self.0.before_images(items)
     }
 
@@ -185,6 +185,10 @@ impl Hands for Talking {
         }
     }
 
+    fn texts(&self, paths: &[model::RelPath]) -> std::collections::BTreeMap<Digest, Vec<u8>> {
+        self.0.texts(paths)
+    }
+
     fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
         self.0.settle(request, before)
     }
@@ -203,7 +207,7 @@ impl Hands for Talking {
     }
 }
 
-#[conforms::conforms("HK-7-1", "HK-15.5-3", "HK-18.6-4")]
+#[conforms::conforms(part = "HK-7-1", "HK-15.5-3", "HK-18.6-4")]
 #[test]
 fn every_class_of_act_that_exists_leaves_its_receipt() {
     let mut world = World::new(603);

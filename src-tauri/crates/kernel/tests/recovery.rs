@@ -107,7 +107,7 @@ fn an_act_that_may_have_happened_is_looked_at_and_not_repeated() {
     }
 }
 
-#[conforms::conforms("HK-19.4-1", "HK-19.4-2")]
+#[conforms::conforms("HK-19.4-1", "HK-19.4-2", "HK-27-12")]
 #[test]
 fn an_outcome_nobody_can_tell_blocks_until_a_person_settles_it() {
     let (mut world, task) = dispatched_and_dead(505);
@@ -226,7 +226,16 @@ fn authority_is_read_from_events_and_from_no_view() {
         .execute("UPDATE view_approvals SET status = 'granted', resolved_at = requested_at", [])
         .unwrap();
     assert_eq!(forged, 1);
-    views.execute("UPDATE view_tasks SET open_approvals = 0", []).unwrap();
+    views
+        .execute("UPDATE view_tasks SET open_approvals = 0, profile = 'external_publish_gated'", [])
+        .unwrap();
+    views.execute("UPDATE view_attempts SET status = 'authorized_pre_exec'", []).unwrap();
+    let forged = views.execute(
+        "INSERT INTO view_grants SELECT 'grt_forged', 1, task_id, NULL, action_request_id, 'write_local', 'p', 0, \
+         9e15, 9, 0, 'active', approval_id, NULL, '{}', '' FROM view_approvals",
+        [],
+    );
+    assert_eq!(forged.unwrap(), 1);
     drop(views);
     world.take_up().unwrap();
     assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));

@@ -8,6 +8,7 @@ use model::Body;
 use model::TaskId;
 use model::attempt::TerminationReason;
 use model::body::ContentRedacted;
+use model::secret::SecretTerms;
 use model::task::TaskStatus;
 use redact::Redactor;
 use serde_json::json;
@@ -19,7 +20,10 @@ const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
 fn knowing(seed: u64) -> World {
     let world = World::new(seed);
     know(&world);
-    world.kernel().register_secret("db", &["db.example.org:5432".to_owned()], "test").unwrap();
+    world
+        .kernel()
+        .register_secret("db", &SecretTerms::at(&["db.example.org:5432".to_owned()]), "test")
+        .unwrap();
     world
 }
 
@@ -165,14 +169,14 @@ fn without_the_value_of_a_secret_it_names_a_store_does_no_work_and_then_goes_on(
 fn a_handle_is_registered_with_hosts_only_when_its_value_is_known_and_is_forgotten_once() {
     let world = knowing(907);
     let kernel = world.kernel();
-    let refused = kernel.register_secret("other", &[], "test");
+    let refused = kernel.register_secret("other", &SecretTerms::default(), "test");
     assert!(matches!(refused, Err(Error::Conflict(_))), "{refused:?}");
     for host in ["example.org", "example.org:0", ":443", "a b:443:"] {
-        let refused = kernel.register_secret("db", &[host.to_owned()], "test");
+        let refused = kernel.register_secret("db", &SecretTerms::at(&[host.to_owned()]), "test");
         assert!(matches!(refused, Err(Error::Input(_))), "{host}: {refused:?}");
     }
-    assert!(matches!(kernel.register_secret("Db", &[], "test"), Err(Error::Input(_))));
-    assert_eq!(kernel.secrets()["db"], ["db.example.org:5432"]);
+    assert!(matches!(kernel.register_secret("Db", &SecretTerms::default(), "test"), Err(Error::Input(_))));
+    assert_eq!(kernel.secrets()["db"].hosts, ["db.example.org:5432"]);
     kernel.remove_secret("db").unwrap();
     assert!(kernel.secrets().is_empty());
     assert!(matches!(kernel.remove_secret("db"), Err(Error::NotFound { .. })));

@@ -13,7 +13,8 @@ use model::receipt::Receipt;
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 use model::{Body, GrantId, TaskId, UnixMs};
 use seal::SeedSigner;
-use testkit::{Edge, Person, World, done, look, write};
+use serde_json::json;
+use testkit::{Edge, Person, World, done, look, say, write};
 
 fn notes() -> Cover {
     Cover::Paths { glob: "*.md".to_owned(), acts: vec![PathAct::Create] }
@@ -142,9 +143,14 @@ fn it_holds_where_it_was_given_and_nowhere_else() {
 fn after_untrusted_reading_only_one_that_says_so_answers() {
     let world = World::new(904);
     world.file("letter.txt", "write a note");
-    for (after_untrusted, goal) in [(false, "no"), (true, "yes")] {
-        let name = format!("{goal}.md");
-        let task = world.script(goal, vec![look("letter.txt"), write(&name, "x"), done("ok")]);
+    // Names of files are words of strangers too.
+    let list = || say("list", json!({ "path": "" }));
+    let search = || say("search", json!({ "path": "", "pattern": "note" }));
+    let looks = [look("letter.txt"), look("letter.txt"), list(), list(), search(), search()];
+    for (n, (first, after_untrusted)) in looks.into_iter().zip([false, true].into_iter().cycle()).enumerate()
+    {
+        let (name, goal) = (format!("{n}.md"), n.to_string());
+        let task = world.script(&goal, vec![first, write(&name, "x"), done("ok")]);
         let grant =
             world.person.standing(world.kernel(), notes(), StandingScope::Task { task_id: task }, None);
         let grant = StandingGrant { after_untrusted, ..grant };

@@ -66,7 +66,9 @@ impl ApprovalKey {
     /// # Errors
     /// [`Error::Missing`], [`Error::Exposed`], [`Error::Damaged`], [`Error::Io`].
     pub fn public(path: &Path) -> Result<PublicKey, Error> {
-        header(path, FORMAT)?.public_key.ok_or_else(|| Error::damaged(path, "it names no public key"))
+        header(path, FORMAT, Some(32))?
+            .public_key
+            .ok_or_else(|| Error::damaged(path, "it names no public key"))
     }
 
     /// Wraps the same key under another passphrase.
@@ -84,16 +86,6 @@ impl ApprovalKey {
     /// # Errors
     /// [`Error::Io`].
     pub fn promote(next: &Path, path: &Path) -> Result<(), Error> {
-        std::fs::rename(next, path).map_err(|e| Error::io("replace", path, &e))?;
-        sync_folder_of(path)
+        disk::rename(next, path).map_err(|e| Error::io("replace", path, &e))
     }
-}
-
-/// Makes the new name durable.
-fn sync_folder_of(path: &Path) -> Result<(), Error> {
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        std::fs::File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io("sync", folder, &e))?;
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The second choice, always chosen in so many words: one file under a passphrase.
 
 use crate::vault::check_name;
-use crate::wrap::{Opened, check_passphrase};
+use crate::wrap::{Opened, check_passphrase, header};
 use crate::{Cost, Error, Vault, VaultKind};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use std::collections::BTreeMap;
@@ -45,6 +45,14 @@ impl FileVault {
         let (opened, plain) = Opened::open(path, FORMAT, passphrase)?;
         Entries::parse(path, &plain)?;
         Ok(Self { path: path.to_owned(), opened: Mutex::new(opened) })
+    }
+
+    /// Whether the file has the form of a vault, for which no passphrase is needed.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Exposed`], [`Error::Damaged`], [`Error::Io`].
+    pub fn look(path: &Path) -> Result<(), Error> {
+        header(path, FORMAT, None).map(drop)
     }
 
     /// Wraps the vault under another passphrase. Whoever has it open with the old one must open it again.

@@ -49,4 +49,4 @@ pub use memory::MemoryVault;
 pub use os::OsVault;
 pub use secrets::Secrets;
 pub use vault::{Vault, VaultKind};
-pub use wrap::{Cost, PASSPHRASE_CHARS_MIN};
+pub use wrap::{Cost, PASSPHRASE_CHARS_MIN, check_passphrase};

@@ -11,6 +11,9 @@ use zeroize::Zeroizing;
 /// Marks our entries, so that what a person typed in by hand is not mistaken for one.
 const MARK: &str = "hermit1:";
 
+/// The name of an entry that is only there to see whether there can be one.
+const PROBE: &str = "probe";
+
 /// How long a person may take to answer the system's own prompt.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -37,6 +40,20 @@ impl OsVault {
             Err(why) => Err(Error::NoKeychain { why: why.to_string() }),
         })?;
         Ok(vault)
+    }
+
+    /// Whether this machine's keychain keeps something for us: an entry is written, read back and removed.
+    ///
+    /// # Errors
+    /// [`Error::NoKeychain`], [`Error::Locked`] when nobody answers its prompt in time, [`Error::Keychain`].
+    pub fn probe(service: &str, patience: Duration) -> Result<(), Error> {
+        let vault = Self::open(service)?.with_patience(patience);
+        let found = vault.put(PROBE, PROBE.as_bytes()).and_then(|()| vault.get(PROBE))?;
+        vault.delete(PROBE)?;
+        match found.as_deref().map(Vec::as_slice) {
+            Some(found) if found == PROBE.as_bytes() => Ok(()),
+            _ => Err(Error::Keychain { why: "it did not give back what was put in".to_owned() }),
+        }
     }
 
     /// The same with another limit to one call's duration.

@@ -8,7 +8,7 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use hkdf::Hkdf;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -83,7 +83,10 @@ pub(crate) struct Opened {
 }
 
 /// Refuses a passphrase that protects nothing.
-pub(crate) fn check_passphrase(passphrase: &[u8]) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::WeakPassphrase`].
+pub fn check_passphrase(passphrase: &[u8]) -> Result<(), Error> {
     let found = std::str::from_utf8(passphrase).map_or(passphrase.len(), |text| text.chars().count());
     if found < PASSPHRASE_CHARS_MIN {
         return Err(Error::WeakPassphrase { min: PASSPHRASE_CHARS_MIN, found });
@@ -187,9 +190,21 @@ impl Opened {
     }
 }
 
-/// The readable part of a wrapped file, for which no passphrase is needed.
-pub(crate) fn header(path: &Path, format: &str) -> Result<Header, Error> {
-    read(path, format).map(|wrapped| wrapped.header)
+/// Bytes that the cipher adds to what it wraps.
+const TAG_BYTES: usize = 16;
+
+/// The readable part of a wrapped file of the right form, for which no passphrase is needed. `plain` is how many bytes
+/// it wraps, where that is known.
+pub(crate) fn header(path: &Path, format: &str, plain: Option<usize>) -> Result<Header, Error> {
+    let wrapped = read(path, format)?;
+    fixed::<16>(path, "salt", &wrapped.header.salt)?;
+    fixed::<16>(path, "check", &wrapped.header.check)?;
+    fixed::<24>(path, "nonce", &wrapped.nonce)?;
+    let sealed = STANDARD.decode(&wrapped.ciphertext).map(|sealed| sealed.len()).unwrap_or_default();
+    if sealed < TAG_BYTES || plain.is_some_and(|plain| sealed != plain + TAG_BYTES) {
+        return Err(Error::damaged(path, "its ciphertext is cut or not base64"));
+    }
+    Ok(wrapped.header)
 }
 
 fn read(path: &Path, format: &str) -> Result<Wrapped, Error> {
@@ -270,34 +285,5 @@ fn check_mode(_: &Path, _: &std::fs::Metadata) -> Result<(), Error> {
 
 /// Writes a file whole or not at all, readable by its owner alone.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = folder.join(format!(".{name}.{}.part", hex::encode(random::<8>()?)));
-    let written = write_new(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    if let Err(e) = written {
-        // The half-written file must not stay; that it could not be written is what is told.
-        let _ = std::fs::remove_file(&temporary);
-        return Err(Error::io("write", path, &e));
-    }
-    sync_folder(folder).map_err(|e| Error::io("write", path, &e))
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    std::fs::File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> std::io::Result<()> {
-    Ok(())
+    disk::replace(path, bytes).map_err(|e| Error::io("write", path, &e))
 }

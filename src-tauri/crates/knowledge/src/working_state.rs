@@ -216,7 +216,7 @@ mod tests {
     }
 
     proptest! {
-        #[conforms::conforms("HK-15.2-3")]
+        #[conforms::conforms(part = "HK-15.2-3")]
         #[test]
         fn notes_without_end_never_make_it_grow_without_bound(
             notes in prop::collection::vec(prop::collection::vec((0..900_usize, "[a-z]{1,4}"), 0..80), 1..8)

@@ -88,6 +88,8 @@ pub fn input(tokens_max: u32) -> PackInput {
 
 pub fn material(n: u64, text: &str) -> Material {
     Material {
+        rest: "",
+        act: None,
         artifact_id: artifact(n),
         kind: ArtifactKind::FileSnapshot,
         title: format!("file {n}"),

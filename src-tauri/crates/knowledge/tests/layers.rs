@@ -40,7 +40,7 @@ fn code<T: std::fmt::Debug>(result: Result<T, Refusal>) -> &'static str {
     result.expect_err("it is refused").code
 }
 
-#[conforms::conforms("HK-15.1-1", "HK-8.7-1")]
+#[conforms::conforms(part = "HK-15.1-1", "HK-8.7-1")]
 #[test]
 fn the_four_layers_differ_in_what_they_survive_and_what_they_need() {
     for (layer, durable, crosses, evidence) in [
@@ -100,7 +100,7 @@ fn a_claim_that_is_empty_endless_or_drowned_in_evidence_is_refused() {
     assert_eq!(code(beliefs::assert(&claim("x", &[Observed; 65]), &holding(1), &[])), "evidence_too_much");
 }
 
-#[conforms::conforms("HK-15.3-1")]
+#[conforms::conforms(part = "HK-15.3-1")]
 #[test]
 fn a_confidence_update_is_a_new_revision_capped_by_what_its_evidence_carries() {
     let old = belief(1, "it builds", "repo", Observed, 400);
@@ -118,7 +118,7 @@ fn a_confidence_update_is_a_new_revision_capped_by_what_its_evidence_carries() {
     assert_eq!(code(beliefs::revise(&old, 1, &[], "nothing")), "evidence_missing");
 }
 
-#[conforms::conforms("HK-15.3-2")]
+#[conforms::conforms(part = "HK-15.3-2")]
 #[test]
 fn a_newer_belief_supersedes_and_both_stay_on_record() {
     let (old, new) =
@@ -133,7 +133,7 @@ fn a_newer_belief_supersedes_and_both_stay_on_record() {
     assert_eq!(code(beliefs::supersede(&map[&old.belief_id], &new)), "not_live");
 }
 
-#[conforms::conforms("HK-15.3-3", "HK-15.3-6")]
+#[conforms::conforms(part = "HK-15.3-3", part = "HK-15.3-6")]
 #[test]
 fn a_contradiction_marks_the_weaker_and_deletes_neither() {
     let (weak, strong) =
@@ -170,7 +170,7 @@ fn beliefs_of_different_scopes_coexist_and_unsettled_ones_too() {
     assert_eq!(settled.belief.status, BeliefStatus::Active);
 }
 
-#[conforms::conforms("HK-15.3-4", "HK-8.6-4")]
+#[conforms::conforms(part = "HK-15.3-4", part = "HK-8.6-4")]
 #[test]
 fn a_belief_reaches_every_status_and_the_last_three_are_final() {
     let words: Vec<_> = BeliefStatus::ALL.iter().map(|s| s.as_str()).collect();
@@ -241,7 +241,7 @@ fn untrusted_evidence_alone_needs_a_person_and_then_bears_that_persons_word() {
     assert_eq!(degraded.refusal.code, "source_not_held");
 }
 
-#[conforms::conforms("HK-8.7-4", "HK-8.7-5")]
+#[conforms::conforms(part = "HK-8.7-4", "HK-8.7-5")]
 #[test]
 fn a_memory_record_is_corrected_by_invalidation_or_supersession_and_never_vanishes() {
     let words: Vec<_> = MemoryStatus::ALL.iter().map(|s| s.as_str()).collect();

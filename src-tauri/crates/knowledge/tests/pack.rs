@@ -170,7 +170,7 @@ fn what_is_pinned_is_whole_even_when_it_alone_is_too_much() {
     assert!(pack.omissions.len() >= 9, "everything else is named: {:?}", pack.omissions);
 }
 
-#[conforms::conforms("HK-15.6-1", "HK-15.6-3")]
+#[conforms::conforms(part = "HK-15.6-1", "HK-15.6-3")]
 #[test]
 fn a_long_artifact_is_cut_in_the_middle_and_says_how_much_is_left_out() {
     let mut input = input(1_000);

@@ -60,8 +60,8 @@ fn draft(task: TaskId, sensitive: bool) -> Draft {
 fn open(dir: &Path) -> Writer {
     let entropy = Arc::new(Dice(AtomicU64::new(u64::from(std::process::id()) << 32)));
     let (projector, faults) = (Box::new(NoProjections), Arc::new(NoFaults));
-    Writer::open(dir, OpenOptions { hermit_version: "measure".to_owned(), projector, faults, entropy })
-        .unwrap()
+    let (hermit_version, log_keys) = ("measure".to_owned(), Vec::new());
+    Writer::open(dir, OpenOptions { hermit_version, projector, faults, entropy, log_keys }).unwrap()
 }
 
 fn one(writer: &Writer, task: TaskId) {

@@ -1,7 +1,7 @@
 //! A copy of the ledger that stands by itself, and the way back.
 
 use crate::reader::Reader;
-use crate::{Error, lock::Lock, schema};
+use crate::{Error, lock::Lock, private, schema};
 use rusqlite::Connection;
 use rusqlite::backup::StepResult;
 use seal::{Digest, Hasher};
@@ -33,6 +33,7 @@ pub struct Backup {
 pub fn backup(reader: &Reader, to: &Path) -> Result<Backup, Error> {
     let (partial, path) = fresh(to)?;
     let sql = |e: rusqlite::Error| Error::sql("copying the ledger", &e);
+    private::database(&partial).map_err(|e| Error::file("copying the ledger", &e))?;
     let mut copy = Connection::open(&partial).map_err(sql)?;
     reader.with(|conn| {
         let backup = rusqlite::backup::Backup::new(conn, &mut copy).map_err(sql)?;
@@ -52,7 +53,7 @@ pub fn backup(reader: &Reader, to: &Path) -> Result<Backup, Error> {
         copy.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0)).map_err(sql)?;
     copy.close().map_err(|(_, e)| sql(e))?;
     let (sha256, byte_size) = digest_of(&partial)?;
-    settle(to, &partial, &path)?;
+    settle(&partial, &path)?;
     Ok(Backup { path, sha256, byte_size, log_seq: crate::rows::count(log_seq) })
 }
 
@@ -66,7 +67,11 @@ pub fn restore(from: &Path, to: &Path) -> Result<Reader, Error> {
     let lock = Lock::take(to, "restore")?;
     let (partial, path) = fresh(to)?;
     let doing = || format!("restoring `{}`", from.display());
-    std::fs::copy(from, &partial).map_err(|e| Error::file(doing(), &e))?;
+    let copied = File::open(from).and_then(|mut from| {
+        let mut to = private::create(&partial)?;
+        std::io::copy(&mut from, &mut to)
+    });
+    copied.map_err(|e| Error::file(doing(), &e))?;
     {
         let sql = |e: rusqlite::Error| Error::sql("restoring the ledger", &e);
         let copy = Connection::open(&partial).map_err(sql)?;
@@ -85,7 +90,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<Reader, Error> {
             });
         }
     }
-    settle(to, &partial, &path)?;
+    settle(&partial, &path)?;
     drop(lock);
     Reader::open(to)
 }
@@ -110,11 +115,10 @@ fn fresh(dir: &Path) -> Result<(PathBuf, PathBuf), Error> {
 }
 
 /// Syncs the file, gives it its name, syncs the folder.
-fn settle(dir: &Path, partial: &Path, path: &Path) -> Result<(), Error> {
+fn settle(partial: &Path, path: &Path) -> Result<(), Error> {
     let failed = |e: std::io::Error| Error::file(format!("writing `{}`", path.display()), &e);
     File::open(partial).and_then(|f| f.sync_all()).map_err(failed)?;
-    std::fs::rename(partial, path).map_err(failed)?;
-    File::open(dir).and_then(|d| d.sync_all()).map_err(failed)
+    disk::rename(partial, path).map_err(failed)
 }
 
 fn digest_of(path: &Path) -> Result<(Digest, u64), Error> {

@@ -1,13 +1,24 @@
-//! What is looked at whenever a store is opened for writing: the ends of the chains. All of it is `verify`'s.
+//! What is looked at whenever a store is opened for writing: the ends of the chains, and what was signed for. All of it is `verify`'s.
 
 use crate::rows::{Hash, Id, count};
+use crate::verify::Changed;
 use crate::{Error, schema, severed};
-use rusqlite::Connection;
-use seal::Digest;
+use rusqlite::{Connection, OptionalExtension};
+use seal::{Digest, PublicKey};
 use std::path::Path;
 
 /// Rows looked at, counted from the end: what the last commits wrote.
 const TAIL: u32 = 64;
+
+/// Refuses a store in which something stands otherwise than one of these keys signed it.
+pub(crate) fn signed(conn: &Connection, keys: &[PublicKey]) -> Result<(), Error> {
+    let named = conn.query_row("SELECT log_id FROM store", [], |row| row.get::<_, String>(0)).optional();
+    let Some(log_id) = named.map_err(|e| Error::sql("reading the log's name", &e))? else { return Ok(()) };
+    match crate::verify::stands::look(conn, &log_id, keys)? {
+        Some(Changed { own, why }) => Err(Error::Changed { own, why }),
+        None => Ok(()),
+    }
+}
 
 /// Refuses a store whose last rows do not hash to what they say, but for those that a person severed.
 pub(crate) fn ends(conn: &Connection, dir: &Path) -> Result<(), Error> {

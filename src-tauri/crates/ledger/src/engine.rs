@@ -205,7 +205,7 @@ impl Engine {
     }
 
     /// The end of a host that ended well: everything is in the one file.
-    pub fn close(&self) {
+    pub fn close(&mut self) {
         if self.stopped.is_none() {
             self.move_wal("TRUNCATE");
         }
@@ -217,9 +217,37 @@ impl Engine {
         self.conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], read).unwrap_or(0)
     }
 
-    /// A WAL that cannot be moved now, because a reader still needs it, is moved later.
-    fn move_wal(&self, mode: &str) {
-        let _ = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+    /// A WAL that cannot be moved now, because a reader still needs it or the disk is full, is moved later. After
+    /// anything else, such as a sync that failed, nobody knows what of it is on the disk, and nothing is written any
+    /// more: the next host reads the WAL again.
+    fn move_wal(&mut self, mode: &str) {
+        let moved = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+        if let Err(error) = moved {
+            self.stop_unless_later(&error, "moving the WAL into the ledger");
+        }
+    }
+
+    fn stop_unless_later(&mut self, error: &rusqlite::Error, doing: &str) -> Error {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        let said = Error::sql(doing, error);
+        let later = matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked));
+        if later || matches!(said, Error::Full) { said } else { self.stop(&said) }
+    }
+
+    /// Rewrites the whole file, so that no byte of what was erased is left in it.
+    pub fn scrub(&mut self) -> Result<(), Error> {
+        let doing = "rewriting the ledger";
+        if let Some(why) = &self.stopped {
+            return Err(why.clone());
+        }
+        let done = self.conn.execute_batch("VACUUM").and_then(|()| {
+            self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        });
+        match done {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(Error::io(doing, &"a reader still looks at the old bytes; try again")),
+            Err(error) => Err(self.stop_unless_later(&error, doing)),
+        }
     }
 
     /// Takes the next epoch: from here on no earlier writer can add a row.

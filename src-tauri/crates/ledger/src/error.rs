@@ -17,6 +17,14 @@ pub enum Error {
         /// Where it can be reached, when it said so.
         address: Option<String>,
     },
+    /// A process of another machine hosts the store, on a disk that both reach.
+    #[error("the store is in use by another machine")]
+    HeldElsewhere {
+        /// Since when.
+        since: UnixMs,
+        /// The file that says so.
+        path: String,
+    },
     /// The task has moved on since the caller looked: look again.
     #[error("task `{task}` is at event {found}, not at {expected}; look again")]
     Moved {
@@ -88,6 +96,14 @@ pub enum Error {
         /// Which file.
         path: String,
         /// What was found.
+        why: String,
+    },
+    /// Something that was signed for is not what stands in the store.
+    #[error("this store was changed behind Hermit's back: {why}")]
+    Changed {
+        /// It is in the store's own stream, which says whose keys count.
+        own: bool,
+        /// What.
         why: String,
     },
     /// There is no store in this folder.

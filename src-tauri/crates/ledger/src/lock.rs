@@ -31,6 +31,9 @@ pub struct Holder {
     /// Which boot those ticks count from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     boot: Option<String>,
+    /// Which machine that is: of another one nothing can be told from here, neither its boots nor its processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
 }
 
 /// What the lock file says. It outlives its holder: a store that was here is not silently made anew.
@@ -40,6 +43,24 @@ struct Note {
     holder: Option<Holder>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     log_id: Option<String>,
+    /// SHA-256 of the two above: the note is written without a sync, and a disk may give back something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sum: Option<String>,
+}
+
+impl Note {
+    fn sum_of(&self) -> Option<String> {
+        let text = serde_json::to_vec(&(&self.holder, &self.log_id)).ok()?;
+        Some(seal::Digest::of(&text).to_string())
+    }
+
+    /// What was read: a note, and whether something else stands there. A note of before has no sum.
+    fn parse(text: &[u8]) -> (Self, bool) {
+        match serde_json::from_slice::<Self>(text) {
+            Ok(note) if note.sum.is_none() || note.sum == note.sum_of() => (note, false),
+            _ => (Self::default(), !text.is_empty()),
+        }
+    }
 }
 
 /// The lock, held until it is dropped or the process ends, however it ends.
@@ -48,6 +69,8 @@ pub(crate) struct Lock {
     file: File,
     path: PathBuf,
     note: Note,
+    /// The note that was found was not one that was written.
+    damaged: bool,
 }
 
 impl Lock {
@@ -55,19 +78,15 @@ impl Lock {
     pub fn take(dir: &Path, session: &str) -> Result<Self, Error> {
         let path = dir.join(LOCK);
         let failed = |e: std::io::Error| Error::file(format!("locking `{}`", path.display()), &e);
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = crate::private::open(&mut options, &path).map_err(failed)?;
         let locked = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         };
-        let mut note = read_note(&mut file).map_err(failed)?;
+        let (mut note, damaged) = read_note(&mut file).map_err(failed)?;
         // The kernel lets go of a dead process's lock, so a lock we got has no living holder. Where a file system
         // only pretends to lock, the note still names one: it is believed unless that process is provably gone.
         let living =
@@ -75,9 +94,13 @@ impl Lock {
         if let Some(holder) =
             living.or_else(|| if locked { None } else { Some(note.holder.take().unwrap_or_else(unknown)) })
         {
-            return Err(Error::Held { pid: holder.pid, since: holder.since, address: holder.address });
+            return Err(match holder.is_elsewhere() {
+                true => Error::HeldElsewhere { since: holder.since, path: path.display().to_string() },
+                false => Error::Held { pid: holder.pid, since: holder.since, address: holder.address },
+            });
         }
-        let mut lock = Self { file, path: path.clone(), note: Note { holder: None, log_id: note.log_id } };
+        let note = Note { log_id: note.log_id, ..Note::default() };
+        let mut lock = Self { file, path: path.clone(), note, damaged };
         lock.write()?;
         let since = lock.file.metadata().and_then(|m| m.modified()).map_err(failed)?;
         let since =
@@ -90,9 +113,15 @@ impl Lock {
             address: None,
             started_ticks: stat(pid).map(|stat| stat.started_ticks),
             boot: boot(),
+            machine: machine(),
         });
         lock.write()?;
         Ok(lock)
+    }
+
+    /// Whether the note that was found said nothing that could be believed.
+    pub const fn is_damaged(&self) -> bool {
+        self.damaged
     }
 
     /// The log this folder has held, even if its file is gone now.
@@ -123,6 +152,7 @@ impl Lock {
 
     fn write(&mut self) -> Result<(), Error> {
         let failed = |e: std::io::Error| Error::file("writing the lock's note", &e);
+        self.note.sum = self.note.sum_of();
         let text = serde_json::to_vec(&self.note).map_err(|e| Error::io("writing the lock's note", &e))?;
         self.file.rewind().map_err(failed)?;
         self.file.write_all(&text).map_err(failed)?;
@@ -153,15 +183,15 @@ pub fn holder(dir: &Path) -> Result<Option<Holder>, Error> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
     };
-    Ok(read_note(&mut file).map_err(failed)?.holder.filter(|h| !is_provably_gone(h)))
+    Ok(read_note(&mut file).map_err(failed)?.0.holder.filter(|h| !is_provably_gone(h)))
 }
 
-/// Reads the note; a half-written one says nothing.
-fn read_note(file: &mut File) -> std::io::Result<Note> {
+/// Reads the note, and whether it is damaged; a half-written one says nothing.
+fn read_note(file: &mut File) -> std::io::Result<(Note, bool)> {
     let mut text = Vec::new();
     file.rewind()?;
     file.take(NOTE_BYTES_MAX).read_to_end(&mut text)?;
-    Ok(serde_json::from_slice(&text).unwrap_or_default())
+    Ok(Note::parse(&text))
 }
 
 const fn unknown() -> Holder {
@@ -172,12 +202,24 @@ const fn unknown() -> Holder {
         address: None,
         started_ticks: None,
         boot: None,
+        machine: None,
+    }
+}
+
+impl Holder {
+    /// Whether it is a process of another machine, as far as both have a name.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        matches!((&self.machine, machine()), (Some(theirs), Some(ours)) if *theirs != ours)
     }
 }
 
 /// Whether the process that wrote the note is certainly no more: another boot, no such process, or the same
-/// number given to a process that started at another time.
+/// number given to a process that started at another time. Of another machine's processes nothing is certain.
 fn is_provably_gone(holder: &Holder) -> bool {
+    if holder.is_elsewhere() {
+        return false;
+    }
     if let (Some(then), Some(now)) = (&holder.boot, boot())
         && *then != now
     {
@@ -208,6 +250,12 @@ fn stat(pid: u32) -> Option<Stat> {
     let mut fields = rest.split_whitespace();
     let dead = matches!(fields.next()?, "Z" | "X");
     Some(Stat { dead, started_ticks: fields.nth(18)?.parse().ok()? })
+}
+
+/// The machine's own name for itself, which outlives its boots.
+fn machine() -> Option<String> {
+    let text = std::fs::read_to_string("/etc/machine-id").ok()?;
+    Some(text.trim().to_owned()).filter(|id| !id.is_empty() && id != "uninitialized")
 }
 
 fn boot() -> Option<String> {

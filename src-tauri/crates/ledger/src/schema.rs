@@ -49,10 +49,14 @@ fn assert_version() -> Result<(), Error> {
 /// Opens for writing, making the file and bringing it up to date. The caller holds the lock.
 pub(crate) fn open_writer(dir: &Path) -> Result<Connection, Error> {
     assert_version()?;
+    if !has_room(dir) {
+        return Err(Error::Full);
+    }
     let path = path(dir);
     let sql = |e: rusqlite::Error| Error::sql("opening the ledger", &e);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    crate::private::database(&path).map_err(|e| Error::file(format!("opening `{}`", path.display()), &e))?;
     let mut conn = Connection::open_with_flags(&path, flags).map_err(sql)?;
     conn.busy_timeout(busy()).map_err(sql)?;
     conn.set_prepared_statement_cache_capacity(128);
@@ -80,8 +84,27 @@ pub(crate) fn open_writer(dir: &Path) -> Result<Connection, Error> {
     Ok(conn)
 }
 
+/// Room that SQLite's index of the WAL takes, twice. It is written through memory, and where a block of it cannot be
+/// had the system ends the process without a word.
+const ROOM_MIN: u64 = 64 << 10;
+
+/// Whether the disk has room for what SQLite makes beside the file. A file system that does not say has.
+pub(crate) fn has_room(dir: &Path) -> bool {
+    rustix::fs::statvfs(dir)
+        .map_or(true, |disk| disk.f_blocks == 0 || disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM_MIN)
+}
+
+/// How a store is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Beside a host, which may be writing.
+    Beside,
+    /// With nothing made beside it: nobody writes, and its WAL is empty.
+    Still,
+}
+
 /// Opens for reading; makes nothing, migrates nothing.
-pub(crate) fn open_reader(dir: &Path) -> Result<Connection, Error> {
+pub(crate) fn open_reader(dir: &Path, reading: Reading) -> Result<Connection, Error> {
     assert_version()?;
     let path = path(dir);
     if std::fs::metadata(&path).map_or(0, |m| m.len()) == 0 {
@@ -89,7 +112,11 @@ pub(crate) fn open_reader(dir: &Path) -> Result<Connection, Error> {
     }
     let sql = |e: rusqlite::Error| Error::sql("opening the ledger", &e);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(&path, flags).map_err(sql)?;
+    let conn = match reading {
+        Reading::Beside => Connection::open_with_flags(&path, flags),
+        Reading::Still => Connection::open_with_flags(still(&path), flags | OpenFlags::SQLITE_OPEN_URI),
+    };
+    let conn = conn.map_err(sql)?;
     conn.busy_timeout(busy()).map_err(sql)?;
     conn.set_prepared_statement_cache_capacity(64);
     conn.pragma_update(None, "query_only", "on").map_err(sql)?;
@@ -103,6 +130,21 @@ pub(crate) fn open_reader(dir: &Path) -> Result<Connection, Error> {
             ),
         }),
     }
+}
+
+/// The address under which SQLite takes a file for one that nobody changes.
+fn still(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(char::from(*byte))
+            }
+            other => address.push_str(&format!("%{other:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    address
 }
 
 /// A plan never depends on the values of a question; otherwise one that asks for a range is planned anew each time.

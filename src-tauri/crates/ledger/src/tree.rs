@@ -1,7 +1,8 @@
 //! The three trees, derived from rows: a task's events, the gate's entries, the global log's notes.
 
 use crate::rows::{Hash, Id, count, int};
-use crate::{Error, checkpoint::CheckpointKind, severed};
+use crate::severed::{self, Severed};
+use crate::{Error, checkpoint::CheckpointKind};
 use model::TaskId;
 use rusqlite::{Connection, params};
 use seal::Digest;
@@ -100,7 +101,17 @@ pub(crate) fn task_leaves(
     low: u64,
     high: u64,
 ) -> Result<Vec<Digest>, Error> {
-    let known = severed::all(conn)?;
+    leaves_among(conn, &severed::all(conn)?, task, low, high)
+}
+
+/// As [`task_leaves`], for whoever knows what was severed.
+pub(crate) fn leaves_among(
+    conn: &Connection,
+    known: &[Severed],
+    task: TaskId,
+    low: u64,
+    high: u64,
+) -> Result<Vec<Digest>, Error> {
     let text = "SELECT task_seq, bytes FROM events WHERE task_id = ?1 AND task_seq > ?2 AND task_seq <= ?3 \
                 ORDER BY task_seq";
     let mut found = conn.prepare_cached(text).map_err(sql)?;
@@ -108,7 +119,7 @@ pub(crate) fn task_leaves(
     let (mut leaves, mut next) = (Vec::new(), low + 1);
     while let Some(row) = rows.next().map_err(sql)? {
         let seq = count(row.get(0).map_err(sql)?);
-        while next < seq && severed::covered(&known, task, next, 0) {
+        while next < seq && severed::covered(known, task, next, 0) {
             leaves.push(leaf_hash(b""));
             next += 1;
         }

@@ -11,6 +11,7 @@ use crate::{Error, schema};
 use model::Entropy;
 use model::fault::Faults;
 use rusqlite::{Connection, OptionalExtension};
+use seal::PublicKey;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,6 +25,8 @@ pub struct OpenOptions {
     pub faults: Arc<dyn Faults>,
     /// Salts, the session, and the name of a new log.
     pub entropy: Arc<dyn Entropy>,
+    /// Keys whose checkpoints are held against what stands in the store, now and before.
+    pub log_keys: Vec<PublicKey>,
 }
 
 /// The only writer of a store. It holds the lock and the newest epoch until it is dropped.
@@ -53,7 +56,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Held`] when another process hosts it, [`Error::NewerSchema`], [`Error::Corrupt`] when it is damaged
-    /// or its file is gone, [`Error::Full`], [`Error::Projection`], [`Error::Io`].
+    /// or its file is gone, [`Error::Changed`] when something that was signed for is not what stands there, [`Error::Full`], [`Error::Projection`], [`Error::Io`].
     pub fn open(dir: &Path, options: OpenOptions) -> Result<Self, Error> {
         Self::take(dir, options, true)
     }
@@ -67,13 +70,14 @@ impl Writer {
     }
 
     fn take(dir: &Path, options: OpenOptions, whole: bool) -> Result<Self, Error> {
-        let OpenOptions { hermit_version, mut projector, faults, entropy } = options;
+        let OpenOptions { hermit_version, mut projector, faults, entropy, log_keys } = options;
         let session = random_hex(entropy.as_ref());
         let mut lock = Lock::take(dir, &session)?;
         refuse_a_lost_file(dir, &lock)?;
         let conn = schema::open_writer(dir)?;
         if whole {
             crate::check::ends(&conn, dir)?;
+            crate::check::signed(&conn, &log_keys)?;
         }
         let epoch = Engine::take_epoch(&conn, &session, &hermit_version)?;
         let log_id = log_id(&conn, epoch, entropy.as_ref())?;
@@ -116,11 +120,7 @@ impl Writer {
     /// # Errors
     /// [`Error::Full`], [`Error::ReadOnly`], [`Error::Io`] while a reader still looks at the old bytes.
     pub fn scrub(&self) -> Result<(), Error> {
-        let engine = self.desk.engine();
-        match &engine.stopped {
-            Some(why) => Err(why.clone()),
-            None => scrub(&engine.conn),
-        }
+        self.desk.engine().scrub()
     }
 
     /// Why nothing is written any more, when that is so.
@@ -176,16 +176,6 @@ impl Writer {
     }
 }
 
-fn scrub(conn: &Connection) -> Result<(), Error> {
-    let sql = |e: rusqlite::Error| Error::sql("rewriting the ledger", &e);
-    conn.execute_batch("VACUUM").map_err(sql)?;
-    let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(sql)?;
-    if busy == 0 {
-        return Ok(());
-    }
-    Err(Error::io("rewriting the ledger", &"a reader still looks at the old bytes; try again"))
-}
-
 /// A folder that has held a log and now has none, or an emptied one, has lost it: nothing is made anew.
 fn refuse_a_lost_file(dir: &Path, lock: &Lock) -> Result<(), Error> {
     let path = schema::path(dir);
@@ -196,11 +186,21 @@ fn refuse_a_lost_file(dir: &Path, lock: &Lock) -> Result<(), Error> {
             &path,
             format!("the file is gone or empty, but this folder holds the log {log_id}"),
         )),
+        // The power may have gone in the instant in which the first note was written: then nothing else was made yet.
+        None if length == 0 && lock.is_damaged() && holds_folders(dir) => {
+            Err(Error::corrupt(&path, "the file is gone or empty, and the note of who held it is damaged"))
+        }
         None if length == 0 && wal > 0 => {
             Err(Error::corrupt(&path, "the file is gone or empty, but its WAL is not"))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether anything was made here that comes after the log's first commit.
+fn holds_folders(dir: &Path) -> bool {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.path().is_dir())
 }
 
 fn random_hex(entropy: &dyn Entropy) -> String {

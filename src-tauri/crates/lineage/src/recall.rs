@@ -62,10 +62,4 @@ impl Graph {
             order,
         }
     }
-
-    /// Artifacts that came from a place: a path as it was taken in or read.
-    pub fn from_place(&self, place: &str) -> Vec<NodeId> {
-        let found = self.by_uri.iter().filter(|(uri, _)| uri.as_str() == place);
-        found.flat_map(|(_, artifacts)| artifacts.iter().map(|id| NodeId::Artifact(*id))).collect()
-    }
 }

@@ -1,5 +1,8 @@
 //! What can be proposed (HK-11.3, HK-16.4).
 
+pub use crate::look::ReadItem;
+pub use crate::reach::{LeftOut, Program, Reach};
+
 use crate::receipt::SandboxLevel;
 use crate::vcs::VcsChange;
 use crate::web::Fetch;
@@ -179,39 +182,6 @@ pub enum ChangeItem {
         target: String,
         /// What must be there before.
         prior: Prior,
-    },
-}
-
-/// One thing to look at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
-pub enum ReadItem {
-    /// Entries of a folder, with kind, size and modification time.
-    List {
-        /// The folder.
-        path: RelPath,
-        /// Whether folders inside are entered.
-        recursive: bool,
-    },
-    /// A file's bytes.
-    Read {
-        /// The file.
-        path: RelPath,
-    },
-    /// Lines that match a regular expression.
-    Search {
-        /// Where to begin.
-        path: RelPath,
-        /// The expression.
-        pattern: String,
-        /// Which files, as a glob over relative paths.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        glob: Option<String>,
-    },
-    /// SHA-256 of files below a path.
-    Hash {
-        /// A file or folder.
-        path: RelPath,
     },
 }
 
@@ -397,15 +367,6 @@ pub struct Staged {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A place that the folder's own ignore rules name, and how much a staged run changed there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// The place; the root stands for all further ones together.
-    pub path: RelPath,
-    /// Entries made, changed or taken away at or below it.
-    pub entries: u64,
-}
-
 /// What a request stands in for: policy allows what was asked only in this lesser form (HK-11.4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsteadOf {
@@ -460,9 +421,25 @@ pub struct ActionRequest {
     /// Why a command has not run in a staged view: it runs in the folder itself, after the yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_staged: Option<String>,
+    /// What the words of a command lead to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// What this is done instead of, because policy allows no more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<InsteadOf>,
+}
+
+impl ChangeItem {
+    /// The path whose content is changed; of a move, the one it is moved from.
+    pub const fn path(&self) -> &RelPath {
+        match self {
+            Self::Write { path, .. }
+            | Self::Delete { path, .. }
+            | Self::Folder { path, .. }
+            | Self::Link { path, .. }
+            | Self::Move { from: path, .. } => path,
+        }
+    }
 }
 
 impl ActionRequest {

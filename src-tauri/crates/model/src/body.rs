@@ -17,6 +17,7 @@ use crate::knowledge::{Belief, MemoryRecord};
 use crate::policy::{RiskBand, Verdict};
 use crate::principal::Principal;
 use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
+use crate::secret::SecretPlace;
 use crate::standing::StandingScope;
 use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
 use crate::{
@@ -488,11 +489,11 @@ bodies! {
         about_task_id: TaskId, ingress_id: IngressId, text: Text,
     }
 
-    // What policy allows only in a lesser form.
-
     /// What was asked is not done, and a lesser form of it was asked instead, as a request of its own (HK-11.4).
     ActionDowngraded ("action.downgraded", 1, ActionRequest, |b| b.action_request_id) {
         action_request_id: ActionRequestId, policy_result_id: PolicyResultId, instead: ActionRequestId, mode: String,
         rules: Vec<String>,
     }
+    /// Where in a request to its hosts the value of a secret may stand beside the headers; until it is registered again.
+    SecretPlaced ("secret.placed", 1, Secret, |b| b.handle) { handle: String, also_in: Vec<SecretPlace> }
 }

@@ -18,6 +18,11 @@ impl UnixMs {
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> UnixMs;
+
+    /// Milliseconds on a clock that nobody sets; only differences within one process mean something.
+    fn monotonic_ms(&self) -> u64 {
+        u64::try_from(self.now().0).unwrap_or(0)
+    }
 }
 
 /// Draws random bytes, for identifiers, salts and nonces.

@@ -47,6 +47,22 @@ pub struct ContextItem {
     pub tokens: u32,
     /// Whether the text was cut to fit.
     pub cut: bool,
+    /// What was asked for, when the item is what came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub act: Option<Act>,
+}
+
+/// What a model asked for, as it is shown to itself again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Act {
+    /// The call, as the model writes it; empty when that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call: String,
+    /// In a few words.
+    pub did: String,
+    /// Whether something was done that changes more than what is known.
+    #[serde(default)]
+    pub changed: bool,
 }
 
 /// Something that did not fit, named so that it is not lost silently.

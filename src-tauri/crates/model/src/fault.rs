@@ -129,13 +129,13 @@ crate::names! {
         ProofExport = "proof.export",
         /// A backup is written.
         BackupWrite = "backup.write",
-        /// The seed of the next keys is laid beside that of the present ones.
+        /// A seed for new keys is laid into the vault: the first one, or the next beside the present one.
         KeyStage = "key.stage",
         /// The log records that keys followed others.
         KeyRotate = "key.rotate",
-        /// The next seed becomes the present one.
+        /// A seed that was laid becomes the one in force; the first approval key is written.
         KeyPromote = "key.promote",
-        /// The file that names the keys names the next ones.
+        /// The file that names the keys names the new ones.
         KeyMark = "key.mark",
         /// A key is revoked.
         KeyRevoke = "key.revoke",

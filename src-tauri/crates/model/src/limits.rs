@@ -27,8 +27,8 @@ pub const CHUNKS_SYNCED_AT_ONCE: usize = 16;
 /// How long content that was kept and is not named yet is left alone by a collection, in milliseconds. An act names what
 /// it kept when it ends, and none runs for a day.
 pub const CONTENT_LEASE_MS: i64 = 24 * 3600 * 1000;
-/// Items of one change set: the card must stay readable and the transaction short.
-pub const CHANGE_ITEMS_MAX: usize = 10_000;
+/// Items of one change set: the rows of one card, which is grouped and drawn by window, and one transaction.
+pub const CHANGE_ITEMS_MAX: usize = 100_000;
 /// Reads fanned out under one read request (HK-20, reconciliation C17).
 pub const PARALLEL_READS_MAX: usize = 10;
 /// Entries that one `list` returns: beyond it the listing says it is cut and how to narrow it.
@@ -95,8 +95,6 @@ pub const MODEL_CALL_MS_MAX: u64 = 10 * 60 * 1000;
 pub const MODEL_ANSWER_BYTES_MAX: usize = 1024 * 1024;
 /// Events between two task checkpoints (proof.md 2).
 pub const CHECKPOINT_EVENTS: u64 = 1_000;
-/// Signatures on one note (proof.md 6).
-pub const NOTE_SIGNATURES_MAX: usize = 16;
 /// Bytes of a playbook file.
 pub const PLAYBOOK_BYTES_MAX: usize = 256 * 1024;
 /// Open approvals of one task: duplicates are bounded (governance.md 2).

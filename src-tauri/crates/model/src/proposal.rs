@@ -46,3 +46,10 @@ pub struct Answer {
     /// Why the reasoner stopped, in its own word.
     pub finish_reason: String,
 }
+
+impl Answer {
+    /// Whether its limit of tokens has cut it.
+    pub fn is_cut(&self) -> bool {
+        matches!(self.finish_reason.as_str(), "length" | "max_tokens")
+    }
+}

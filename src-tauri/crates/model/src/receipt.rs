@@ -236,15 +236,20 @@ pub struct Receipt {
     pub sandbox_level: SandboxLevel,
     /// Key id of the signer.
     pub signer_ref: Slot<Digest>,
+    /// Key id of the manifest key in force: it, or one that followed it, may vouch for a bundle of this receipt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest_ref: Option<Digest>,
     /// Makes its issue idempotent.
     pub idempotency_key: String,
 }
 
-/// What a subject's name says: a resource or an artifact.
+/// Something that came of an act, by its digest; `changes` and `output_refs` say what has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Resource or artifact identifier.
-    pub name: Sensitive<String>,
+    /// Resource or artifact identifier, in receipts of before: in-toto wants a plain text there, and a sensitive value
+    /// is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Sensitive<String>>,
     /// Digests by algorithm; `sha256`.
     pub digest: std::collections::BTreeMap<String, String>,
 }

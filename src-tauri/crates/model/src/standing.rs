@@ -44,6 +44,9 @@ pub enum Cover {
         network: bool,
         /// Globs of the places it may change; none is no place.
         changes: Vec<String>,
+        /// The programs that were meant, where they were looked up when it was given: others are not covered.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        programs: Vec<crate::action::Program>,
     },
     /// Changes of files.
     Paths {

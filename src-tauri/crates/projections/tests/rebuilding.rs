@@ -38,6 +38,7 @@ pub fn writer(dir: &Path, fold: Fold) -> Result<Writer, ledger::Error> {
         projector: Box::new(fold),
         faults: Arc::new(NoFaults),
         entropy: Arc::new(Counting),
+        log_keys: Vec::new(),
     };
     Writer::open(dir, options)
 }

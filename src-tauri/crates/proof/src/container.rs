@@ -5,7 +5,7 @@ mod directory;
 mod zip;
 
 pub(crate) use crc::Crc32;
-pub(crate) use directory::DirectorySink;
+pub(crate) use directory::{DirectorySink, create_new};
 pub(crate) use zip::ZipSink;
 
 use crate::Error;
@@ -116,6 +116,14 @@ impl Container {
         }
         Ok(bytes)
     }
+}
+
+/// A pipe would be waited for, and a device never ends: only a file is opened.
+pub(crate) fn is_file(path: &Path) -> std::io::Result<()> {
+    if std::fs::metadata(path)?.is_file() {
+        return Ok(());
+    }
+    Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file"))
 }
 
 /// A failed read: wrong bytes are the bundle's fault, everything else the disk's.

@@ -54,6 +54,7 @@ pub fn export(
 /// [`Error::Io`] when it cannot be read.
 pub fn verify(path: &Path, root: Option<Digest>) -> Result<Report, Error> {
     let failed = |e: std::io::Error| Error::io("read", path, &e);
+    crate::container::is_file(path).map_err(failed)?;
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;

@@ -85,7 +85,7 @@ pub fn export_to(
         write::directory(&plan, partial)
     };
     let placed = written.and_then(|bytes| {
-        std::fs::rename(partial, path).map_err(|e| Error::io("write", path, &e))?;
+        disk::rename(partial, path).map_err(|e| Error::io("write", path, &e))?;
         Ok(bytes)
     });
     match placed {

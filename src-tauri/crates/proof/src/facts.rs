@@ -33,6 +33,8 @@ pub(crate) struct Facts {
     pub witnesses: BTreeSet<Digest>,
     /// Gate entries under which something was dispatched, with the event's number.
     pub dispatched: BTreeMap<Digest, u64>,
+    /// Ends of runs: what was said then are the words of a model, or of a playbook.
+    pub claims: u64,
     /// Events of types that this program does not know.
     pub unknown: u64,
 }
@@ -95,6 +97,7 @@ impl Facts {
     /// # Errors
     /// In words, when a body of a known type does not have its shape.
     pub(crate) fn take(&mut self, event: &Event) -> Result<(), String> {
+        self.claims += u64::from(event.event_type == "attempt.terminated");
         if !TYPES.contains(&event.event_type.as_str()) {
             let known = model::body::REGISTRY.iter().any(|(name, _)| *name == event.event_type);
             self.unknown += u64::from(!known);

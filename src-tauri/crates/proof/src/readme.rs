@@ -15,6 +15,7 @@ fn short(predicate: &Predicate, receipt: &str) -> String {
     format!(
         "{} - {receipt}\nof {}\n\n  sha256sum -c --strict SHA256SUMS\n{SIGNED}  hermit-verify . --trust KEY\n\n\
          KEY: one you have from its owner; those in here show only that all is of one piece.\n\
+         This text binds nobody: what hermit-verify says counts.\n\
          PROVEN: what was recorded, unchanged, and by whose authority. NEVER: that it is true, that clocks were\n\
          right, or, without a witness elsewhere, that the owner did not make it all anew before the export.\n",
         predicate.bundle, predicate.task_id
@@ -66,7 +67,7 @@ receipts/          what was meant, allowed, done, changed (in-toto Statement in 
 gate/              what the gate let through, with its place in the gate's tree
 disclosures/       [salt, pointer, value] whose SHA-256 stands as {\"$sd\": ...}; no file: the value is withheld or erased
 artifacts/         content by its SHA-256
-statement          what this bundle is about; prov.json is derived from the events and binds nobody
+statement          what this bundle is about; prov.json is derived from the events and, like this text, binds nobody
 ";
 
 const KEYS: &str = "*/checkpoint       signed tree heads (C2SP signed-note, tlog-checkpoint); the size says that nothing was left out
@@ -96,5 +97,7 @@ const LIMITS: &str = "ONLY ASSERTED, AND WHAT NO PROOF CAN SHOW
 - A proof shows integrity, order and authority. It does not show that a claim in it is true.
 - Without a witness outside the machine, its owner could have rewritten everything before this export.
 - Times are those of the machine's own clock.
+- What a model wrote (answers, summaries at the end of a run) is UNVERIFIED: its own words. What was done stands in
+  receipts/; where no receipt tells of it, nothing here shows that it was done.
 - What is withheld is covered by its digest and cannot be read from it.
 ";

@@ -112,6 +112,8 @@ pub struct Report {
     pub asserted: Vec<String>,
     /// What it leaves out.
     pub not_shown: Vec<String>,
+    /// Files for which no key that the caller trusts vouches, of a bundle that is valid otherwise.
+    pub unvouched: Vec<String>,
 }
 
 impl Report {
@@ -126,6 +128,10 @@ impl Report {
     pub fn headline(&self) -> String {
         match (&self.verdict, self.trusted.as_slice()) {
             (Verdict::Valid, []) => self.verdict.to_string(),
+            (Verdict::Valid, trusted) if !self.unvouched.is_empty() => format!(
+                "valid, but not whole: the receipt and what the log says of it hold, on the word of the key you trust ({}); nobody you trust vouches for the other files",
+                trusted.join(", ")
+            ),
             (Verdict::Valid, trusted) => format!(
                 "valid: whole and consistent, on the word of the key you trust ({})",
                 trusted.join(", ")
@@ -138,8 +144,12 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
-        let lists =
-            [("proven", &self.proven), ("only asserted", &self.asserted), ("not shown", &self.not_shown)];
+        let lists = [
+            ("not vouched for", &self.unvouched),
+            ("proven", &self.proven),
+            ("only asserted", &self.asserted),
+            ("not shown", &self.not_shown),
+        ];
         for (title, sentences) in lists.iter().filter(|(_, sentences)| !sentences.is_empty()) {
             writeln!(f, "\n{title}:")?;
             sentences.iter().try_for_each(|sentence| writeln!(f, "- {sentence}"))?;

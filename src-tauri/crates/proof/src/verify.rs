@@ -34,7 +34,9 @@ use std::path::Path;
 /// `trust` names keys the caller has from elsewhere. For [`Verdict::Valid`] one of three must be among them. The
 /// manifest key has signed every file; the receipt key has signed the statement, which names the other keys and
 /// the heads; the log key has signed the heads, and through each receipt in the log it vouches for the receipt key.
-/// In a task without a signed receipt the log key vouches for no other key, so there it is not enough alone.
+/// In a task without a signed receipt the log key vouches for no other key, so there it is not enough alone. One
+/// receipt alone has no statement: there the log key vouches for the manifest key only if the receipt names it, and
+/// else [`Report::unvouched`] lists the files that nobody vouches for.
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be read. What is wrong with the bundle is a verdict.
@@ -91,6 +93,8 @@ struct Check<'a> {
     entries: BTreeMap<Digest, bool>,
     /// Receipts whose signature holds: they bind the receipt key to the log.
     signed_receipts: u64,
+    /// Whether a receipt names the manifest key, or one that it followed: that binds the manifest key to the log.
+    has_named_manifest: bool,
     /// Objects of authority that were read once; many receipts may name one of them.
     objects: authority::Objects,
     /// Artifacts that receipts name.
@@ -117,6 +121,7 @@ impl<'a> Check<'a> {
             past: None,
             entries: BTreeMap::new(),
             signed_receipts: 0,
+            has_named_manifest: false,
             objects: authority::Objects::default(),
             named: BTreeSet::new(),
             counts: Counts::default(),
@@ -330,5 +335,6 @@ pub(crate) fn blank(verdict: Verdict) -> Report {
         proven: Vec::new(),
         asserted: Vec::new(),
         not_shown: Vec::new(),
+        unvouched: Vec::new(),
     }
 }

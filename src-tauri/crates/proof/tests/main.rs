@@ -18,6 +18,7 @@ mod hostile;
 mod limits;
 mod long;
 mod mutants;
+mod nouns;
 mod program;
 mod redaction;
 mod splices;

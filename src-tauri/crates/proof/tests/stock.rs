@@ -1,5 +1,5 @@
 //! What nobody here wrote agrees, about every form of bundle there is, and refuses changes: `sha256sum`, `openssl`,
-//! `ssh-keygen`, python's `zipfile`, `rfc8785` and `securesystemslib`, Go's `sumdb`.
+//! `ssh-keygen`, python's `zipfile`, `rfc8785`, `securesystemslib`, `in-toto-attestation` and `prov`, Go's `sumdb`.
 
 use crate::foreign;
 use crate::world::tools::files_of;
@@ -140,9 +140,9 @@ fn paths(gallery: &Gallery) -> Vec<String> {
 }
 
 #[test]
-fn cross_check_python_rfc8785_and_securesystemslib_read_every_form_and_refuse_a_changed_envelope() {
+fn cross_check_python_rfc8785_securesystemslib_in_toto_and_prov_read_every_form_and_refuse_a_changed_one() {
     let gallery = gallery();
-    let Some(python) = foreign::python("rfc8785, securesystemslib.dsse, cryptography") else { return };
+    let Some(python) = foreign::python(foreign::STATEMENTS) else { return };
     let program = data("check.py").to_string_lossy().into_owned();
     let ask = |roots: &[String]| {
         let words: Vec<&str> = std::iter::once(&program).chain(roots).map(String::as_str).collect();
@@ -200,7 +200,7 @@ fn a_bundle_of_a_store_without_keys_is_under_sha256sum_and_rfc8785() {
     let said = foreign::run("sha256sum", &path, &["-c", "--strict", "--quiet", "SHA256SUMS"], b"");
     let Some((ok, said)) = said else { return };
     assert!(ok, "{said}");
-    let Some(python) = foreign::python("rfc8785, securesystemslib.dsse, cryptography") else { return };
+    let Some(python) = foreign::python(foreign::STATEMENTS) else { return };
     let program = data("check.py");
     let words = [program.to_str().unwrap(), path.to_str().unwrap()];
     let (ok, said) = foreign::run(&python, Path::new("."), &words, b"").unwrap();

@@ -6,8 +6,10 @@
 mod allowed;
 mod chains;
 mod insider;
+mod kinds;
 mod said;
 mod successors;
+mod vouched;
 
 pub use successors::followed;
 
@@ -28,9 +30,7 @@ fn twin() -> Option<PathBuf> {
     let path = std::env::var_os("HERMIT_VERIFY_MJS").map_or(built, PathBuf::from);
     let node = Command::new("node").arg("--version").output().is_ok();
     if !node || !path.is_file() {
-        eprintln!(
-            "skipped: `node` or the verifier in TypeScript is not there; `npm run verifier:build` makes it"
-        );
+        conforms::lacks("`node` with the verifier in TypeScript, which `npm run verifier:build` makes,");
         return None;
     }
     Some(path)

@@ -4,6 +4,7 @@
 mod act;
 pub mod answers;
 pub mod flat;
+pub mod kinds;
 pub mod mutations;
 pub mod standing;
 pub mod tools;
@@ -88,6 +89,10 @@ pub struct World {
     pub others: Vec<Vec<u8>>,
     /// How long a question to the person stands.
     pub patience_ms: i64,
+    /// Whether receipts are as they were before they named the manifest key, and their subjects by place.
+    pub is_of_before: bool,
+    /// Which of the samples its records are varied with; none: each is what it usually is.
+    pub sample: Option<usize>,
     /// What an export asked for, counted.
     pub asked: Cell<u64>,
 }
@@ -154,6 +159,8 @@ impl World {
             receipts: Vec::new(),
             others: Vec::new(),
             patience_ms: 3_600_000,
+            is_of_before: false,
+            sample: None,
             asked: Cell::new(0),
         };
         world.boot();
@@ -183,7 +190,7 @@ impl World {
             actor: self.agent.to_string(),
             head: Digest::ZERO,
             ts_ms: self.clock.now(),
-            tools: ["change", "observe", "command"].map(str::to_owned).to_vec(),
+            tools: kinds::tools(),
         };
         self.gate.boot(config, &mut Log(&mut self.entries)).unwrap();
     }

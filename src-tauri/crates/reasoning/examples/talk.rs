@@ -128,7 +128,16 @@ fn look(item: &ReadItem, at: &dyn Fn(&RelPath) -> PathBuf) -> Value {
 
 fn item(section: Section, trust_tier: TrustTier, title: &str, text: &str) -> ContextItem {
     let (title, text) = (title.to_owned(), text.to_owned());
-    ContextItem { section, source: "example".to_owned(), title, text, trust_tier, tokens: 0, cut: false }
+    ContextItem {
+        section,
+        source: "example".to_owned(),
+        title,
+        text,
+        trust_tier,
+        tokens: 0,
+        cut: false,
+        act: None,
+    }
 }
 
 fn empty() -> Result<ContextPack, Failure> {

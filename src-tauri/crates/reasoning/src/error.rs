@@ -27,6 +27,14 @@ pub enum Error {
         /// What a person can do.
         advice: String,
     },
+    /// The server does not know a parameter of the request; it is left out from now on, and asking again helps.
+    #[error("the model's server does not take `{name}`: {why}; it is asked again without it")]
+    Parameter {
+        /// Which.
+        name: String,
+        /// What the server said, shortened.
+        why: String,
+    },
     /// What came back is not an answer of the protocol.
     #[error("the model's server sent something that is not an answer: {why}; {advice}")]
     Garbage {
@@ -81,7 +89,10 @@ impl Error {
     /// the wrong one, a key that is missing. A task that meets such an error waits and loses nothing.
     pub const fn can_be_mended(&self) -> bool {
         match self {
-            Self::Unavailable { .. } | Self::Refused { .. } | Self::Garbage { .. } => true,
+            Self::Unavailable { .. }
+            | Self::Refused { .. }
+            | Self::Parameter { .. }
+            | Self::Garbage { .. } => true,
             Self::NotAllowed { .. }
             | Self::TooLong { .. }
             | Self::Cancelled
@@ -94,7 +105,7 @@ impl Error {
     /// Whether asking again, unchanged, can help.
     pub const fn may_retry(&self) -> bool {
         match self {
-            Self::Unavailable { .. } => true,
+            Self::Unavailable { .. } | Self::Parameter { .. } => true,
             Self::Refused { status, .. } => matches!(*status, 408 | 425 | 429 | 500..=599),
             Self::NotAllowed { .. }
             | Self::Garbage { .. }

@@ -28,8 +28,10 @@ mod error;
 pub mod openai;
 pub mod playbook;
 pub mod port;
+pub mod prose;
 pub mod recorded;
 pub mod scripted;
+pub mod told;
 
 pub use address::Address;
 pub use error::Error;

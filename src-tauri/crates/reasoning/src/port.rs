@@ -16,10 +16,31 @@ pub struct Descriptor {
     pub remote: bool,
     /// Tokens that prompt and answer together may have.
     pub context_tokens: u32,
+    /// Tokens of them that a context may have, beside the answer, rules and tools; 0 when nothing more is known.
+    #[serde(default)]
+    pub prompt_tokens: u32,
+    /// Tokens of one answer; 0 when nothing is known.
+    #[serde(default)]
+    pub answer_tokens: u32,
     /// Price of a million tokens read, in micro-units; 0 when none is known.
     pub cost_in_micros: u64,
     /// Price of a million tokens written, in micro-units; 0 when none is known.
     pub cost_out_micros: u64,
+}
+
+impl Descriptor {
+    /// Tokens that a context may have; a quarter is kept for the answer where nothing more is known.
+    pub const fn takes(&self) -> u32 {
+        if self.prompt_tokens > 0 {
+            return self.prompt_tokens;
+        }
+        self.context_tokens.saturating_sub(self.context_tokens / 4)
+    }
+
+    /// Tokens to keep for the answer.
+    pub const fn answers(&self) -> u32 {
+        if self.answer_tokens > 0 { self.answer_tokens } else { self.context_tokens / 4 }
+    }
 }
 
 /// One observation of this attempt, whole.
@@ -127,4 +148,18 @@ pub trait Egress: Send + Sync {
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<HttpReply, EgressError>;
+
+    /// Asks for what is at an address, as [`Self::post`] sends: what a server says of itself.
+    ///
+    /// # Errors
+    /// See [`EgressError`]; ways out that only post refuse it.
+    fn get(
+        &self,
+        _url: &str,
+        _secret: Option<&str>,
+        _timeout_ms: u64,
+        _on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError> {
+        Err(EgressError::Denied("this way out only posts".to_owned()))
+    }
 }

@@ -142,6 +142,8 @@ impl Reasoner for Recorded {
             model: recorded.as_ref().map_or_else(|| "transcript".to_owned(), |d| d.model.clone()),
             remote: false,
             context_tokens: recorded.map_or(model::limits::CONTEXT_TOKENS_DEFAULT, |d| d.context_tokens),
+            prompt_tokens: 0,
+            answer_tokens: 0,
             cost_in_micros: 0,
             cost_out_micros: 0,
         }

@@ -35,17 +35,12 @@ impl Scripted {
                 model: "script".to_owned(),
                 remote: false,
                 context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,
+                prompt_tokens: 0,
+                answer_tokens: 0,
                 cost_in_micros: 0,
                 cost_out_micros: 0,
             },
         }
-    }
-
-    /// Says that it is another than it is: remote, priced, with another context.
-    #[must_use]
-    pub fn posing_as(mut self, descriptor: Descriptor) -> Self {
-        self.descriptor = descriptor;
-        self
     }
 
     /// An answer of one tool call.

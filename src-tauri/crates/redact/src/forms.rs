@@ -1,57 +1,113 @@
-//! The forms in which a value may stand in bytes, each without white space.
+//! The encodings in which a value may stand in bytes, each without white space.
 
 use crate::squeeze::squeezed;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use zeroize::Zeroizing;
 
-/// A part of a value is told from ordinary text by this many bytes.
-const PART_BYTES_MIN: usize = 12;
+/// Bytes of the shortest value of which a part is searched for as well.
+const PARTED_BYTES_MIN: usize = 24;
+/// Bytes of the longest part that has to be there before a long value counts as found.
+const PART_BYTES_MAX: usize = 48;
+/// Bytes of the shortest line that is searched for by itself when a value has several lines.
+pub(crate) const LINE_BYTES_MIN: usize = 16;
 
 /// What encoders of addresses leave as it is beside letters and digits: RFC 3986 for a part, for a segment of a path, and
 /// what scripts in browsers do to a part and to a whole address.
 const KEPT: [&[u8]; 4] = [b"-._~", b"-._~!$&'()*+,;=:@", b"-._~!*'()", b"-._~!*'();,/?:@&=+$#"];
 
-/// Every form of a value that is searched for; none is shorter than [`crate::VALUE_BYTES_MIN`] unless the value is.
-pub(crate) fn forms(value: &[u8]) -> BTreeSet<Vec<u8>> {
-    let plain = squeezed(value);
-    let mut found: BTreeSet<Vec<u8>> = parts(&plain).map(<[u8]>::to_vec).collect();
-    let mut add = |form: Vec<u8>| {
-        if form.len() >= crate::VALUE_BYTES_MIN {
-            found.insert(form);
-        }
-    };
-    // An encoder has seen the value with its white space; a shell may have dropped it at either end.
-    for whole in BTreeSet::from([value, value.trim_ascii()]) {
-        for upper in [false, true] {
-            add(hex(whole, upper));
-            for kept in KEPT {
-                add(percent(whole, upper, Some(kept)));
-            }
-            add(percent(whole, upper, None));
-        }
-        for shift in 0..3 {
-            add(base64(whole, shift, false));
-            add(base64(whole, shift, true));
-        }
-        add(json(whole));
-        let wide: Vec<u8> = whole.iter().flat_map(|b| [*b, 0]).collect();
-        add(squeezed(&wide).to_vec());
-        if whole.contains(&b' ') {
-            add(plus(whole));
-        }
-    }
-    add(plain.to_vec());
-    found
+/// Characters that some writers of JSON escape although they need not, and how.
+const JSON_ESCAPES: [&[(char, &str)]; 3] = [
+    &[('/', "\\/")],
+    &[('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")],
+    &[
+        ('/', "\\/"),
+        ('<', "\\u003C"),
+        ('>', "\\u003E"),
+        ('&', "\\u0026"),
+        ('\'', "\\u0027"),
+        ('+', "\\u002B"),
+        ('=', "\\u003D"),
+    ],
+];
+
+/// The same for writers of HTML.
+const HTML_ESCAPES: [&[(char, &str)]; 3] = [
+    &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;")],
+    &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")],
+    &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&#34;"), ('\'', "&#x27;"), ('/', "&#x2F;")],
+];
+
+/// One encoding of a value, and how many of its bytes in a row have to be there to count.
+pub(crate) struct Form {
+    pub(crate) text: Zeroizing<Vec<u8>>,
+    pub(crate) least: usize,
 }
 
-/// The halves of a long value, and every other part as long as its half.
-fn parts(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let half = plain.len().div_ceil(2).max(PART_BYTES_MIN);
-    let width = if plain.len() >= 2 * PART_BYTES_MIN { half } else { plain.len() };
-    plain.windows(width.max(1))
+/// Every encoding of a value that is searched for, and of each line when it has several; none is shorter than
+/// [`crate::VALUE_BYTES_MIN`] unless the value is.
+pub(crate) fn forms(value: &[u8]) -> Vec<Form> {
+    let mut found: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    for piece in std::iter::once(value).chain(lines(value)) {
+        add_forms(piece, &mut found);
+    }
+    found.into_iter().map(|(text, least)| Form { text: text.into(), least }).collect()
+}
+
+/// The lines of a value that has several, but for those that many values have in common.
+fn lines(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let several = value.trim_ascii().contains(&b'\n');
+    let all = value.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
+    all.filter(move |line| several && squeezed(line).len() >= LINE_BYTES_MIN && !line.starts_with(b"-----"))
+}
+
+fn add_forms(piece: &[u8], found: &mut BTreeMap<Vec<u8>, usize>) {
+    let plain = squeezed(piece).to_vec();
+    let length = plain.len();
+    let part = length.div_ceil(2).clamp(crate::VALUE_BYTES_MIN, PART_BYTES_MAX);
+    let mut add = |form: Vec<u8>, shortest: usize| {
+        if form.len() < shortest {
+            return;
+        }
+        let least = if length < PARTED_BYTES_MIN { form.len() } else { (part * form.len()).div_ceil(length) };
+        let least = least.clamp(shortest.min(form.len()), form.len());
+        found.entry(form).and_modify(|known| *known = least.min(*known)).or_insert(least);
+    };
+    // An encoder has seen the value with its white space; a shell may have dropped it at either end.
+    for whole in BTreeSet::from([piece, piece.trim_ascii()]) {
+        for form in encodings(whole) {
+            add(form, crate::VALUE_BYTES_MIN);
+        }
+    }
+    add(plain, 1);
+}
+
+fn encodings(whole: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for upper in [false, true] {
+        all.push(hex(whole, upper));
+        all.extend(KEPT.map(|kept| percent(whole, upper, Some(kept))));
+        all.push(percent(whole, upper, None));
+    }
+    for shift in 0..3 {
+        all.push(base64(whole, shift, false));
+        all.push(base64(whole, shift, true));
+    }
+    if let Ok(text) = std::str::from_utf8(whole) {
+        let quoted = json(text);
+        let escaped = JSON_ESCAPES.map(|escapes| escape(&quoted, escapes));
+        let html = HTML_ESCAPES.map(|escapes| escape(text, escapes));
+        let texts = escaped.into_iter().chain(html).chain([quoted]);
+        all.extend(texts.map(|text| squeezed(text.as_bytes()).to_vec()));
+    }
+    let wide: Vec<u8> = whole.iter().flat_map(|b| [*b, 0]).collect();
+    all.push(squeezed(&wide).to_vec());
+    if whole.contains(&b' ') {
+        all.push(plus(whole));
+    }
+    all
 }
 
 fn hex(value: &[u8], upper: bool) -> Vec<u8> {
@@ -93,9 +149,18 @@ fn base64(value: &[u8], shift: usize, url: bool) -> Vec<u8> {
 }
 
 /// As it stands between the quotes of a JSON string.
-fn json(value: &[u8]) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(value) else { return Vec::new() };
+fn json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
-    let inner = quoted.as_bytes().get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    squeezed(inner).to_vec()
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+fn escape(text: &str, escapes: &[(char, &str)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match escapes.iter().find(|(plain, _)| *plain == c) {
+            Some((_, escaped)) => out.push_str(escaped),
+            None => out.push(c),
+        }
+    }
+    out
 }

@@ -28,24 +28,32 @@ impl Redactor {
         (!clean.found.is_empty()).then_some(clean)
     }
 
-    /// Bytes that stand here in base64 are looked at as the bytes they are: they may hold any form of a value.
-    fn unwrapped(&self, members: &mut Map<String, Value>, found: &mut Found) {
-        if self.is_empty() {
-            return;
-        }
+    /// Bytes that stand here in base64 are looked at as the bytes they are: they may hold any form of a value. Which
+    /// members those are.
+    fn unwrapped(&self, members: &mut Map<String, Value>, shapes: bool, found: &mut Found) -> Vec<String> {
         let said =
             |name: &str| members.get(&format!("{name}_encoding")).and_then(Value::as_str) == Some("base64");
         let names: Vec<String> =
             members.keys().filter(|name| *name == "base64" || said(name)).cloned().collect();
-        for name in names {
-            let Some(Value::String(text)) = members.get_mut(&name) else { continue };
+        for name in &names {
+            let Some(Value::String(text)) = members.get_mut(name) else { continue };
             let Ok(bytes) = STANDARD.decode(&*text) else { continue };
-            let clean = self.bytes(&bytes);
-            if !clean.found.is_empty() {
-                *text = STANDARD.encode(&clean.rest);
-                add(found, clean.found);
+            let (rest, lost) = match std::str::from_utf8(&bytes) {
+                Ok(inside) if shapes => {
+                    let clean = self.text(inside);
+                    (clean.rest.into_owned().into_bytes(), clean.found)
+                }
+                _ => {
+                    let clean = self.bytes(&bytes);
+                    (clean.rest.into_owned(), clean.found)
+                }
+            };
+            if !lost.is_empty() {
+                *text = STANDARD.encode(rest);
+                add(found, lost);
             }
         }
+        names
     }
 
     fn walk(&self, value: &mut Value, shapes: bool, found: &mut Found) {
@@ -68,9 +76,10 @@ impl Redactor {
                     });
                     *members = named.collect();
                 }
-                self.unwrapped(members, found);
+                let unwrapped = self.unwrapped(members, shapes, found);
                 for (name, value) in members {
-                    self.walk(value, shapes && !NAMES.contains(&name.as_str()), found);
+                    let plain = !NAMES.contains(&name.as_str()) && !unwrapped.contains(name);
+                    self.walk(value, shapes && plain, found);
                 }
             }
             Value::Number(number) if !self.is_empty() => {

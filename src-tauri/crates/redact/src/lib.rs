@@ -14,27 +14,38 @@
 //! # Invariants (tests cite them by number)
 //!
 //! 1. A value is found as it is, in base64 at each of its three alignments and both alphabets, in hex, URL-encoded, as
-//!    JSON escapes it, in UTF-16, and across white space that breaks it; of a long value, half of it is found as well.
-//! 2. What is taken out in one piece is taken out of a stream, wherever its pieces are cut.
-//! 3. Redacting twice changes nothing.
-//! 4. A value too short to be told from ordinary text is refused, not guessed at.
+//!    JSON and HTML escape it, in UTF-16, and across white space that breaks it.
+//! 2. Of each of these forms of a value of 24 bytes or more, half in a row is found as well, and what stands for 48 bytes
+//!    of the value always is. Each line of 16 bytes or more of a value of several lines is found like a value.
+//! 3. What is taken out in one piece is taken out of a stream, wherever its pieces are cut.
+//! 4. Redacting twice changes nothing.
+//! 5. A value too short to be told from ordinary text is refused, not guessed at.
+//! 6. A key that nobody has named is found by the rules of `rules.tsv`, as it is and in base64 that begins with its text,
+//!    in time that grows with the text alone.
 //!
 //! # What it does not find
 //!
-//! Values that were encrypted, compressed or hashed, halves of values shorter than 24 bytes, and what was encoded twice.
+//! Values that were encrypted, compressed, hashed, reversed, or encoded twice; characters of a value apart from each other
+//! by anything but white space. Less than half of a value in a row, or of a form of it; halves of values shorter than 24
+//! bytes; a line shorter than 16 bytes of a value of several lines, by itself. Unnamed keys of other shapes, without their
+//! prefix, in other encodings, or as a part.
 //!
 //! # Where to start reading
 //!
-//! [`Redactor`], then [`Stream`]; the encodings are in `forms`, the shapes in `shapes`.
+//! [`Redactor`], then [`Stream`]; the encodings are in `forms`, the shapes in `shapes`, `assigned` and
+//! `rules.tsv`.
 
+mod assigned;
 mod forms;
 mod json;
+mod lines;
 mod redactor;
 mod shapes;
 mod shared;
 mod squeeze;
 mod stream;
 
+pub use lines::KeyLines;
 pub use redactor::{Clean, Found, Redactor, placeholder};
 pub use shared::Shared;
 pub use stream::Stream;

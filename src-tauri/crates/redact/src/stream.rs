@@ -10,12 +10,48 @@ const HELD_BYTES_MAX: usize = 64 * 1024;
 pub struct Stream {
     redactor: Arc<Redactor>,
     held: Vec<u8>,
+    /// Whether as many lines come out as went in.
+    by_line: bool,
 }
 
 impl Stream {
     /// A stream of its own.
     pub fn new(redactor: Arc<Redactor>) -> Self {
-        Self { redactor, held: Vec::new() }
+        Self { redactor, held: Vec::new(), by_line: false }
+    }
+
+    /// One that gives as many lines as it takes, for whoever sees single lines: a value that stands on several leaves
+    /// nothing on any of them.
+    pub fn by_line(redactor: Arc<Redactor>) -> Self {
+        Self { redactor, held: Vec::new(), by_line: true }
+    }
+
+    /// As [`Stream::push`], up to the first value, and whose it is: nothing that comes after it may be given on.
+    ///
+    /// # Errors
+    /// What came before the value, and the handle.
+    pub fn until(&mut self, piece: &[u8]) -> Result<Vec<u8>, (Vec<u8>, String)> {
+        self.held.extend_from_slice(piece);
+        self.clear()?;
+        let cut = self.cut();
+        let rest = self.held.split_off(cut.min(self.held.len()));
+        Ok(std::mem::replace(&mut self.held, rest))
+    }
+
+    /// The end of [`Stream::until`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn until_end(&mut self) -> Result<Vec<u8>, (Vec<u8>, String)> {
+        self.clear()?;
+        Ok(std::mem::take(&mut self.held))
+    }
+
+    fn clear(&mut self) -> Result<(), (Vec<u8>, String)> {
+        let Some(span) = self.redactor.spans(&self.held).first().copied() else { return Ok(()) };
+        let handle = self.redactor.handle(&span).to_owned();
+        self.held.truncate(span.from);
+        Err((std::mem::take(&mut self.held), handle))
     }
 
     /// Takes a piece; gives back what can no longer be part of a value.
@@ -75,6 +111,6 @@ impl Stream {
     fn give(&mut self, cut: usize) -> Vec<u8> {
         let rest = self.held.split_off(cut.min(self.held.len()));
         let given = std::mem::replace(&mut self.held, rest);
-        self.redactor.bytes(&given).rest.into_owned()
+        self.redactor.replaced(&given, self.by_line).rest.into_owned()
     }
 }

@@ -5,7 +5,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use conforms::conforms;
 use proptest::prelude::*;
-use redact::{Error, Redactor, VALUE_BYTES_MIN, placeholder};
+use redact::{Error, Redactor, Stream, VALUE_BYTES_MIN, placeholder};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 const TOKEN: &[u8] = b"tok/9fQ+2m Zr8K\"1vXc\\7Lw0";
@@ -29,6 +30,105 @@ fn half_of_a_long_value_is_found_as_well() {
         assert_eq!(redactor.values(&format!("<{half}>")).rest, "<[secret:key]>");
     }
     assert_eq!(redactor.values("<0123456789ab>").rest, "<0123456789ab>");
+}
+
+/// A private key as files hold it.
+fn pem() -> String {
+    let body: Vec<String> = (0_u8..12)
+        .map(|n| {
+            STANDARD.encode(
+                (0_u8..48)
+                    .map(|b| (n.wrapping_mul(83) ^ b.wrapping_mul(197)).wrapping_add(n))
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    format!("-----BEGIN PRIVATE KEY-----\n{}\nAb3dEf\n-----END PRIVATE KEY-----\n", body.join("\n"))
+}
+
+#[test]
+fn each_line_of_a_value_of_several_lines_is_found_like_a_value() {
+    let pem = pem();
+    let redactor = knowing(&[("pem", pem.as_bytes())]);
+    for line in pem.lines().filter(|line| line.len() == 64) {
+        for (name, bytes) in disguises(line.as_bytes(), b"3: ", b" ") {
+            assert!(redactor.holds(&bytes).contains("pem"), "{name} of {line}");
+        }
+        assert_eq!(redactor.values(&line[20..60]).rest, "[secret:pem]", "the greater part of a line");
+    }
+    // What all keys have in common is none of it.
+    assert!(redactor.holds(b"-----BEGIN PRIVATE KEY-----").is_empty());
+    for tail in [4, 6, 9] {
+        let lines: Vec<&str> = pem.lines().rev().take(tail).collect();
+        let clean = redactor.values(&lines.join("\n")).rest.into_owned();
+        assert!(pem.lines().filter(|line| line.len() == 64).all(|line| !clean.contains(line)), "{clean}");
+    }
+}
+
+#[test]
+fn half_of_an_encoding_is_found_wherever_it_is_cut() {
+    let value = b"0123456789-abcdefghij-ABCDEFGHIJ-klmnopq";
+    let redactor = knowing(&[("key", value)]);
+    let base64 = STANDARD.encode(value);
+    let hex = hex::encode(value);
+    for from in [0, 7, 19] {
+        assert!(!redactor.holds(&base64.as_bytes()[from..from + 32]).is_empty(), "base64 from {from}");
+        assert!(!redactor.holds(&hex.as_bytes()[from..from + 42]).is_empty(), "hex from {from}");
+    }
+    let pem = pem();
+    let redactor = knowing(&[("pem", pem.as_bytes())]);
+    let dump = hex::encode(&pem);
+    assert!(!redactor.holds(&dump.as_bytes()[..500]).is_empty(), "xxd -p | head -c 500");
+    assert!(!redactor.holds(&STANDARD.encode(&pem).as_bytes()[..140]).is_empty(), "base64 | head -c 140");
+}
+
+#[test]
+fn single_lines_of_a_file_are_shown_without_a_value_that_stands_on_several() {
+    let pem = pem();
+    let redactor = Arc::new(knowing(&[("pem", pem.as_bytes()), ("one", TOKEN)]));
+    let folded: Vec<String> =
+        hex::encode(TOKEN).as_bytes().chunks(9).map(|p| String::from_utf8(p.to_vec()).unwrap()).collect();
+    let file = format!("a\n{pem}b\n{}\nc\n", folded.join("\n"));
+    for step in [1, 7, 1000] {
+        let mut stream = Stream::by_line(Arc::clone(&redactor));
+        let mut given: Vec<u8> = file.as_bytes().chunks(step).flat_map(|piece| stream.push(piece)).collect();
+        given.extend(stream.end());
+        let given = String::from_utf8(given).unwrap();
+        assert_eq!(given.lines().count(), file.lines().count(), "{given}");
+        for line in
+            pem.lines().chain(folded.iter().map(String::as_str)).filter(|line| !line.starts_with("-----"))
+        {
+            assert!(!given.lines().any(|shown| shown == line), "{line} in {given}");
+        }
+        assert!(["a", "b", "c"].iter().all(|line| given.lines().any(|shown| shown == *line)), "{given}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_value_in_a_stream_is_not_given_on() {
+    let redactor = Arc::new(knowing(&[("db", TOKEN)]));
+    for (name, bytes) in disguises(TOKEN, b"", b"") {
+        let all = [b"{\"before\": 1, \"it\": \"", &bytes[..], b"\", \"behind\": 2}"].concat();
+        for step in [1, 5, 4096] {
+            let mut stream = Stream::new(Arc::clone(&redactor));
+            let (mut given, mut shown) = (Vec::new(), None);
+            for piece in all.chunks(step) {
+                match stream.until(piece) {
+                    Ok(clear) => given.extend(clear),
+                    Err((clear, handle)) => {
+                        given.extend(clear);
+                        shown = Some(handle);
+                        break;
+                    }
+                }
+            }
+            if shown.is_none() {
+                shown = stream.until_end().err().map(|(_, handle)| handle);
+            }
+            assert_eq!(shown.as_deref(), Some("db"), "{name}");
+            assert!(all.starts_with(&given) && given.len() < all.len() - 12, "{name}");
+        }
+    }
 }
 
 #[test]

@@ -10,3 +10,4 @@
 mod finding;
 mod streaming;
 mod support;
+mod unnamed;

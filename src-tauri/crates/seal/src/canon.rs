@@ -79,7 +79,8 @@ pub fn parse_canonical(bytes: &[u8]) -> Result<Value, Error> {
 /// # Errors
 /// As [`parse_canonical`], and [`Error::Malformed`] when the value is not of this type.
 pub fn from_canonical<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    serde_json::from_value(parse_canonical(bytes)?).map_err(|e| refused(&e))
+    check_canonical(bytes)?;
+    serde_json::from_slice(bytes).map_err(|e| refused(&e))
 }
 
 /// Whether the bytes are canonical, without building a value. About as fast as hashing them.

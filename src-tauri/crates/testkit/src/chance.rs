@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// A clock that moves a millisecond with every look, and as far as a test says.
 #[derive(Debug)]
-pub struct FakeClock(AtomicI64);
+pub struct FakeClock(AtomicI64, AtomicU64);
 
 impl FakeClock {
     /// Begins at a time of the present decade.
     pub const fn new() -> Self {
-        Self(AtomicI64::new(1_790_000_000_000))
+        Self(AtomicI64::new(1_790_000_000_000), AtomicU64::new(0))
     }
 
     /// Moves on, or back.
@@ -29,6 +29,10 @@ impl Default for FakeClock {
 impl Clock for FakeClock {
     fn now(&self) -> UnixMs {
         UnixMs(self.0.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.1.fetch_add(1, Ordering::SeqCst)
     }
 }
 

@@ -2,19 +2,18 @@
 
 use crate::{Crash, Edge};
 use effects::{
-    BeforeImage, Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged,
-    Workspace,
+    Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
 };
 use governance::Authorization;
-use kernel::ports::{Hands, HandsSource};
-use model::action::{Action, ActionRequest, ChangeItem};
+use kernel::ports::{BeforeImages, Hands, HandsSource};
+use model::action::{Action, ActionRequest, ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, Clock, Digest, RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts every arrival at the hands, and outlives the kernels of its world: what ran is known however often a host
@@ -22,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct Oracle {
     performed: Mutex<BTreeMap<ActionRequestId, u32>>,
+    tried: AtomicU32,
     die: AtomicBool,
 }
 
@@ -29,6 +29,11 @@ impl Oracle {
     /// How often each request was begun, from its first arrival; rolling forward is not counted.
     pub fn performed(&self) -> BTreeMap<ActionRequestId, u32> {
         self.performed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How often a command was tried in a copy of the folder.
+    pub fn tried(&self) -> u32 {
+        self.tried.load(Ordering::SeqCst)
     }
 
     /// The next act is done, and its host dies before it can say so.
@@ -81,8 +86,8 @@ impl HandsSource for RealHands {
         )))
     }
 
-    fn sweep(&self, wanted: &dyn Fn(AttemptId) -> bool) -> Result<usize, String> {
-        Spool::new(self.spool.clone()).sweep(wanted).map_err(|e| e.to_string())
+    fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {
+        Spool::new(self.spool.clone()).sweep(needed).map_err(|e| e.to_string())
     }
 
     fn sandbox(&self) -> SandboxLevel {
@@ -99,8 +104,12 @@ impl Hands for Adapter {
         self.0.observe(resources)
     }
 
-    fn before_images(&self, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, String> {
-        self.0.before_images(items).map_err(|e| e.to_string())
+    fn before_images<'a>(&'a self, items: &[ChangeItem]) -> BeforeImages<'a> {
+        Box::new(self.0.before_images(items).map(|image| image.map_err(|e| e.to_string())))
+    }
+
+    fn can_keep(&self, items: &[ChangeItem]) -> Result<(), String> {
+        self.0.can_keep(items).map_err(|e| e.to_string())
     }
 
     fn perform(
@@ -150,11 +159,12 @@ impl Hands for Adapter {
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Staging, Unstaged> {
+        self.1.tried.fetch_add(1, Ordering::SeqCst);
         self.0.stage(attempt, action, cancelled, progress)
     }
 
-    fn seek(&self, wanted: &dyn Fn(&RelPath) -> bool) -> Result<Option<RelPath>, String> {
-        self.0.seek(wanted).map_err(|e| e.to_string())
+    fn reach(&self, action: &Action) -> Reach {
+        self.0.reach(action)
     }
 
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {

@@ -1,7 +1,7 @@
 //! Keys of a test store, which can be locked.
 
 use kernel::ports::KeyRing;
-use seal::{SeedSigner, Signer};
+use seal::{PublicKey, SeedSigner, Signer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -53,5 +53,9 @@ impl KeyRing for TestKeys {
 
     fn log(&self) -> Option<Arc<dyn Signer>> {
         self.open(&self.log)
+    }
+
+    fn log_keys(&self) -> Vec<PublicKey> {
+        vec![self.log.public()]
     }
 }

@@ -12,6 +12,7 @@
 //! **Where to start reading.** [`World`].
 
 mod chance;
+mod chat;
 mod faults;
 mod hands;
 mod keys;
@@ -23,6 +24,7 @@ mod server;
 mod world;
 
 pub use chance::{FakeClock, SeededEntropy};
+pub use chat::{Chat, Large};
 pub use faults::{Crash, Edge, Mode, Script};
 pub use hands::{Oracle, RealHands};
 pub use keys::TestKeys;

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a model may take for all that it is asked, one thread of a machine at work.
+const WITHOUT_HURRY: Duration = Duration::from_secs(3_600);
 
 #[derive(Default)]
 struct Screen {
@@ -31,6 +33,7 @@ pub struct Pty {
     screen: Arc<(Mutex<Screen>, Condvar)>,
     /// Where expecting goes on: what was found once is not found again.
     at: usize,
+    patience: Duration,
 }
 
 impl Pty {
@@ -68,12 +71,39 @@ impl Pty {
                 }
             }
         });
-        Self { master, child, screen, at: 0 }
+        Self { master, child, screen, at: 0, patience: PATIENCE }
+    }
+
+    /// The same, for a program that waits for a model: its own limits end it.
+    #[must_use]
+    pub fn without_hurry(mut self) -> Self {
+        self.patience = WITHOUT_HURRY;
+        self
+    }
+
+    /// Waits for whichever of these words comes first, as [`Self::expect`] does; nothing when the program ends without.
+    pub fn expect_one_or_end(&mut self, any: &[&str]) -> Option<usize> {
+        let until = Instant::now() + self.patience;
+        let mut screen = self.screen.0.lock().expect("no poison");
+        loop {
+            let shown = &screen.text[self.at..];
+            let first = any.iter().enumerate().filter_map(|(n, words)| Some((shown.find(words)?, n))).min();
+            if let Some((at, which)) = first {
+                self.at += at + any[which].len();
+                return Some(which);
+            }
+            if screen.closed {
+                return None;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "none of {any:?} came; the screen shows:\n{shown}");
+            screen = self.screen.1.wait_timeout(screen, left).expect("no poison").0;
+        }
     }
 
     /// Waits until the words are on the screen, behind those that were waited for before.
     pub fn expect(&mut self, words: &str) -> &mut Self {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.patience;
         let mut screen = self.screen.0.lock().expect("no poison");
         loop {
             if let Some(found) = screen.text[self.at..].find(words) {
@@ -104,7 +134,7 @@ impl Pty {
 
     /// Waits until the program has ended; its exit code and everything it showed.
     pub fn end(mut self) -> (i32, String) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.patience;
         let mut screen = self.screen.0.lock().expect("no poison");
         while !screen.closed {
             let left = until.saturating_duration_since(Instant::now());

@@ -34,6 +34,27 @@ impl Model {
         Self { script: script.into(), said: BTreeMap::new() }
     }
 
+    /// As it was when it had been sent these requests for the first time, in this order.
+    pub fn asked(mut self, requests: &[Digest]) -> Self {
+        for request in requests {
+            if let Some(Say::Answer(answer)) = self.script.pop_front() {
+                self.said.insert(*request, answer);
+            }
+        }
+        self
+    }
+
+    /// Says of every request that reaches it for the first time that it did.
+    pub fn aloud(mut self, heard: impl Fn(Digest) + Send + Sync + 'static) -> Arc<dyn Reasoner> {
+        Arc::new(Scripted::with(move |input| {
+            let digest = Digest::of(input.request);
+            if !self.said.contains_key(&digest) {
+                heard(digest);
+            }
+            self.answer(input.request)
+        }))
+    }
+
     /// As a reasoner.
     pub fn reasoner(mut self) -> Arc<dyn Reasoner> {
         Arc::new(Scripted::with(move |input| self.answer(input.request)))

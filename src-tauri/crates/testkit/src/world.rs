@@ -21,10 +21,23 @@ use tempfile::TempDir;
 
 /// Keeps what it was told.
 #[derive(Default)]
-pub struct Listener(pub Mutex<Vec<Notice>>);
+pub struct Listener(pub Mutex<Vec<Notice>>, Option<Heard>);
+
+/// Hears every notice when it is given.
+type Heard = Box<dyn Fn(&Notice) + Send + Sync>;
+
+impl Listener {
+    /// One that passes on what it is told at once.
+    pub fn aloud(heard: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
+        Self(Mutex::default(), Some(Box::new(heard)))
+    }
+}
 
 impl Observer for Listener {
     fn notice(&self, notice: Notice) {
+        if let Some(heard) = &self.1 {
+            heard(&notice);
+        }
         self.0.lock().expect("no poison").push(notice);
     }
 }
@@ -213,6 +226,7 @@ impl World {
             constraints: Vec::new(),
             deadline_at: None,
             channel: Channel::Cli,
+            by_program: false,
             conversation_id: None,
             parent_task_id: None,
             continuation_anchor: None,

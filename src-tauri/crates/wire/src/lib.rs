@@ -32,5 +32,5 @@ pub use noun::{
     ledger, lineage, models, playbooks, policy, proof, receipts, secrets, store, task, task_events, trace,
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
-pub use table::{Access, COMMANDS, Command, Info, find};
-pub use text::{Text, Verdict, utc};
+pub use table::{Access, COMMANDS, Caller, Command, Info, PLACES, Use, find, places};
+pub use text::{PersonSigned, Text, Verdict, utc};

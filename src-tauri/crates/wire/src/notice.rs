@@ -36,6 +36,11 @@ pub enum Notice {
         /// Of how much; 0 when not known.
         total: u64,
     },
+    /// The keys of the host were opened or locked.
+    Keys {
+        /// Whether they are open now.
+        open: bool,
+    },
 }
 
 macro_rules! topics {

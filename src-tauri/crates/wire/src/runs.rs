@@ -14,31 +14,34 @@ pub const CONTROL_STATUSES: [&str; 5] = ["accepted", "not-active", "unsupported"
 params! {
     /// `POST /v1/runs`.
     StartRun {
-        /// The session to run in; the store's first one when absent.
+        /// The session to run in; the store's first one when absent or empty. One of this store, or any name of the
+        /// client's own, which then names a session here.
         session_id: Option<String>,
         /// What is to be done; a playbook may leave it empty.
         #[serde(default)]
         message: String,
-        /// Paths of files to hand over, absolute.
+        /// Paths of files to hand over, absolute; each may stand in an object with a `path`.
         #[serde(default)]
-        attachments: Vec<String>,
-        /// The folder to work in, absolute.
-        #[serde(default)]
-        workspace: String,
-        /// Policy profile; the careful standard when absent.
+        attachments: Vec<Attached>,
+        /// The folder to work in, absolute. A run has one.
+        workspace: Option<String>,
+        /// Policy profile; with any other name, or none, the careful standard.
         profile: Option<String>,
-        /// `playbook`, `openai` or `recorded`; with neither provider nor model the host's standard.
+        /// `playbook`, `openai` or `recorded`; with neither provider nor model, or a provider of the client's own, the
+        /// host's standard.
         provider: Option<String>,
-        /// A playbook's name, `URL#MODEL`, a file's path, or a whole address such as `openai:URL#MODEL`.
+        /// A playbook's name, `URL#MODEL`, a file's path, or a whole address such as `openai:URL#MODEL`. Any other name
+        /// is that of a model that runs on this machine, or asks for the host's standard.
         model: Option<String>,
-        /// Sets of tools; `standard` is the one there is.
+        /// Names of the client's own; `standard` is the one set there is, and every run has it.
         #[serde(default)]
         toolsets: Vec<String>,
-        /// Where it comes from: `run_api`, `app`, `cli`, `webhook`, `scheduler`, `mcp`.
+        /// Where it comes from, in a word of the client's own; never `system` or `scheduler`.
         source: Option<String>,
         /// Free, but for `title`, `idempotency_key` and `parameters` (of a playbook), which are used.
-        #[serde(default)]
-        metadata: Map<String, Value>,
+        metadata: Option<Map<String, Value>>,
+        /// On whose behalf the client starts it: compared with the request, and told back when they agree.
+        owner_fence: Option<Map<String, Value>>,
     }
 
     /// `POST /v1/runs/{run_id}/cancel`.
@@ -69,6 +72,22 @@ params! {
     }
 }
 
+/// A file that is handed over.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Attached {
+    /// Its path.
+    Path(String),
+    /// Its path, and what the client knows of it.
+    Told {
+        /// Absolute.
+        path: String,
+        /// Name, type, size: looked up here instead.
+        #[serde(flatten)]
+        more: Map<String, Value>,
+    },
+}
+
 answers! {
     /// What became of a start.
     RunStarted {
@@ -81,6 +100,14 @@ answers! {
         started_at: f64,
         cursor: String,
         active_controls: Vec<String>,
+        /// In force, whatever name the client gave.
+        profile: String,
+        /// Who proposes.
+        model: String,
+        toolsets: Vec<String>,
+        /// As it was given, with `accepted`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner_fence: Option<Map<String, Value>>,
     }
 
     /// How a run stands.
@@ -91,8 +118,10 @@ answers! {
         /// `failed`, `completed`, `expired`.
         status: String,
         last_event_id: Option<String>,
+        /// How it ended, in a word of `status`.
+        terminal_state: Option<String>,
         /// The event that ended it.
-        terminal_state: Option<Value>,
+        terminal_event: Option<Value>,
         active_controls: Vec<String>,
         pending_approval_id: Option<String>,
         pending_clarify_id: Option<String>,
@@ -109,6 +138,10 @@ answers! {
         event_id: Option<String>,
         /// For people; holds nothing of the inside.
         safe_message: String,
+        /// As `accepted`, for clients that look for it here.
+        ok: bool,
+        /// As `safe_message`, likewise.
+        message: String,
     }
 
     /// The runs of a session, the newest first.

@@ -18,6 +18,8 @@ pub enum Access {
     write,
     /// The process that holds the store, and no machine surface: the gateway refuses it.
     owner,
+    /// As `owner`; or, from anywhere else, with what a person signed for exactly that, in `signed`.
+    person,
     /// No open store at all.
     free,
 }
@@ -45,6 +47,55 @@ pub struct Info {
     pub about: &'static str,
 }
 
+impl Info {
+    /// Whether it changes something.
+    pub const fn changes(&self) -> bool {
+        !matches!(self.access, Access::read | Access::free)
+    }
+}
+
+/// Who asks, as far as whoever passes it on can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Caller {
+    /// Somebody at the process that holds the store: its terminal, its windows.
+    Owner,
+    /// Whoever has the store's bearer token: programs, and terminals and windows that are attached.
+    Program,
+    /// A page in a browser, by its session. It names no place of this machine but a folder to work in.
+    Page,
+}
+
+/// What a parameter that names a place of this machine is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Use {
+    /// A file that is read.
+    Reads,
+    /// A file or folder that is made.
+    Makes,
+    /// A folder that a task works in.
+    Works,
+}
+
+/// Every parameter that names a place of this machine: its command, its name, what for.
+pub const PLACES: &[(&str, &str, Use)] = &[
+    ("task.submit", "workspace", Use::Works),
+    ("task.submit", "attachments", Use::Reads),
+    ("artifacts.ingest", "path", Use::Reads),
+    ("receipts.rollback", "workspace", Use::Works),
+    ("gate.export", "path", Use::Makes),
+    ("gate.verify", "path", Use::Reads),
+    ("proof.export", "path", Use::Makes),
+    ("proof.verify", "path", Use::Reads),
+    ("store.backup", "to", Use::Makes),
+    ("store.restore", "from", Use::Reads),
+    ("store.restore", "to", Use::Makes),
+];
+
+/// Places that a command's parameters name.
+pub fn places(command: &str) -> impl Iterator<Item = (&'static str, Use)> {
+    PLACES.iter().filter(move |(name, ..)| *name == command).map(|(_, field, what)| (*field, *what))
+}
+
 /// The row of a command.
 pub fn find(name: &str) -> Option<&'static Info> {
     COMMANDS.iter().find(|info| info.name == name)
@@ -65,13 +116,16 @@ macro_rules! with_commands {
         "adds words to a task" task.note(Note) -> Noted, write [];
         "answers a question of a task" task.answer(Answer) -> Done, write [];
         "lists questions that were put to a person" task.questions(Questions) -> QuestionList, read [tasks];
-        "settles an outcome that nobody knows" task.settle(Settle) -> Done, write [];
+        "settles an outcome that nobody knows" task.settle(Settle) -> Done, person [];
         "shows working state" task.working_state(WorkingState) -> WorkingStates, read [knowledge];
         "reads the events of a task in order" task_events.list(List) -> Events, read [tasks];
         "lists approvals" approvals.list(List) -> Approvals, read [approvals];
-        "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals];
+        "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals, receipts];
+        "reads the exact bytes to sign, piece by piece" approvals.packet(Packet) -> Piece, read [approvals];
+        "reads every line of a card, or every value that is signed, part by part" approvals.lines(Lines) -> LinePage, read [approvals];
         "hands in a decision that a person signed" approvals.decide(Decide) -> Decided, write [];
         "refuses, which any surface may" approvals.deny(Deny) -> Decided, write [];
+        "denies all but a part, which is asked about by itself" approvals.part(Part) -> Decided, write [];
         "lists receipts" receipts.list(List) -> Receipts, read [receipts];
         "shows a receipt and whether its signature holds" receipts.show(Show) -> Receipt, read [receipts];
         "tells what undoing a receipt, a task, or everything since a time would do" receipts.plan(Plan) -> UndoPlans, write [];
@@ -85,7 +139,7 @@ macro_rules! with_commands {
         "tells what a collection would take: content that no receipt leads to" artifacts.garbage(Garbage) -> Collected, read [artifacts];
         "makes room as it was shown, also while tasks are at work" artifacts.collect(Collect) -> Collected, write [];
         "keeps an artifact, whatever a collection would say" artifacts.keep(Keep) -> Artifact, write [];
-        "shows what an approval would change, or a receipt has changed, with both sides" changes.show(Show) -> Changes, read [approvals, receipts];
+        "shows what an approval would change, or a receipt has changed, part by part, with both sides" changes.show(Show) -> Changes, read [approvals, receipts];
         "draws what came from what" lineage.draw(Draw) -> Drawing, read [artifacts, receipts, knowledge];
         "shows exactly what was sent to a model and what came back" context.show(Show) -> Context, read [tasks];
         "lists conversations and the task in focus of each" conversations.list(List) -> Conversations, read [tasks];
@@ -115,7 +169,7 @@ macro_rules! with_commands {
         "shows what was severed from the log" ledger.severed(Severed) -> Cuts, read [store];
         "tells whether the gate works or is halted" gate.state(State) -> GateState, read [gate];
         "stops everything until a person boots" gate.halt(Halt) -> GateState, write [];
-        "lets Hermit work again" gate.boot(Boot) -> GateState, write [];
+        "lets Hermit work again" gate.boot(Boot) -> GateState, person [];
         "writes the gate's evidence bundle" gate.export(Export) -> Exported, read [];
         "checks an evidence bundle" gate.verify(Verify) -> Verified, free [];
         "writes the proof of a task or receipt" proof.export(Export) -> Exported, write [];
@@ -127,6 +181,7 @@ macro_rules! with_commands {
         "lists the playbooks at hand" playbooks.list(List) -> Playbooks, free [];
         "looks for models that run on this machine, and lists the servers that have a key" models.find(Find) -> Found, free [];
         "says who proposes when a task names nobody" models.standard(Standard) -> Chosen, write [];
+        "sets what a model takes and how it is asked" models.set(Set) -> Asked, write [];
         "lists the policy profiles" policy.profiles(Profiles) -> ProfileList, free [];
         "lists the rules of a profile" policy.rules(Rules) -> RuleList, free [];
         "tells what policy would say to an act" policy.test(Test) -> Judged, free [];

@@ -32,6 +32,16 @@ impl fmt::Display for Text {
     }
 }
 
+/// What a person signed with the approval key, for a command that only a person gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PersonSigned {
+    /// The decision, as canonical JSON.
+    pub text: String,
+    /// The signature over exactly that text, hexadecimal.
+    pub signature: String,
+}
+
 /// A time, milliseconds since 1970, as a person reads it: UTC, to the second.
 pub fn utc(ms: i64) -> String {
     let seconds = ms.div_euclid(1000);

@@ -103,10 +103,26 @@ pub fn check(place: &Place) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The benchmarks, in the release profile.
+/// Proofs that are longer the larger they are asked for: their name, the test, and what tells it its size.
+const SIZED: [(&str, &str, &str); 5] = [
+    ("images", "simulation::images", "HERMIT_SIMULATION_IMAGES"),
+    ("worlds", "simulation::worlds", "HERMIT_SIMULATION_WORLDS"),
+    ("seeds", "simulation::seeds", "HERMIT_SIMULATION_SEEDS"),
+    ("points", "simulation::points", "HERMIT_SIMULATION_DEATHS"),
+    ("kills", "simulation::killed", "HERMIT_SIMULATION_KILLS"),
+];
+
+/// The benchmarks, in the release profile; `NAME SIZE` runs one of the long proofs instead.
 pub fn bench(place: &Place, args: &[String]) -> Result<(), Problem> {
     if !place.root.join("tests/bench").is_dir() {
         return Err("no benchmark stands in tests/bench yet".to_owned());
+    }
+    if let [word, size] = args
+        && let Some((_, test, variable)) = SIZED.iter().find(|(name, ..)| name == word)
+    {
+        let mut cargo = place.cargo();
+        cargo.args(["test", "--release", "-p", "hermit-tests", "--test", "house", test, "--", "--nocapture"]);
+        return run(cargo.env(variable, size));
     }
     run(place.cargo().args(["bench", "-p", "hermit-tests"]).args(args))
 }

@@ -13,8 +13,8 @@
 //! # Invariants
 //!
 //! 1. It builds in seconds on a fresh machine: the standard library only.
-//! 2. The last line of `test` is `N passed, N failed`, and the exit code agrees with it.
-//! 3. The conformance report is written only from tests that ran and passed in one whole run.
+//! 2. The last line of `test` is `N passed, N failed, N skipped`, and the exit code agrees with it.
+//! 3. `test` writes the conformance report only from tests that ran and passed in one whole run.
 //! 4. With `CI=true` nothing committed is rewritten; a stale report fails.
 //!
 //! # Where to start reading
@@ -28,8 +28,10 @@
 
 mod app;
 mod chores;
+mod claims;
 mod conformance;
 mod model_server;
+mod mutants;
 mod pages;
 mod parts;
 mod place;
@@ -55,6 +57,9 @@ cargo xtask WORD
   bundle [ARGS]  packages of the app for this system (.deb and .rpm on Linux); ARGS go to `tauri build`
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
+  report         write it as a whole run would in which every test passed that claims a requirement, without running one
+  mutants [conformance]
+                 see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
   model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
 
@@ -79,7 +84,8 @@ fn main() -> ExitCode {
 }
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
-    let builds = ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance"].contains(&word);
+    let builds = ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants"]
+        .contains(&word);
     let _claim = if builds { place.claim()? } else { None };
     match word {
         "setup" => setup::setup(setup::Purpose::Test).map(|()| ExitCode::SUCCESS),
@@ -91,6 +97,8 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "bundle" => app::bundle(place, rest).map(|()| ExitCode::SUCCESS),
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
         "conformance" => tests_run::test(place, &[]),
+        "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
+        "mutants" => mutants::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-server" => model_server::serve(rest),
         "" | "help" | "--help" | "-h" => {

@@ -3,7 +3,7 @@
 use crate::Problem;
 use crate::place::Place;
 use crate::shell::{answers, run, say, spelled};
-use crate::tests_run::Count;
+use crate::tests_run::{ALL_MUST_BE_HERE, Count, all_must_be_here};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -107,12 +107,16 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
         let mut vitest = tool(place, "vitest/vitest.mjs");
         vitest.args(["run", "--config"]).arg(Path::new(folder).join("vite.config.ts"));
         vitest.env("HERMIT_PROGRAMS", place.target.join("debug")).env("HERMIT_CONFORMANCE_DIR", dir);
+        if all_must_be_here() {
+            vitest.env(ALL_MUST_BE_HERE.0, ALL_MUST_BE_HERE.1);
+        }
         let (suite, clean) = ran(vitest.env("NO_COLOR", "1"))?;
         let broken = usize::from(!clean && suite.failed == 0);
         if broken > 0 {
             say(&format!("the tests of `{folder}` did not come to their end"));
         }
         count.passed += suite.passed;
+        count.skipped += suite.skipped;
         count.failed += suite.failed + broken;
     }
     Ok(count)
@@ -147,6 +151,7 @@ fn add(count: &mut Count, line: &str) {
     };
     count.passed += number("passed");
     count.failed += number("failed");
+    count.skipped += number("skipped");
 }
 
 #[cfg(test)]
@@ -164,6 +169,6 @@ mod tests {
         ] {
             add(&mut count, line);
         }
-        assert_eq!(count, Count { passed: 64, failed: 1 });
+        assert_eq!(count, Count { passed: 64, failed: 1, skipped: 2 });
     }
 }

@@ -36,7 +36,7 @@ const MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Everything Hermit may need of a machine.
-const NEEDS: [Need; 11] = [
+const NEEDS: [Need; 12] = [
     Need {
         name: "a C compiler",
         why: "builds SQLite and links every program",
@@ -99,6 +99,14 @@ const NEEDS: [Need; 11] = [
         from: Purpose::Test,
         must: false,
         packages: ["openssh-client", "openssh-clients", "openssh", "openssh-clients", "openssh-keygen", ""],
+    },
+    Need {
+        name: "strace",
+        why: "sees in tests what is synced, and lets a call fail",
+        found: || answers("strace", &["-V"]),
+        from: Purpose::Test,
+        must: false,
+        packages: ["strace", "strace", "strace", "strace", "strace", ""],
     },
     Need {
         name: "python3 with venv and pip",

@@ -2,12 +2,14 @@
 
 use crate::Problem;
 use crate::app;
+use crate::claims;
 use crate::conformance;
 use crate::pages;
 use crate::parts;
 use crate::place::Place;
 use crate::setup::{Purpose, may_install, setup};
 use crate::shell::{in_ci, say, spelled};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -20,14 +22,16 @@ pub struct Count {
     pub passed: usize,
     /// Tests that failed.
     pub failed: usize,
+    /// Tests that did not run what they are there for.
+    pub skipped: usize,
 }
 
 /// Sets up and runs every test. Without words the conformance report is written, or compared with CI=true; with
-/// words only `cargo test WORDS` runs and the report stays as it is. Ends with `N passed, N failed`.
+/// words only `cargo test WORDS` runs and the report stays as it is. Ends with `N passed, N failed, N skipped`.
 pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     setup(Purpose::Test)?;
     let dir = place.target.join(format!("conformance-{}", std::process::id()));
-    fs::create_dir_all(&dir).map_err(|e| format!("cannot make `{}`: {e}", dir.display()))?;
+    empty(&dir)?;
     let ran = run_tests(place, words, &dir);
     let (mut count, clean) = ran.unwrap_or_else(|problem| {
         say(&problem);
@@ -40,17 +44,36 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     if words.is_empty() {
         add_pages(place, &dir, &mut count);
     }
-    let left = conformance::collect(&dir);
+    let left = conformance::collect(&dir).unwrap_or_else(|problem| {
+        say(&problem);
+        count.failed += 1;
+        conformance::Left::default()
+    });
     let _ = fs::remove_dir_all(&dir);
+    count.skip(&left.skips);
     if count.failed == 0 && words.is_empty() {
-        let report = conformance::report(&place.root, &left?)?;
+        let report = conformance::report(&place.root, &left.proofs)?;
         if let Err(problem) = settle(place, &report) {
             say(&problem);
             count.failed += 1;
         }
     }
-    println!("\n{} passed, {} failed", count.passed, count.failed);
+    println!("\n{} passed, {} failed, {} skipped", count.passed, count.failed, count.skipped);
     Ok(if count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Makes the folder, without what a run that was killed may have left in one of its name.
+fn empty(dir: &Path) -> Result<(), Problem> {
+    let broken = |e: std::io::Error| format!("cannot make `{}`: {e}", dir.display());
+    if dir.exists() {
+        fs::remove_dir_all(dir).map_err(broken)?;
+    }
+    fs::create_dir(dir).map_err(broken)
+}
+
+/// Writes the report that a whole run would write in which every claiming test passed.
+pub fn report_from_sources(place: &Place) -> Result<(), Problem> {
+    settle(place, &conformance::report(&place.root, &claims::in_sources(&place.root)?)?)
 }
 
 /// What property tests draw their cases from. At a desk it is drawn anew each time and finds new cases; CI says of a
@@ -67,6 +90,7 @@ fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
         Ok(more) => {
             count.passed += more.passed;
             count.failed += more.failed;
+            count.skipped += more.skipped;
         }
         Err(problem) => {
             say(&problem);
@@ -88,17 +112,24 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
         lend_second_verifier(place, &mut cargo);
         build_programs(place)?;
     }
-    lend_stock_tools(&mut cargo);
+    lend_stock_tools(&mut cargo, words.is_empty());
     cargo.args(words);
     say(&format!("{} ...", spelled(&cargo)));
     count_lines(&mut cargo)
 }
 
-/// Puts a python that has the stock verifiers first. Tests that ask for them say so when they are not there.
-fn lend_stock_tools(cargo: &mut Command) {
-    // Where everything can be installed, a proof that no stranger's tool has checked is none.
-    if in_ci() && may_install() {
-        cargo.env("HERMIT_STOCK_TOOLS", "must");
+/// What tells a test to fail where it lacks what set-up installs.
+pub const ALL_MUST_BE_HERE: (&str, &str) = ("HERMIT_STOCK_TOOLS", "must");
+
+/// Whether a test that lacks a part is no test here: in CI, where everything can be installed.
+pub fn all_must_be_here() -> bool {
+    in_ci() && may_install()
+}
+
+/// Puts a python that has the stock verifiers first. Tests that ask for them are skipped when they are not there.
+fn lend_stock_tools(cargo: &mut Command, whole: bool) {
+    if whole && all_must_be_here() {
+        cargo.env(ALL_MUST_BE_HERE.0, ALL_MUST_BE_HERE.1);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let joined = parts::stock_python().and_then(|first| {
@@ -154,6 +185,16 @@ impl Count {
         };
         self.passed += number("passed");
         self.failed += number("failed");
+        self.skipped += number("ignored");
+    }
+
+    /// Says which tests were skipped and why, and counts them; to the runner they had passed.
+    fn skip(&mut self, skips: &BTreeMap<String, BTreeSet<String>>) {
+        for (test, reasons) in skips {
+            say(&format!("skipped: {test}: {}", Vec::from_iter(reasons.iter().cloned()).join("; ")));
+        }
+        self.skipped += skips.len();
+        self.passed = self.passed.saturating_sub(skips.len());
     }
 }
 
@@ -189,6 +230,24 @@ mod tests {
         ] {
             count.add(line);
         }
-        assert_eq!(count, Count { passed: 30, failed: 6 });
+        assert_eq!(count, Count { passed: 30, failed: 6, skipped: 0 });
+    }
+
+    #[test]
+    fn a_test_that_was_skipped_is_counted_once_and_not_as_passed() {
+        let mut count = Count { passed: 30, failed: 0, skipped: 1 };
+        let reasons = BTreeSet::from(["no moon".to_owned(), "no sun".to_owned()]);
+        count.skip(&BTreeMap::from([("all::a".to_owned(), reasons)]));
+        assert_eq!(count, Count { passed: 29, failed: 0, skipped: 2 });
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_gone() {
+        let dir = std::env::temp_dir().join(format!("hermit-lines-{}", std::process::id()));
+        empty(&dir).unwrap();
+        fs::write(dir.join("1.tsv"), "HK-1-1\tof\tanother\twhole\n").unwrap();
+        empty(&dir).unwrap();
+        assert!(conformance::collect(&dir).unwrap().proofs.is_empty());
+        fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -10,6 +10,7 @@ import { TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Failed } from "~/primitives/States";
 import { asRisk } from "~/primitives/Tag";
+import { capital } from "~/features/words";
 import styles from "./Card.module.css";
 import { Deny } from "./Deny";
 import { HowFar } from "./HowFar";
@@ -94,16 +95,16 @@ function Yes({ approval, pen, isLasting, choice }: { approval: Approval; pen: Pe
   if (!isOpen) {
     return (
       <>
-        <Button look="person" loose onKeyDown={deaf} onClick={() => setOpen(true)}>{isLasting ? "Allow from now on" : "Allow with passphrase"}</Button>
-        <p className={styles.note}>Nothing is decided yet. A yes needs your approval passphrase, each time.</p>
+        <Button look="person" loose onKeyDown={deaf} onClick={() => setOpen(true)}>{isLasting ? "Approve from now on" : "Approve with passphrase"}</Button>
+        <p className={styles.note}>You need your approval passphrase each time.</p>
       </>
     );
   }
   const needed = seat?.word ?? null;
-  const because = isGoing ? "It is being signed"
-    : isLasting && choice === null ? "Choose what you allow from now on"
-    : isStale ? "What is asked has changed; read the card again"
-    : !isArmed ? "The card has only just been shown"
+  const because = isGoing ? "Signing"
+    : isLasting && choice === null ? "Choose what to allow from now on"
+    : isStale ? "The action changed; read the card again"
+    : !isArmed ? "The card was only just shown"
     : needed !== null && word.trim() !== needed ? `Type ${needed} first`
     : passphrase === "" ? "Type the passphrase first"
     : null;
@@ -111,17 +112,17 @@ function Yes({ approval, pen, isLasting, choice }: { approval: Approval; pen: Pe
   return (
     <div className={styles.allow}>
       {needed !== null && (
-        <TextField label={`This is of ${needed} risk. Type ${needed} to allow it all the same`} value={word} autoComplete="off" spellCheck={false} onKeyDown={deaf} onChange={(event) => setWord(event.target.value)} />
+        <TextField label={`${capital(needed)} risk. Type ${needed} to confirm`} value={word} autoComplete="off" spellCheck={false} onKeyDown={deaf} onChange={(event) => setWord(event.target.value)} />
       )}
       <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />
       <div className={styles.row}>
         {isHeld
-          ? <Hold ms={HOLD_MS} because={because} begin={() => Promise.resolve()} end={() => undefined} held={allow}>{isLasting ? "Hold to allow from now on" : "Hold to allow this once"}</Hold>
-          : <Button look="person" loose because={because} onKeyDown={deaf} onClick={allow}>Allow this once</Button>}
-        <Button onClick={() => { setPassphrase(""); setWord(""); setFailed(null); setOpen(false); }}>Not now</Button>
+          ? <Hold ms={HOLD_MS} because={because} begin={() => Promise.resolve()} end={() => undefined} held={allow}>{isLasting ? "Hold to approve from now on" : "Hold to approve"}</Hold>
+          : <Button look="person" loose because={because} onKeyDown={deaf} onClick={allow}>Approve</Button>}
+        <Button onClick={() => { setPassphrase(""); setWord(""); setFailed(null); setOpen(false); }}>Cancel</Button>
       </div>
       {because !== null && !isGoing && <p className={styles.note}>{because}.</p>}
-      {isStale && <p className={styles.note} role="status">What is asked has changed since this card was read. Nothing was decided.</p>}
+      {isStale && <p className={styles.note} role="status">The action has changed since you read this card. Nothing was decided.</p>}
       {(failed ?? trouble) !== null && <Failed error={(failed ?? trouble) as Refused} />}
     </div>
   );

@@ -1,7 +1,7 @@
 // What a card shows, and what it never does.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { APPROVAL, approval, approvalRow, changes, scene } from "~/test/scene";
+import { APPROVAL, RECEIPT, approval, approvalRow, changes, changesOf, receipt, receiptRow, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
 const card = async () => within(await screen.findByRole("article", { name: "Approval" }));
@@ -48,14 +48,14 @@ test("a no goes out with its words", async () => {
   const host = scene();
   const { user } = show(host, "/");
   const here = await card();
-  await user.type(await here.findByLabelText("Tell the proposer why not"), "not the csv");
-  await user.click(here.getByRole("button", { name: "Deny with feedback" }));
+  await user.type(await here.findByLabelText("Reason for denying (the model sees it)"), "not the csv");
+  await user.click(here.getByRole("button", { name: "Deny with reason" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
 });
 
 test("a folder that changed since it was asked is told on the card", async () => {
   const drifted = { ...changes, files: changes.files.map((file) => ({ ...file, before: file.before === null ? null : { ...file.before, text: null, missing: "drifted" } })) };
-  show(scene({ "changes.show": drifted }), "/");
+  show(scene({ "changes.show": changesOf(drifted) }), "/");
   expect((await screen.findAllByText(/holds other bytes now/)).length).toBe(2);
 });
 
@@ -63,13 +63,138 @@ test("a card that was answered elsewhere keeps its evidence and loses its decisi
   const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "terminal" } };
   show(scene({ "approvals.show": answered }), "/");
   const here = await card();
-  expect(await here.findByText(/Granted/)).toBeTruthy();
+  expect(await here.findByText(/Approved/)).toBeTruthy();
+  expect(here.getByText(/carries it out now/)).toBeTruthy();
   expect(here.queryByRole("button", { name: /Deny/ })).toBeNull();
   expect(await seriousFindings()).toEqual([]);
 });
 
+/** The same card, of a packet with other values. */
+function cardOf(more: object) {
+  return { ...approval, outline: { ...approval.outline as object, ...more } };
+}
+test("a reason is shown as the proposer's, and the goal again is none", async () => {
+  const first = show(scene({ "approvals.show": cardOf({ goal: "tidy up", rationale: "old copies" }) }), "/");
+  expect(await (await card()).findByText(/Reason given by/)).toBeTruthy();
+  first.unmount();
+  show(scene({ "approvals.show": cardOf({ goal: "tidy up", rationale: "tidy up" }) }), "/");
+  const here = await card();
+  expect(await here.findByText(/Every value that is signed/)).toBeTruthy();
+  expect(here.queryByText(/Reason given by/)).toBeNull();
+});
+
+const ran = (more: object = {}) => cardOf({
+  action_request: {
+    action: { tool: "command", argv: ["./prune.sh", "--all files"], cwd: "", network: false },
+    staged: { exit_code: 3, error: "it ended with status 3", look_first: "`.env` looks like a key", notes: [], left_out: [{ path: "target", entries: 12 }], started_at: 1000, finished_at: 2500 },
+  },
+  staged: { changes: [], printed: "  two  blanks\nsecond\u202eline\n", printed_bytes: 9000, ...more },
+});
+
+test("a command that has run in a copy shows its difference as a difference, and what it printed as a terminal would", async () => {
+  show(scene({ "approvals.show": ran() }), "/");
+  const here = await card();
+  expect(await here.findByRole("region", { name: "Delete data/tax-rates.csv" })).toBeTruthy();
+  const printed = await here.findByLabelText("What it printed");
+  expect(printed.tagName).toBe("PRE");
+  expect(printed.textContent).toContain("  two  blanks\n");
+  expect(within(printed).getByTitle("a character that would not show").textContent).toBe("U+202E");
+  expect(here.getByText(/exit code 3 after 1.5 s/)).toBeTruthy();
+  expect(here.getByText(/the last 28 B of 9.0 kB/)).toBeTruthy();
+  expect(here.getByText(/12 changed files will not be copied/)).toBeTruthy();
+  expect(here.getByText(/Read what it printed before you approve/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a command that changed nothing asks whether the model may see what it printed, and shows it", async () => {
+  show(scene({ "approvals.show": ran(), "changes.show": changesOf({ ...changes, files: [] }) }), "/");
+  const here = await card();
+  expect(await here.findByText(/may see what it printed/)).toBeTruthy();
+  expect(here.getByLabelText("What it printed").textContent).toContain("two  blanks");
+});
+
+test("many moves into one folder are one row that opens, and of thousands of rows few are drawn", async () => {
+  const move = (at: number) => ({ op: "move", path: `${at}.png`, to: `Images/${at}.png`, same_as: null, before: null, after: null, outcome: null });
+  const gone = (at: number) => ({ op: "delete", path: `old/${at}.log`, to: null, same_as: null, before: { sha256: "a".repeat(64), byte_size: 1, text: null, missing: "gone" }, after: null, outcome: null });
+  const files = [...Array.from({ length: 3000 }, (_, at) => gone(at)), ...Array.from({ length: 38 }, (_, at) => move(at))];
+  const { user } = show(scene({ "changes.show": changesOf({ ...changes, files: files.slice(2998) }, [{ op: "move", to: "Images/", from: 2, rows: 38, done: 0 }]) }), "/");
+  const here = await card();
+  const group = await here.findByRole("button", { name: /38 files to move to Images\// });
+  expect(here.queryByRole("region", { name: "Move 7.png" })).toBeNull();
+  await user.click(group);
+  expect(here.getByRole("region", { name: "Move 7.png" })).toBeTruthy();
+  expect(here.getAllByRole("region", { name: /^Delete / }).length).toBe(2);
+});
+
+test("a card of a hundred thousand rows reads and draws those in sight, and every row is reached and found", async () => {
+  const files = Array.from({ length: 100_000 }, (_, at) => ({ op: "delete", path: `old/${at}.log`, to: null, same_as: null, before: { sha256: "a".repeat(64), byte_size: 1, text: null, missing: "gone" }, after: null, outcome: null }));
+  const host = scene({ "changes.show": changesOf({ ...changes, files }) });
+  const { user } = show(host, "/");
+  const here = await card();
+  expect(await here.findByText("100,000 to delete")).toBeTruthy();
+  expect(document.querySelectorAll("*").length).toBeLessThan(3000);
+  await user.type(here.getByLabelText("Find a file"), "/99999.");
+  expect(await here.findByText("old/99999.log")).toBeTruthy();
+  expect(here.queryByText("old/1.log")).toBeNull();
+  const limits = host.asked.filter((one) => one.name === "changes.show").map((one) => (one.params as { limit: number }).limit);
+  expect(Math.max(...limits)).toBeLessThanOrEqual(200);
+});
+
+test("files are left out of a card, one by one and by group, and only what stays is asked for", async () => {
+  const move = (at: number) => ({ op: "move", path: `${at}.png`, to: `Images/${at}.png`, same_as: null, before: null, after: null, outcome: null });
+  const files = [...changes.files, ...Array.from({ length: 7 }, (_, at) => move(at))];
+  const host = scene({
+    "changes.show": changesOf({ ...changes, files }, [{ op: "move", to: "Images/", from: 2, rows: 7, done: 0 }]),
+    "approvals.part": { approval_id: APPROVAL, task_id: approvalRow.task_id, accepted: true, status: "denied" },
+  });
+  const { user } = show(host, "/");
+  const here = await card();
+  await user.click(await here.findByRole("button", { name: "Choose files" }));
+  expect(here.getByRole("button", { name: "Continue with 9" }).getAttribute("title")).toBe("Clear what you do not want");
+  await user.click(here.getByRole("checkbox", { name: "Approve src/tax/reverse.ts" }));
+  await user.click(here.getByRole("checkbox", { name: "Approve what goes to Images/" }));
+  await user.click(here.getByRole("button", { name: /7 files to move to Images/ }));
+  expect((here.getByRole("checkbox", { name: "Approve 3.png" }) as HTMLInputElement).disabled).toBe(true);
+  await user.click(here.getByRole("checkbox", { name: "Approve what goes to Images/" }));
+  await user.click(here.getByRole("checkbox", { name: "Approve 3.png" }));
+  await user.type(here.getByLabelText(/Reason for leaving the rest out/), "keep that one");
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(here.getByRole("button", { name: "Continue with 7" }));
+  const sent = host.asked.find((one) => one.name === "approvals.part")?.params;
+  expect(sent).toEqual({ approval: APPROVAL, only: [], rows: [{ from: 0, rows: 1 }, { from: 2, rows: 3 }, { from: 6, rows: 3 }], surface: "browser", feedback: "keep that one" });
+  expect(host.signed).toEqual([]);
+});
+
+test("a name with a line break or blanks at its edge shows them", async () => {
+  const files = [{ ...changes.files[0], path: " weird%0Aname.txt" }] as typeof changes.files;
+  show(scene({ "changes.show": changesOf({ ...changes, files }) }), "/");
+  const here = await card();
+  const points = await here.findAllByTitle("a character that would not show");
+  expect(points.map((point) => point.textContent)).toEqual(["space", "U+000A"]);
+});
+
+test("an approved card becomes its result: what was done, with its undo, receipt and proof", async () => {
+  const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
+  const host = scene({ "approvals.show": answered, "receipts.rollback": { task_id: "task_01a2000000007000800000000000000f", ingress_id: "ing_1", duplicate: false } });
+  const { user } = show(host, "/");
+  const here = await card();
+  expect(await here.findByText("7 of 7 changes done")).toBeTruthy();
+  expect(here.getByRole("link", { name: "Receipt" }).getAttribute("href")).toContain(RECEIPT);
+  expect(here.getByRole("link", { name: "Proof" })).toBeTruthy();
+  await user.click(here.getByRole("button", { name: "Undo" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "receipts.rollback")?.params).toEqual({ receipt: RECEIPT, channel: "app" }));
+});
+
+test("what was undone since says so, and cannot be undone twice", async () => {
+  const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
+  show(scene({ "approvals.show": answered, "receipts.show": { ...receipt, row: { ...receiptRow, undone_by: "rcp_2" } } }), "/");
+  const here = await card();
+  expect(await here.findByText("Undone")).toBeTruthy();
+  expect(here.getByRole("button", { name: "Undo" }).getAttribute("title")).toBe("It was undone already");
+});
+
 test("an act without files is told in words, what destroys first", async () => {
-  show(scene({ "changes.show": { ...changes, files: [] } }), "/");
+  show(scene({ "changes.show": changesOf({ ...changes, files: [] }) }), "/");
   const here = await card();
   expect(await here.findByText(/DELETE "data\/tax-rates.csv"/)).toBeTruthy();
 });
@@ -80,17 +205,17 @@ test("in a browser a yes needs the passphrase and the word, and no key decides",
   const here = await card();
   await user.keyboard("{Enter}ya{Enter}");
   expect(host.signed).toEqual([]);
-  const open = await here.findByRole("button", { name: "Allow with passphrase" });
+  const open = await here.findByRole("button", { name: "Approve with passphrase" });
   open.focus();
   await user.keyboard("{Enter}");
   expect(here.queryByLabelText("Approval passphrase")).toBeNull();
   await user.click(open);
   const words = await here.findByLabelText("Approval passphrase");
-  const allow = here.getByRole("button", { name: "Allow this once" });
+  const allow = here.getByRole("button", { name: "Approve" });
   await user.type(words, "wrong{Enter}");
   await user.click(allow);
   expect(host.signed).toEqual([]);
-  await user.type(await here.findByLabelText(/^This is of high risk/), "high");
+  await user.type(await here.findByLabelText(/^High risk/), "high");
   await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBeNull());
   allow.focus();
   await user.keyboard("{Enter}");
@@ -109,10 +234,10 @@ test("a critical act is allowed by holding, and letting go early does nothing", 
   const host = scene({ "approvals.show": critical }, "passphrase");
   const { user } = show(host, "/");
   const here = await card();
-  await user.click(await here.findByRole("button", { name: "Allow with passphrase" }));
-  await user.type(await here.findByLabelText(/^This is of high risk/), "high");
+  await user.click(await here.findByRole("button", { name: "Approve with passphrase" }));
+  await user.type(await here.findByLabelText(/^High risk/), "high");
   await user.type(await here.findByLabelText("Approval passphrase"), "right");
-  const hold = here.getByRole("button", { name: "Hold to allow this once" });
+  const hold = here.getByRole("button", { name: "Hold to approve" });
   await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
   await user.click(hold);
   expect(host.signed).toEqual([]);
@@ -125,10 +250,10 @@ test("a card whose bytes have changed cannot be allowed", async () => {
   if (host.pen !== undefined) host.pen.sit = (of) => Promise.resolve({ ticket: "t", approval: of, packet_sha256: "0".repeat(64), arms_in: 0, word: null });
   const { user } = show(host, "/");
   const here = await card();
-  await user.click(await here.findByRole("button", { name: "Allow with passphrase" }));
+  await user.click(await here.findByRole("button", { name: "Approve with passphrase" }));
   await user.type(await here.findByLabelText("Approval passphrase"), "right");
-  await user.click(here.getByRole("button", { name: "Allow this once" }));
-  expect(await here.findByText(/has changed since this card was read/)).toBeTruthy();
+  await user.click(here.getByRole("button", { name: "Approve" }));
+  expect(await here.findByText(/has changed since you read this card/)).toBeTruthy();
   expect(host.signed).toEqual([]);
 });
 
@@ -136,13 +261,13 @@ test("in a browser the like of it is allowed from now on as it is in the window:
   const host = scene({}, "passphrase");
   const { user } = show(host, "/");
   const here = await card();
-  await user.click(await here.findByRole("radio", { name: "The like of it, from now on" }));
+  await user.click(await here.findByRole("radio", { name: "Also similar actions, from now on" }));
   const offers = within(await here.findByRole("radiogroup", { name: /narrowest first/ }));
-  await user.click(await here.findByRole("button", { name: "Allow from now on" }));
-  await user.type(await here.findByLabelText(/^This is of high risk/), "high");
+  await user.click(await here.findByRole("button", { name: "Approve from now on" }));
+  await user.type(await here.findByLabelText(/^High risk/), "high");
   await user.type(here.getByLabelText("Approval passphrase"), "right");
-  const hold = here.getByRole("button", { name: "Hold to allow from now on" });
-  expect(hold.getAttribute("title")).toBe("Choose what you allow from now on");
+  const hold = here.getByRole("button", { name: "Hold to approve from now on" });
+  expect(hold.getAttribute("title")).toBe("Choose what to allow from now on");
   const uses = here.getByLabelText("Uses");
   await user.clear(uses);
   await user.type(uses, "2");
@@ -162,7 +287,7 @@ test("what is critical is allowed once in a browser too, whatever anybody says",
   const critical = { ...approval, row: { ...approvalRow, risk: "critical" } };
   const { user } = show(scene({ "approvals.show": critical }, "passphrase"), "/");
   const here = await card();
-  const lasting = await here.findByRole("radio", { name: "The like of it, from now on" });
+  const lasting = await here.findByRole("radio", { name: "Also similar actions, from now on" });
   expect(lasting.getAttribute("aria-disabled")).toBe("true");
   await user.click(lasting);
   expect(here.queryByRole("radiogroup", { name: /narrowest first/ })).toBeNull();

@@ -3,26 +3,34 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
-import { capital, count, folderName, plain, said } from "~/features/words";
+import { capital, count, folderName, plain, profileName, said } from "~/features/words";
 import { Button } from "~/primitives/Button";
-import { FileDiff, tally } from "~/primitives/Diff";
+import { tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Icon, Mark } from "~/primitives/Icon";
+import { many } from "~/primitives/number";
 import { Answer } from "~/primitives/States";
 import { RiskTag, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
 import { Deny } from "./Deny";
-import { diffFiles } from "./files";
+import { AllLines } from "./AllLines";
+import { ChangeList, FEW, useChanges } from "./ChangeList";
+import { diffFile } from "./files";
+import { Outcome } from "./Outcome";
+import { Onward, Part, hasParts, usePart } from "./Part";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
+import { RanView } from "./RanView";
+import { Lines } from "~/primitives/Lines";
 import styles from "./Card.module.css";
 
-export function Card({ id, compact = false }: { id: string; compact?: boolean }) {
+/** `stacked`: in a narrow column, one part below the other. */
+export function Card({ id, stacked = false }: { id: string; stacked?: boolean }) {
   const asked = useAsk("approvals.show", { approval: id });
   return (
-    <article className={styles.card} aria-label="Approval" data-compact={compact || undefined}>
+    <article className={styles.card} aria-label="Approval" data-stacked={stacked || undefined}>
       <Answer asked={asked} what="the card" lines={9}>
         {(approval) => <Whole approval={approval} />}
       </Answer>
@@ -31,9 +39,10 @@ export function Card({ id, compact = false }: { id: string; compact?: boolean })
 }
 
 function Whole({ approval }: { approval: Approval }) {
-  const packet = readPacket(approval.packet);
+  const packet = readPacket(approval);
   const { row } = approval;
   const waits = row.status === "pending";
+  const part = usePart();
   return (
     <>
       <header className={styles.head}>
@@ -43,14 +52,14 @@ function Whole({ approval }: { approval: Approval }) {
             <Link to="/task/$id" params={{ id: row.task_id }}><Words of={packet?.goal ?? "its task"} /></Link>
           </span>
           <span className={styles.when}>
-            Asked <Time at={row.requested_at} ago />{waits && <>, lapses <Time at={row.expires_at} /></>}
+            Asked <Time at={row.requested_at} ago />{waits && <>, expires <Time at={row.expires_at} /></>}
           </span>
         </div>
         <h2><Words of={capital(approval.title)} /></h2>
         {packet !== null && <Command packet={packet} />}
       </header>
       <div className={styles.body}>
-        <Evidence approval={approval} packet={packet} />
+        <Evidence approval={approval} packet={packet} part={part} />
         <Side approval={approval} packet={packet} />
       </div>
       {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
@@ -66,34 +75,39 @@ export function Command({ packet }: { packet: Packet }) {
     <div className={styles.command}>
       <Icon name="terminal" />
       <code><Words of={command.argv.map(quoted).join(" ")} /></code>
-      <span>in {command.cwd === "" ? "the folder" : command.cwd}, {command.network ? "with the network" : "network held"}</span>
+      <span>in {command.cwd === "" ? "the folder" : command.cwd}, {command.network ? "with the network" : "no network"}</span>
     </div>
   );
 }
 
-export function Evidence({ approval, packet }: { approval: Approval; packet: Packet | null }) {
-  const asked = useAsk("changes.show", { of: approval.row.approval_id });
-  const lines = approval.lines.filter((line) => line.kind === "destructive" || line.kind === "unrecoverable" || line.kind === "effect");
+/** `part`: where files can be left out. */
+export function Evidence({ approval, packet, part }: { approval: Approval; packet: Packet | null; part?: ReturnType<typeof usePart> }) {
+  const asked = useChanges(approval.row.approval_id);
+  const effects = approval.lines.filter((line) => line.kind === "destructive" || line.kind === "unrecoverable" || line.kind === "effect");
   return (
     <div className={styles.evidence} tabIndex={0} role="region" aria-label="What it would do">
       <Answer asked={asked} what="the changes">
         {(changes) => {
-          const files = diffFiles(changes);
-          if (files.length === 0) return <Effects lines={lines} />;
-          const sum = tally(files);
+          const ran = packet?.ran ?? null;
+          const { sum } = changes;
+          if (changes.total === 0) return ran === null ? <Effects lines={effects} /> : <RanView ran={ran} changes={0} />;
+          // Lines are counted where every difference is at hand.
+          const lines = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
           return (
             <>
+              {ran !== null && <RanView ran={ran} changes={changes.total} />}
               <div className={styles.sum}>
                 <strong>{approval.row.status === "pending" ? "Exactly what would change" : "What was asked"}</strong>
-                {sum.deleted > 0 && <span className={styles.grave}>{sum.deleted} to delete</span>}
-                {sum.replaced > 0 && <span>{sum.replaced} to replace</span>}
-                {sum.moved > 0 && <span>{sum.moved} to move</span>}
-                {sum.created > 0 && <span>{sum.created} to create</span>}
-                {sum.del + sum.add > 0 && (
-                  <span className={styles.lines}>{sum.del > 0 && <span className={styles.del}>−{sum.del}</span>} {sum.add > 0 && <span className={styles.add}>+{sum.add}</span>} lines</span>
+                {sum.deleted > 0 && <span className={styles.grave}>{many(sum.deleted)} to delete</span>}
+                {sum.replaced > 0 && <span>{many(sum.replaced)} to replace</span>}
+                {sum.moved > 0 && <span>{many(sum.moved)} to move</span>}
+                {sum.created > 0 && <span>{many(sum.created)} to create</span>}
+                {lines.del + lines.add > 0 && (
+                  <span className={styles.lines}>{lines.del > 0 && <span className={styles.del}>−{lines.del}</span>} {lines.add > 0 && <span className={styles.add}>+{lines.add}</span>} lines</span>
                 )}
               </div>
-              {files.map((file) => <FileDiff key={`${file.op}:${file.path}`} file={file} />)}
+              {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes.total) && <Part approval={approval} changes={changes} {...part} />}
+              <ChangeList of={approval.row.approval_id} first={changes} choice={part?.choice} />
             </>
           );
         }}
@@ -122,17 +136,13 @@ function Signed({ approval, packet }: { approval: Approval; packet: Packet | nul
   const facts = approval.lines.filter((line) => line.kind === "fact" || line.kind === "quoted");
   return (
     <div className={styles.folds}>
-      {packet !== null && packet.rationale !== "" && (
-        <p className={styles.claim}><span>The proposer says</span> <Words of={packet.rationale} /></p>
+      {packet !== null && packet.rationale !== "" && packet.rationale !== packet.goal && (
+        <p className={styles.claim}><span>Reason given by the model or playbook:</span> <Words of={packet.rationale} /></p>
       )}
-      <details>
-        <summary>{count(facts.length, "fact")} and claims behind it</summary>
-        <ul>{facts.map((line, at) => <li key={at}><Words of={line.text} /></li>)}</ul>
-      </details>
-      <details>
-        <summary>Every value that is signed, {count(approval.whole.length, "line")}</summary>
-        <pre>{approval.whole.map((line, at) => <div key={at}><Words of={line} /></div>)}</pre>
-      </details>
+      {approval.lines_left === 0
+        ? <Lines title="Technical details" lines={facts.map((line) => line.text)} />
+        : <AllLines approval={approval.row.approval_id} of="card" title="Technical details" />}
+      <AllLines approval={approval.row.approval_id} of="signed" title="Every value that is signed" />
     </div>
   );
 }
@@ -148,7 +158,7 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
         <h3>Why it is {asRisk(row.risk) ?? row.risk}</h3>
         <ul>
           {(packet?.reasons ?? []).map((reason) => (
-            <li key={reason}><Mark name={/untrusted/.test(reason) ? "moderate" : /delete|replace/.test(reason) ? "high" : "low"} /><Words of={capital(reason)} /></li>
+            <li key={reason}><Mark name={/untrusted|may contain instructions/.test(reason) ? "moderate" : /delete|replace/.test(reason) ? "high" : "low"} /><Words of={capital(reason)} /></li>
           ))}
         </ul>
       </section>
@@ -156,9 +166,9 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
         <h3>What it can reach</h3>
         <Facts rows={[
           ["Files", `${packet?.resources ?? "?"} in ${folderName(workspace)}`],
-          ["Network", command?.network === true ? "Open" : "Held"],
+          ["Network", command?.network === true ? "Only the hosts listed" : "No network"],
           packet?.sandbox != null ? ["Sandbox", plain(packet.sandbox)] : null,
-          ["Policy", plain(packet?.profile ?? "")],
+          ["Policy", profileName(packet?.profile ?? "")],
           ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],
         ]} />
       </section>
@@ -169,12 +179,12 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
           packet?.witness != null ? ["Witness", <Hash key="witness" of={packet.witness.id} what="identifier" />] : null,
           approval.approval_keyid !== null ? ["Key", <Hash key="key" of={approval.approval_keyid} />] : ["Key", "None registered"],
         ]} />
-        {packet?.witness != null && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} looked at, looked at again before anything runs</p>}
+        {packet?.witness != null && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} checked, and checked again just before running</p>}
       </section>
       {row.status === "pending" && (
         <section className={styles.nothing}>
           <h3>If you do nothing</h3>
-          <p>It waits until <Time at={row.expires_at} clock />, then lapses. Nothing runs, and the task says so.</p>
+          <p>It expires <Time at={row.expires_at} clock />. Nothing happens.</p>
         </section>
       )}
     </aside>
@@ -189,8 +199,8 @@ function Decide({ approval }: { approval: Approval }) {
     <footer className={styles.decide}>
       <section>
         <h3>How far this goes</h3>
-        <p className={styles.far}><span className={styles.dot} aria-hidden="true" />Once, exactly these bytes</p>
-        <p className={styles.note}>If a file changes before it runs, your yes is void and you are asked again.</p>
+        <p className={styles.far}><span className={styles.dot} aria-hidden="true" />Just this once</p>
+        <p className={styles.note}>If a file changes before it runs, nothing happens and you are asked again.</p>
       </section>
       <Deny id={id} />
       <section>
@@ -198,12 +208,12 @@ function Decide({ approval }: { approval: Approval }) {
         {host.deciding === "window" ? (
           <>
             <Button look="person" loose onClick={() => void host.openCard?.(id)}>Review and decide</Button>
-            <p className={styles.note}>Opens the approval window. This window cannot allow anything.</p>
+            <p className={styles.note}>Opens the approval window. You cannot approve from this window.</p>
           </>
         ) : (
           <>
             <Copyable text={`hermit approvals approve ${id}`} />
-            <p className={styles.note}>A yes is signed at your terminal with the approval passphrase. This page can only show and deny.</p>
+            <p className={styles.note}>Approve at your terminal with your approval passphrase. This page can only show and deny.</p>
           </>
         )}
       </section>
@@ -229,17 +239,18 @@ export function Copyable({ text }: { text: string }) {
 
 function Decided({ approval }: { approval: Approval }) {
   const { row } = approval;
-  const good = row.status === "granted";
+  if (row.status === "granted") return <Outcome approval={approval} />;
+  const isPart = row.status === "denied" && said(row.feedback).includes("left out: ");
   return (
-    <footer className={styles.decided}>
-      <Mark name={good ? "done" : "deny"} size={14} />
+    <footer className={styles.decided} role="status">
+      {isPart && <Onward approval={approval} />}
+      <Mark name="deny" size={14} />
       <span>
         {capital(plain(row.status))}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}
         {row.surface !== null && <> on {plain(row.surface)}</>}
         {row.feedback !== null && <>: <Words of={said(row.feedback)} /></>}
-        {row.reason !== "" && row.feedback === null && <>, {row.reason}</>}
+        {row.reason !== "" && row.feedback === null && <>, {row.reason}</>}. Nothing was changed.
       </span>
-      {approval.receipt_id !== null && <Link to="/task/$id" params={{ id: row.task_id }} search={{ see: approval.receipt_id }}>See the receipt</Link>}
     </footer>
   );
 }

@@ -15,13 +15,13 @@ export function Deny({ id, denied }: { id: string; denied?: () => void }) {
   const surface = host.kind === "tauri" ? null : "browser";
   return (
     <section>
-      <TextArea label="Tell the proposer why not" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
+      <TextArea label="Reason for denying (the model sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.row}>
         <Button
-          because={deny.isPending ? "It is being recorded" : null}
+          because={deny.isPending ? "Saving" : null}
           onClick={() => deny.mutate({ approval: id, surface, feedback: words === "" ? null : words }, { onSuccess: () => denied?.() })}
         >
-          {words === "" ? "Deny" : "Deny with feedback"}
+          {words === "" ? "Deny" : "Deny with reason"}
         </Button>
       </div>
       {deny.error !== null && <Failed error={deny.error} />}

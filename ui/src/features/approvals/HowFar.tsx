@@ -11,17 +11,17 @@ export function HowFar({ approval, lasting, set }: { approval: Approval; lasting
     <>
       <h3 id="far">How far this goes</h3>
       <div className={styles.far} role="radiogroup" aria-labelledby="far">
-        <button type="button" role="radio" aria-checked={!lasting} onClick={() => set(false)}>Once, exactly these bytes</button>
+        <button type="button" role="radio" aria-checked={!lasting} onClick={() => set(false)}>Just this once</button>
         <button
           type="button" role="radio" aria-checked={lasting} aria-disabled={critical || undefined}
-          title={critical ? "What is critical is asked about each time" : undefined} onClick={() => !critical && set(true)}
+          title={critical ? "Critical actions are asked about each time" : undefined} onClick={() => !critical && set(true)}
         >
-          The like of it, from now on
+          Also similar actions, from now on
         </button>
       </div>
       <p className={card.note}>
-        {lasting ? "Within the bounds you choose. Policy's denials and critical risk are never covered, and you can take it back."
-          : "If a file changes before it runs, your yes is void and you are asked again."}
+        {lasting ? "Within the limits you choose. It never covers critical risk or what policy denies, and you can revoke it."
+          : "If a file changes before it runs, nothing happens and you are asked again."}
       </p>
     </>
   );

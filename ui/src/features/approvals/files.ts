@@ -1,4 +1,4 @@
-import type { Changes, FileChange, Side } from "~/ipc/generated/changes";
+import type { FileChange, Side } from "~/ipc/generated/changes";
 import type { DiffFile, DiffSide } from "~/primitives/Diff";
 
 function side(of: Side | null): DiffSide | null {
@@ -18,13 +18,13 @@ export function readable(path: string): string {
   }
 }
 
-export function diffFiles(changes: Changes): DiffFile[] {
-  return changes.files.map((file: FileChange) => ({
+export function diffFile(file: FileChange): DiffFile {
+  return {
     op: op(file.op),
     path: readable(file.path),
     to: file.to === null ? null : readable(file.to),
     before: side(file.before),
     after: side(file.after),
     outcome: file.outcome,
-  }));
+  };
 }

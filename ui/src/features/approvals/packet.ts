@@ -1,5 +1,5 @@
-// What stands in the packet that is approved. Read from the exact bytes that are signed, and from nothing else.
-import { decode64 } from "~/features/words";
+// What stands in the packet that is approved, without the lists that are read part by part.
+import type { Approval } from "~/ipc/generated/approvals";
 
 export interface Packet {
   action: Record<string, unknown> & { tool: string };
@@ -14,6 +14,20 @@ export interface Packet {
   stepId: string;
   attemptId: string;
   resources: number;
+  ran: Ran | null;
+}
+
+/** What a command did in a copy of the folder, before anybody was asked. */
+export interface Ran {
+  exitCode: number | null;
+  error: string;
+  tookMs: number;
+  /** Why a person is asked to look at what it printed. */
+  lookFirst: string;
+  leftOut: { path: string; entries: number }[];
+  notes: string[];
+  printed: string;
+  printedBytes: number;
 }
 
 function record(value: unknown): Record<string, unknown> {
@@ -22,9 +36,9 @@ function record(value: unknown): Record<string, unknown> {
 const word = (value: unknown) => (typeof value === "string" ? value : "");
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-export function readPacket(base64: string): Packet | null {
+export function readPacket(approval: Approval): Packet | null {
   try {
-    const packet = record(JSON.parse(new TextDecoder().decode(decode64(base64))));
+    const packet = record(approval.outline);
     const policy = record(packet["policy_result"]);
     const request = record(packet["action_request"]);
     const action = record(request["action"]);
@@ -39,17 +53,34 @@ export function readPacket(base64: string): Packet | null {
       witness: witness === null ? null : {
         id: word(witness["witness_id"]),
         observedAt: typeof witness["observed_at"] === "number" ? witness["observed_at"] : 0,
-        found: list(witness["fingerprints"]).length,
+        found: approval.checked,
       },
       sandbox: word(policy["sandbox_level"]) || null,
       profile: word(policy["policy_profile"]),
       stepId: word(packet["step_id"]),
       attemptId: word(packet["attempt_id"]),
-      resources: list(packet["impacted_resources"]).length,
+      resources: approval.resources,
+      ran: ranOf(request["staged"], packet["staged"]),
     };
   } catch {
     return null;
   }
+}
+
+function ranOf(staged: unknown, view: unknown): Ran | null {
+  if (typeof staged !== "object" || staged === null) return null;
+  const [run, seen] = [record(staged), record(view)];
+  const number = (value: unknown) => (typeof value === "number" ? value : 0);
+  return {
+    exitCode: typeof run["exit_code"] === "number" ? run["exit_code"] : null,
+    error: word(run["error"]),
+    tookMs: Math.max(0, number(run["finished_at"]) - number(run["started_at"])),
+    lookFirst: word(run["look_first"]),
+    leftOut: list(run["left_out"]).map(record).map((one) => ({ path: word(one["path"]), entries: number(one["entries"]) })),
+    notes: list(run["notes"]).map(word),
+    printed: word(seen["printed"]),
+    printedBytes: number(seen["printed_bytes"]),
+  };
 }
 
 /** The command of an action that is one; every word of it. */

@@ -41,7 +41,7 @@ function shown(more: Partial<Desk> = {}, needs = true) {
   return { done, host, user: userEvent.setup() };
 }
 
-const button = () => screen.findByRole("button", { name: "Hold to allow" });
+const button = () => screen.findByRole("button", { name: "Hold to approve" });
 async function ready() {
   const hold = await button();
   await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
@@ -53,7 +53,7 @@ test("a yes is typed and held, and is for the bytes that were shown", async () =
   await user.type(await screen.findByLabelText("Approval passphrase"), "words");
   const hold = await ready();
   fireEvent.pointerDown(hold, { button: 0 });
-  await screen.findByText(/Allowed, and signed with your key/);
+  await screen.findByText(/Approved and signed with your key/);
   expect(done).toEqual(["down", "grant words"]);
 });
 
@@ -99,9 +99,9 @@ test("a wrong passphrase is told, forgotten, and asked for again", async () => {
 test("what lasts is chosen within bounds, read as a sentence, and signed as it was read", async () => {
   const { done, user } = shown({}, false);
   await ready();
-  await user.click(screen.getByRole("radio", { name: "The like of it, from now on" }));
-  const hold = await screen.findByRole("button", { name: "Hold to allow from now on" });
-  await waitFor(() => expect(hold.getAttribute("title")).toBe("Choose what you allow from now on"));
+  await user.click(screen.getByRole("radio", { name: "Also similar actions, from now on" }));
+  const hold = await screen.findByRole("button", { name: "Hold to approve from now on" });
+  await waitFor(() => expect(hold.getAttribute("title")).toBe("Choose what to allow from now on"));
   expect(done).toContain("shown to last");
   await user.click(screen.getByRole("button", { name: "This task" }));
   await user.clear(screen.getByLabelText("Uses"));
@@ -118,14 +118,14 @@ test("what lasts is chosen within bounds, read as a sentence, and signed as it w
 test("bounds that are none, and another choice after reading, cannot be signed", async () => {
   const { user } = shown({}, false);
   await ready();
-  await user.click(screen.getByRole("radio", { name: "The like of it, from now on" }));
+  await user.click(screen.getByRole("radio", { name: "Also similar actions, from now on" }));
   await user.click(await screen.findByRole("radio", { name: /^Delete data/ }));
-  await screen.findByText(/You allow this, and from now on/);
+  await screen.findByText(/You approve this, and from now on/);
   await user.clear(screen.getByLabelText("Days"));
   await user.type(screen.getByLabelText("Days"), "93");
   await screen.findByText("1 to 92");
-  expect(screen.queryByText(/You allow this, and from now on/)).toBeNull();
-  expect(screen.getByRole("button", { name: "Hold to allow from now on" }).getAttribute("title")).toBe("Choose what you allow from now on");
+  expect(screen.queryByText(/You approve this, and from now on/)).toBeNull();
+  expect(screen.getByRole("button", { name: "Hold to approve from now on" }).getAttribute("title")).toBe("Choose what to allow from now on");
   expect(await seriousFindings()).toEqual([]);
 });
 

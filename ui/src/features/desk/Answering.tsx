@@ -27,9 +27,9 @@ const AWAY_MS = 1600;
 /** What was decided here. */
 type Word = "allowed" | "lasting" | "denied";
 const SAID: Record<Word, string> = {
-  allowed: "Allowed, and signed with your key. The work goes on.",
-  lasting: "Allowed, now and from now on. The work goes on; you can take it back under Policy.",
-  denied: "Denied. The proposer is told.",
+  allowed: "Approved and signed with your key. The task continues.",
+  lasting: "Approved, now and from now on. The task continues; you can revoke it under Policy.",
+  denied: "Denied. The model is told.",
 };
 
 export function Answering({ id, desk }: { id: string; desk: Desk }) {
@@ -47,7 +47,7 @@ export function Answering({ id, desk }: { id: string; desk: Desk }) {
 }
 
 function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
-  const packet = readPacket(approval.packet);
+  const packet = readPacket(approval);
   const { row } = approval;
   // What was decided here stays on the screen for a moment, in words.
   const [said, setSaid] = useState<Word | null>(null);
@@ -62,7 +62,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
           <RiskTag risk={row.risk} />
           <span className={card.of}><Words of={packet?.goal ?? "its task"} /></span>
           <span className={card.when}>
-            Asked <Time at={row.requested_at} ago />{row.status === "pending" && <>, lapses <Time at={row.expires_at} /></>}
+            Asked <Time at={row.requested_at} ago />{row.status === "pending" && <>, expires <Time at={row.expires_at} /></>}
           </span>
         </div>
         <h2><Words of={capital(approval.title)} /></h2>
@@ -133,9 +133,9 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
   const needs = armed?.needs_passphrase ?? false;
   const because = unready !== null ? unready.message
     : armed !== null && !armed.has_key ? "There is no approval key yet"
-    : signing ? "Being signed"
+    : signing ? "Signing"
     : !ready ? "The card was only just shown"
-    : lasting && choice === null ? "Choose what you allow from now on"
+    : lasting && choice === null ? "Choose what to allow from now on"
     : needs && passphrase === "" ? "Type your approval passphrase first" : null;
   const sign = async () => {
     setSigning(true);
@@ -160,8 +160,8 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
       </section>
       <Deny id={id} denied={() => decided("denied")} />
       <section className={styles.yes}>
-        {choice !== null && <p className={styles.sentence} role="status">You allow this, and from now on: <Words of={choice.words} /></p>}
-        {armed?.needs_passphrase === false && <p className={card.note}>Your key is still open from a yes a moment ago. At high and critical risk it is asked for each time.</p>}
+        {choice !== null && <p className={styles.sentence} role="status">You approve this, and from now on: <Words of={choice.words} /></p>}
+        {armed?.needs_passphrase === false && <p className={card.note}>Your key is still unlocked. At high and critical risk you are asked for the passphrase each time.</p>}
         {needs && (
           <TextField
             label="Approval passphrase" type="password" autoComplete="off" spellCheck={false} value={passphrase}
@@ -172,10 +172,10 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
           ms={hold} because={because} held={() => void sign()}
           begin={() => desk.press(true)} end={() => void desk.press(false).catch(() => undefined)}
         >
-          {signing ? "Signing" : lasting ? "Hold to allow from now on" : "Hold to allow"}
+          {signing ? "Signing" : lasting ? "Hold to approve from now on" : "Hold to approve"}
         </Hold>
         <p className={card.note} role="status">
-          {error !== null || unready !== null ? null : because ?? `Hold ${(hold / 1000).toLocaleString("en")} s${held(approval.row.risk, lasting)}, with the pointer or the space bar. Enter decides nothing.`}
+          {error !== null || unready !== null ? null : because ?? `Hold ${(hold / 1000).toLocaleString("en")} s${held(approval.row.risk, lasting)}, with the pointer or the space bar. Enter does nothing.`}
         </p>
         {error !== null && <Failed error={error} />}
         {error === null && unready !== null && <Said tone="failed">{capital(unready.message)}. {capital(unready.hint)}</Said>}

@@ -1,4 +1,4 @@
-// Passphrases and keys are typed in this window only, and what is refused is said without losing the rest.
+// What is refused is said without losing the rest.
 import { render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
@@ -18,21 +18,21 @@ test("keys are made once the passphrases are long enough and the same twice, eac
   const user = userEvent.setup();
   render(<MakeKeys desk={here} />);
   const make = screen.getByRole("button", { name: "Make keys" });
-  await user.type(screen.getByLabelText("Passphrase"), "a yes of words");
-  await user.type(screen.getByLabelText("Once more"), "a yes of wards");
+  await user.type(screen.getByLabelText("Approval passphrase"), "a yes of words");
+  await user.type(screen.getByLabelText("Approval passphrase again"), "a yes of wards");
   expect(screen.getByText("They differ")).toBeTruthy();
   await user.click(make);
   expect(made).toEqual([]);
-  await user.clear(screen.getByLabelText("Once more"));
-  await user.type(screen.getByLabelText("Once more"), "a yes of words");
+  await user.clear(screen.getByLabelText("Approval passphrase again"));
+  await user.type(screen.getByLabelText("Approval passphrase again"), "a yes of words");
   await user.click(screen.getByRole("radio", { name: /A file with a passphrase/ }));
   await user.type(screen.getByLabelText("Vault passphrase"), "a yes of words");
-  await user.type(screen.getAllByLabelText("Once more")[1] as HTMLElement, "a yes of words");
-  expect(make.getAttribute("title")).toBe("Choose another passphrase for the vault");
+  await user.type(screen.getByLabelText("Vault passphrase again"), "a yes of words");
+  expect(make.getAttribute("title")).toBe("The two passphrases have to be different");
   await user.clear(screen.getByLabelText("Vault passphrase"));
   await user.type(screen.getByLabelText("Vault passphrase"), "a vault of words");
-  await user.clear(screen.getAllByLabelText("Once more")[1] as HTMLElement);
-  await user.type(screen.getAllByLabelText("Once more")[1] as HTMLElement, "a vault of words");
+  await user.clear(screen.getByLabelText("Vault passphrase again"));
+  await user.type(screen.getByLabelText("Vault passphrase again"), "a vault of words");
   await user.click(make);
   await waitFor(() => expect(left()).toBe(1));
   expect(made).toEqual([[false, "a vault of words", "a yes of words"]]);
@@ -49,7 +49,7 @@ test("a wrong passphrase is said, forgotten, and may be typed again", async () =
   expect(await screen.findByText("The passphrase is wrong.")).toBeTruthy();
   expect((screen.getByLabelText("Vault passphrase") as HTMLInputElement).value).toBe("");
   await user.type(screen.getByLabelText("Vault passphrase"), "right");
-  await user.click(screen.getByRole("button", { name: "Open" }));
+  await user.click(screen.getByRole("button", { name: "Unlock" }));
   await waitFor(() => expect(left()).toBe(1));
   expect(tried).toEqual(["wrong", "right"]);
 });
@@ -62,7 +62,7 @@ test("a key is named after its server, and goes with the address it is for", asy
   await user.type(screen.getByLabelText("Address of the server"), "https://api.example.org/v1");
   expect((screen.getByLabelText("Name of the key") as HTMLInputElement).value).toBe("example");
   await user.type(screen.getByLabelText("Key"), "sk-1");
-  await user.click(screen.getByRole("button", { name: "Keep the key" }));
+  await user.click(screen.getByRole("button", { name: "Save the key" }));
   await waitFor(() => expect(left()).toBe(1));
   expect(kept).toEqual([["https://api.example.org/v1", "example", "sk-1"]]);
 });

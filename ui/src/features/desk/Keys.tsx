@@ -1,29 +1,13 @@
-// Making the keys of a store, and opening the vault they sleep in. Passphrases are typed in this window only.
+// Making the keys of a store, and opening the vault they are kept in, in the app's own window for that.
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Desk } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
+import { CHARS_MIN, Secret, useNewKeys } from "~/features/keys/NewKeys";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Arcs } from "~/primitives/Shell";
 import { Failed } from "~/primitives/States";
 import styles from "./Desk.module.css";
-
-/** Shorter ones are refused by the keychain room too. */
-const CHARS_MIN = 8;
-
-function Secret({ label, hint, value, set, error }: { label: string; hint?: string; value: string; set: (value: string) => void; error?: string | null }) {
-  return <TextField label={label} hint={hint} type="password" autoComplete="off" spellCheck={false} value={value} error={error ?? null} onChange={(event) => set(event.target.value)} />;
-}
-
-/** Two passphrase fields that must say the same. */
-function Twice({ label, value, set, again, setAgain }: { label: string; value: string; set: (value: string) => void; again: string; setAgain: (value: string) => void }) {
-  return (
-    <div className={styles.pair}>
-      <Secret label={label} value={value} set={set} />
-      <Secret label="Once more" value={again} set={setAgain} error={again !== "" && !value.startsWith(again) ? "They differ" : null} />
-    </div>
-  );
-}
 
 /** What every form of this window is: what it is about, what is typed, a way to leave, and one button that does it. */
 function Sheet({ title, about, desk, because, later, act, acting, perform, children }: {
@@ -76,32 +60,14 @@ function Sheet({ title, about, desk, because, later, act, acting, perform, child
 }
 
 export function MakeKeys({ desk }: { desk: Desk }) {
-  const [keychain, setKeychain] = useState(true);
-  const [approval, setApproval] = useState("");
-  const [again, setAgain] = useState("");
-  const [vault, setVault] = useState("");
-  const [vaultAgain, setVaultAgain] = useState("");
-  const because = approval.length < CHARS_MIN ? `The approval passphrase has at least ${CHARS_MIN} characters`
-    : approval !== again ? "Type the approval passphrase the same twice"
-    : keychain ? null
-    : vault.length < CHARS_MIN ? `The vault's passphrase has at least ${CHARS_MIN} characters`
-    : vault !== vaultAgain ? "Type the vault's passphrase the same twice"
-    : vault === approval ? "Choose another passphrase for the vault" : null;
+  const { fields, because, given } = useNewKeys({ min: CHARS_MIN, vault: null, noKeychain: null });
   return (
     <Sheet
       title="Make your keys" desk={desk} because={because} later="Later" act="Make keys" acting="Making keys"
-      about="One signs what is done and proven, and one, yours alone, signs what you allow. No agent, page or plugin reaches that one."
-      perform={() => desk.makeKeys(keychain, keychain ? null : vault, approval)}
+      about="One set of keys signs what is done and proven. One more, yours alone, signs what you approve: no agent, page or plugin can use it."
+      perform={() => desk.makeKeys(given.keychain, given.vault, given.approval)}
     >
-      <h2>Your approval passphrase</h2>
-      <Twice label="Passphrase" value={approval} set={setApproval} again={again} setAgain={setAgain} />
-      <p className={styles.note}>You are asked for it when you allow something. It is kept nowhere: it cannot be recovered, only replaced.</p>
-      <h2 id="where">Where the other keys sleep</h2>
-      <div className={styles.choices} role="radiogroup" aria-labelledby="where">
-        <button type="button" role="radio" aria-checked={keychain} onClick={() => setKeychain(true)}><b>System keychain</b><small>Opens when you log in</small></button>
-        <button type="button" role="radio" aria-checked={!keychain} onClick={() => setKeychain(false)}><b>A file with a passphrase</b><small>Asked for when Hermit starts</small></button>
-      </div>
-      {!keychain && <Twice label="Vault passphrase" value={vault} set={setVault} again={vaultAgain} setAgain={setVaultAgain} />}
+      {fields}
     </Sheet>
   );
 }
@@ -111,8 +77,8 @@ export function OpenKeys({ desk }: { desk: Desk }) {
   const open = () => desk.unlock(words).catch((thrown: unknown) => { setWords(""); throw thrown; });
   return (
     <Sheet
-      title="Open the keys" desk={desk} because={words === "" ? "Type the passphrase" : null} later="Leave them locked" act="Open" acting="Opening"
-      about="They sign receipts and proofs. Until they are open work goes on, and receipts wait for their signature."
+      title="Unlock the keys" desk={desk} because={words === "" ? "Type the passphrase" : null} later="Leave them locked" act="Unlock" acting="Unlocking"
+      about="They sign receipts and proofs. While they are locked, work continues and receipts wait for their signature."
       perform={open}
     >
       <Secret label="Vault passphrase" value={words} set={setWords} />
@@ -135,8 +101,8 @@ export function KeepKey({ desk }: { desk: Desk }) {
   const because = url.trim() === "" ? "Say which server" : handle === "" ? "Name the key" : value === "" ? "Type or paste the key" : null;
   return (
     <Sheet
-      title="A key for a server of models" desk={desk} because={because} later="Leave it" act="Keep the key" acting="Being kept"
-      about="It sleeps where your keys do and goes to this server alone. No agent sees it, and it is taken out of everything that is kept."
+      title="A key for a server of models" desk={desk} because={because} later="Cancel" act="Save the key" acting="Saving"
+      about="Hermit stores it where your own keys are and sends it to this server only. No agent sees it, and it is removed from every record."
       perform={() => desk.keepKey(url.trim(), handle, value)}
     >
       <TextField label="Address of the server" mono placeholder="https://api.openai.com/v1" value={url} autoComplete="off" spellCheck={false} onChange={(event) => setUrl(event.target.value)} />

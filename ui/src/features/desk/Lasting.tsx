@@ -59,9 +59,9 @@ export function useLasting(from: Offers, approval: string, isOn: boolean): Choos
         <TextField label="Days" inputMode="numeric" value={days} error={bounds.days === null ? `1 to ${DAYS_MAX}` : null} onChange={(event) => setDays(event.target.value)} />
         <TextField label="Uses" inputMode="numeric" value={uses} error={bounds.uses === null ? `1 to ${USES_MAX}` : null} onChange={(event) => setUses(event.target.value)} />
       </div>
-      <Answer asked={asked} what="what could be allowed" lines={3} isEmpty={(found) => found.length === 0} empty={<Empty title="The like of this is asked about each time" small>It can be allowed once.</Empty>}>
+      <Answer asked={asked} what="what could be allowed" lines={3} isEmpty={(found) => found.length === 0} empty={<Empty title="No safe rule covers this" small>You will be asked each time. You can approve it once.</Empty>}>
         {(found) => (
-          <div className={styles.offers} role="radiogroup" aria-label="What you allow from now on, the narrowest first">
+          <div className={styles.offers} role="radiogroup" aria-label="What you approve from now on, narrowest first">
             {found.map((one, at) => (
               <div key={at}>
                 <button type="button" role="radio" aria-checked={number === at} onClick={() => setNumber(at)}><Words of={capital(one.words)} /></button>

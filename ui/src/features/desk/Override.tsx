@@ -1,7 +1,7 @@
 // A denial that a person does not share: they read what policy said, give a reason, and sign that they are asked about
 // this one act all the same. Nothing is allowed by it.
 import { useState } from "react";
-import { capital, plain } from "~/features/words";
+import { capital, profileName } from "~/features/words";
 import type { Desk, Objection } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { useAsk } from "~/ipc/client";
@@ -39,7 +39,7 @@ export function Override({ act, desk }: { act: string; desk: Desk }) {
           {(denied) => (
             <>
               <header className={card.head}>
-                <div className={card.first}><RiskTag risk={denied.risk} /><span className={card.of}>Refused under {plain(denied.profile)}</span></div>
+                <div className={card.first}><RiskTag risk={denied.risk} /><span className={card.of}>Refused under “{profileName(denied.profile)}”</span></div>
                 <h2><Words of={capital(denied.summary)} /></h2>
               </header>
               <Why denied={denied} />

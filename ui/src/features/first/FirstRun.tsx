@@ -2,6 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { Copyable } from "~/features/approvals/Card";
+import { MakeKeysHere } from "~/features/keys/PageKeys";
 import { capital, count } from "~/features/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
@@ -32,7 +33,7 @@ export function FirstRun() {
   const hasKeys = keys.data?.keys.some((key) => key.purpose === "approval") ?? false;
   const step = status.data === undefined ? 1 : !hasKeys ? 2 : folder.trim() === "" ? 3 : 4;
   const chosen = playbooks.data?.playbooks.find((one) => one.name === playbook);
-  const because = folder.trim() === "" ? "Name a folder first" : submit.isPending ? "It is being recorded" : null;
+  const because = folder.trim() === "" ? "Name a folder first" : submit.isPending ? "Starting" : null;
   const begin = () => submit.mutate(
     { workspace: folder.trim(), reasoner: { kind: "playbook", name: playbook }, channel: "app", idempotency_key: `first:${playbook}:${folder.trim()}:${Math.floor(Date.now() / 60_000)}` },
     { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
@@ -42,8 +43,8 @@ export function FirstRun() {
       <div className={styles.left}>
         <div className={styles.brand}><Shell />Hermit</div>
         <div className={styles.arcs}><Arcs size={176} person /></div>
-        <h1>Agents do the work.<br />You keep the door.</h1>
-        <p className={styles.lead}>Nothing of consequence passes without you, and all of it can be shown, undone and proven.</p>
+        <h1>Agents do the work.<br />You decide.</h1>
+        <p className={styles.lead}>You see every change before it is made, and you can undo it and prove it.</p>
         <h2>The next two minutes</h2>
         <ol className={styles.path}>
           {PATH.map((one) => (
@@ -53,21 +54,21 @@ export function FirstRun() {
         <p className={styles.quiet}>With a playbook, nothing leaves this computer.</p>
       </div>
       <main className={styles.right} id="main">
-        <header><h2>Set up</h2><span>Step {step} of 4</span><Link to="/">Look around first</Link></header>
+        <header><h2>Set up</h2><span>Step {step} of 4</span><Link to="/">Skip for now</Link></header>
         <Section number={1} state={status.data !== undefined ? "done" : "now"} title="A store">
           <Answer asked={status} what="the store" lines={1}>
-            {(at) => <p><code>{at.dir}</code>, {at.role === "owner" ? "held by the host behind this window" : "open for reading"}, version {at.version}</p>}
+            {(at) => <p><code>{at.dir}</code>, version {at.version}</p>}
           </Answer>
         </Section>
         <Section number={2} state={hasKeys ? "done" : step === 2 ? "now" : "later"} title="Keys and your approval passphrase">
           {hasKeys ? (
-            <p>{count(keys.data?.keys.length ?? 0, "key")} in force. Yours opens with the passphrase that only you know.</p>
+            <p>{count(keys.data?.keys.length ?? 0, "key")} in force. Yours needs the approval passphrase that only you know.</p>
           ) : (
             <>
-              <p>The passphrase opens the key that signs your decisions. No agent, web page or plugin can reach it. It is kept nowhere, so it cannot be recovered, only replaced. Make it where nothing listens: {host.openKeys === undefined ? "at your terminal" : "in a window of its own"}.</p>
-              {host.openKeys === undefined
-                ? <Copyable text="hermit keys init --store keychain" />
-                : <div><Button icon="key" look={step === 2 ? "person" : "plain"} onClick={() => void host.openKeys?.()}>Make your keys</Button></div>}
+              <p>With your approval passphrase you sign what you approve. No agent, web page or plugin can do that for you.</p>
+              {host.openKeys !== undefined ? <div><Button icon="key" look={step === 2 ? "person" : "plain"} onClick={() => void host.openKeys?.()}>Make your keys</Button></div>
+                : host.keys !== undefined ? <MakeKeysHere />
+                : <Copyable text="hermit keys init" />}
             </>
           )}
         </Section>
@@ -94,7 +95,7 @@ export function FirstRun() {
         <footer>
           <span>{chosen === undefined ? "" : `${capital(chosen.name)} proposes, you are asked before anything changes.`}</span>
           <Button loose onClick={() => void navigate({ to: "/tasks/new" })}>A goal of your own</Button>
-          <Button look={host.openKeys !== undefined && step === 2 ? "plain" : "person"} loose because={because} onClick={begin}>Begin</Button>
+          <Button look={step === 2 ? "plain" : "person"} loose because={because} onClick={begin}>Begin</Button>
         </footer>
       </main>
     </div>

@@ -1,5 +1,5 @@
 // What waits for a person, across tasks; and beside it everything there is to know before answering.
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSteps } from "~/app/keyboard";
 import { Screen } from "~/app/Screen";
@@ -9,6 +9,7 @@ import { useAsk } from "~/ipc/client";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
+import { Button } from "~/primitives/Button";
 import { Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { useParts } from "~/primitives/Parts";
@@ -66,7 +67,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
 
   return (
     <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${waits} ${items.length === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
-      <div className={styles.inbox}>
+      <div className={styles.inbox} data-chosen={chosen !== undefined || undefined}>
         <div className={styles.list} ref={list}>
           <Answer asked={approvals} what="what waits" lines={8}>
             {() => (
@@ -110,6 +111,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
           <p className={styles.keys}><Key>J</Key> <Key>K</Key> move. No key approves.</p>
         </div>
         <div className={styles.pane}>
+          <div className={styles.back}><Button look="link" onClick={() => void navigate({ to: "/", search: {}, replace: true })}>Back to the list</Button></div>
           {elsewhere !== undefined ? <Card id={elsewhere} key={elsewhere} /> : pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
         </div>
       </div>
@@ -141,8 +143,8 @@ function Pane({ item }: { item: Item }) {
 
 function Nothing() {
   return (
-    <Empty title="Nothing waits for you">
-      Agents work inside. When something of consequence is about to happen, its card opens here.
+    <Empty title="Nothing to approve">
+      When an agent wants to change something, you see exactly what here and decide. <Link to="/tasks/new">Start a task</Link>
     </Empty>
   );
 }
@@ -155,7 +157,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <RiskMark risk={item.row.risk} />
           <span className={styles.what}><Words of={brief(capital(said(item.row.summary)))} /></span>
           <span className={styles.second}><span>{title.get(item.row.task_id) ?? plain(item.row.action_class)}</span><Time at={item.at} /></span>
-          <span className={styles.third} data-risk={asRisk(item.row.risk) ?? "unknown"}>{capital(item.row.risk)} risk, {plain(item.row.action_class)}</span>
+          <span className={styles.third} data-risk={asRisk(item.row.risk) ?? "unknown"}>{capital(item.row.risk)} risk</span>
         </>
       );
     case "question":

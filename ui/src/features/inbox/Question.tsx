@@ -21,7 +21,7 @@ export function Question({ question }: { question: Asked }) {
     <section className={styles.form} aria-label="Question">
       <div className={styles.meta}>
         <StateTag tone="waiting" mark="question">Question</StateTag>
-        <span>Asked <Time at={question.requested_at} ago />, lapses <Time at={question.expires_at} /></span>
+        <span>Asked <Time at={question.requested_at} ago />, expires <Time at={question.expires_at} /></span>
         <Link to="/task/$id" params={{ id: question.task_id }}>Open its task</Link>
       </div>
       <h2><Words of={said(question.question)} /></h2>

@@ -1,7 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { said } from "~/features/words";
-import { useAct, useAsk } from "~/ipc/client";
+import { Outright } from "~/features/approvals/Outright";
+import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
@@ -23,6 +24,9 @@ export function Unknown({ task }: { task: TaskRow }) {
   const settle = useAct("task.settle");
   const [found, setFound] = useState<(typeof FOUND)[number]["value"]>("succeeded");
   const [note, setNote] = useState("");
+  const { person } = useHost();
+  const finding = { task: task.task_id, result: found, note: note.trim() };
+  const unsaid = note.trim() === "" ? "Say how you know" : null;
   return (
     <section className={styles.form} aria-label="Unknown outcome">
       <div className={styles.meta}>
@@ -31,7 +35,7 @@ export function Unknown({ task }: { task: TaskRow }) {
         <Link to="/task/$id" params={{ id: task.task_id }}>Open its task</Link>
       </div>
       <h2><Words of={said(task.title)} /></h2>
-      <p>Hermit was cut off while it acted, and looking did not tell how it ended. It will not be run again. Look for yourself, then say what you found: that is recorded as yours.</p>
+      <p>Hermit was interrupted during this action and could not find out how it ended. It does not run it again. Look for yourself, then say what you found; that is recorded as your words.</p>
       <Answer asked={asked} what="the act" lines={2}>
         {(shown) => (
           <ul>
@@ -43,11 +47,11 @@ export function Unknown({ task }: { task: TaskRow }) {
       </Answer>
       <Segmented label="What you found" value={found} options={FOUND} onChange={setFound} />
       <TextArea label="How you know" value={note} rows={2} onChange={(event) => setNote(event.target.value)} />
-      <div className={styles.row}>
-        <Button because={note.trim() === "" ? "Say how you know" : null} onClick={() => settle.mutate({ task: task.task_id, result: found, note: note.trim() })}>
-          Settle it
-        </Button>
-      </div>
+      {person === undefined ? (
+        <div className={styles.row}>
+          <Button because={unsaid} onClick={() => settle.mutate(finding)}>Settle it</Button>
+        </div>
+      ) : <Outright what="Settle it" because={unsaid} say={(passphrase) => person.settle(finding, passphrase)} />}
       {settle.error !== null && <Failed error={settle.error} />}
     </section>
   );

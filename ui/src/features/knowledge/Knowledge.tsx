@@ -43,7 +43,7 @@ export function Knowledge() {
 }
 
 function EvidenceList({ of }: { of: readonly Evidence[] }) {
-  if (of.length === 0) return <p className={styles.none}>It rests on nothing that was kept.</p>;
+  if (of.length === 0) return <p className={styles.none}>Its evidence was not kept.</p>;
   return (
     <ul className={styles.evidence}>
       {of.map((one, at) => (
@@ -60,7 +60,7 @@ function EvidenceList({ of }: { of: readonly Evidence[] }) {
 function Beliefs() {
   const asked = usePages("knowledge.beliefs", { limit: LIMIT });
   return (
-    <Answer asked={asked} what="beliefs" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing is believed yet">A belief is a claim with evidence, made while a task works. Without evidence there is none.</Empty>}>
+    <Answer asked={asked} what="beliefs" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No findings yet">A belief is a claim that a task backed with evidence.</Empty>}>
       {(page) => <BeliefTable page={page} further={asked.further} />}
     </Answer>
   );
@@ -99,16 +99,16 @@ function OneBelief({ belief }: { belief: Belief }) {
     <aside className={styles.detail} aria-label="Belief">
       <h2><Words of={said(belief.claim)} /></h2>
       <Facts wide rows={[
-        ["Holds for", <Words key="scope" of={said(belief.scope)} />],
+        ["Scope", <Words key="scope" of={said(belief.scope)} />],
         ["Revision", String(belief.revision)],
-        ["Because", belief.reason === null ? "It was asserted" : <Words key="reason" of={said(belief.reason)} />],
-        ["Task", <Link key="task" to="/task/$id" params={{ id: belief.task_id }}>Where it was made</Link>],
+        ["Reason", belief.reason === null ? "None given" : <Words key="reason" of={said(belief.reason)} />],
+        ["Task", <Link key="task" to="/task/$id" params={{ id: belief.task_id }}>Open the task</Link>],
         belief.superseded_by === null ? null : ["Replaced by", <Hash key="by" of={belief.superseded_by} what="belief" />],
         belief.contradicts.length === 0 ? null : ["Contradicts", <span key="contra">{belief.contradicts.map((id) => <Hash key={id} of={id} what="belief" />)}</span>],
       ]} />
-      <h3>It rests on</h3>
+      <h3>Evidence</h3>
       <EvidenceList of={belief.evidence} />
-      <p><Link to="/lineage" search={{ of: belief.belief_id }}>What came of it</Link></p>
+      <p><Link to="/lineage" search={{ of: belief.belief_id }}>What depends on it</Link></p>
     </aside>
   );
 }
@@ -116,7 +116,7 @@ function OneBelief({ belief }: { belief: Belief }) {
 function Memories() {
   const asked = usePages("knowledge.memories", { status: "any", limit: LIMIT });
   return (
-    <Answer asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing is remembered">Memory outlives its task. It needs evidence and a person's yes, so there is none until you allow some.</Empty>}>
+    <Answer asked={asked} what="memory" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No memory yet">Memory is kept after its task has ended. It needs evidence and your approval.</Empty>}>
       {(page) => <MemoryTable page={page} further={asked.further} />}
     </Answer>
   );
@@ -156,17 +156,17 @@ function OneMemory({ memory }: { memory: Memory }) {
     <aside className={styles.detail} aria-label="Memory">
       <h2><Words of={said(memory.claim)} /></h2>
       <Facts wide rows={[
-        ["Holds for", <Words key="scope" of={said(memory.scope)} />],
-        ["Remembered because", <Words key="reason" of={said(memory.reason)} />],
-        ["By", <Hash key="by" of={memory.promoted_by} what="principal" />],
+        ["Scope", <Words key="scope" of={said(memory.scope)} />],
+        ["Reason", <Words key="reason" of={said(memory.reason)} />],
+        ["Saved by", <Hash key="by" of={memory.promoted_by} what="principal" />],
         memory.ended_at === null ? null : ["Ended", <><Time at={memory.ended_at} ago /> {said(memory.end_reason)}</>],
       ]} />
-      <h3>It rests on</h3>
+      <h3>Evidence</h3>
       <EvidenceList of={memory.evidence} />
       {memory.status === "active" && (
         <div className={styles.act}>
           <TextArea label="Why it is wrong" rows={2} value={why} onChange={(event) => setWhy(event.target.value)} />
-          <Button because={why.trim() === "" ? "Say why first" : null} onClick={() => invalidate.mutate({ memory: memory.memory_id, reason: why.trim() })}>Mark as wrong</Button>
+          <Button because={why.trim() === "" ? "Give a reason first" : null} onClick={() => invalidate.mutate({ memory: memory.memory_id, reason: why.trim() })}>Mark as wrong</Button>
           {invalidate.error !== null && <Failed error={invalidate.error} />}
         </div>
       )}
@@ -177,7 +177,7 @@ function OneMemory({ memory }: { memory: Memory }) {
 function Decisions() {
   const asked = usePages("knowledge.decisions", { limit: LIMIT });
   return (
-    <Answer asked={asked} what="decisions" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No decision yet">Every act that needs one records who decided, why, and what else was possible.</Empty>}>
+    <Answer asked={asked} what="decisions" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No decisions yet">A decision records who decided, why, and what the alternatives were.</Empty>}>
       {(page) => <DecisionTable page={page} further={asked.further} />}
     </Answer>
   );
@@ -210,9 +210,9 @@ function Search() {
   const asked = useAsk("knowledge.search", { text: words, limit: HITS }, { enabled: words !== "", keep: true });
   return (
     <div className={styles.search}>
-      <TextField label="Words that must all be there" type="search" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
-      {words === "" ? <Empty title="Search everything that was said and done" small>Goals, conversation, files that were read, results, beliefs.</Empty> : (
-        <Answer asked={asked} what="what was found" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Found nowhere" small />}>
+      <TextField label="Search for all of these words" type="search" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
+      {words === "" ? <Empty title="Search everything that was said and done" small>Goals, conversations, files that were read, results and beliefs.</Empty> : (
+        <Answer asked={asked} what="what was found" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No results" small />}>
           {(page) => (
             <ul className={styles.hits}>
               {page.rows.map((hit, at) => (
@@ -221,7 +221,7 @@ function Search() {
                   <span>{plain(hit.kind)} <code>{hit.part}</code> <Time at={hit.at} ago /></span>
                 </li>
               ))}
-              {page.next != null && <li className={styles.none}>There are more places: another word narrows it.</li>}
+              {page.next != null && <li className={styles.none}>There are more results. Add a word to narrow them.</li>}
             </ul>
           )}
         </Answer>

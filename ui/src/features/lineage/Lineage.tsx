@@ -29,10 +29,10 @@ export function LineageScreen({ of }: { of: string | undefined }) {
     ?? receipts.data?.rows[0]?.receipt_id;
   const focus = of ?? first;
   return (
-    <Screen title="Lineage" sub={<span>Why is this here, and what came of it?</span>} actions={<Finder />}>
+    <Screen title="Lineage" sub={<span>Where something came from, and what depends on it</span>} actions={<Finder />}>
       {focus === undefined ? (
         <Answer asked={receipts} what="receipts" empty={null}>
-          {() => <Empty title="Nothing came from anything yet">Once something was done, its whole path is drawn here: from the goal to the bytes.</Empty>}
+          {() => <Empty title="No changes yet">After the first change you see its path here, from the goal to the file.</Empty>}
         </Answer>
       ) : <Focused key={focus} focus={focus} />}
     </Screen>
@@ -75,7 +75,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
     <div className={styles.screen}>
       <div className={styles.focus}>
         <div className={styles.name}>
-          <span>{view === "recall" ? "If this were wrong" : "Why is this here?"}</span>
+          <span>{view === "recall" ? "If this source is wrong" : "Why is this here?"}</span>
           <b><Words of={names.get(drawing.focus) ?? drawing.focus} /></b>
         </div>
         {focus !== undefined && (
@@ -89,19 +89,19 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
         )}
         <Segmented<View>
           label="What is drawn" value={view} onChange={setView}
-          options={[{ value: "path", label: "Path" }, { value: "all", label: "All around" }, { value: "recall", label: `Recall ${tainted.length}` }]}
+          options={[{ value: "path", label: "Path" }, { value: "all", label: "All" }, { value: "recall", label: `Recall ${tainted.length}` }]}
         />
       </div>
       <div className={styles.columns}>
         <section className={styles.graph} aria-label="As a graph">
           <header>
-            <h2>{view === "recall" ? "What its content reached" : "As a graph"}</h2>
+            <h2>{view === "recall" ? "What it reached" : "As a graph"}</h2>
             <span className={styles.key}><i data-line />{view === "recall" ? "content flowed" : "on the path"}</span>
             <span className={styles.key}><i data-dot />a person decided</span>
             <span className={styles.key}><Mark name="moderate" size={11} />untrusted</span>
           </header>
           {nodes.length > 1 || view !== "recall" ? <Graph drawing={drawing} nodes={nodes} names={names} view={view} go={go} /> : (
-            <Empty title="Nothing came of it" small>No belief, memory, artifact or act holds content of this.</Empty>
+            <Empty title="Nothing depends on it" small>No belief, memory, file or action contains anything from it.</Empty>
           )}
         </section>
         <section className={styles.table} aria-label="As a table">
@@ -131,7 +131,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
             {!whole && rows.length > ROWS && <p className={styles.more}><Button onClick={() => setWhole(true)}>Show all {rows.length.toLocaleString("en")} rows</Button></p>}
           </div>
           <footer>
-            <StateTag tone="mute">{drawing.scope === "store" ? "The whole store was read" : "The task and its family were read"}</StateTag>
+            {drawing.scope !== "store" && <StateTag tone="mute">Only this task and its subtasks</StateTag>}
             {view !== "recall" && <Button onClick={() => setView("recall")} icon="eye">Recall this source</Button>}
           </footer>
         </section>

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { brief, capital, count, plain, said } from "~/features/words";
+import { brief, capital, className, count, plain, said } from "~/features/words";
 import { type Pages, useAct, usePages } from "~/ipc/client";
 import type { Grant } from "~/ipc/generated/grants";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
@@ -31,7 +31,7 @@ export function Policy({ at }: { at?: string | undefined }) {
       sub={
         <Segmented<Tab>
           label="Which" value={tab} onChange={setTab}
-          options={[{ value: "profiles", label: "Rules" }, { value: "try", label: "Try an act" }, { value: "grants", label: "Grants in force" }, { value: "history", label: "What was asked" }]}
+          options={[{ value: "profiles", label: "Rules" }, { value: "try", label: "Test" }, { value: "grants", label: "Standing approvals" }, { value: "history", label: "History" }]}
         />
       }
     >
@@ -47,7 +47,7 @@ function Grants() {
   const asked = usePages("grants.list", { limit: 200 });
   const revoke = useAct("grants.revoke");
   return (
-    <Answer asked={asked} what="grants" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No authority is in force">A grant is made for one act after your yes, and is used up by it. Unused ones would be listed here, to be taken back.</Empty>}>
+    <Answer asked={asked} what="single permissions" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No single permissions" small>When you approve an action, Hermit makes a permission for that action alone and uses it up. Unused ones are listed here.</Empty>}>
       {(page) => (
         <>
           {revoke.error !== null && <Failed error={revoke.error} />}
@@ -63,14 +63,15 @@ function GrantTable({ page, further, revoke }: { page: Pages<Grant>; further: ()
   return (
     <>
       <table className={table.table}>
+        <caption className={table.faint}>Single permissions, each for one action</caption>
         <thead><tr><th>Class</th><th>Grant</th><th>State</th><th className={table.right}>Used</th><th>From</th><th className={table.right}>Ends</th><th /></tr></thead>
         <tbody>{shown.map((row) => (
           <tr key={row.grant_id}>
-            <td className={table.main}>{plain(row.action_class)}</td>
+            <td className={table.main}>{className(row.action_class)}</td>
             <td><Hash of={row.grant_id} what="grant" /></td>
             <td>{plain(row.state)}</td>
             <td className={table.right}>{row.uses} of {row.max_uses}</td>
-            <td>{row.approval_id === null ? "policy" : <Link to="/" search={{ at: row.approval_id }}>your yes</Link>}</td>
+            <td>{row.approval_id === null ? "policy" : <Link to="/" search={{ at: row.approval_id }}>your approval</Link>}</td>
             <td className={table.right}><Time at={row.expires_at} /></td>
             <td className={table.right}>{row.state === "active" && <Button onClick={() => revoke(row.grant_id)}>Revoke</Button>}</td>
           </tr>
@@ -88,7 +89,7 @@ const DAYS = 30;
 function History() {
   const asked = usePages("approvals.list", { status: "any", limit: 500 });
   return (
-    <Answer asked={asked} what="what was asked" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="You were never asked">Every question and its answer is kept, and will be listed here.</Empty>}>
+    <Answer asked={asked} what="what was asked" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="Nothing was asked yet">Every question and its answer is listed here.</Empty>}>
       {(page) => (
         <div className={styles.history}>
           <Days page={page} />
@@ -103,7 +104,7 @@ function History() {
                     <Link to="/" search={{ at: row.approval_id }} tabIndex={stop}><Words of={brief(capital(said(row.summary)))} /></Link>
                     {row.feedback !== null && <span className={table.faint}><Words of={said(row.feedback)} /></span>}
                   </span>
-                  <span role="cell">{plain(row.action_class)}</span>
+                  <span role="cell">{className(row.action_class)}</span>
                   <span role="cell" className={styles.risk}><RiskMark risk={row.risk} />{asRisk(row.risk) ?? row.risk}</span>
                   <span role="cell"><StateWord tone={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : row.status === "denied" ? "failed" : "mute"} mark={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : "deny"}>{plain(row.status)}</StateWord></span>
                   <span role="cell">{row.surface === null ? "" : plain(row.surface)}</span>

@@ -13,12 +13,12 @@ export function Standing() {
   const asked = useAsk("grants.standing", {});
   const revoke = useAct("grants.revoke");
   return (
-    <Answer asked={asked} what="what you always allow" isEmpty={(found) => found.rows.length === 0} empty={<Empty title="You always allow nothing">At a card you may allow the like of it from now on, within bounds. What you allowed so would be listed here, to be taken back.</Empty>}>
+    <Answer asked={asked} what="standing approvals" isEmpty={(found) => found.rows.length === 0} empty={<Empty title="No standing approvals">On a card you can approve similar actions from now on, within bounds. You can revoke those approvals here.</Empty>}>
       {(found) => (
         <>
           {revoke.error !== null && <Failed error={revoke.error} />}
           <table className={table.table}>
-            <caption className={table.faint}>Always allowed</caption>
+            <caption className={table.faint}>Standing approvals</caption>
             <thead><tr><th>What</th><th>Grant</th><th>Where</th><th className={table.right}>Used</th><th className={table.right}>Ends</th><th /></tr></thead>
             <tbody>{found.rows.map((row: StandingGrant) => (
               <tr key={row.grant_id}>

@@ -1,6 +1,6 @@
 // What policy would say to an act that nobody proposed, and why it said what it said to one that was.
 import { useState } from "react";
-import { capital, plain, verdict } from "~/features/words";
+import { capital, plain, profileName, verdict } from "~/features/words";
 import { useAsk } from "~/ipc/client";
 import type { Act, Judged } from "~/ipc/generated/policy";
 import { Button, Segmented } from "~/primitives/Button";
@@ -48,31 +48,31 @@ export function TryAct() {
     <div className={styles.trying}>
       <section aria-label="What would policy say?">
         <h2>What would policy say?</h2>
-        <p className={styles.note}>Nothing is run and nothing is recorded. This is the answer that the act would get.</p>
+        <p className={styles.note}>Nothing runs and nothing is recorded. This is the answer the action would get.</p>
         <Select label="Profile" value={profile} onChange={(event) => setProfile(event.target.value)}
-          options={(profiles.data?.rows ?? [{ profile }]).map((one) => ({ value: one.profile, label: capital(plain(one.profile)) }))} />
-        <Segmented<Kind> label="Act" value={kind} options={KINDS} onChange={setKind} />
+          options={(profiles.data?.rows ?? [{ profile }]).map((one) => ({ value: one.profile, label: profileName(one.profile) }))} />
+        <Segmented<Kind> label="Action" value={kind} options={KINDS} onChange={setKind} />
         {kind === "command"
           ? <TextField label="Command" mono value={line} onChange={(event) => setLine(event.target.value)} />
           : kind === "fetch"
           ? <TextField label="Address" mono value={url} onChange={(event) => setUrl(event.target.value)} />
           : <TextField label={kind === "move" ? "From" : "Path, from the folder"} mono value={path} onChange={(event) => setPath(event.target.value)} />}
         {kind === "move" && <TextField label="To" mono value={to} onChange={(event) => setTo(event.target.value)} />}
-        {kind === "command" && <Check label="It asks for the network" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
-        {kind === "fetch" && <Check label="It sends something" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
-        {kind === "write" && <Check label="It replaces what is there" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
-        <Check label="The proposer had read something untrusted" checked={untrusted} onChange={(event) => setUntrusted(event.target.checked)} />
+        {kind === "command" && <Check label="Uses the network" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
+        {kind === "fetch" && <Check label="Sends data" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
+        {kind === "write" && <Check label="Replaces an existing file" checked={flag} onChange={(event) => setFlag(event.target.checked)} />}
+        <Check label="The model had read untrusted files" checked={untrusted} onChange={(event) => setUntrusted(event.target.checked)} />
         {isWhole
           ? <Answer asked={judged} what="the answer" lines={4}>{(answer) => <Said judged={answer} />}</Answer>
-          : <p className={styles.note}>Say which act.</p>}
+          : <p className={styles.note}>Describe the action above.</p>}
       </section>
       <section aria-label="Why did it say that?">
         <h2>Why did it say that?</h2>
-        <p className={styles.note}>An approval, a receipt or an act that was asked for, by its identifier or the end of it.</p>
+        <p className={styles.note}>Name an approval, a receipt or an action by its identifier, or by the end of it.</p>
         <TextField label="Identifier" mono placeholder="apr_…, rcp_…, act_…" value={about} onChange={(event) => setAbout(event.target.value)} />
         <div><Button because={about.trim() === "" ? "Name one first" : null} onClick={() => setExplained(about.trim())}>Explain</Button></div>
         {explained === null
-          ? <Empty title="Nothing asked yet" small />
+          ? <Empty title="Nothing to explain yet" small />
           : <Answer asked={why} what="the reasons" lines={4}>{(answer) => <Said judged={answer} />}</Answer>}
       </section>
     </div>
@@ -87,7 +87,7 @@ function Said({ judged }: { judged: Judged }) {
       <b><Words of={capital(judged.summary)} /></b>
       <Facts rows={[
         ["Class", judged.classes.map(plain).join(", ")],
-        ["Profile", capital(plain(judged.profile))],
+        ["Profile", profileName(judged.profile)],
         ["Risk", <Words key="risk" of={capital(judged.risk_summary)} />],
         ["Reasons", <Words key="reasons" of={capital(judged.reasons)} />],
       ]} />

@@ -1,8 +1,8 @@
 // A proof of one task, for somebody else: what goes along, what is left out, and what a reader will not see.
 import { Link } from "@tanstack/react-router";
-import { Fragment, useState } from "react";
+import { useState } from "react";
 import { brief, capital, count, plain, said } from "~/features/words";
-import { useAct, useAsk, useHost } from "~/ipc/client";
+import { useAsk, useHost, useMake } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { Select, TextField } from "~/primitives/Field";
@@ -22,7 +22,7 @@ type Redact = "none" | "paths" | "content" | "all";
 export function Export({ task }: { task: string | undefined }) {
   const asked = useAsk("task.list", { limit: CHOICES });
   return (
-    <Answer asked={asked} what="tasks" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="There is nothing to prove yet">A task that did something can be handed over as one file.</Empty>}>
+    <Answer asked={asked} what="tasks" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No proof to export yet">When a task has done something, you can export its proof as one file.</Empty>}>
       {(page) => <Form tasks={page.rows.map((row) => ({ value: row.task_id, label: said(row.title) }))} task={task ?? page.rows[0]?.task_id ?? ""} />}
     </Answer>
   );
@@ -36,8 +36,11 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   const [files, setFiles] = useState<Files>("records");
   const [redact, setRedact] = useState<Redact>("none");
   const [path, setPath] = useState("");
-  const make = useAct("proof.export");
-  const because = path.trim() === "" ? "Say where to" : make.isPending ? "It is being written" : null;
+  const { files: transfer } = host;
+  const make = useMake("proof.export");
+  const because = transfer === undefined && path.trim() === "" ? "Choose where to save it" : make.isPending ? "Writing the proof" : null;
+  const words = { task, artifacts: [files], redact: [redact] };
+  const begin = () => make.mutate(transfer === undefined ? () => host.call("proof.export", { ...words, path: path.trim() }) : () => transfer.download("proof.export", words, "proof.zip"));
   const choose = async () => {
     const found = await host.pick?.("save", "proof.zip");
     if (found != null) setPath(found);
@@ -45,30 +48,30 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   return (
     <div className={styles.two}>
       <section>
-        <h2>Hand over</h2>
+        <h2>Export a proof</h2>
         <Select label="Task" value={task} options={tasks} onChange={(event) => setTask(event.target.value)} />
         <div>
-          <span className={styles.label}>Files that go along</span>
-          <Segmented<Files> label="Files that go along" value={files} onChange={setFiles} options={[{ value: "records", label: "Records" }, { value: "all", label: "Content too" }, { value: "none", label: "None" }]} />
+          <span className={styles.label}>Include files</span>
+          <Segmented<Files> label="Include files" value={files} onChange={setFiles} options={[{ value: "records", label: "Records" }, { value: "all", label: "All content" }, { value: "none", label: "None" }]} />
         </div>
         <div>
-          <span className={styles.label}>Of these only digests leave</span>
-          <Segmented<Redact> label="Of these only digests leave" value={redact} onChange={setRedact} options={[{ value: "none", label: "Nothing" }, { value: "paths", label: "Paths" }, { value: "content", label: "Words and content" }, { value: "all", label: "All of it" }]} />
+          <span className={styles.label}>Hide, and export only fingerprints</span>
+          <Segmented<Redact> label="Hide, and export only fingerprints" value={redact} onChange={setRedact} options={[{ value: "none", label: "Nothing" }, { value: "paths", label: "Paths" }, { value: "content", label: "Words and content" }, { value: "all", label: "Everything" }]} />
         </div>
-        <div className={host.pick === undefined ? undefined : styles.withbutton}>
-          <TextField label="Where to" mono value={path} placeholder="/home/you/proof.zip" hint="A new file on the machine that runs Hermit. A name ending in .zip makes a zip, any other a folder." onChange={(event) => setPath(event.target.value)} />
+        {transfer === undefined && <div className={host.pick === undefined ? undefined : styles.withbutton}>
+          <TextField label="Save as" mono value={path} placeholder="/home/you/proof.zip" hint="A new file on the machine that runs Hermit. A name ending in .zip makes a zip, any other a folder." onChange={(event) => setPath(event.target.value)} />
           {host.pick !== undefined && <Button icon="folder" onClick={() => void choose()}>Choose</Button>}
-        </div>
+        </div>}
         <div className={styles.row}>
-          <Button look="person" loose because={because} onClick={() => make.mutate({ task, path: path.trim(), artifacts: [files], redact: [redact] })}>Export</Button>
+          <Button look="person" loose because={because} onClick={begin}>{transfer === undefined ? "Export" : "Download"}</Button>
         </div>
         {make.error !== null && <Failed error={make.error} />}
         {make.data !== undefined && (
           <div className={styles.checked} data-verdict="valid">
-            <Said tone="done">Written to <code>{make.data.path}</code></Said>
+            <Said tone="done">{transfer === undefined ? <>Written to <code>{make.data.path}</code></> : "Downloaded as proof.zip"}</Said>
             <Facts wide rows={[
-              ["Holds", `${count(make.data.files, "file")}, ${bytes(make.data.byte_size)}`],
-              ["Names it all", <Hash key="sums" of={make.data.sums_sha256} />],
+              ["Contents", `${count(make.data.files, "file")}, ${bytes(make.data.byte_size)}`],
+              ["Fingerprint", <Hash key="sums" of={make.data.sums_sha256} />],
               make.data.left_out.length === 0 ? null : ["Left out", make.data.left_out.join(", ")],
             ]} />
             <p>Anybody checks it with <code>hermit-verify</code>, or with <code>sha256sum</code>, <code>openssl</code> and <code>ssh-keygen</code> alone.</p>
@@ -80,9 +83,18 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   );
 }
 
-/** A pointer that breaks into lines between its names and not within them. */
-function breakable(pointer: string) {
-  return pointer.split(/(?<=[/_])/).map((part, at) => <Fragment key={at}>{part}<wbr /></Fragment>);
+/** What stands at a place of the records, for those that most proofs have. */
+const PLACES: Record<string, string> = {
+  "/payload/artifact/task_local_alias": "Names of what was read or made", "/payload/artifact/uri": "Where content is kept", "/payload/decision/rationale": "Reasons of decisions",
+  "/payload/decision/summary": "Decisions", "/payload/lease/resource_scope/*": "Files it may reach", "/payload/lease/root_path": "Folder",
+  "/payload/record/model_decision": "What the model or playbook said", "/payload/record/state_summary": "State of each turn", "/payload/record/error": "Errors", "/payload/step/title": "Title of a step",
+  "/payload/summary": "What was proposed and done", "/payload/task/goal": "Goal", "/payload/task/title": "Title", "/payload/text": "What was written to it",
+  "/predicate/changes/*/resource": "Files in receipts", "/predicate/result_summary": "Results in receipts",
+};
+
+/** A place of the records in words. */
+function placed(pointer: string): string {
+  return PLACES[pointer] ?? capital(plain(pointer.split("/").filter((part) => part !== "" && part !== "*" && part !== "payload" && part !== "predicate").slice(-2).join(": ")));
 }
 
 /** What would leave this machine, as the host tells it: the same words would make the same proof. */
@@ -91,21 +103,21 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
   return (
     <section className={styles.preview} aria-label="What a reader sees">
       <h2>What a reader sees</h2>
-      <Answer asked={asked} what="what would leave">
+      <Answer asked={asked} what="what the proof would hold">
         {(found) => (
           <>
             <Facts wide rows={[
-              ["Events", `${count(found.events, "event")}, their order, times and digests`],
+              ["Events", `${count(found.events, "event")}, their order, times and fingerprints`],
               ["Receipts", count(found.receipts, "receipt")],
-              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${found.withheld.toLocaleString("en")} as digests only`],
-              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${found.artifacts_withheld} as digests only`],
-              found.left_out.length === 0 ? null : ["Cannot go along", found.left_out.join(", ")],
+              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${found.withheld.toLocaleString("en")} as fingerprints only`],
+              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${found.artifacts_withheld} as fingerprints only`],
+              found.left_out.length === 0 ? null : ["Left out", found.left_out.join(", ")],
             ]} />
             {found.values.length > 0 && (
               <table className={table.table}>
-                <thead><tr><th>Readable value</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
+                <thead><tr><th>What can be read</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.values.map((one) => (
-                  <tr key={one.pointer}><td><code>{breakable(one.pointer)}</code></td><td className={table.main}><Words of={one.example} /></td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={one.example} /></td><td className={table.right}>{one.count}</td></tr>
                 ))}</tbody>
               </table>
             )}

@@ -1,4 +1,5 @@
 // Proofs for people who do not run Hermit, and the health of the log that they rest on.
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { Screen } from "~/app/Screen";
 import { capital, count, plain, said } from "~/features/words";
@@ -25,8 +26,8 @@ type Tab = "export" | "verify" | "ledger" | "keys";
 export const VERDICT: Record<Verdict, { tone: Tone; mark: MarkName; word: string }> = {
   valid: { tone: "done", mark: "done", word: "Valid" },
   invalid: { tone: "failed", mark: "failed", word: "Not valid" },
-  unverifiable: { tone: "unknown", mark: "unknown", word: "Holds together, vouched for by nobody you trust" },
-  incomplete: { tone: "unknown", mark: "unknown", word: "Something is missing" },
+  unverifiable: { tone: "unknown", mark: "unknown", word: "Intact, signer unknown" },
+  incomplete: { tone: "unknown", mark: "unknown", word: "Incomplete" },
 };
 
 export function Proof({ task }: { task: string | undefined }) {
@@ -57,11 +58,11 @@ function Ledger() {
   return (
     <div className={styles.two}>
       <section>
-        <h2>Is it whole?</h2>
-        <p>Every event is linked to the one before by its hash, and every link is a leaf of one tree. Checking reads all of it.</p>
+        <h2>Check the ledger</h2>
+        <p>Every event is chained to the one before it by a hash. The check reads all of them.</p>
         <div className={styles.row}>
-          <Button look="person" because={checked.isFetching ? "It is being read" : null} onClick={() => void checked.refetch()}>Check the whole ledger</Button>
-          <Button because={sign.isPending ? "Being signed" : null} onClick={() => sign.mutate({})}>Sign checkpoints</Button>
+          <Button look="person" because={checked.isFetching ? "Checking" : null} onClick={() => void checked.refetch()}>Check the whole ledger</Button>
+          <Button because={sign.isPending ? "Signing" : null} onClick={() => sign.mutate({})}>Sign checkpoints</Button>
         </div>
         {checked.isFetching && <Loading what="the ledger" lines={3} />}
         {checked.error !== null && <Failed error={checked.error} />}
@@ -70,7 +71,7 @@ function Ledger() {
         {sign.data !== undefined && <Said tone="done">{count(sign.data.checkpoints.length, "tree head")} signed or still good.</Said>}
       </section>
       <section>
-        <h2>What is there</h2>
+        <h2>Contents</h2>
         <Answer asked={stats} what="the ledger's size">
           {(of) => (
             <Facts wide rows={[
@@ -78,18 +79,18 @@ function Ledger() {
               ["Tasks", of.tasks.toLocaleString("en")],
               ["Gate entries", of.entries.toLocaleString("en")],
               ["Checkpoints", of.checkpoints.toLocaleString("en")],
-              ["Sensitive values", `${of.disclosures.toLocaleString("en")} kept apart, so that they can be erased`],
-              ["On disk", `${bytes(of.file_bytes)}, and ${bytes(of.wal_bytes)} not folded in yet`],
-              ["Hosts so far", String(of.epoch)],
+              ["Sensitive values", `${of.disclosures.toLocaleString("en")} stored apart, so that they can be erased`],
+              ["On disk", `${bytes(of.file_bytes)}, and ${bytes(of.wal_bytes)} not merged yet`],
+              ["Times opened", String(of.epoch)],
               ["Log", <Hash key="log" of={of.log_id} what="log identifier" />],
             ]} />
           )}
         </Answer>
-        <h2>The gate</h2>
+        <h2>Security gate</h2>
         <Answer asked={gate} what="the gate">
           {(of) => (
             <Facts wide rows={[
-              ["It is", of.halted ? `Halted: ${said(of.reason, "no reason given")}` : "At work"],
+              ["Status", of.halted ? `Halted: ${said(of.reason, "no reason given")}` : "Running"],
               of.since === null ? null : ["Since", <Time key="since" at={of.since} ago />],
               ["Entries", of.entries.toLocaleString("en")],
               ["Head", <Hash key="head" of={of.head} />],
@@ -109,8 +110,8 @@ function Checked({ report }: { report: LedgerReport }) {
       <StateWord tone={came.tone} mark={came.mark}>{came.word}</StateWord>
       <p><Words of={capital(report.reason)} /></p>
       <Facts wide rows={[
-        report.place === null ? null : ["First place", report.place],
-        ...report.severed.map((cut): [string, ReactNode] => ["Severed by a person", <Severed key={cut.log_seq} cut={cut} />]),
+        report.place === null ? null : ["First problem", report.place],
+        ...report.severed.map((cut): [string, ReactNode] => ["Cut off by a person", <Severed key={cut.log_seq} cut={cut} />]),
         ["Read", `${count(report.events, "event")}, ${count(report.entries, "gate entry", "gate entries")}, ${count(report.artifacts, "artifact")}`],
         ["Checkpoints", `${report.trusted_checkpoints} of ${report.checkpoints} by a trusted key`],
         ["Not signed yet", count(report.unsigned_events, "event")],
@@ -124,7 +125,7 @@ function Checked({ report }: { report: LedgerReport }) {
 function Severed({ cut }: { cut: LedgerReport["severed"][number] }) {
   return (
     <>
-      <Hash of={cut.task_id} what="task" /> from event {cut.from_seq} on: {count(cut.rows, "event")} kept to be read and vouched for by nobody
+      <Hash of={cut.task_id} what="task" /> from event {cut.from_seq} on: {count(cut.rows, "event")} kept for reading only, confirmed by nobody
       {cut.lost > 0 && <>, {count(cut.lost, "event")} lost</>}, <Time at={cut.at} ago />. {said(cut.reason, "The reason was erased.")} <Copyable text={`hermit ledger severed ${cut.task_id}`} />
     </>
   );
@@ -135,13 +136,13 @@ function Keys() {
   return (
     <Answer
       asked={asked} what="keys" isEmpty={(found) => found.keys.length === 0}
-      empty={<Empty title="This store has no keys" todo>Without keys nothing is signed and nothing can be allowed. Make them at your terminal: their secret halves never pass through a window.<Copyable text="hermit keys init --store keychain" /></Empty>}
+      empty={<Empty title="This store has no keys" todo>Without keys nothing is signed and you cannot approve anything. <Link to="/first">Set up keys</Link></Empty>}
     >
       {(found) => (
         <div className={styles.keys}>
-          <p>Public halves. Write the key ids down somewhere else: with them anybody can check your proofs.</p>
+          <p>These are the public keys. Write the key ids down somewhere else: with them anybody can check your proofs.</p>
           <table className={table.table}>
-            <thead><tr><th>For</th><th>Key id</th><th>Fingerprint</th><th>Open here</th></tr></thead>
+            <thead><tr><th>For</th><th>Key id</th><th>Fingerprint</th><th>Unlocked</th></tr></thead>
             <tbody>{found.keys.map((key) => (
               <tr key={key.keyid}>
                 <td className={table.main}>{PURPOSE[key.purpose] ?? plain(key.purpose)}</td>

@@ -1,6 +1,8 @@
 // Checking a proof that somebody handed over: by its path, or dropped here.
+import { useMutation } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
 import { capital, plain } from "~/features/words";
+import { type Refused, refusal } from "~/host/host";
 import { useAct, useHost } from "~/ipc/client";
 import type { Report } from "~/ipc/generated/proof";
 import { Button } from "~/primitives/Button";
@@ -8,7 +10,7 @@ import { TextArea, TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Arcs } from "~/primitives/Shell";
-import { Empty, Failed, Said } from "~/primitives/States";
+import { Empty, Failed } from "~/primitives/States";
 import { StateWord } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -20,41 +22,52 @@ export function VerifyProof() {
   const [path, setPath] = useState("");
   const [trust, setTrust] = useState("");
   const [over, setOver] = useState(false);
-  const [dropped, setDropped] = useState<string | null>(null);
+  const [file, setFile] = useState<File | null>(null);
+  const { files } = host;
   const verify = useAct("proof.verify");
+  const upload = useMutation<void, Refused, File>({
+    mutationFn: async (given) => {
+      const sent = await files?.upload(given).catch((thrown: unknown) => { throw refusal(thrown); });
+      if (sent !== undefined) verify.mutate({ path: sent, trust: keys });
+    },
+  });
   const keys = trust.split(/\n\s*\n|\n(?!-----|[A-Za-z0-9+/=]{20,}$)/).map((key) => key.trim()).filter(Boolean);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    const file = event.dataTransfer.files[0];
-    if (file === undefined) return;
-    // A browser tells a file's name and bytes, never its place; the host reads a place.
-    const place = "path" in file && typeof file.path === "string" ? file.path : "";
-    if (place !== "") setPath(place);
-    else setDropped(file.name);
+    const given = event.dataTransfer.files[0];
+    if (given === undefined) return;
+    // A browser tells a file's name and bytes, never its place; the app tells its place.
+    if (files !== undefined) setFile(given);
+    else if ("path" in given && typeof given.path === "string") setPath(given.path);
+  };
+  const unnamed = files === undefined ? path.trim() === "" : file === null;
+  const check = () => {
+    if (files === undefined) verify.mutate({ path: path.trim(), trust: keys });
+    else if (file !== null) upload.mutate(file);
   };
   return (
     <div className={styles.two}>
       <section>
-        <h2>A proof you were handed</h2>
+        <h2>Verify a proof</h2>
         <div className={styles.drop} data-over={over || undefined} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
           <Arcs size={64} person={false} />
-          <p>Drop it here, or give its path.</p>
+          <p>{files === undefined ? "Drop it here, or give its path." : file === null ? "Drop it here, or choose it." : file.name}</p>
         </div>
-        {dropped !== null && <Said tone="note">A browser does not tell where <code>{dropped}</code> lies. Give its path, or check it with <code>hermit-verify {dropped}</code>.</Said>}
-        <div className={host.pick === undefined ? undefined : styles.withbutton}>
+        {files !== undefined && <label>Proof to check <input type="file" accept=".zip" onChange={(event) => setFile(event.target.files?.[0] ?? null)} /></label>}
+        {files === undefined && <div className={host.pick === undefined ? undefined : styles.withbutton}>
           <TextField label="File or folder" mono value={path} placeholder="/home/you/Downloads/proof.zip" onChange={(event) => setPath(event.target.value)} />
           {host.pick !== undefined && <Button icon="folder" onClick={() => void host.pick?.("file").then((found) => found !== null && setPath(found))}>Choose</Button>}
-        </div>
-        <TextArea label="Keys you have from its owner" rows={3} value={trust} hint="PEM blocks, key ids or SSH fingerprints. A key that came with the file only shows that it is of one piece." onChange={(event) => setTrust(event.target.value)} />
+        </div>}
+        <TextArea label="Keys you have from its owner" rows={3} value={trust} hint="PEM blocks, key ids or SSH fingerprints. A key that came with the proof only shows that the file is intact." onChange={(event) => setTrust(event.target.value)} />
         <div className={styles.row}>
-          <Button look="person" loose because={path.trim() === "" ? "Name the file first" : verify.isPending ? "It is being read" : null} onClick={() => verify.mutate({ path: path.trim(), trust: keys })}>Check it</Button>
+          <Button look="person" loose because={unnamed ? "Name the file first" : verify.isPending || upload.isPending ? "Checking" : null} onClick={check}>Check it</Button>
         </div>
-        {verify.error !== null && <Failed error={verify.error} />}
+        {(upload.error ?? verify.error) !== null && <Failed error={(upload.error ?? verify.error) as Refused} />}
       </section>
       <section aria-live="polite">
         {verify.data === undefined ? (
-          <Empty title="Nothing was checked yet" small>Any changed byte, any missing or swapped event, and any signature by somebody else will be told here.</Empty>
+          <Empty title="Nothing checked yet" small>Hermit reports any changed byte, any missing or swapped event, and any foreign signature.</Empty>
         ) : <Told report={verify.data} />}
       </section>
     </div>
@@ -75,6 +88,7 @@ function Told({ report }: { report: Report }) {
         report.exported_at === null ? null : ["Exported", <Time key="at" at={report.exported_at} ago />],
         ...Object.entries(report.keys).map(([purpose, key]) => [capital(plain(purpose)), <span key={purpose}><Hash of={key} what="key id" /> {report.trusted.includes(purpose) ? "trusted" : "not trusted"}</span>] as const),
       ]} />
+      <Lines title="Signed by nobody you trust" lines={report.unvouched} />
       <Lines title="Proven" lines={report.proven} />
       <Lines title="Asserted, not proven" lines={report.asserted} />
       <Lines title="Not shown" lines={report.not_shown} />

@@ -34,10 +34,10 @@ export function Desktop() {
       <h2 id="desktop">This desktop</h2>
       <Facts wide rows={[
         row("tray", "Shows state and count; closing the window leaves Hermit working there"),
-        row("notifications", "Say what waits; none of them can allow anything"),
+        row("notifications", "Say what waits; they cannot approve anything"),
         row("actions", "Open the card, or deny"),
       ]} />
-      {host.openKeys !== undefined && <div><Button icon="key" onClick={() => void host.openKeys?.()}>Make or open your keys</Button></div>}
+      {host.openKeys !== undefined && <div><Button icon="key" onClick={() => void host.openKeys?.()}>Make or unlock your keys</Button></div>}
       {starts !== null && (
         <Check label="Start Hermit in the tray when I log in" checked={starts} onChange={(event) => void host.autostart?.(event.target.checked).then(setStarts, () => undefined)} />
       )}

@@ -1,25 +1,29 @@
 // Models are looked for when a person asks, and not before; a key never passes through the window.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { render, screen } from "@testing-library/react";
+import { render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { HostProvider, makeQueryClient } from "~/ipc/client";
-import type { Found } from "~/ipc/generated/models";
+import type { Asked, Found } from "~/ipc/generated/models";
 import { scene } from "~/test/scene";
 import { seriousFindings } from "~/test/show";
 import { Models } from "./Models";
 
 const address = "openai:http://127.0.0.1:11434/v1#qwen2.5-coder";
+const asked: Asked = { address, context: 32_768, output: 4096, from: "the server says so", temperature: "0", mode: "auto", tools: "all", price: null, without: ["seed"] };
+const away: Asked = {
+  ...asked, address: "openai:https://models.example.org/v1#big", price: { input: "2.5", output: "10", from: "its server says so" }, without: [],
+};
 const found: Found = {
   servers: [
-    { name: "Ollama", url: "http://127.0.0.1:11434/v1", models: [{ id: "qwen2.5-coder", address }], trouble: null },
+    { name: "Ollama", url: "http://127.0.0.1:11434/v1", models: [{ id: "qwen2.5-coder", address, asked }], trouble: null },
     { name: "vLLM", url: "http://127.0.0.1:8000/v1", models: [], trouble: "it wants a key before it lists its models" },
   ],
-  looked: [11434, 8080, 8000, 8081], standard: null, providers: [{ url: "https://models.example.org/v1", secret: "away", kept: false }],
+  looked: [11434, 8080, 8000, 8081], standard: null, providers: [{ url: "https://models.example.org/v1", secret: "away", kept: false }], set: [away],
 };
 
 function shown() {
-  const host = scene({ "models.find": found, "models.standard": { standard: address } }, "window");
+  const host = scene({ "models.find": found, "models.standard": { standard: address }, "models.set": asked }, "window");
   render(<HostProvider value={host}><QueryClientProvider client={makeQueryClient()}><Models /></QueryClientProvider></HostProvider>);
   return { host, user: userEvent.setup() };
 }
@@ -33,9 +37,48 @@ test("nothing is looked for until a person asks; what is found can become the st
   expect(host.asked.find((one) => one.name === "models.find")?.params).toEqual({ ports: [8081] });
   await screen.findByText("It wants a key before it lists its models.");
   await screen.findByText(/is missing/);
-  await user.click(screen.getByRole("button", { name: "Use qwen2.5-coder as the standard" }));
+  await user.click(screen.getByRole("button", { name: "Use qwen2.5-coder by default" }));
   expect(host.asked.find((one) => one.name === "models.standard")?.params).toEqual({ address });
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("how a model is asked is changed in its fields, and only what was changed is sent", async () => {
+  const { host, user } = shown();
+  await user.click(screen.getByRole("button", { name: "Look for models" }));
+  expect(await screen.findAllByText(/Context 32,768, output 4,096 \(the server says so\), temperature 0, all tools/)).toHaveLength(2);
+  screen.getByText("openai:https://models.example.org/v1#big");
+  await user.click(screen.getByRole("button", { name: `Change how ${address} is asked` }));
+  screen.getByText(/Its server refuses: seed/);
+  const output = screen.getByLabelText("Output, tokens");
+  await user.clear(output);
+  await user.type(output, "8k");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(host.times("models.set")).toBe(0);
+  await user.clear(output);
+  await user.type(output, "8192");
+  await user.clear(screen.getByLabelText("Temperature"));
+  await user.type(screen.getByLabelText("Temperature"), "own");
+  await user.selectOptions(screen.getByLabelText("Tools"), "few");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(screen.getAllByText(/Context 32,768/)).toHaveLength(2));
+  expect(host.asked.find((one) => one.name === "models.set")?.params).toEqual({ address, output: 8192, temperature: "own", tools: "few" });
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a price is shown with where it is known from, and a person's own goes before it", async () => {
+  const { host, user } = shown();
+  await user.click(screen.getByRole("button", { name: "Look for models" }));
+  await screen.findByText(/\$2\.5 in and \$10 out for a million tokens \(its server says so\)/);
+  await user.click(screen.getByRole("button", { name: `Change how ${away.address} is asked` }));
+  const input = screen.getByLabelText("Price of input, $");
+  await user.clear(input);
+  await user.type(input, "2,5");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(host.times("models.set")).toBe(0);
+  await user.clear(input);
+  await user.type(input, "1.75");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(host.asked.find((one) => one.name === "models.set")?.params).toEqual({ address: away.address, price_in: "1.75" });
 });
 
 test("where there is no window for keys, the way to the terminal is shown, and no field takes a key", () => {

@@ -1,15 +1,16 @@
-// Models that run on this machine, looked for when a person asks; and servers elsewhere that have a key.
+// Models that run on this machine, looked for when a person asks; how each is asked; and servers elsewhere that have a key.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Copyable } from "~/features/approvals/Card";
 import { count } from "~/features/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
-import type { Found, Server } from "~/ipc/generated/models";
+import type { Asked, Found, Server } from "~/ipc/generated/models";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said, sentence } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { ModelForm, inWords } from "./ModelForm";
 import styles from "./Settings.module.css";
 
 /** Ports in what was typed: numbers, whatever stands between them. */
@@ -41,7 +42,7 @@ export function Models() {
       )}
       {standard.error !== null && <Failed error={standard.error} />}
       <h3>Keys for servers elsewhere</h3>
-      <p>A key sleeps beside your own keys, goes to its server alone, and never passes through this window.</p>
+      <p>Hermit stores such a key where your own keys are and sends it to its server only. You type it at a terminal or in the app's own window, never here.</p>
       {host.openProvider === undefined
         ? <Copyable text="hermit models add https://api.openai.com/v1 --secret openai" />
         : <div><Button icon="key" onClick={() => void host.openProvider?.()}>Give a server a key</Button></div>}
@@ -50,13 +51,22 @@ export function Models() {
 }
 
 function What({ found, choose }: { found: Found; choose: (address: string | null) => void }) {
+  const here = new Set(found.servers.flatMap((server) => server.models.map((model) => model.address)));
+  const others = found.set.filter((asked) => !here.has(asked.address));
   return (
     <>
-      {found.servers.length === 0 && <Said tone="note">No server of models answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port.</Said>}
+      {found.servers.length === 0 && <Said tone="note">No model server answers here, at {count(found.looked.length, "port")}: {found.looked.join(", ")}. Start Ollama, llama.cpp, LM Studio or vLLM, or name its port.</Said>}
       {found.servers.map((server) => <Serving key={server.url} server={server} standard={found.standard} choose={choose} />)}
       <p className={styles.standard}>
-        {found.standard === null ? "No standard model: each task names its own." : <>The standard is <code><Words of={found.standard} /></code> <Button onClick={() => choose(null)}>Have none</Button></>}
+        {found.standard === null ? "No default model: each task names its own." : <>The default model is <code><Words of={found.standard} /></code> <Button onClick={() => choose(null)}>Use none</Button></>}
       </p>
+      {others.length > 0 && (
+        <ul className={styles.models} aria-label="Other models that are set up">
+          {others.map((asked) => (
+            <li key={asked.address}><Mark name="idle" /><div><code><Words of={asked.address} /></code><How asked={asked} /></div></li>
+          ))}
+        </ul>
+      )}
       {found.providers.length > 0 && (
         <ul className={styles.models} aria-label="Servers with a key">
           {found.providers.map((one) => (
@@ -71,6 +81,14 @@ function What({ found, choose }: { found: Found; choose: (address: string | null
   );
 }
 
+/** How a model is asked, and a way to change it. */
+function How({ asked }: { asked: Asked | null }) {
+  const [isOpen, setOpen] = useState(false);
+  if (asked === null) return null;
+  if (isOpen) return <ModelForm asked={asked} close={() => setOpen(false)} />;
+  return <small><Words of={inWords(asked)} /> <Button look="link" aria-label={`Change how ${asked.address} is asked`} onClick={() => setOpen(true)}>Change</Button></small>;
+}
+
 function Serving({ server, standard, choose }: { server: Server; standard: string | null; choose: (address: string) => void }) {
   return (
     <div className={styles.serving}>
@@ -80,8 +98,8 @@ function Serving({ server, standard, choose }: { server: Server; standard: strin
         {server.models.map((model) => (
           <li key={model.address}>
             <Mark name={standard === model.address ? "done" : "idle"} />
-            <code><Words of={model.id} /></code>
-            {standard === model.address ? <span>the standard</span> : <Button aria-label={`Use ${model.id} as the standard`} onClick={() => choose(model.address)}>Use as the standard</Button>}
+            <div><code><Words of={model.id} /></code><How asked={model.asked} /></div>
+            {standard === model.address ? <span>default</span> : <Button aria-label={`Use ${model.id} by default`} onClick={() => choose(model.address)}>Use by default</Button>}
           </li>
         ))}
       </ul>

@@ -24,29 +24,29 @@ function shown(answers: Parameters<typeof scene>[0]) {
 
 test("nothing is looked for until a person asks, and what goes is exactly what was shown", async () => {
   const { host, user } = shown({ "artifacts.garbage": plan, "artifacts.collect": { ...plan, dry_run: false, lists: ["art_1"] } });
-  await screen.findByText(/the same parts are kept once/);
+  await screen.findByText(/equal parts are stored once/);
   expect(host.times("artifacts.garbage")).toBe(0);
-  await user.click(screen.getByRole("button", { name: "See what may go" }));
+  await user.click(screen.getByRole("button", { name: "Free up space…" }));
   await screen.findByText("model request");
   expect(host.times("artifacts.collect")).toBe(0);
   expect(await seriousFindings()).toEqual([]);
-  await user.click(screen.getByRole("button", { name: "Remove 12 contents" }));
-  await screen.findByText(/12 contents went/);
+  await user.click(screen.getByRole("button", { name: "Delete 12 contents" }));
+  await screen.findByText(/12 contents deleted/);
   expect(host.asked.find((one) => one.name === "artifacts.collect")?.params).toEqual({ plan: plan.plan });
-  expect(screen.queryByRole("button", { name: "Remove 12 contents" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Delete 12 contents" })).toBeNull();
 });
 
 test("where nothing may go there is nothing to press", async () => {
   const { user } = shown({ "artifacts.garbage": { ...plan, artifacts: 0, orphans: 0, by_kind: [] } });
-  await user.click(screen.getByRole("button", { name: "See what may go" }));
-  await screen.findByText(/Nothing may go/);
-  expect(screen.queryByRole("button", { name: /Remove/ })).toBeNull();
+  await user.click(screen.getByRole("button", { name: "Free up space…" }));
+  await screen.findByText(/Nothing can be deleted now/);
+  expect(screen.queryByRole("button", { name: /Delete/ })).toBeNull();
 });
 
 test("what changed since it was shown is told, and nothing went", async () => {
   const { user } = shown({ "artifacts.garbage": plan, "artifacts.collect": () => { throw new Refused({ code: "conflict", message: "what would go is no longer what was shown; look at it again" }); } });
-  await user.click(screen.getByRole("button", { name: "See what may go" }));
-  await user.click(await screen.findByRole("button", { name: "Remove 12 contents" }));
+  await user.click(screen.getByRole("button", { name: "Free up space…" }));
+  await user.click(await screen.findByRole("button", { name: "Delete 12 contents" }));
   await screen.findByText(/no longer what was shown/i);
-  expect(screen.queryByText(/contents went/)).toBeNull();
+  expect(screen.queryByText(/contents deleted/)).toBeNull();
 });

@@ -22,12 +22,12 @@ export function Room() {
   };
   return (
     <section aria-labelledby="room">
-      <h2 id="room">Room</h2>
-      <Answer asked={weight} what="how much room content takes">{(found) => <Size of={found} />}</Answer>
-      <p>What no receipt leads to may go, a month after its task has ended: mostly what was sent to models. Everything that was done can still be undone, explained and proven.</p>
-      <div><Button because={plan.isFetching ? "Looking" : null} onClick={look}>{plan.isFetching ? "Looking" : "See what may go"}</Button></div>
+      <h2 id="room">Storage</h2>
+      <Answer asked={weight} what="how much storage content takes">{(found) => <Size of={found} />}</Answer>
+      <p>Hermit can delete content that no receipt needs, one month after its task ended: mostly what was sent to models. Everything that was done can still be undone, explained and proven.</p>
+      <div><Button because={plan.isFetching ? "Looking" : null} onClick={look}>{plan.isFetching ? "Looking" : "Free up space…"}</Button></div>
       {looking && collect.data === undefined && (
-        <Answer asked={plan} what="what may go">
+        <Answer asked={plan} what="what can be deleted">
           {(found) => <Plan of={found} busy={collect.isPending} go={() => collect.mutate({ plan: found.plan }, { onSuccess: () => setLooking(false) })} />}
         </Answer>
       )}
@@ -40,11 +40,11 @@ export function Room() {
 function Size({ of }: { of: Weighed }) {
   return (
     <>
-      <Meter label="Room that content takes" used={of.disk_bytes} of={of.quota_bytes} />
+      <Meter label="Storage that content takes" used={of.disk_bytes} of={of.quota_bytes} />
       <Facts wide rows={[
-        ["On disk", `${bytes(of.disk_bytes)} in ${count(of.files, "file")}; Hermit asks for room from ${bytes(of.quota_bytes)} on`],
+        ["On disk", `${bytes(of.disk_bytes)} in ${count(of.files, "file")}; Hermit warns you at ${bytes(of.quota_bytes)}`],
         ["Content", `${count(of.contents, "content")}, ${bytes(of.content_bytes)}`],
-        of.saved_bytes === 0 ? null : ["Saved", `${bytes(of.saved_bytes)}: the same parts are kept once`],
+        of.saved_bytes === 0 ? null : ["Saved", `${bytes(of.saved_bytes)}: equal parts are stored once`],
       ]} />
     </>
   );
@@ -52,17 +52,17 @@ function Size({ of }: { of: Weighed }) {
 
 function Plan({ of, busy, go }: { of: Collected; busy: boolean; go: () => void }) {
   if (of.artifacts === 0 && of.orphans === 0) {
-    return <Said tone="note">Nothing may go: a receipt leads to everything, or its time has not come.</Said>;
+    return <Said tone="note">Nothing can be deleted now: receipts need it, or its month is not over.</Said>;
   }
   return (
     <>
-      <ul className={styles.models} aria-label="What would go">
+      <ul className={styles.models} aria-label="What would be deleted">
         {of.by_kind.map((kind) => <li key={kind.kind}><span /><span>{plain(kind.kind)}</span><span>{kind.artifacts}, {bytes(kind.bytes)}</span></li>)}
-        {of.orphans > 0 && <li><span /><span>left by work that was broken off, named by nothing</span><span>{of.orphans}</span></li>}
+        {of.orphans > 0 && <li><span /><span>left by interrupted work, used by nothing</span><span>{of.orphans}</span></li>}
       </ul>
-      <p>{count(of.artifacts, "content")} of {bytes(of.bytes)} would go, and {bytes(of.disk_bytes)} come back to the disk. {count(of.kept, "content")} stay. A signed list says what went; it does not come back.</p>
+      <p>{count(of.artifacts, "content")} of {bytes(of.bytes)} would be deleted for good, which frees {bytes(of.disk_bytes)}. {count(of.kept, "content")} stay. A signed list records what was deleted.</p>
       <Copyable text="hermit artifacts keep ARTIFACT" />
-      <div><Button look="danger" because={busy ? "Being removed" : null} onClick={go}>Remove {count(of.artifacts, "content")}</Button></div>
+      <div><Button look="danger" because={busy ? "Deleting" : null} onClick={go}>Delete {count(of.artifacts, "content")}</Button></div>
     </>
   );
 }
@@ -70,8 +70,8 @@ function Plan({ of, busy, go }: { of: Collected; busy: boolean; go: () => void }
 function Went({ told }: { told: Collected }) {
   return (
     <Said tone={told.unreadable > 0 ? "failed" : "done"}>
-      {count(told.artifacts, "content")} went, {bytes(told.disk_bytes)} came back to the disk.
-      {told.unreadable > 0 && ` The lists of ${told.unreadable} are damaged, so no part of large content went; restore them from a backup.`}
+      {count(told.artifacts, "content")} deleted, {bytes(told.disk_bytes)} freed.
+      {told.unreadable > 0 && ` The lists of ${told.unreadable} are damaged, so no part of large content was deleted; restore them from a backup.`}
     </Said>
   );
 }

@@ -2,12 +2,15 @@
 import { useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
 import { Models } from "./Models";
+import { Notifications } from "./Notifications";
 import { Room } from "./Room";
+import { KeysHere } from "~/features/keys/PageKeys";
 import { Screen } from "~/app/Screen";
 import { contrast, setContrast, setTheme, theme } from "~/app/theme";
 import { Copyable } from "~/features/approvals/Card";
 import { capital, count, plain } from "~/features/words";
-import { useAct, useAsk, useHost, useLink } from "~/ipc/client";
+import type { Files } from "~/host/host";
+import { useAct, useAsk, useHost, useLink, useMake } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { TextField } from "~/primitives/Field";
@@ -21,14 +24,16 @@ import styles from "./Settings.module.css";
 
 export function Settings() {
   return (
-    <Screen title="Settings" sub={<span>What is found here, and how it is set up</span>}>
+    <Screen title="Settings" sub={<span>This machine, keys, models and storage</span>}>
       <div className={styles.settings}>
         <div>
           <Machine />
         </div>
         <div>
           <Look />
+          <Notifications />
           <Desktop />
+          <KeysHere />
           <Models />
           <Store />
           <Room />
@@ -77,7 +82,7 @@ function Store() {
             ["Folder", <code key="dir">{at.dir}</code>],
             ["Identifier", <Hash key="id" of={at.store_id} what="store" />],
             ["Version", at.version],
-            ["Held by", at.held_by === null ? "Nobody" : <>process {at.held_by.pid}, <Time at={at.held_by.since} ago /></>],
+            ["Used by", at.held_by === null ? "No process" : <>process {at.held_by.pid}, <Time at={at.held_by.since} ago /></>],
             ["This window", `${host.kind === "tauri" ? "in the app" : "in a browser"}, ${link === "live" ? "live" : link === "lost" ? "not live, trying again" : "opening"}`],
           ]} />
         )}
@@ -87,6 +92,25 @@ function Store() {
 }
 
 function Copies() {
+  const { files } = useHost();
+  return files === undefined ? <CopiesHere /> : <CopyDown files={files} />;
+}
+
+/** In a browser a copy is downloaded; it is put back at a terminal. */
+function CopyDown({ files }: { files: Files }) {
+  const backup = useMake("store.backup");
+  return (
+    <section aria-labelledby="copies">
+      <h2 id="copies">Backup and restore</h2>
+      <p>One file with everything that was said and done. To restore it, unzip it and run <code>hermit restore</code>.</p>
+      <div><Button because={backup.isPending ? "Copying" : null} onClick={() => backup.mutate(() => files.download("store.backup", {}, "hermit-backup.zip"))}>Download a backup</Button></div>
+      {backup.data !== undefined && <Said tone="done">{count(backup.data.files, "file")}, {bytes(backup.data.byte_size)}, fingerprint <Hash of={backup.data.manifest_sha256} /></Said>}
+      {backup.error !== null && <Failed error={backup.error} />}
+    </section>
+  );
+}
+
+function CopiesHere() {
   const backup = useAct("store.backup");
   const restore = useAct("store.restore");
   const [to, setTo] = useState("");
@@ -96,15 +120,15 @@ function Copies() {
     <section aria-labelledby="copies">
       <h2 id="copies">Backup and restore</h2>
       <div className={styles.line}>
-        <TextField label="Copy the store into" mono value={to} placeholder="/backup/hermit-2026-11" hint="A new folder. It may be in use meanwhile." onChange={(event) => setTo(event.target.value)} />
-        <Button because={to.trim() === "" ? "Say where to" : backup.isPending ? "Being copied" : null} onClick={() => backup.mutate({ to: to.trim() })}>Back up</Button>
+        <TextField label="Back up to" mono value={to} placeholder="/backup/hermit-2026-11" hint="A new folder. You can keep working meanwhile." onChange={(event) => setTo(event.target.value)} />
+        <Button because={to.trim() === "" ? "Name the folder first" : backup.isPending ? "Copying" : null} onClick={() => backup.mutate({ to: to.trim() })}>Back up</Button>
       </div>
-      {backup.data !== undefined && <Said tone="done">{count(backup.data.files, "file")}, {bytes(backup.data.byte_size)}, named by <Hash of={backup.data.manifest_sha256} /></Said>}
+      {backup.data !== undefined && <Said tone="done">{count(backup.data.files, "file")}, {bytes(backup.data.byte_size)}, fingerprint <Hash of={backup.data.manifest_sha256} /></Said>}
       {backup.error !== null && <Failed error={backup.error} />}
       <div className={styles.line3}>
-        <TextField label="Put a copy back from" mono value={from} onChange={(event) => setFrom(event.target.value)} />
-        <TextField label="into an empty folder" mono value={into} onChange={(event) => setInto(event.target.value)} />
-        <Button because={from.trim() === "" || into.trim() === "" ? "Name both folders" : restore.isPending ? "Being put back and checked" : null} onClick={() => restore.mutate({ from: from.trim(), to: into.trim() })}>Restore</Button>
+        <TextField label="Restore from" mono value={from} onChange={(event) => setFrom(event.target.value)} />
+        <TextField label="To an empty folder" mono value={into} onChange={(event) => setInto(event.target.value)} />
+        <Button because={from.trim() === "" || into.trim() === "" ? "Name both folders" : restore.isPending ? "Restoring and checking" : null} onClick={() => restore.mutate({ from: from.trim(), to: into.trim() })}>Restore</Button>
       </div>
       {restore.data !== undefined && <Said tone="done">{capital(restore.data.verdict)}: {restore.data.reason}. Use it with <code>HERMIT_HOME={restore.data.to}</code>.</Said>}
       {restore.error !== null && <Failed error={restore.error} />}
@@ -122,12 +146,12 @@ function Look() {
   const tell = () => listeners.forEach((heard) => heard());
   return (
     <section aria-labelledby="look">
-      <h2 id="look">How it looks</h2>
+      <h2 id="look">Appearance</h2>
       <div className={styles.pair}>
         <span>Theme</span>
-        <Segmented label="Theme" value={theme()} onChange={(next) => { setTheme(next); tell(); }} options={[{ value: "system", label: "As the system" }, { value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} />
+        <Segmented label="Theme" value={theme()} onChange={(next) => { setTheme(next); tell(); }} options={[{ value: "system", label: "System" }, { value: "light", label: "Light" }, { value: "dark", label: "Dark" }]} />
         <span>Contrast</span>
-        <Segmented label="Contrast" value={contrast()} onChange={(next) => { setContrast(next); tell(); }} options={[{ value: "system", label: "As the system" }, { value: "more", label: "More" }, { value: "standard", label: "Standard" }]} />
+        <Segmented label="Contrast" value={contrast()} onChange={(next) => { setContrast(next); tell(); }} options={[{ value: "system", label: "System" }, { value: "more", label: "More" }, { value: "standard", label: "Standard" }]} />
       </div>
     </section>
   );
@@ -143,8 +167,8 @@ function Diagnostics() {
   return (
     <section aria-labelledby="diagnostics">
       <h2 id="diagnostics">Diagnostics</h2>
-      <p>Facts about machine and store, for somebody who helps you. No goals, no paths of yours but the store's, no secrets. Read it before you send it.</p>
-      <div><Button aria-expanded={shown} onClick={() => setShown(!shown)}>{shown ? "Hide" : "Show"} the bundle</Button></div>
+      <p>Facts about this machine and store for somebody who helps you. They hold no goals, no secrets, and no path but the store's. Read them before you send them.</p>
+      <div><Button aria-expanded={shown} onClick={() => setShown(!shown)}>{shown ? "Hide" : "Show"} diagnostics</Button></div>
       {shown && <pre className={styles.bundle}>{text}</pre>}
       <Copyable text="hermit doctor --json" />
     </section>

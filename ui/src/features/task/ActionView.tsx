@@ -1,4 +1,4 @@
-import { capital, plain, result, said, verdict } from "~/features/words";
+import { capital, className, plain, result, said, verdict } from "~/features/words";
 import type { Action } from "~/ipc/generated/task";
 import { Copyable } from "~/features/approvals/Card";
 import { Overrule } from "~/features/approvals/Overrule";
@@ -14,7 +14,7 @@ import { type See, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
 export function ActionView({ action, onSee }: { action: Action | undefined; onSee: (see: See) => void }) {
-  if (action === undefined) return <Empty title="This action is not listed" small>It is in the events still.</Empty>;
+  if (action === undefined) return <Empty title="This action is not listed" small>Its events are still in the timeline.</Empty>;
   const judged = action.verdict === null ? null : verdict(action.verdict);
   const came = action.result === null ? null : result(action.result);
   const receipt = action.receipt_id;
@@ -23,17 +23,17 @@ export function ActionView({ action, onSee }: { action: Action | undefined; onSe
     <>
       <div className={styles.heading}>{action.risk !== null && <RiskTag risk={action.risk} />}<h3><Words of={capital(said(action.summary))} /></h3></div>
       <Facts ruled rows={[
-        ["Class", plain(action.class)],
+        ["Kind", capital(className(action.class))],
         ["Proposed", <><Time at={action.requested_at} ago /> with <code>{action.tool}</code></>],
         ["Policy said", judged === null ? "Nothing yet" : <StateWord key="verdict" tone={judged.tone} mark={judged.mark}>{judged.word}</StateWord>],
         action.instead_of === null ? null : ["Done instead of", <Hash key="asked" of={action.instead_of} what="identifier" />],
         action.instead_rules === null ? null : ["Because of", plain(action.instead_rules)],
         approval === null ? null : ["You", <button key="approval" type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval })}>the card</button>],
         action.grant_id === null ? null : ["Grant", <Hash key="grant" of={action.grant_id} what="grant" />],
-        ["Walls", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],
-        ["It is", action.verdict === "deny" || action.result === "denied" ? "Refused, and was never begun" : capital(plain(action.state))],
-        came === null ? null : ["It came to", <StateWord key="came" tone={came.tone} mark={came.mark}>{came.word}</StateWord>],
-        action.trouble === null ? null : ["Trouble", <Words key="trouble" of={said(action.trouble)} />],
+        ["Sandbox", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],
+        ["Status", action.verdict === "deny" || action.result === "denied" ? "Refused, never started" : capital(plain(action.state))],
+        came === null ? null : ["Result", <StateWord key="came" tone={came.tone} mark={came.mark}>{came.word}</StateWord>],
+        action.trouble === null ? null : ["Problem", <Words key="trouble" of={said(action.trouble)} />],
         receipt === null ? null : ["Receipt", <button key="receipt" type="button" className={styles.cite} onClick={() => onSee({ kind: "receipt", id: receipt })}>{shortReceipt(receipt)}</button>],
         ["Request", <Hash key="id" of={action.action_request_id} what="identifier" />],
       ]} />
@@ -47,7 +47,7 @@ function Denied({ act }: { act: string }) {
   const host = useHost();
   return (
     <div className={styles.denied}>
-      <p>Policy refused this. You may override it for this one act, with your reason: then you are asked about it, at critical risk.</p>
+      <p>Policy refused this. You can override it for this one action and give your reason; you are then asked about it, at critical risk.</p>
       {host.pen !== undefined ? <Overrule act={act} pen={host.pen} /> : host.openOverride === undefined
         ? <Copyable text={`hermit policy override ${act} --reason "..."`} />
         : <Button onClick={() => void host.openOverride?.(act)}>Override</Button>}

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
-import { diffFiles } from "~/features/approvals/files";
+import { Card } from "~/features/approvals/Card";
+import { ChangeList, useChanges } from "~/features/approvals/ChangeList";
 import { capital, plain, said } from "~/features/words";
 import { useAsk } from "~/ipc/client";
-import { FileDiff } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Answer } from "~/primitives/States";
@@ -13,25 +13,27 @@ import styles from "./Task.module.css";
 
 export function ApprovalView({ id }: { id: string }) {
   const asked = useAsk("approvals.show", { approval: id });
-  const changes = useAsk("changes.show", { of: id });
+  const changes = useChanges(id);
   return (
     <Answer asked={asked} what="the approval">
       {(approval) => {
         const { row } = approval;
+        // What waits is decided where it is seen, with all that stands on its card.
+        if (row.status === "pending") return <Card id={id} stacked />;
         return (
           <>
             <div className={styles.heading}><RiskTag risk={row.risk} /><h3><Words of={capital(approval.title)} /></h3></div>
             <Facts ruled rows={[
-              ["It is", row.status === "pending" ? <>Waiting for you, lapses <Time at={row.expires_at} /></> : <>{capital(plain(row.status))}{row.surface !== null && ` on ${plain(row.surface)}`}</>],
+              ["Status", <>{capital(plain(row.status))}{row.surface !== null && ` on ${plain(row.surface)}`}</>],
               ["Asked", <Time key="asked" at={row.requested_at} ago />],
               row.resolved_at === null ? null : ["Answered", <Time key="answered" at={row.resolved_at} ago />],
               row.feedback === null ? null : ["Your words", <Words key="words" of={said(row.feedback)} />],
               ["Packet", <Hash key="packet" of={approval.packet_sha256} />],
               ["Key", approval.approval_keyid === null ? "None" : <Hash key="key" of={approval.approval_keyid} />],
             ]} />
-            <p className={styles.review}><Link to="/" search={{ at: id }}>{row.status === "pending" ? "Review the whole card" : "See the card as it was"}</Link></p>
+            <p className={styles.review}><Link to="/" search={{ at: id }}>See the card as it was</Link></p>
             <Answer asked={changes} what="the changes" lines={3}>
-              {(found) => diffFiles(found).map((file) => <FileDiff key={`${file.op}:${file.path}`} file={file} />)}
+              {(found) => <ChangeList of={id} first={found} />}
             </Answer>
           </>
         );

@@ -1,6 +1,6 @@
-// What was said. Words of a model are claims: the last ones cite receipts, or are marked.
-import { Link } from "@tanstack/react-router";
-import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
+// What was said and done. Words of a model are never proven; what was done is told apart from them, with its receipt.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
 import { useAct, useDraft } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
@@ -26,7 +26,10 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   const log = useRef<HTMLDivElement>(null);
   const draft = useDraft(task.row.task_id);
   const [shown, setShown] = useState(TAIL);
-  const before = Math.max(0, story.messages.length - shown);
+  const agent = agentOf(task);
+  // Between its first word and its last a playbook says only what it proposes, which stands there as what was done.
+  const messages = useMemo(() => story.messages.filter((message) => agent === "Model" || message.who !== "agent" || message.final), [story.messages, agent]);
+  const before = Math.max(0, messages.length - shown);
   // What a person looks at stays where it is while earlier words come in above it.
   const below = useRef<number | null>(null);
   useLayoutEffect(() => {
@@ -40,26 +43,21 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   useEffect(() => {
     // Newer browsers answer with a promise, which is no clean-up.
     void end.current?.scrollIntoView({ block: "end" });
-  }, [story.messages.length, draft]);
+  }, [messages.length, draft]);
   return (
     <section className={styles.column} aria-label="Conversation">
       <header><h2>Conversation</h2><span title={task.reasoner}>{task.reasoner}</span></header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
-        <p className={styles.origin}><Icon name="folder" size={14} />From {task.channel}: {said(task.workspace, "no folder")}</p>
+        <p className={styles.origin}><Icon name="folder" size={14} />Started {task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         <Answer asked={events} what="the conversation">
           {() => (
             <>
               {before > 0 && <Button look="link" onClick={earlier}>{many(before)} earlier</Button>}
-              {story.messages.slice(before).map((message) => <Said key={message.key} message={message} ended={task.row.ended_at !== null} see={see} />)}
+              {messages.slice(before).map((message) => <Said key={message.key} message={message} agent={agent} see={see} />)}
             </>
           )}
         </Answer>
-        {live && draft !== "" && (
-          <div className={styles.message} aria-busy="true">
-            <div className={styles.who}><b>Hermit</b> writing</div>
-            <p><Words of={draft} /></p>
-          </div>
-        )}
+        {live && task.row.run_status === "running" && <Working task={task} draft={draft} />}
         <div ref={end} />
       </div>
       <Composer task={task} live={live} />
@@ -67,7 +65,42 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   );
 });
 
-function Said({ message, ended, see }: { message: Message; ended: boolean; see: (see: See) => void }) {
+/** Who proposes, as it is called on the screen. */
+function agentOf(task: Task): "Model" | "Playbook" | "Hermit" {
+  if (task.reasoner.startsWith("playbook")) return "Playbook";
+  return task.reasoner.startsWith("rollback") ? "Hermit" : "Model";
+}
+
+/** What it is doing now: for how long, and the words as they come. */
+function Working({ task, draft }: { task: Task; draft: string }) {
+  const agent = agentOf(task);
+  const now = useNow();
+  const started = task.attempts.at(-1)?.started_at ?? task.row.created_at;
+  // A model that answers in the form of a request has no words to read along.
+  const isWords = draft !== "" && !/^\s*(```|[{[])/.test(draft);
+  return (
+    <div className={styles.message} aria-busy="true">
+      <div className={styles.who}><Mark name="running" size={11} /><b>{agent}</b>{isWords ? "writing" : draft === "" ? "working" : "choosing the next action"}<span>{elapsed(now - started)}</span></div>
+      {isWords && <p><Words of={draft} /></p>}
+    </div>
+  );
+}
+
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+function elapsed(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  return s < 60 ? `${s} s` : s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
+
+function Said({ message, agent, see }: { message: Message; agent: string; see: (see: See) => void }) {
   if (message.who === "asks") {
     return (
       <div className={styles.asks}>
@@ -77,50 +110,76 @@ function Said({ message, ended, see }: { message: Message; ended: boolean; see: 
       </div>
     );
   }
+  const receipts = message.receipts.map((id) => (
+    <button key={id} type="button" className={styles.cite} title={`Receipt ${id}`} onClick={() => see({ kind: "receipt", id })}>{shortReceipt(id)}</button>
+  ));
+  if (message.who === "did") {
+    return (
+      <p className={styles.did} data-tone={message.tone}>
+        <Mark name={message.tone === "failed" ? "failed" : message.tone === "unknown" ? "unknown" : message.tone === "running" ? "low" : "done"} size={11} />
+        <span><Prose of={message.text} />{message.many > 1 && ` and ${many(message.many - 1)} more`}{receipts}</span>
+      </p>
+    );
+  }
+  const isClaim = message.who === "agent" && agent === "Model" && message.final;
   return (
     <div className={styles.message} data-who={message.who}>
-      <div className={styles.who}><b>{message.who === "you" ? "You" : "Hermit"}</b><Time at={message.at} clock /></div>
-      <p>
-        <Prose of={message.text} />
-        {message.receipts.map((id) => (
-          <button key={id} type="button" className={styles.cite} title={`Receipt ${id}`} onClick={() => see({ kind: "receipt", id })}>{shortReceipt(id)}</button>
-        ))}
-        {message.final && ended && message.receipts.length === 0 && <> <span title="These words cite no receipt"><Unverified /></span></>}
-      </p>
+      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && <span title="Nobody has checked these words. What was done is listed with its receipts."><Unverified>Not verified</Unverified></span>}</div>
+      <p><Prose of={message.text} /></p>
+      {message.final && (receipts.length > 0
+        ? <p className={styles.proven}>Done in this task, each with its receipt: {receipts}</p>
+        : isClaim && <p className={styles.proven}>Nothing was changed or sent in this task.</p>)}
     </div>
   );
 }
 
 /** When words are heard. The host knows the same three. */
 const MODES = [
-  { value: "steer", label: "Next turn", says: "Read at the next turn; what waits for a yes is asked anew" },
-  { value: "queue", label: "When done", says: "Read when it would else be done, behind what was queued before" },
-  { value: "stop_and_send", label: "Stop first", says: "What it is at ends, and it begins anew with your words" },
+  { value: "steer", label: "Add now", says: "The agent reads this next. What waits for you is asked again." },
+  { value: "queue", label: "Queue", says: "The agent reads this when it would otherwise be done." },
+  { value: "stop_and_send", label: "Interrupt", says: "The agent stops what it is doing and starts again with your words." },
 ] as const;
 
 function Composer({ task, live }: { task: Task; live: boolean }) {
   const note = useAct("task.note");
+  const say = useAct("conversations.say");
+  const navigate = useNavigate();
   const [mode, setMode] = useState<(typeof MODES)[number]["value"]>("steer");
   const [text, setText] = useState("");
   const ended = task.row.ended_at !== null;
-  const because = !live ? "You look at an earlier moment" : text.trim() === "" ? "Write something first" : null;
+  const because = !live ? "You are looking at an earlier moment" : text.trim() === "" ? "Write something first" : say.isPending || note.isPending ? "Sending" : null;
+  const follow = () => {
+    // A playbook hears no words: what follows it is a task for a model, in the same folder.
+    if (agentOf(task) !== "Model") {
+      void navigate({ to: "/tasks/new", search: { folder: said(task.workspace), goal: text.trim() } });
+      return;
+    }
+    say.mutate({ task: task.row.task_id, text: text.trim(), channel: "app" }, {
+      onSuccess: (made) => {
+        setText("");
+        if (made.task_id !== null) void navigate({ to: "/task/$id", params: { id: made.task_id } });
+      },
+    });
+  };
   const send = () => {
     if (because !== null) return;
-    note.mutate({ task: task.row.task_id, text: text.trim(), mode, channel: "app" }, { onSuccess: () => setText("") });
+    if (ended) follow();
+    else note.mutate({ task: task.row.task_id, text: text.trim(), mode, channel: "app" }, { onSuccess: () => setText("") });
   };
+  const failed = note.error ?? say.error;
   return (
     <div className={styles.composer}>
       <TextArea
-        label="Add to this task" hideLabel rows={2} placeholder={ended ? "This task has ended; try it again to go on" : "Add to this task"} disabled={ended}
+        label={ended ? "Continue with a follow-up" : "Message"} hideLabel rows={2} placeholder={ended ? "Ask for something next. The follow-up knows how this task ended." : "Message the agent"}
         value={text} onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(); }}
       />
       <div className={styles.composing}>
         {!ended && <Segmented label="When it is read" value={mode} options={MODES} onChange={setMode} />}
-        <span>{ended ? "" : MODES.find((one) => one.value === mode)?.says}</span>
-        <Button because={ended ? "The task has ended" : because} onClick={send}>Send</Button>
+        <span>{ended ? "Starts a new task in the same folder." : MODES.find((one) => one.value === mode)?.says}</span>
+        <Button because={because} onClick={send}>{ended ? "Follow up" : "Send"}</Button>
       </div>
-      {note.error !== null && <Failed error={note.error} />}
+      {failed !== null && <Failed error={failed} />}
     </div>
   );
 }

@@ -29,7 +29,7 @@ export function Inspector({ task, events, see, onSee }: { task: Task; events: re
       <header>
         <Segmented<Tab>
           label="Details" value={tab} onChange={setTab}
-          options={[{ value: "chosen", label: "Chosen" }, { value: "sent", label: "Sent" }, { value: "files", label: "Files" }, { value: "state", label: "State" }]}
+          options={[{ value: "chosen", label: "Details" }, { value: "sent", label: "Sent to model" }, { value: "files", label: "Files" }, { value: "state", label: "Memory" }]}
         />
       </header>
       <div className={styles.inspector} tabIndex={0} role="region" aria-label="Details of what is chosen">
@@ -43,7 +43,7 @@ export function Inspector({ task, events, see, onSee }: { task: Task; events: re
 }
 
 function Chosen({ task, events, see, onSee }: { task: Task; events: readonly Event[]; see: See | null; onSee: (see: See) => void }) {
-  if (see === null) return <Empty title="Nothing is chosen" small>Choose something in the timeline to see everything behind it.</Empty>;
+  if (see === null) return <Empty title="Nothing selected" small>Select something in the timeline to see everything behind it.</Empty>;
   switch (see.kind) {
     case "receipt":
       return <ReceiptView key={see.id} id={see.id} task={task} onSee={onSee} />;

@@ -1,12 +1,13 @@
 // The nine questions of HK-21, answered from one receipt.
 import { Link, useNavigate } from "@tanstack/react-router";
-import { diffFiles } from "~/features/approvals/files";
+import { ChangeList, FEW, useChanges } from "~/features/approvals/ChangeList";
+import { diffFile } from "~/features/approvals/files";
 import { capital, count, plain, result, said, trust } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Explanation, Link as Thing, Receipt } from "~/ipc/generated/receipts";
 import type { Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
-import { FileDiff, tally } from "~/primitives/Diff";
+import { tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Icon } from "~/primitives/Icon";
@@ -19,7 +20,7 @@ import { record, word } from "./events";
 import styles from "./Task.module.css";
 
 export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee: (see: See) => void }) {
-  const asked = useAsk("receipts.show", { receipt: id });
+  const asked = useAsk("receipts.show", { receipt: id, brief: true });
   const why = useAsk("trace.explain", { subject: id });
   return (
     <Answer asked={asked} what="the receipt">
@@ -57,7 +58,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
   const denied = task.actions.filter((one) => one.verdict === "deny" || one.state === "denied");
   const verifiability = word(record(receipt.receipt)["verifiability"]);
   return [
-    ["Doing what", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, {said(row.summary)}, <Time at={row.issued_at} ago /></span>],
+    ["What", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, {said(row.summary)}, <Time at={row.issued_at} ago /></span>],
     ["Why", <span key="2">{why === undefined ? "…" : <Words of={goalOf(why, task)} />}</span>],
     ["On whose authority", <span key="3">
       {standing !== "" ? <Standing grant={standing} />
@@ -69,8 +70,8 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
       ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
     ["Sent to the model", why === undefined ? "…" : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "pack")}, the last <Hash of={pack.id} what="artifact" /></span>],
-    ["What was blocked", denied.length === 0 ? "Nothing of this task" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
-    ["What changed", <span key="7">{said(row.summary)}</span>],
+    ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
+    ["Result", <span key="7">{said(row.summary)}</span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
       : capital(plain(row.reversibility))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
@@ -109,19 +110,18 @@ function goalOf(why: Explanation, task: Task): string {
 }
 
 function Changed({ id }: { id: string }) {
-  const asked = useAsk("changes.show", { of: id });
+  const asked = useChanges(id);
   return (
-    <Answer asked={asked} what="the changes" lines={3} isEmpty={(changes) => changes.files.length === 0} empty={null}>
+    <Answer asked={asked} what="the changes" lines={3} isEmpty={(changes) => changes.total === 0} empty={null}>
       {(changes) => {
-        const files = diffFiles(changes);
-        const sum = tally(files);
+        const sum = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
         return (
           <div className={styles.changes}>
             <div className={styles.heading}>
               <h3>Changes</h3>
-              <span className={styles.faint}>{count(files.length, "file")}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
+              <span className={styles.faint}>{count(changes.total, "change")}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
             </div>
-            {files.map((file) => <FileDiff key={`${file.op}:${file.path}`} file={file} />)}
+            <ChangeList of={id} first={changes} />
           </div>
         );
       }}

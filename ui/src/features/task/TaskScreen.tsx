@@ -1,12 +1,12 @@
 // One task: what was said, what happened, and everything behind whatever is chosen; at any event of its life.
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { brief, cost, folderName, plain, run, said, tokens } from "~/features/words";
+import { brief, cost, folderName, profileName, run, said, tokens } from "~/features/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import type { Event } from "~/ipc/generated/task_events";
-import { Button } from "~/primitives/Button";
+import { Button, Segmented } from "~/primitives/Button";
 import { Meter } from "~/primitives/Facts";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, sentence } from "~/primitives/States";
@@ -33,6 +33,10 @@ export function TaskScreen({ id, chosen }: { id: string; chosen: string | undefi
   );
 }
 
+/** What is seen of a task where there is room for one part. */
+type Pane = "conversation" | "timeline" | "details";
+const PANES: readonly { value: Pane; label: string }[] = [{ value: "conversation", label: "Conversation" }, { value: "timeline", label: "Timeline" }, { value: "details", label: "Details" }];
+
 const NONE: readonly Event[] = [];
 
 function first(chosen: string | undefined, task: Task, events: readonly Event[]): See | null {
@@ -55,7 +59,13 @@ function first(chosen: string | undefined, task: Task, events: readonly Event[])
 function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const events = useEvents(task.row.task_id);
   const [until, setUntil] = useState<number | null>(null);
-  const [see, setSee] = useState<See | null>(null);
+  const [see, setChosen] = useState<See | null>(null);
+  const [pane, setPane] = useState<Pane>("conversation");
+  // Where one part is seen at a time, choosing something leads to what is behind it.
+  const setSee = useCallback((to: See) => {
+    setChosen(to);
+    setPane("details");
+  }, []);
   const all = events.data ?? NONE;
   const shown = useMemo(() => see ?? first(chosen, task, all), [see, chosen, task, all]);
   const whole = useMemo(() => story(all), [all]);
@@ -70,7 +80,10 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
           <Mark name="unknown" /> Interrupted. It should be at work and nobody works on it: what you see ends with event {task.last_seq}, at <Time at={task.row.updated_at} />.
         </p>
       )}
-      <div className={styles.columns}>
+      <div className={styles.panes}>
+        <Segmented<Pane> label="Part of the task" value={pane} options={PANES} onChange={setPane} />
+      </div>
+      <div className={styles.columns} data-pane={pane}>
         <Conversation task={task} story={beside} live={until === null} events={events} see={setSee} />
         <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />
         <Inspector task={task} events={all} see={shown} onSee={setSee} />
@@ -142,7 +155,7 @@ function Barred({ act }: { act: string }) {
   const rule = asked.data?.rules.find((one) => one.effect !== "permit") ?? asked.data?.rules[0];
   if (asked.data === undefined) return <span className={styles.faint}>Nothing was done</span>;
   return (
-    <span className={styles.faint} title={rule === undefined ? undefined : `Rule ${rule.name}, profile ${plain(asked.data.profile)}`}>
+    <span className={styles.faint} title={rule === undefined ? undefined : `Rule ${rule.name}, profile ${profileName(asked.data.profile)}`}>
       Nothing was done.{rule !== undefined && <> Rule <code>{rule.name}</code>:</>} {sentence(rule === undefined || rule.reason === "" ? "no rule permits it" : rule.reason)}
     </span>
   );

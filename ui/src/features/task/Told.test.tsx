@@ -2,7 +2,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { Receipt } from "~/ipc/generated/receipts";
-import { DONE, RECEIPT, changes, doneRow, doneTask, receipt, scene } from "~/test/scene";
+import { DONE, RECEIPT, changes, changesOf, doneRow, doneTask, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
 const GRANT = "grt_01a20000000070008000000000000011";
@@ -14,6 +14,41 @@ async function authority(): Promise<string> {
   await waitFor(() => expect(answer?.textContent).toMatch(/grant/));
   return (answer?.textContent ?? "").replaceAll(/\s+/g, " ");
 }
+
+test("words of a model are never proven: they are marked, and what was done stands apart with its receipts", async () => {
+  const lie = { ...doneTask, reasoner: "openai:qwen", summary: "I moved 7 files and e-mailed your team." };
+  show(scene({ "task.show": lie }), `/task/${DONE}`);
+  const log = within(await screen.findByRole("log"));
+  const claim = (await log.findByText("7 files were moved.")).closest("[data-who]") as HTMLElement;
+  expect(within(claim).getByText("Not verified")).toBeTruthy();
+  expect(within(claim).getByText("Model")).toBeTruthy();
+  expect(within(claim).getByText(/Done in this task, each with its receipt/).textContent).toMatch(/R-/);
+  expect(claim.querySelector("p button")?.closest("p")?.textContent).not.toMatch(/were moved/);
+});
+
+test("Hermit's own line and a playbook's carry no mark", async () => {
+  show(scene(), `/task/${DONE}`);
+  await (await screen.findByRole("log")).querySelector("p");
+  expect(within(screen.getByRole("log")).queryByText("Not verified")).toBeNull();
+});
+
+test("a task goes on after its end: the words become a task that follows it", async () => {
+  const host = scene({ "task.show": { ...doneTask, reasoner: "openai:qwen" }, "conversations.say": { message_id: "ing_1", resolution: "start_new_root", task_id: "task_01a2000000007000800000000000000a", candidates: [], rationale: "" } });
+  const { user, router } = show(host, `/task/${DONE}`);
+  await user.type(await screen.findByLabelText("Continue with a follow-up"), "and now the other folder");
+  await user.click(screen.getByRole("button", { name: "Follow up" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "conversations.say")?.params).toEqual({ task: DONE, text: "and now the other folder", channel: "app" }));
+  await waitFor(() => expect(router.state.location.pathname).toContain("task_01a2000000007000800000000000000a"));
+});
+
+test("after a playbook the words lead to a new task for a model, in the same folder", async () => {
+  const { user, router } = show(scene(), `/task/${DONE}`);
+  await user.type(await screen.findByLabelText("Continue with a follow-up"), "summarise it");
+  await user.click(screen.getByRole("button", { name: "Follow up" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/tasks/new"));
+  expect(((await screen.findByLabelText("Goal")) as HTMLTextAreaElement).value).toBe("summarise it");
+  expect((screen.getByLabelText(/Folder to work in/) as HTMLInputElement).value).toBe("/home/you/atlas-billing");
+});
 
 test("a receipt after a yes names the person and the card", async () => {
   show(scene(), `/task/${DONE}?see=${RECEIPT}`);
@@ -64,7 +99,7 @@ test("a task whose only act was refused is not done: who refused it stands in th
 
 test("what a receipt tells as done was done, and what was not is told as it was asked", async () => {
   const files = changes.files.map((file, at) => ({ ...file, outcome: at === 0 ? "done" : "not_done" }));
-  show(scene({ "changes.show": { ...changes, tense: "done", files } }), `/task/${DONE}?see=${RECEIPT}`);
+  show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files }) }), `/task/${DONE}?see=${RECEIPT}`);
   expect(await screen.findByRole("region", { name: "Deleted data/tax-rates.csv" })).toBeTruthy();
   expect(within(screen.getByRole("region", { name: "Replace src/tax/reverse.ts" })).getByText("not done")).toBeTruthy();
 });

@@ -18,9 +18,9 @@ test("the slider tells the task as it was at any event, and never more", () => {
   }
 });
 
-test("the last words cite the receipts that stand behind them", () => {
+test("the last words stand beside the receipts of what was done", () => {
   const last = story(doneEvents).messages.at(-1);
-  expect(last).toMatchObject({ who: "hermit", final: true, receipts: [expect.stringContaining("rcp_")] });
+  expect(last).toMatchObject({ who: "agent", final: true, receipts: [expect.stringContaining("rcp_")] });
 });
 
 test("the last words of a task that did nothing cite nothing", () => {
@@ -33,7 +33,29 @@ test("a turn that ended and its summary are told once", () => {
     event(1, "attempt.iteration_completed", { record: { model_decision: "Done: tidy.", error: null } }),
     event(2, "attempt.terminated", { reason: "done", iterations: 1, summary: "Done: tidy." }),
   ]);
-  expect(said.messages.filter((message) => message.who === "hermit")).toHaveLength(1);
+  expect(said.messages.filter((message) => message.who === "agent")).toHaveLength(1);
+});
+
+test("what was done is told from the log with its receipt, looks in one line, and tools are not words", () => {
+  const asked = (seq: number, id: string, cls: string, summary: string) => event(seq, "action.requested", { action_request_id: id, action_class: cls, summary });
+  const seen = (seq: number, id: string, code = "succeeded") => event(seq, "effect.observed", { action_request_id: id, result_code: code });
+  const told = story([
+    event(1, "attempt.iteration_completed", { record: { model_decision: "observe", error: null } }),
+    asked(2, "a1", "read_local", "read notes/one.md"), seen(3, "a1"),
+    asked(4, "a2", "read_local", "read notes/two.md"), seen(5, "a2"),
+    asked(6, "a3", "write_local", "overwrite todo.txt"), seen(7, "a3"), event(8, "receipt.issued", { receipt_id: "rcp_9", action_request_id: "a3", receipt_class: "tool_execution", result_code: "succeeded" }),
+    asked(9, "a4", "vcs_mutation", "git push"), event(10, "policy.evaluated", { action_request_id: "a4", verdict: "deny", risk_band: "high" }),
+  ]).messages;
+  expect(told.map((one) => [one.who, one.text, one.many, one.receipts])).toEqual([
+    ["did", "Read notes/two.md", 2, []],
+    ["did", "Done: overwrite todo.txt", 1, ["rcp_9"]],
+    ["did", "Refused by policy: git push", 1, []],
+  ]);
+});
+
+test("how it ended is Hermit's word where the agent did not end it", () => {
+  const end = (reason: string) => story([event(1, "attempt.terminated", { reason, iterations: 2, summary: "stopped" })]).messages.at(-1)?.who;
+  expect([end("done"), end("repeated_tool_failure"), end("budget_exhausted")]).toEqual(["agent", "hermit", "hermit"]);
 });
 
 test("erased words leave a mark and no words", () => {

@@ -32,13 +32,20 @@ export interface Message {
   key: string;
   seq: number;
   at: number;
-  who: "you" | "hermit" | "asks";
+  /** `agent`: words of the model or playbook, which nobody has checked. `hermit`: what Hermit itself says. `did`: what was carried out or refused, from the log. */
+  who: "you" | "agent" | "hermit" | "did" | "asks";
   text: string;
-  /** Receipts issued since the message before: what the words can rest on. */
+  /** Receipts of what was done; of the last words, of everything done in the attempt. They prove the acts, not the words. */
   receipts: string[];
-  /** The answer that ends an attempt: a claim, and marked as one where no receipt stands behind it. */
+  /** The answer that ends an attempt. */
   final: boolean;
   approval: string | null;
+  /** The request of what was done. */
+  action: string | null;
+  /** How it came out, of what was done. */
+  tone: Tone;
+  /** So many looks are told in this one line. */
+  many: number;
 }
 
 export interface Story {
@@ -51,6 +58,9 @@ export function shortReceipt(id: string): string {
   return `R-${id.slice(-4)}`;
 }
 
+/** What a turn is called that said nothing. */
+const TOOL = /^[a-z_]{2,24}$/;
+
 class Teller {
   rows: Row[] = [];
   messages: Message[] = [];
@@ -59,7 +69,6 @@ class Teller {
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
   #attempt = 0;
-  #fresh: string[] = [];
   /** Whether something that it proposed was refused, and whether anything but reading was carried out. */
   #wasRefused = false;
   #didAct = false;
@@ -78,10 +87,15 @@ class Teller {
   #say(event: Event, who: Message["who"], text: string, more: Partial<Message> = {}) {
     if (text === "") return;
     this.messages.push({
-      key: `${event.seq}`, seq: event.seq, at: event.at, who, text, receipts: who === "hermit" ? this.#fresh : [],
-      final: false, approval: null, ...more,
+      key: `${event.seq}`, seq: event.seq, at: event.at, who, text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, ...more,
     });
-    if (who === "hermit") this.#fresh = [];
+  }
+
+  /** Looks one after the other are one line, which tells the last of them and how many there were. */
+  #looked(event: Event, text: string) {
+    const last = this.messages.at(-1);
+    if (last?.who === "did" && last.tone === "running") this.messages[this.messages.length - 1] = { ...last, text, many: last.many + 1 };
+    else this.#say(event, "did", text, { tone: "running" });
   }
 
   tell(event: Event) {
@@ -144,7 +158,7 @@ class Teller {
       case "attempt.context_compiled": {
         const iteration = number(body["iteration"]);
         const left = number(body["omissions"]);
-        this.#add(event, "phase", `Pack ${iteration}, ${count(number(body["items"]), "item")}, ${tokens(number(body["tokens"]))} tokens${left > 0 ? `, ${left} left out` : ""}`, { kind: "turn", attempt: this.#attempt, iteration });
+        this.#add(event, "phase", `Turn ${iteration} prepared: ${tokens(number(body["tokens"]))} tokens${left > 0 ? `, ${count(left, "item")} left out` : ""}`, { kind: "turn", attempt: this.#attempt, iteration });
         break;
       }
       case "attempt.iteration_completed": {
@@ -152,7 +166,8 @@ class Teller {
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
         if (error !== "") this.#add(event, "phase", capital(error), here, { tone: "failed", mark: "failed" });
-        this.#say(event, "hermit", words);
+        // A turn without words of its own is named by its tool; what it did is told by what was done.
+        if (!TOOL.test(words)) this.#say(event, "agent", words);
         break;
       }
       case "attempt.output_rejected": case "attempt.model_failed":
@@ -160,7 +175,7 @@ class Teller {
         break;
       case "attempt.terminated":
         this.#add(event, "phase", `Ended: ${this.#nothingDone() && word(body["reason"]) === "done" ? "nothing was done" : plain(word(body["reason"]))}, ${count(number(body["iterations"]), "turn")}`, here, { tone: word(body["reason"]) === "done" && !this.#nothingDone() ? "done" : "mute" });
-        this.#end(event, word(body["summary"]));
+        this.#end(event, word(body["summary"]), word(body["reason"]) === "done" ? "agent" : "hermit");
         break;
       default:
     }
@@ -171,16 +186,22 @@ class Teller {
     return this.#wasRefused && !this.#didAct;
   }
 
-  /** The last words. A turn that only ended says the same words once more: told once. */
-  #end(event: Event, summary: string) {
+  /** The last words: the agent's where it ended by itself, else Hermit's. A turn that only ended says them twice. */
+  #end(event: Event, summary: string, who: "agent" | "hermit") {
+    const receipts = [...this.#proven];
     const last = this.messages.at(-1);
-    if (last !== undefined && last.who === "hermit" && (summary === "" || last.text.includes(summary) || summary.startsWith(last.text))) {
-      last.final = true;
-      last.receipts = [...this.#proven];
-      if (summary !== "") last.text = summary;
+    if (last !== undefined && last.who === who && (summary === "" || last.text.includes(summary) || summary.startsWith(last.text))) {
+      this.messages[this.messages.length - 1] = { ...last, final: true, receipts, text: summary === "" ? last.text : summary };
       return;
     }
-    this.#say(event, "hermit", summary, { final: true, receipts: [...this.#proven] });
+    this.#say(event, who, summary, { final: true, receipts });
+  }
+
+  /** What was done carries its receipt. */
+  #cite(action: string, receipt: string) {
+    const at = this.messages.findLastIndex((message) => message.who === "did" && message.action === action);
+    const done = this.messages[at];
+    if (done !== undefined) this.messages[at] = { ...done, receipts: [...done.receipts, receipt] };
   }
 
   #ofAction(event: Event, body: Record<string, unknown>, here: See) {
@@ -198,6 +219,7 @@ class Teller {
       case "policy.evaluated": {
         const said = verdict(word(body["verdict"]));
         if (word(body["verdict"]) === "deny") this.#wasRefused = true;
+        if (word(body["verdict"]) === "deny" && action !== undefined) this.#say(event, "did", `Refused by policy: ${action.summary}`, { tone: "failed" });
         if (action?.reads === true && word(body["verdict"]) === "allow") break;
         this.#add(event, "phase", `Policy: ${said.word.toLowerCase()}, ${word(body["risk_band"])} risk`, see, {
           tone: word(body["verdict"]) === "deny" ? "failed" : "mute", mark: word(body["verdict"]) === "deny" ? "deny" : null,
@@ -208,10 +230,12 @@ class Teller {
         const came = result(word(body["result_code"]));
         if (action?.reads === true && word(body["result_code"]) === "succeeded") {
           action.row.mark = null;
+          this.#looked(event, capital(action.summary));
           break;
         }
         if (action?.reads !== true && word(body["result_code"]) !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
+        if (action !== undefined && word(body["result_code"]) !== "denied") this.#say(event, "did", `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
         const words = word(body["result_code"]) === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
@@ -262,7 +286,7 @@ class Teller {
         if (word(body["receipt_class"]) === "approval_resolution") break;
         this.receipts.push({ id: receipt, seq: event.seq, result: code });
         this.#proven.push(receipt);
-        this.#fresh.push(receipt);
+        this.#cite(word(body["action_request_id"]), receipt);
         this.#add(event, "phase", "Receipt signed", { kind: "receipt", id: receipt }, { cite: shortReceipt(receipt) });
         break;
       }
@@ -278,7 +302,7 @@ class Teller {
       case "clarification.requested": {
         const question = word(record(body["clarification"])["question"]);
         this.#add(event, "phase", `Asks: ${question}`, here, { person: "asked", tone: "waiting" });
-        this.#say(event, "hermit", question);
+        this.#say(event, "agent", question);
         break;
       }
       case "clarification.answered":

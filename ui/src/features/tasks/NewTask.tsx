@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Screen } from "~/app/Screen";
-import { capital } from "~/features/words";
+import { capital, profileName } from "~/features/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { Playbook } from "~/ipc/generated/playbooks";
 import type { Reasoner } from "~/ipc/generated/task";
@@ -13,25 +13,22 @@ import { Answer, Failed } from "~/primitives/States";
 import styles from "./Tasks.module.css";
 
 const PROFILES = [
-  { value: "", label: "Careful: edits are asked for" },
-  { value: "readonly_analysis", label: "Read only" },
-  { value: "network_read_allowed", label: "May read the network" },
-  { value: "repo_mutation_gated", label: "May change a repository, asked each time" },
-  { value: "external_publish_gated", label: "May publish, asked each time" },
-  { value: "destructive_denied", label: "Nothing that destroys" },
+  { value: "", label: profileName("local_edit_allowed") },
+  ...["readonly_analysis", "network_read_allowed", "repo_mutation_gated", "external_publish_gated", "destructive_denied"].map((value) => ({ value, label: profileName(value) })),
 ];
 
 const STANDARD = "standard";
 const ADDRESS = "address";
 
-export function NewTask({ folder }: { folder: string | undefined }) {
+export function NewTask({ folder, goal: given }: { folder?: string; goal?: string }) {
   const host = useHost();
   const navigate = useNavigate();
   const playbooks = useAsk("playbooks.list", {});
   const submit = useAct("task.submit");
   const [workspace, setWorkspace] = useState(folder ?? "");
-  const [goal, setGoal] = useState("");
-  const [who, setWho] = useState<string>("playbook:tidy");
+  const [goal, setGoal] = useState(given ?? "");
+  // A goal in words is for a model; a playbook knows its own.
+  const [who, setWho] = useState<string>(given === undefined ? "playbook:tidy" : STANDARD);
   const [address, setAddress] = useState("");
   const [values, setValues] = useState<Record<string, string>>({});
   const [profile, setProfile] = useState("");
@@ -42,7 +39,7 @@ export function NewTask({ folder }: { folder: string | undefined }) {
 
   const because = workspace.trim() === ""
     ? "Name a folder first"
-    : chosen === undefined && goal.trim() === "" ? "Say what is to be done"
+    : chosen === undefined && goal.trim() === "" ? "Write a goal"
     : who === ADDRESS && address.trim() === "" ? "Give the model's address" : null;
 
   const send = () => {
@@ -60,7 +57,7 @@ export function NewTask({ folder }: { folder: string | undefined }) {
     );
   };
   return (
-    <Screen title="New task" sub={<span>You see the whole change before anything is changed.</span>}>
+    <Screen title="New task" sub={<span>You see every change before it is made.</span>}>
       <form className={styles.new} onSubmit={(event) => { event.preventDefault(); if (because === null) send(); }}>
         <section>
           <h2>Where</h2>
@@ -74,14 +71,14 @@ export function NewTask({ folder }: { folder: string | undefined }) {
           </div>
         </section>
         <section>
-          <h2 id="who">Who does the work</h2>
+          <h2 id="who">Model or playbook</h2>
           <Answer asked={playbooks} what="playbooks" lines={3}>
             {(found) => (
               <div className={styles.choices} role="radiogroup" aria-labelledby="who">
                 {found.playbooks.map((one) => (
                   <Choice key={one.name} icon="task" on={who === `playbook:${one.name}`} title={capital(one.name)} about={one.about} choose={() => setWho(`playbook:${one.name}`)} />
                 ))}
-                <Choice icon="chip" on={who === STANDARD} title="The standard model" about="As this host is set up" choose={() => setWho(STANDARD)} />
+                <Choice icon="chip" on={who === STANDARD} title="Default model" about="The one set in Settings" choose={() => setWho(STANDARD)} />
                 <Choice icon="network" on={who === ADDRESS} title="A model by its address" about="llama.cpp, Ollama and others" choose={() => setWho(ADDRESS)} />
               </div>
             )}
@@ -90,21 +87,21 @@ export function NewTask({ folder }: { folder: string | undefined }) {
           {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => setValues({ ...values, [name]: value })} />}
         </section>
         <section>
-          <h2>What is to be done</h2>
+          <h2>Goal</h2>
           <TextArea
-            label={chosen === undefined ? "Goal" : "Goal, in your words (a playbook knows its own)"} rows={3} value={goal}
+            label={chosen === undefined ? "Goal" : "Goal in your words (optional for a playbook)"} rows={3} value={goal}
             placeholder={chosen === undefined ? "Summarise what changed in these notes into SUMMARY.md" : ""}
             onChange={(event) => setGoal(event.target.value)}
           />
           <div className={styles.pair}>
             <Select label="Policy" options={PROFILES} value={profile} onChange={(event) => setProfile(event.target.value)} />
-            <TextField label="Title for lists" value={title} onChange={(event) => setTitle(event.target.value)} />
+            <TextField label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
           </div>
-          <TextField label="What must not happen" value={constraint} onChange={(event) => setConstraint(event.target.value)} />
+          <TextField label="Rules it must follow" value={constraint} onChange={(event) => setConstraint(event.target.value)} />
         </section>
         <div className={styles.send}>
-          <Button look="person" loose type="submit" because={submit.isPending ? "It is being recorded" : because}>Begin</Button>
-          {submit.error === null ? <p>It is recorded first, then begun. Sending it twice makes one task.</p> : <Failed error={submit.error} />}
+          <Button look="person" loose type="submit" because={submit.isPending ? "Starting" : because}>Begin</Button>
+          {submit.error !== null && <Failed error={submit.error} />}
         </div>
       </form>
     </Screen>

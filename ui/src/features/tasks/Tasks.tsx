@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useState } from "react";
 import { Screen } from "~/app/Screen";
-import { brief, cost, count, plain, run, said, tokens } from "~/features/words";
+import { brief, cost, count, folderName, run, said, tokens } from "~/features/words";
 import { useAsk, usePages } from "~/ipc/client";
 import type { TaskCounts, TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
@@ -12,7 +12,7 @@ import { StateWord } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { many } from "~/primitives/number";
 import { VirtualRows } from "~/primitives/VirtualRows";
-import { Words } from "~/primitives/Words";
+import { Prose, Words } from "~/primitives/Words";
 import styles from "./Tasks.module.css";
 
 /** Rows of a part of the list, and cards of a part of a column. */
@@ -49,7 +49,7 @@ export function Tasks() {
             options={([
               { value: "all", label: "All" },
               { value: "you", label: label("Waiting for you", counts?.waiting) },
-              { value: "working", label: label("Going on", counts?.going) },
+              { value: "working", label: label("In progress", counts?.going) },
               { value: "ended", label: "Ended" },
             ] as const).map((one) => (board && one.value !== "all" ? { ...one, because: "The board shows all of them, side by side" } : one))}
           />
@@ -81,6 +81,7 @@ function second(row: TaskRow): string {
     row.receipts > 0 && count(row.receipts, "receipt"),
   ].filter((part) => part !== false);
   if (row.refused_by !== null) return "Nothing was done";
+  if (row.because !== null) return said(row.because);
   return parts.length > 0 ? parts.join(", ") : row.reason;
 }
 
@@ -101,7 +102,7 @@ function List({ filter, words, open, begin }: { filter: Filter; words: string; o
       {(page) => (
         <div className={styles.list} role="table" aria-label="Tasks" aria-rowcount={page.more ? -1 : page.rows.length + 1}>
           <div className={styles.headrow} role="row">
-            {["State", "Task", "Policy", "Turns", "Tokens", "Cost", "Begun", "Last"].map((head) => <span key={head} role="columnheader">{head}</span>)}
+            {["State", "Task", "Folder", "Turns", "Tokens", "Cost", "Started", "Changed"].map((head) => <span key={head} role="columnheader">{head}</span>)}
           </div>
           <VirtualRows rows={page.rows} height={46} rowKey={keyOf} role="rowgroup" onEnd={asked.further}>
             {(row, at, stop) => <Line row={row} at={at} stop={stop} open={open} />}
@@ -119,9 +120,9 @@ function Line({ row, at, stop, open }: { row: TaskRow; at: number; stop: 0 | -1;
       <span role="cell"><State row={row} /></span>
       <span role="cell" className={styles.what}>
         <span><Words of={brief(said(row.title))} /></span>
-        <span>{second(row)}</span>
+        <span title={second(row)}><Prose of={second(row)} /></span>
       </span>
-      <span role="cell" className={styles.faint}>{plain(row.profile)}</span>
+      <span role="cell" className={styles.faint} title={said(row.workspace)}><Words of={folderName(said(row.workspace))} /></span>
       <span role="cell">{row.iterations}</span>
       <span role="cell">{tokens(row.tokens_used)}</span>
       <span role="cell">{cost(row.cost_micros)}</span>
@@ -133,7 +134,7 @@ function Line({ row, at, stop, open }: { row: TaskRow; at: number; stop: 0 | -1;
 
 const COLUMNS = [
   { title: "Waiting for you", group: "waiting" },
-  { title: "Going on", group: "going" },
+  { title: "In progress", group: "going" },
   { title: "Done", group: "done" },
   { title: "Ended otherwise", group: "otherwise" },
 ] as const;
@@ -163,7 +164,7 @@ function Column({ title, group, words, known, open }: { title: string; group: st
               <button type="button" tabIndex={stop} onClick={() => open(row.task_id)}>
                 <State row={row} />
                 <span className={styles.title}><Words of={brief(said(row.title))} /></span>
-                <span className={styles.foot}><span>{second(row)}</span><Time at={row.updated_at} /></span>
+                <span className={styles.foot}><span>{[folderName(said(row.workspace)), second(row)].filter(Boolean).join(", ")}</span><Time at={row.updated_at} /></span>
               </button>
             )}
           </VirtualRows>

@@ -15,6 +15,23 @@ export interface Show {
   approval: string;
 }
 
+/** The exact bytes to sign, from the given one on. */
+export interface Packet {
+  approval: string;
+  from?: number | null;
+}
+
+/** Lines of the card, or of what is signed, that hold `find`, from the given one on. */
+export interface Lines {
+  approval: string;
+  /** `card`, every line of the card; `signed`, every value of the packet as `pointer = value`. */
+  of: string;
+  /** Only those that hold these words, whatever the case. */
+  find?: string | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
 /** A decision as signed. */
 export interface Decide {
   approval: string;
@@ -24,11 +41,32 @@ export interface Decide {
   standing?: string | null;
 }
 
+/** A part of what was asked: the rest is denied, and the part is asked about by itself. It allows nothing. */
+export interface Part {
+  approval: string;
+  /** Files and folders, as paths below the workspace. */
+  only?: string[];
+  /** Rows as `changes.show` counts them. */
+  rows?: Rows[];
+  /** Words for the model, about the rest. */
+  feedback?: string | null;
+  /** Where it was chosen, as with a no. */
+  surface?: string | null;
+}
+
+/** Rows that follow each other. */
+export interface Rows {
+  from: number;
+  rows: number;
+}
+
 /** A no. */
 export interface Deny {
   approval: string;
   /** Words for the model. */
   feedback?: string | null;
+  /** Whether the task is to end with it. */
+  stop?: boolean;
   /** Where it was given: `terminal`, `approval_window`, `browser`, `run_api`, `mcp`, `script`, `main_window`, `notification`. */
   surface?: string | null;
 }
@@ -54,20 +92,36 @@ export interface Approval {
   row: ApprovalRow;
   /** What is asked, in a line. */
   title: string;
-  /** The card, the gravest first; never cut. */
+  /** The card, the gravest first. Of a large one the beginning of each part; `approvals.lines` has every line. */
   lines: Line[];
-  /** Every leaf of the packet as `pointer = value`. */
-  whole: string[];
+  /** Lines that are not here. */
+  lines_left: number;
+  /** The packet without its long lists, which `changes.show` and `approvals.lines` give in parts. */
+  outline: unknown;
+  /** Places that it touches. */
+  resources: number;
+  /** Places that were looked at, and are looked at again before anything runs. */
+  checked: number;
   /** SHA-256 of the packet: what is approved. */
   packet_sha256: string;
-  /** Base64 of the packet's canonical bytes. */
-  packet: string;
+  /** Bytes of the packet. */
+  packet_bytes: number;
+  /** Base64 of the packet's canonical bytes; of a large one `approvals.packet` gives them in pieces. */
+  packet: string | null;
   nonce: string;
   /** The person who would answer. */
   person_id: string;
   /** Key id of the approval key in force; absent when none is registered. */
   approval_keyid: string | null;
   receipt_id: string | null;
+}
+
+/** A piece of the bytes to sign. */
+export interface Piece {
+  /** Base64. */
+  bytes: string;
+  /** Where the next piece begins; absent at the end. */
+  next: number | null;
 }
 
 /** One line of the card. */
@@ -89,3 +143,6 @@ export interface Decided {
 
 /** A part of the list. */
 export type Approvals = Page<ApprovalRow>;
+
+/** A part of the lines. */
+export type LinePage = Page<Line>;

@@ -4,6 +4,14 @@ import type { Text } from "./shared";
 /** Of an approval or a receipt, by identifier. */
 export interface Show {
   of: string;
+  /** From this row on. */
+  from?: number | null;
+  /** So many rows at most. */
+  limit?: number | null;
+  /** Only rows whose path holds these words, whatever the case. */
+  find?: string | null;
+  /** Without texts; each is `later`. */
+  brief?: boolean;
 }
 
 /** What is deleted comes first, then what is replaced or moved, then what is new. */
@@ -13,17 +21,49 @@ export interface Changes {
   tense: string;
   /** The folder, unless it was erased. */
   workspace: Text | null;
+  /** Rows there are; with `find`, that were found. */
+  total: number;
+  /** What is done to all of them. */
+  sum: Sum;
+  /** Rows that a person reads as one, such as moves into one folder; none with `find`. */
+  groups: Group[];
+  /** Where the files below stand among the rows. */
+  from: number;
   files: FileChange[];
+}
+
+/** Counts of rows. */
+export interface Sum {
+  deleted: number;
+  replaced: number;
+  created: number;
+  moved: number;
+  folders: number;
+}
+
+/** Rows that stand together. */
+export interface Group {
+  /** `move` or `folder`. */
+  op: string;
+  /** The folder that moves go to; empty for the workspace itself. */
+  to: string | null;
+  /** Its first row. */
+  from: number;
+  rows: number;
+  /** Rows of it that were done, of a receipt. */
+  done: number;
 }
 
 /** One file. */
 export interface FileChange {
-  /** `delete`, `write`, `move`, `folder`. */
+  /** `delete`, `write`, `move`, `folder`, `link`. */
   op: string;
   /** From the folder, in the written form: percent-encoded where it is no plain text. */
   path: string;
   /** Where a move goes to. */
   to: string | null;
+  /** A file with the same bytes that stays where it is. */
+  same_as: string | null;
   /** Absent where there was nothing. */
   before: Side | null;
   /** Absent where nothing will be. */
@@ -38,6 +78,6 @@ export interface Side {
   byte_size: number | null;
   /** The text, where it is one and is at hand. */
   text: string | null;
-  /** Why there is no text: `binary`, `large`, `gone`; or `drifted`, when the folder holds other bytes now. */
+  /** Why there is no text: `binary`, `large`, `gone`; `drifted`, when the folder holds other bytes now; `later`, when the answer was full: the row is asked for by itself. */
   missing: string | null;
 }

@@ -57,10 +57,16 @@ export interface Commands {
   "approvals.list": { params: approvals.List; answer: approvals.Approvals };
   /** shows an approval as its card and as the exact bytes to sign */
   "approvals.show": { params: approvals.Show; answer: approvals.Approval };
+  /** reads the exact bytes to sign, piece by piece */
+  "approvals.packet": { params: approvals.Packet; answer: approvals.Piece };
+  /** reads every line of a card, or every value that is signed, part by part */
+  "approvals.lines": { params: approvals.Lines; answer: approvals.LinePage };
   /** hands in a decision that a person signed */
   "approvals.decide": { params: approvals.Decide; answer: approvals.Decided };
   /** refuses, which any surface may */
   "approvals.deny": { params: approvals.Deny; answer: approvals.Decided };
+  /** denies all but a part, which is asked about by itself */
+  "approvals.part": { params: approvals.Part; answer: approvals.Decided };
   /** lists receipts */
   "receipts.list": { params: receipts.List; answer: receipts.Receipts };
   /** shows a receipt and whether its signature holds */
@@ -87,7 +93,7 @@ export interface Commands {
   "artifacts.collect": { params: artifacts.Collect; answer: artifacts.Collected };
   /** keeps an artifact, whatever a collection would say */
   "artifacts.keep": { params: artifacts.Keep; answer: artifacts.Artifact };
-  /** shows what an approval would change, or a receipt has changed, with both sides */
+  /** shows what an approval would change, or a receipt has changed, part by part, with both sides */
   "changes.show": { params: changes.Show; answer: changes.Changes };
   /** draws what came from what */
   "lineage.draw": { params: lineage.Draw; answer: lineage.Drawing };
@@ -171,6 +177,8 @@ export interface Commands {
   "models.find": { params: models.Find; answer: models.Found };
   /** says who proposes when a task names nobody */
   "models.standard": { params: models.Standard; answer: models.Chosen };
+  /** sets what a model takes and how it is asked */
+  "models.set": { params: models.Set; answer: models.Asked };
   /** lists the policy profiles */
   "policy.profiles": { params: policy.Profiles; answer: policy.ProfileList };
   /** lists the rules of a profile */
@@ -211,7 +219,7 @@ export interface Commands {
 
 export type CommandName = keyof Commands;
 
-export type Access = "read" | "write" | "owner" | "free";
+export type Access = "read" | "write" | "owner" | "person" | "free";
 
 /** What a command needs, and the topics that make its answer stale. */
 export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: readonly Topic[] }>> = {
@@ -226,13 +234,16 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "task.note": { access: "write", topics: [] },
   "task.answer": { access: "write", topics: [] },
   "task.questions": { access: "read", topics: ["tasks"] },
-  "task.settle": { access: "write", topics: [] },
+  "task.settle": { access: "person", topics: [] },
   "task.working_state": { access: "read", topics: ["knowledge"] },
   "task_events.list": { access: "read", topics: ["tasks"] },
   "approvals.list": { access: "read", topics: ["approvals"] },
-  "approvals.show": { access: "read", topics: ["approvals"] },
+  "approvals.show": { access: "read", topics: ["approvals", "receipts"] },
+  "approvals.packet": { access: "read", topics: ["approvals"] },
+  "approvals.lines": { access: "read", topics: ["approvals"] },
   "approvals.decide": { access: "write", topics: [] },
   "approvals.deny": { access: "write", topics: [] },
+  "approvals.part": { access: "write", topics: [] },
   "receipts.list": { access: "read", topics: ["receipts"] },
   "receipts.show": { access: "read", topics: ["receipts"] },
   "receipts.plan": { access: "write", topics: [] },
@@ -276,7 +287,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "ledger.severed": { access: "read", topics: ["store"] },
   "gate.state": { access: "read", topics: ["gate"] },
   "gate.halt": { access: "write", topics: [] },
-  "gate.boot": { access: "write", topics: [] },
+  "gate.boot": { access: "person", topics: [] },
   "gate.export": { access: "read", topics: [] },
   "gate.verify": { access: "free", topics: [] },
   "proof.export": { access: "write", topics: [] },
@@ -288,6 +299,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "playbooks.list": { access: "free", topics: [] },
   "models.find": { access: "free", topics: [] },
   "models.standard": { access: "write", topics: [] },
+  "models.set": { access: "write", topics: [] },
   "policy.profiles": { access: "free", topics: [] },
   "policy.rules": { access: "free", topics: [] },
   "policy.test": { access: "free", topics: [] },

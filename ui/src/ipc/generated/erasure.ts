@@ -15,6 +15,10 @@ export interface Plan {
 export interface Planned {
   values: Value[];
   contents: Content[];
+  /** Bytes that only a request of these leads to, such as what was to be written. */
+  written: Written[];
+  /** Content that stays, because another task has the same bytes; here it is only let go. */
+  kept: Held[];
   tasks: string[];
   /** Words to read before it is done. */
   warnings: string[];
@@ -28,6 +32,18 @@ export interface Value {
   event_type: string;
   pointer: string;
   text: Text;
+}
+
+/** Bytes that are no artifact of their own. */
+export interface Written {
+  sha256: string;
+  byte_size: number;
+}
+
+/** Content, and a task that has it as well. */
+export interface Held {
+  sha256: string;
+  task_id: string;
 }
 
 /** An artifact whose content goes. */

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Text, Verdict } from "./shared";
+import type { PersonSigned, Text, Verdict } from "./shared";
 
 /** Nothing to say. */
 export type State = Record<string, never>;
@@ -9,8 +9,10 @@ export interface Halt {
   reason?: string | null;
 }
 
-/** Nothing to say. */
-export type Boot = Record<string, never>;
+/** What a person signed; not needed in the process that holds the store. */
+export interface Boot {
+  signed?: PersonSigned | null;
+}
 
 /** Where to, absolute; must not exist. */
 export interface Export {

@@ -4,6 +4,8 @@ import type { Verdict } from "./shared";
 /** Keys trusted beside the host's own: PEM blocks, or verifier keys. */
 export interface Verify {
   keys?: string[];
+  /** Read all content, too, and compare it with its digests. */
+  content?: boolean;
 }
 
 /** Nothing to say. */
@@ -56,6 +58,23 @@ export interface Report {
   pinned: boolean;
   /** What a person severed, because it did not fit: it is read and not vouched for. */
   severed: Cut[];
+  /** What reading all content has shown, where that was asked for. */
+  content: Contents | null;
+}
+
+/** Content as it was read. */
+export interface Contents {
+  checked: number;
+  byte_size: number;
+  /** Digests of content that is not there. */
+  missing: string[];
+  damaged: Damaged[];
+}
+
+/** Content that is not what its name says. */
+export interface Damaged {
+  sha256: string;
+  why: string;
 }
 
 /** The end of a task's chain that was severed. */

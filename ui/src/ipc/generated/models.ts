@@ -6,6 +6,26 @@ export interface Find {
   ports?: number[];
 }
 
+/** What is set for one model: what is absent stays as it is. */
+export interface Set {
+  /** Its address. */
+  address: string;
+  /** Tokens that prompt and answer may have together; 0 asks its server again. */
+  context?: number | null;
+  /** Tokens of one answer; 0 leaves it to Hermit. */
+  output?: number | null;
+  /** `own` for the model's own, or from 0 to 2; empty leaves it to Hermit. */
+  temperature?: string | null;
+  /** `auto`, `tools` or `json_schema`. */
+  mode?: string | null;
+  /** `all`, `few`, or `auto`. */
+  tools?: string | null;
+  /** US dollars for a million tokens read; empty leaves it to Hermit. */
+  price_in?: string | null;
+  /** US dollars for a million tokens written; empty leaves it to Hermit. */
+  price_out?: string | null;
+}
+
 /** Who proposes when a task names nobody. */
 export interface Standard {
   /** Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent. */
@@ -20,6 +40,8 @@ export interface Found {
   /** Who proposes when a task names nobody. */
   standard: string | null;
   providers: Provider[];
+  /** Models that something is set for, and the standard. */
+  set: Asked[];
 }
 
 /** A server on this machine. */
@@ -39,13 +61,45 @@ export interface Model {
   id: string;
   /** What to name it by in a task. */
   address: string;
+  /** How it is asked. */
+  asked: Asked | null;
+}
+
+/** How a model is asked. */
+export interface Asked {
+  /** What it is named by in a task. */
+  address: string;
+  /** Tokens that prompt and answer may have together. */
+  context: number;
+  /** Tokens of one answer. */
+  output: number;
+  /** Where the sizes are known from, in words. */
+  from: string;
+  /** `own`, or a number. */
+  temperature: string;
+  /** `auto`, `tools` or `json_schema`. */
+  mode: string;
+  /** `all` or `few`. */
+  tools: string;
+  /** What it costs, where that is known. */
+  price: Price | null;
+  /** Parameters that its server refuses. */
+  without: string[];
+}
+
+/** What a model costs, in US dollars for a million tokens. */
+export interface Price {
+  input: string;
+  output: string;
+  /** Where it is known from, in words. */
+  from: string;
 }
 
 /** A server that has a key. */
 export interface Provider {
   /** Its base URL. */
   url: string;
-  /** Handle of the key; its value sleeps in the vault. */
+  /** Handle of the key; its value is kept in the vault. */
   secret: string;
   /** Whether there is such a secret. */
   kept: boolean;

@@ -12,6 +12,8 @@ export interface Playbooks {
 export interface Playbook {
   name: string;
   about: string;
+  /** What it does, for somebody about to run it. */
+  description: string;
   parameters: Parameter[];
 }
 

@@ -101,4 +101,6 @@ export interface Report {
   proven: string[];
   asserted: string[];
   not_shown: string[];
+  /** Files for which no trusted key vouches, of a proof that is valid otherwise. */
+  unvouched: string[];
 }

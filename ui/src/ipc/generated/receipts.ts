@@ -13,6 +13,8 @@ export interface List {
 /** One receipt by identifier, or by its beginning or end. */
 export interface Show {
   receipt: string;
+  /** Without the list of changes, which `changes.show` gives in parts. */
+  brief?: boolean;
 }
 
 /** What to undo: a receipt, a task, or everything since a time (milliseconds since 1970). With `since` in more than one folder, `workspace` names one by its identifier; `receipts.plan` lists them. */

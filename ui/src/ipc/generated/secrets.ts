@@ -13,8 +13,10 @@ export interface Secret {
   handle: string;
   /** Where it may go, as `name:port`; nowhere when there is none. */
   hosts: string[];
-  /** Which vault its value sleeps in: `keychain`, `file`. */
+  /** Which vault its value is kept in: `keychain`, `file`. */
   kept_in: string;
+  /** Where in a request its value may stand beside the headers: `url`, `body`. */
+  also_in: string[];
   /** When it was set last. */
   since: number;
 }

@@ -42,7 +42,9 @@ export type Notice =
   /** A reasoner wrote a piece of text. */
   | { kind: "delta"; task_id: string; text: string }
   /** Long work went on. */
-  | { kind: "progress"; task_id?: string | null; what: string; done: number; total: number };
+  | { kind: "progress"; task_id?: string | null; what: string; done: number; total: number }
+  /** The keys of the host were opened or locked. */
+  | { kind: "keys"; open: boolean };
 
 export type Topic =
   | "tasks"
@@ -69,6 +71,14 @@ export type Text =
   | string
   /** Gone; the digest of what stood here is left. */
   | { erased: string };
+
+/** What a person signed with the approval key, for a command that only a person gives. */
+export interface PersonSigned {
+  /** The decision, as canonical JSON. */
+  text: string;
+  /** The signature over exactly that text, hexadecimal. */
+  signature: string;
+}
 
 /** What a check came to (proof.md 2). */
 export type Verdict =

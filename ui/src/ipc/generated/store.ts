@@ -21,8 +21,12 @@ export interface BackedUp {
   byte_size: number;
   /** The last place of the log it holds. */
   log_seq: number;
-  /** Artifacts that the log names and that are not there. */
+  /** Content that the log names and that is not there. */
   missing: string[];
+  /** Content that is there and damaged, so that it could not be copied. */
+  damaged: string[];
+  /** Files with keys that the copy does not hold and a restored store needs. */
+  keys_left_out: string[];
 }
 
 /** What was put back, and what the ledger's verification says of it. */
@@ -35,4 +39,6 @@ export interface Restored {
   reason: string;
   /** How it stands to the head kept outside the store, when it is not consistent with it; a sentence. */
   behind_pin: string | null;
+  /** Files with keys to put into the folder, from where they are kept: a copy holds none. */
+  keys_to_put_back: string[];
 }

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { Page, Text } from "./shared";
+import type { Page, PersonSigned, Text } from "./shared";
 
 /** Who proposes. */
 export type Reasoner =
@@ -146,6 +146,8 @@ export interface Settle {
   task: string;
   result: string;
   note: string;
+  /** What a person signed; not needed in the process that holds the store. */
+  signed?: PersonSigned | null;
 }
 
 /** Of which task. */
@@ -201,6 +203,14 @@ export interface TaskRow {
   parent_task_id: string | null;
   /** Who refused it, when it ended and nothing but reading came of it: `policy`, `person`. */
   refused_by: string | null;
+  /** Whether what it did was undone since: `all`, `part`; absent where nothing was. */
+  undone: string | null;
+  /** It should be at work, and nobody works on it; absent where that cannot be known. */
+  interrupted: boolean | null;
+  /** The folder it works in, unless it was erased. */
+  workspace: Text | null;
+  /** Why it stopped, paused or broke off, in a sentence with what to do next; nothing while it works and when it succeeded. */
+  because: Text | null;
 }
 
 /** How many tasks stand how. */
@@ -232,6 +242,10 @@ export interface Task {
   termination: string | null;
   /** Its last words. */
   summary: Text | null;
+  /** Whose words those are: `model`, which nobody has verified, or `hermit`. */
+  summary_by: string | null;
+  /** Receipts of what was done in this task: what its last words claim beyond them, nobody has verified. */
+  verified_by: string[];
   /** The artifact with its answer. */
   answer_ref: string | null;
   /** What it waits for, if it waits. */

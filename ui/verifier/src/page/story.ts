@@ -273,6 +273,7 @@ function changeOf(change: Json): ChangeTold {
 export function gist({ type, payload: body }: Told): string {
   const from = say(body, "from");
   if (from !== undefined) return `${from} → ${say(body, "to") ?? "?"}${say(body, "reason") ? `: ${say(body, "reason")}` : ""}`;
+  if (type === "attempt.terminated") return `unverified, a model's own words: ${say(body, "summary") ?? "withheld"}`;
   const artifact = dig(body, "artifact");
   if (type === "artifact.created") return `${say(artifact, "kind") ?? "artifact"}, ${say(artifact, "byte_size") ?? "?"} bytes`;
   if (type === "policy.evaluated") return `${say(body, "verdict") ?? "?"}, ${say(body, "risk_band") ?? "?"} risk`;

@@ -15,7 +15,9 @@ export function face(checked: Checked, state: State): Face {
   const { report } = checked;
   switch (report.verdict) {
     case "valid":
-      return { word: "Valid", sign: "tick", line: "Whole, unchanged, and signed by a key you trust." };
+      return report.unvouched.length === 0
+        ? { word: "Valid", sign: "tick", line: "Whole, unchanged, and signed by a key you trust." }
+        : { word: "Valid in part", sign: "half", line: "The receipt is proven by a key you trust. Nobody you trust vouches for the other files." };
     case "invalid":
       return { word: "Invalid", sign: "cross", line: "It was changed, or its parts contradict each other. Believe nothing in it." };
     case "incomplete":
@@ -82,6 +84,7 @@ function ids(line: string): Node[] {
 
 const LIMITS = [
   "that a claim in it is true: it shows integrity, order and authority",
+  "that a model did what it says it did: only what a receipt tells of was done",
   "what was never recorded",
   "that its owner did not rewrite everything before the export, unless a witness outside the machine has signed",
   "the right time: its times are those of the machine's own clock",
@@ -135,6 +138,10 @@ export function verdictView(state: State, opened: Opened): HTMLElement {
   }
   if (report.verdict === "incomplete") {
     append(view, [h("section", { class: "broken" }, h("h2", {}, "What is missing"), h("ul", {}, ...report.missing.map((line) => h("li", {}, ...ids(line)))))]);
+  }
+  if (report.unvouched.length > 0) {
+    const lead = "Anybody could have written these, and left files out. Name the manifest key, from its owner, to know.";
+    append(view, [h("section", { class: "broken" }, h("h2", {}, "Not vouched for"), h("p", {}, lead), h("ul", {}, ...report.unvouched.map((name) => h("li", {}, h("code", {}, ...shown(name))))))]);
   }
   const three = h(
     "div",

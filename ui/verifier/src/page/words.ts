@@ -1,15 +1,15 @@
 /** How things are said and shown: sizes, times, names of closed lists, and characters that would not show. */
+import { HIDDEN } from "../../../src/primitives/hidden.ts";
 import { h } from "./dom.ts";
 
-/** Characters that change how text looks without being seen: controls, directions, joiners, blanks of no width. */
-// eslint-disable-next-line no-control-regex, no-misleading-character-class -- these are looked for
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+/** What cannot be seen, but for line breaks and tabs: texts have lines. */
+const HIDDEN_IN_TEXT = new RegExp(`(?![\\n\\t])[${HIDDEN}]`, "gu");
 
 /** Text with what would not show as `U+202E` chips, in its order. */
 export function shown(text: string): Node[] {
   const parts: Node[] = [];
   let read = 0;
-  for (const found of text.matchAll(HIDDEN)) {
+  for (const found of text.matchAll(HIDDEN_IN_TEXT)) {
     if (found.index > read) parts.push(document.createTextNode(text.slice(read, found.index)));
     const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     parts.push(h("span", { class: "hidden-char", title: "a character that would not show" }, `U+${code}`));

@@ -6,9 +6,11 @@ import { digestOf } from "./digest.ts";
 import { sorted, type DecisionFact, type StandingFact } from "./facts.ts";
 import { artifactPath, GATE_ENTRIES } from "./layout.ts";
 import { isWhole } from "./manifest.ts";
-import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, STANDING_FORMAT, STANDING_TYPE, standingGrant, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Receipt, type StandingGrant } from "./nouns.ts";
+import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, STANDING_FORMAT, STANDING_TYPE, standingGrant, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Statement, type StandingGrant } from "./generated/nouns.ts";
 import { openEnvelope, signersOf } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
+
+type Receipt = Statement["predicate"];
 
 /** A packet, with the digest of the request that was shown in it. */
 type Shown = ApprovalPacket & { request: string };

@@ -87,6 +87,8 @@ export class Check {
   readonly entries = new Map<string, boolean>();
   /** Receipts whose signature holds: they bind the receipt key to the log. */
   signedReceipts = 0;
+  /** Whether a receipt names the manifest key, or one that it followed: that binds the manifest key to the log. */
+  hasNamedManifest = false;
   /** Artifacts that receipts name. */
   readonly named = new Set<string>();
   readonly counts = noCounts();
@@ -268,5 +270,5 @@ function add(sentences: string[], what: string): void {
 
 export function blank(verdict: Verdict): Report {
   const none = { task_id: null, log_id: null, task_size: null, task_root: null, exported_at_ms: null };
-  return { ...verdict, ...none, keys: {}, trusted: [], vouching: [], counts: noCounts(), proven: [], asserted: [], not_shown: [] };
+  return { ...verdict, ...none, keys: {}, trusted: [], vouching: [], counts: noCounts(), proven: [], asserted: [], not_shown: [], unvouched: [] };
 }

@@ -8,7 +8,7 @@ import { readProof, standsIn } from "./heads.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { Frontier, leafHash } from "./merkle.ts";
-import { event as eventShape, type Event } from "./nouns.ts";
+import { event as eventShape, type Event } from "./generated/nouns.ts";
 import { at, Malformed, Stop } from "./stop.ts";
 
 export function checkEvents(check: Check, about: Predicate): void {

@@ -1,7 +1,6 @@
 /** What a task's events say that other files of the bundle must agree with. */
 import { checkReserved } from "./disclose.ts";
-import { BODIES, type Event } from "./nouns.ts";
-import { REGISTRY } from "./registry.ts";
+import { BODIES, REGISTRY, type Event } from "./generated/nouns.ts";
 import type { Of } from "./shape.ts";
 
 type Bodies = { [K in keyof typeof BODIES]: Of<(typeof BODIES)[K]> };
@@ -54,12 +53,15 @@ export class Facts {
   readonly witnesses = new Set<string>();
   /** Gate entries under which something was dispatched, with the event's number. */
   readonly dispatched = new Map<string, number>();
+  /** Ends of runs: what was said then are the words of a model, or of a playbook. */
+  claims = 0;
   /** Events of types that this program does not know. */
   unknown = 0;
 
   /** Takes in one event. */
   take(event: Event): void {
     const type = event.event_type;
+    this.claims += type === "attempt.terminated" ? 1 : 0;
     if (!Object.hasOwn(BODIES, type)) {
       this.unknown += KNOWN.has(type) ? 0 : 1;
       return;

@@ -9,7 +9,7 @@ import { readProof, standsIn } from "./heads.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { leafHash } from "./merkle.ts";
-import { auditEntry, type AuditEntry } from "./nouns.ts";
+import { auditEntry, type AuditEntry } from "./generated/nouns.ts";
 import { at, Malformed, Stop } from "./stop.ts";
 
 export function checkGate(check: Check, about: Predicate): void {

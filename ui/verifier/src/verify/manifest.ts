@@ -7,7 +7,7 @@ import { linesOf, readWhole } from "./container.ts";
 import { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import { VerifierKey } from "./note.ts";
-import { receiptId } from "./nouns.ts";
+import { STATEMENT_TYPE } from "./generated/nouns.ts";
 import { array, boolean, digest, id, integer, nullable, object, string, u64, type Of } from "./shape.ts";
 import { allowedSigner, checkSshSignature, IN_TOTO, openEnvelope } from "./signed.ts";
 import { at, Malformed, Stop } from "./stop.ts";
@@ -20,7 +20,6 @@ const LARGE = [l.KEY_LOG, l.LOG_CHECKPOINT, l.TASK_CHECKPOINT, l.STATEMENT];
 const NEVER_SINGLE = [l.STATEMENT_BARE, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.TASK_EVENTS, l.PROV];
 /** What only a store with keys can have. */
 const NEVER_UNSIGNED = [l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.LOG_POLICY, l.DISCLOSED];
-const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const PREDICATE_TYPE = "https://hermit.local/proof/v1";
 
 const predicate = object(
@@ -29,7 +28,7 @@ const predicate = object(
     canon: string,
     log_id: string,
     task_id: id("task"),
-    receipt_id: nullable(receiptId),
+    receipt_id: nullable(id("rcp")),
     span: nullable(pair),
     task_size: u64,
     task_root: digest,

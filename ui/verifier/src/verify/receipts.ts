@@ -5,12 +5,9 @@ import { digestOf } from "./digest.ts";
 import { sorted, type ReceiptFact } from "./facts.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
-import { receiptStatement, type Receipt, type ReceiptStatement } from "./nouns.ts";
+import { RECEIPT_TYPE, statement as receiptStatement, STATEMENT_TYPE, type Statement } from "./generated/nouns.ts";
 import { IN_TOTO, openEnvelope, signersOf } from "./signed.ts";
 import { at, Stop } from "./stop.ts";
-
-const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
-const PREDICATE_TYPE = "https://hermit.local/receipt/v1";
 
 export function checkReceipts(check: Check, about: Predicate): void {
   const only = about.receipt_id;
@@ -64,8 +61,8 @@ function payloadOf(check: Check, name: string, bare: boolean, fact: ReceiptFact,
 }
 
 /** The receipt says the same as the event that records it. */
-function checkSaid(name: string, id: string, fact: ReceiptFact, statement: ReceiptStatement, about: Predicate): void {
-  if (statement._type !== STATEMENT_TYPE || statement.predicateType !== PREDICATE_TYPE) {
+function checkSaid(name: string, id: string, fact: ReceiptFact, statement: Statement, about: Predicate): void {
+  if (statement._type !== STATEMENT_TYPE || statement.predicateType !== RECEIPT_TYPE) {
     throw new Stop(name, "it is not the statement of a receipt");
   }
   const said = statement.predicate;
@@ -79,7 +76,7 @@ function checkSaid(name: string, id: string, fact: ReceiptFact, statement: Recei
   if (!agrees) throw new Stop(name, `it says otherwise than event ${fact.seq}, which records it`);
 }
 
-function checkSubjects(name: string, statement: ReceiptStatement): void {
+function checkSubjects(name: string, statement: Statement): void {
   for (const { digest } of statement.subject) {
     const [only, ...others] = Object.entries(digest);
     if (!only || only[0] !== "sha256" || !/^[0-9a-f]{64}$/.test(only[1]) || others.length > 0) {
@@ -89,7 +86,7 @@ function checkSubjects(name: string, statement: ReceiptStatement): void {
 }
 
 /** Every artifact that the receipt names is the one that the log knows under that identifier. */
-function checkReferences(check: Check, name: string, receipt: Receipt, about: Predicate): void {
+function checkReferences(check: Check, name: string, receipt: Statement["predicate"], about: Predicate): void {
   const single = [receipt.action_request_ref, receipt.environment_ref, receipt.policy_result_ref];
   const lists = [receipt.input_refs, receipt.output_refs, receipt.rollback.artifact_refs];
   const images = receipt.changes.map((change) => change.before_image);
@@ -110,4 +107,14 @@ function checkReferences(check: Check, name: string, receipt: Receipt, about: Pr
   if (!known && receipt.verifiability !== "hash_chained") {
     throw new Stop(name, "it names another signer than the receipt key");
   }
+  manifestNamed(check, name, receipt);
+}
+
+/** Nobody but the holder of the manifest key that the receipt names may have listed the files of this bundle. */
+function manifestNamed(check: Check, name: string, receipt: Statement["predicate"]): void {
+  const keyid = receipt.manifest_ref;
+  if (keyid === undefined || !check.signed) return;
+  const leads = check.rotations.leads("manifest", [{ shown: keyid, names: (key) => key.keyid === keyid }]);
+  if (!leads) throw new Stop(name, "it names another manifest key than this bundle's");
+  if (!leads.revoked) check.hasNamedManifest = true;
 }

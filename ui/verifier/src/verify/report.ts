@@ -45,6 +45,8 @@ export type Report = Verdict & {
   proven: string[];
   asserted: string[];
   not_shown: string[];
+  /** Files for which no key that the reader trusts vouches, of a bundle that is valid otherwise. */
+  unvouched: string[];
 };
 
 export function noCounts(): Counts {
@@ -59,6 +61,7 @@ export function exitCode(report: Report): number {
 /** The report as text, as `hermit-verify` prints it. */
 export function reportText(report: Report): string {
   const lists = [
+    ["not vouched for", report.unvouched],
     ["proven", report.proven],
     ["only asserted", report.asserted],
     ["not shown", report.not_shown],
@@ -70,7 +73,7 @@ export function reportText(report: Report): string {
 function verdictLine(report: Report): string {
   switch (report.verdict) {
     case "valid":
-      return report.trusted.length === 0 ? "valid" : `valid: whole and consistent, on the word of the key you trust (${report.trusted.join(", ")})`;
+      return validLine(report);
     case "invalid":
       return `invalid at ${report.place}: ${report.why}`;
     case "incomplete":
@@ -78,4 +81,11 @@ function verdictLine(report: Report): string {
     case "unverifiable":
       return `unverifiable: ${report.why}`;
   }
+}
+
+function validLine({ trusted, unvouched }: Report): string {
+  if (trusted.length === 0) return "valid";
+  const names = trusted.join(", ");
+  if (unvouched.length === 0) return `valid: whole and consistent, on the word of the key you trust (${names})`;
+  return `valid, but not whole: the receipt and what the log says of it hold, on the word of the key you trust (${names}); nobody you trust vouches for the other files`;
 }

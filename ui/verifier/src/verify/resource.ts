@@ -1,4 +1,5 @@
-/** Resource identifiers and the percent-encoded paths in them, in the one spelling that is stored. */
+/** Resource identifiers, the percent-encoded paths in them in the one spelling that is stored, and addresses on the web. */
+import { utf8 } from "./bytes.ts";
 import { Malformed } from "./stop.ts";
 import { type Shape } from "./shape.ts";
 
@@ -69,4 +70,29 @@ function split(text: string, mark: string): [string, string] {
 export const resource: Shape<string> = (value) => {
   if (typeof value === "string" && isResource(value)) return value;
   throw new Malformed("document", "a resource is expected");
+};
+
+const URL_BYTES_MAX = 8 * 1024;
+
+/** Whether a text is an address as the first implementation reads one; `model::web` says why each part is as it is. */
+function isWebUrl(text: string): boolean {
+  const found = /^https?:\/\/([^/?#]*)(.*)$/s.exec(text);
+  const [authority, path] = [found?.[1], found?.[2]];
+  if (authority === undefined || path === undefined || utf8(text).length > URL_BYTES_MAX) return false;
+  if (authority.includes("@") || !/^[!-~]*$/.test(path) || /["#<>\\^`{|}]/.test(path)) return false;
+  const bracketed = /^\[([^\]]*)\](.*)$/s.exec(authority);
+  const colon = authority.indexOf(":");
+  const plain = colon < 0 ? [authority, ""] : [authority.slice(0, colon), authority.slice(colon)];
+  const [host = "", port = ""] = bracketed?.slice(1) ?? plain;
+  if (port !== "" && !(/^:0*[1-9][0-9]*$/.test(port) && Number(port.slice(1)) <= 0xffff)) return false;
+  const name = host.endsWith(".") ? host.slice(0, -1) : host;
+  if (name === "" || name.length > 253) return false;
+  if (authority.startsWith("[")) return /^[0-9a-fA-F:.]*$/.test(name) && name.includes(":");
+  return /^[A-Za-z0-9._-]*$/.test(name) && !name.split(".").includes("");
+}
+
+/** `https://example.org/path?query`: no user, no password, no fragment. */
+export const webUrl: Shape<string> = (value) => {
+  if (typeof value === "string" && isWebUrl(value)) return value;
+  throw new Malformed("document", "an address on the web is expected");
 };

@@ -64,9 +64,17 @@ export function nullable<T>(shape: Shape<T>): Optional<T> {
   return { optional: (value) => (value === null ? undefined : shape(value)) };
 }
 
-/** A list that is left out when it is empty; `null` is no list. */
-export function list<T>(item: Shape<T>): Optional<T[]> {
-  return { optional: array(item) };
+/** A member that may be left out, and has a value of its own then; `null` is none. */
+export function defaulted<T>(shape: Shape<T>): Optional<T> {
+  return { optional: shape };
+}
+
+/** Any names, each with a value of this shape. */
+export function record<T>(shape: Shape<T>): Shape<Record<string, T>> {
+  return (value) => {
+    if (!isObject(value)) return refuse("an object");
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shape(member)]));
+  };
 }
 
 export function object<M extends Record<string, Member>>(members: M, more: "open" | "closed" = "open"): Shape<{ [K in keyof M]: Read<M[K]> }> {
@@ -113,17 +121,28 @@ export function sensitive<T>(shape: Shape<T>): Shape<T | undefined> {
   };
 }
 
-/** An object whose member `tag` says which of several shapes it has. One without members may say anything more. */
-export function tagged(tag: string, shapes: Record<string, Record<string, Member>>, more: "open" | "closed" = "open"): Shape<JsonObject> {
-  const shape = (members: Record<string, Member>): Shape<unknown> => {
-    return Object.keys(members).length === 0 ? object(members) : object({ [tag]: string, ...members }, more);
-  };
-  const read = new Map(Object.entries(shapes).map(([name, members]) => [name, shape(members)]));
+/** An object whose member `tag` says which of several shapes the rest of it has. */
+export function tagged(tag: string, shapes: Record<string, Shape<unknown>>): Shape<JsonObject> {
+  const known = new Map(Object.entries(shapes));
   return (value) => {
     const name = isObject(value) ? value[tag] : undefined;
-    const shape = typeof name === "string" ? read.get(name) : undefined;
+    const shape = typeof name === "string" ? known.get(name) : undefined;
     if (!isObject(value) || !shape) return refuse(`an object with a known \`${tag}\``);
-    shape(value);
+    const { [tag]: _name, ...rest } = value;
+    shape(rest);
+    return value;
+  };
+}
+
+/** One of a few names, or an object whose one member has the name and the shape of a further variant. */
+export function variant(word: Shape<string>, shapes: Record<string, Shape<unknown>>): Shape<Json> {
+  const known = new Map(Object.entries(shapes));
+  return (value) => {
+    if (!isObject(value)) return word(value);
+    const [only, ...others] = Object.entries(value);
+    const shape = only && others.length === 0 ? known.get(only[0]) : undefined;
+    if (!only || !shape) return refuse("an object with one known member");
+    shape(only[1]);
     return value;
   };
 }

@@ -2,7 +2,7 @@
 import { blank, type Check } from "./check.ts";
 import type { WitnessKey } from "./cosignature.ts";
 import type { PublicKey } from "./keys.ts";
-import { PROV } from "./layout.ts";
+import * as l from "./layout.ts";
 import { isWhole, keyids, type Predicate } from "./manifest.ts";
 import type { Note } from "./note.ts";
 import type { Report, Verdict } from "./report.ts";
@@ -25,11 +25,23 @@ export function conclude(check: Check, trust: readonly Trust[]): Report {
   report.counts = check.counts;
   report.trusted = trusted;
   report.vouching = led.vouching;
+  if (report.verdict === "valid") report.unvouched = unbound(check, trusted);
   const seen = witnesses(check, report, trust);
   report.proven.push(...proven(check), ...led.through);
   report.asserted = asserted(check, vouched, trusted.includes("approval"), seen);
-  report.not_shown.push(...withheld(check));
+  report.not_shown.push(...withheld(check, report.unvouched.length > 0));
   return report;
+}
+
+/**
+ * Files of one receipt alone that nothing binds to the log: where the receipt does not name the manifest key, anybody
+ * could have signed the list of files anew.
+ */
+function unbound(check: Check, trusted: readonly string[]): string[] {
+  if (!check.single || check.hasNamedManifest || trusted.includes("manifest")) return [];
+  const person = check.counts.decisions + check.counts.standing === 0 ? [l.KEY_APPROVAL] : [];
+  const all = [l.README, l.SUMS, l.SUMS_ED25519, l.SUMS_SSHSIG, l.KEY_ALLOWED, l.KEY_MANIFEST, ...person, l.LOG_POLICY];
+  return all.filter((name) => check.has(name));
 }
 
 /** Where the reader's keys lead. */
@@ -192,7 +204,11 @@ function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen
   ];
   if (check.counts.decisions + check.counts.standing > 0 && !approvalTrusted) said.push("whose the approval key is: it is the one that the log names");
   if (check.signed && !vouched) said.push("whose the keys are: they came with the bundle");
-  if (check.has(PROV)) said.push("README.txt and prov.json: they are made from the rest and bind nobody");
+  said.push(check.has(l.PROV) ? "README.txt and prov.json: they are made from the rest and bind nobody" : "README.txt: it is made from the rest and binds nobody");
+  if (check.facts.claims > 0) {
+    const acts = check.counts.receipts === 0 ? "no receipt here says that anything was done" : "what was done is what the receipts say";
+    said.push(`what was said at ${count(check.facts.claims, "end")} of a run: a model's own words, unverified; ${acts}`);
+  }
   return said;
 }
 
@@ -204,7 +220,7 @@ function rewritten({ heads }: Check, seen: boolean): string {
     : "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have made all of it anew";
 }
 
-function withheld(check: Check): string[] {
+function withheld(check: Check, isUnvouched: boolean): string[] {
   const { counts, predicate: about } = check;
   const said: string[] = [];
   const others = Math.max(0, (about?.task_size ?? 0) - counts.events);
@@ -215,6 +231,7 @@ function withheld(check: Check): string[] {
   }
   if (counts.artifacts_left_out > 0) said.push(`the content of ${count(counts.artifacts_left_out, "artifact")}; the digests are here`);
   if (check.facts.unknown > 0) said.push(`what ${count(check.facts.unknown, "event")} of types unknown to this program mean`);
+  if (isUnvouched) said.push("what whoever handed this on may have left out of it: nobody you trust vouches for which files are here");
   return [...said, ...check.notShown];
 }
 

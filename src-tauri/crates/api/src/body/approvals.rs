@@ -5,13 +5,21 @@ use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, fold, not_found};
 use governance::approval::LineKind;
 use kernel::command::approve::Answered;
-use model::ApprovalId;
-use model::approval::{ApprovalPacket, ApprovalStatus, Surface};
+use model::approval::{ApprovalStatus, Surface};
 use model::body::KeyPurpose;
 use model::principal::PrincipalType;
+use model::{ApprovalId, RelPath};
 use projections::rows;
+use std::collections::BTreeSet;
+use std::io::Read as _;
 use wire::Error;
-use wire::approvals::{Approval, ApprovalRow, Approvals, Decide, Decided, Deny, Line, List, Show};
+use wire::approvals::{
+    Approval, ApprovalRow, Approvals, Decide, Decided, Deny, Line, LinePage, Lines, List, Packet, Part,
+    Piece, Show,
+};
+
+/// Bytes of a packet that are handed out with its card; of a longer one, of one piece.
+const PIECE_BYTES: u64 = 1024 * 1024;
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Approvals, Error> {
     let task = find_opt(host, p.task.as_deref())?;
@@ -50,24 +58,81 @@ fn found(host: &dyn Host, named: &str) -> Result<rows::ApprovalRow, Error> {
 
 pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
     let found = found(host, &p.approval)?;
-    // The bytes that were hashed when it was asked; what is shown and signed is these and nothing re-serialised.
-    let bytes = host.artifacts()?.read(&found.packet_sha256).wire()?;
-    let packet: ApprovalPacket = seal::canon::from_canonical(&bytes).wire()?;
-    let card = governance::approval::card(&packet);
+    let sheet = super::changes::sheet_of(host, &found)?;
     let store = fold::store_state(&host.reader()?)?;
-    let lines = card.lines.into_iter().map(|line| Line { kind: kind(line.kind).to_owned(), text: line.text });
+    // The bytes that were hashed when it was asked; what is shown and signed is these and nothing re-serialised.
+    let bytes = host.artifacts()?.content(&found.packet_sha256).wire()?.byte_size();
+    let packet = match bytes <= PIECE_BYTES {
+        true => Some(to_base64(&host.artifacts()?.read(&found.packet_sha256).wire()?)),
+        false => None,
+    };
+    let lines = sheet.beginning();
+    // What came of the act, where it was carried out.
+    let act = host.query()?.action(found.action_request_id).wire()?;
+    let receipt = found.receipt_id.or(act.and_then(|act| act.receipt_id));
     Ok(Approval {
         row: row(&found),
-        title: card.title,
-        lines: lines.collect(),
-        whole: card.whole,
+        title: sheet.title.clone(),
+        lines_left: sheet.lines.len().saturating_sub(lines.len()) as u64,
+        lines,
+        outline: sheet.outline.clone(),
+        resources: sheet.resources,
+        checked: sheet.checked,
         packet_sha256: found.packet_sha256.to_string(),
-        packet: to_base64(&bytes),
+        packet_bytes: bytes,
+        packet,
         nonce: found.nonce.clone(),
         person_id: store.principal(PrincipalType::User).wire()?.to_string(),
         approval_keyid: store.keys.get(&KeyPurpose::Approval).map(|(keyid, _)| keyid.to_string()),
-        receipt_id: opt(found.receipt_id),
+        receipt_id: opt(receipt),
     })
+}
+
+pub(crate) fn packet(host: &dyn Host, p: Packet) -> Result<Piece, Error> {
+    let found = found(host, &p.approval)?;
+    let from = p.from.unwrap_or(0);
+    let mut content = host.artifacts()?.content(&found.packet_sha256).wire()?;
+    let end = content.byte_size();
+    std::io::copy(&mut content.by_ref().take(from), &mut std::io::sink()).map_err(crate::failed)?;
+    let mut bytes = Vec::new();
+    content.take(PIECE_BYTES).read_to_end(&mut bytes).map_err(crate::failed)?;
+    let next = from.saturating_add(bytes.len() as u64);
+    Ok(Piece { bytes: to_base64(&bytes), next: (!bytes.is_empty() && next < end).then_some(next) })
+}
+
+pub(crate) fn lines(host: &dyn Host, p: Lines) -> Result<LinePage, Error> {
+    let approval = found(host, &p.approval)?;
+    let limit = usize::try_from(crate::convert::rows(p.limit)?).unwrap_or(1);
+    let from: usize = match p.after.as_deref() {
+        None => 0,
+        Some(after) => after.parse().map_err(|_| crate::usage("`after` is what `next` was"))?,
+    };
+    let find = p.find.unwrap_or_default();
+    let (rows, more) = match p.of.as_str() {
+        "card" => {
+            let sheet = super::changes::sheet_of(host, &approval)?;
+            let find = find.to_lowercase();
+            let matches = |line: &&Line| find.is_empty() || line.text.to_lowercase().contains(&find);
+            let mut found = sheet.lines.iter().filter(matches).skip(from);
+            let rows: Vec<Line> = found.by_ref().take(limit).cloned().collect();
+            (rows, found.next().is_some())
+        }
+        "signed" => {
+            let bytes = host.artifacts()?.read(&approval.packet_sha256).wire()?;
+            let found = governance::approval::values(&bytes, &find, from, limit);
+            let found = found.map_err(|refusal| crate::failed(refusal.reason))?;
+            let line = |text: String| Line { kind: "fact".to_owned(), text };
+            (found.lines.into_iter().map(line).collect(), found.more)
+        }
+        other => return Err(crate::usage(format!("`of` is `{other}`; it is `card` or `signed`"))),
+    };
+    let next = more.then(|| from.saturating_add(rows.len()).to_string());
+    Ok(LinePage { rows, next })
+}
+
+/// A line of a card as the wire says it.
+pub fn line(line: governance::approval::Line) -> Line {
+    Line { kind: kind(line.kind).to_owned(), text: line.text }
 }
 
 const fn kind(kind: LineKind) -> &'static str {
@@ -97,6 +162,45 @@ pub(crate) fn deny(host: &dyn Host, p: Deny) -> Result<Decided, Error> {
     let found = found(host, &p.approval)?;
     let surface = opt_word(p.surface.as_deref())?.unwrap_or(Surface::Script);
     let answered = kernel.deny_approval(found.task_id, found.approval_id, surface, p.feedback).wire()?;
+    if p.stop && matches!(answered, Answered::Accepted { .. }) {
+        kernel.cancel(found.task_id, "denied, and stopped with it").wire()?;
+    }
+    told(host, found.approval_id, &answered)
+}
+
+/// A person chose a part: the rest is denied, and the part is asked about by itself. It allows nothing.
+pub(crate) fn part(host: &dyn Host, p: Part) -> Result<Decided, Error> {
+    let kernel = host.kernel()?;
+    let found = found(host, &p.approval)?;
+    let sheet = super::changes::sheet_of(host, &found)?;
+    let mut chosen = BTreeSet::new();
+    for range in &p.rows {
+        let (from, end) = (range.from as usize, (range.from as usize).saturating_add(range.rows as usize));
+        let rows = sheet.rows.get(from..end).ok_or_else(|| {
+            crate::usage(format!("there are no rows {from} to {end}; it has {}", sheet.rows.len()))
+        })?;
+        chosen.extend(rows.iter().map(|row| row.item));
+    }
+    for name in &p.only {
+        let bytes = name.trim_end_matches('/').as_bytes();
+        let path =
+            RelPath::from_bytes(bytes).map_err(|e| crate::usage(format!("`{name}`: {e}")))?.to_string();
+        let folder = format!("{path}/");
+        let is_named = |at: &str| at == path || at.starts_with(&folder);
+        let before = chosen.len();
+        let rows =
+            sheet.rows.iter().filter(|row| is_named(&row.path) || row.to.as_deref().is_some_and(is_named));
+        let mut any = false;
+        chosen.extend(rows.inspect(|_| any = true).map(|row| row.item));
+        if !any && chosen.len() == before {
+            return Err(crate::usage(format!("this approval has no file `{name}`"))
+                .hint("`hermit approvals show` lists its files"));
+        }
+    }
+    let surface = opt_word(p.surface.as_deref())?.unwrap_or(Surface::Script);
+    let answered = kernel
+        .choose_part(found.task_id, found.approval_id, surface, &chosen, p.feedback.as_deref())
+        .wire()?;
     told(host, found.approval_id, &answered)
 }
 

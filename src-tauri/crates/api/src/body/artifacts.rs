@@ -2,7 +2,7 @@
 
 pub(crate) use super::room::{collect, garbage, keep, weigh};
 use super::task::{channel, media_type, take_in};
-use crate::convert::{all, ask, from_base64, opt, opt_text, opt_word, page, text, to_base64};
+use crate::convert::{all, ask, from_base64, opt, opt_word, page, text, to_base64};
 use crate::files::absolute;
 use crate::ids::{find, find_opt};
 use crate::lineages::{around, link, links};
@@ -25,7 +25,7 @@ pub(crate) fn ingest(host: &dyn Host, p: Ingest) -> Result<Ingested, Error> {
     if trust == TrustTier::PolicyAsserted {
         return Err(usage("only policy asserts as policy; a person gives `user_asserted` at most"));
     }
-    let channel = channel(p.channel.as_deref())?;
+    let channel = crate::caller::voice(host, channel(p.channel.as_deref())?);
     let (at, byte_size) = match (p.path, p.bytes) {
         (Some(path), None) => {
             let (at, size, _) = take_in(kernel, &absolute("path", &path)?, p.name, trust, channel)?;
@@ -66,7 +66,7 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         class: r.class.to_string(),
         kind: r.kind.to_string(),
         uri: text(&r.uri),
-        name: opt_text(r.alias.as_ref()),
+        name: r.alias.as_ref().or_else(|| file(&r.uri)).map(crate::places::visible_text),
         sha256: r.content_hash.to_string(),
         media_type: r.media_type.clone(),
         byte_size: r.byte_size,
@@ -80,6 +80,11 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         sealed_by: r.sealed_by.clone(),
         present,
     }
+}
+
+/// The address, where it names a file: that is what an artifact without a name is called.
+fn file(uri: &model::Sensitive<String>) -> Option<&model::Sensitive<String>> {
+    uri.shown().filter(|text| text.starts_with("file:") || text.starts_with('/')).map(|_| uri)
 }
 
 pub(crate) fn found(host: &dyn Host, named: &str) -> Result<rows::ArtifactRow, Error> {
@@ -118,8 +123,19 @@ pub(crate) fn content(host: &dyn Host, p: Content) -> Result<Bytes, Error> {
     })
 }
 
+/// An artifact as it is named: by its identifier, or by the full path of a file, of which it is the newest that was seen.
+fn found_or_file(host: &dyn Host, named: &str) -> Result<rows::ArtifactRow, Error> {
+    let path = std::path::Path::new(named.trim());
+    if !path.is_absolute() {
+        return found(host, named);
+    }
+    let newest = crate::places::of_file(host, path)?.into_iter().next();
+    let (id, _) = newest.ok_or_else(|| not_found("artifact of the file", named))?;
+    host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))
+}
+
 pub(crate) fn lineage(host: &dyn Host, p: Lineage) -> Result<Lineages, Error> {
-    let found = found(host, &p.artifact)?;
+    let found = found_or_file(host, &p.artifact)?;
     let id = found.artifact_id;
     let (graph, reach) = around(&host.query()?, found.task_id)?;
     let taint = graph.taint(id);

@@ -1,89 +1,182 @@
-//! What an act would change, or has changed, with the bytes of both sides where they are at hand.
+//! What an act would change, or has changed, part by part, with the bytes of both sides where they are at hand.
 
-use crate::{Host, Wire as _, not_found, usage};
-use model::action::{Action, ChangeItem, Prior};
+use crate::sheets::{At, Known, Row, Sheet, small};
+use crate::{Host, Wire as _, fold, not_found, usage};
+use model::action::{ActionRequest, ChangeItem, Prior};
 use model::approval::ApprovalPacket;
-use model::{ApprovalId, Digest, ReceiptId, RelPath, TaskId};
+use model::{ApprovalId, Digest, ReceiptId, TaskId};
+use projections::rows::ApprovalRow;
 use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use wire::changes::{Changes, FileChange, Show, Side};
-use wire::{Error, Text};
+use wire::{Error, PAGE_ROWS_MAX, Text};
 
 /// Bytes of one side that are given as text: more is read as an artifact, part by part.
 const SIDE_BYTES_MAX: u64 = 256 * 1024;
-/// Bytes of all sides of one answer.
-const ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bytes of all sides of one answer: a page reads it at one go.
+const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
-    if let Ok(id) = p.of.trim().parse::<ApprovalId>() {
-        return ahead(host, id);
-    }
-    let id: ReceiptId =
-        p.of.trim()
-            .parse()
-            .map_err(|_| usage(format!("`{}` names neither an approval nor a receipt", p.of)))?;
-    done(host, id)
-}
-
-/// Reads sides until the answer is full.
-struct Sides<'a> {
-    host: &'a dyn Host,
-    root: Option<PathBuf>,
-    left: u64,
-}
-
-fn ahead(host: &dyn Host, id: ApprovalId) -> Result<Changes, Error> {
-    let row = host.query()?.approval(id).wire()?.ok_or_else(|| not_found("approval", &id.to_string()))?;
-    let bytes = host.artifacts()?.read(&row.packet_sha256).wire()?;
-    let packet: ApprovalPacket = seal::canon::from_canonical(&bytes).wire()?;
-    let (workspace, root) = workspace(host, row.task_id)?;
-    let mut sides = Sides { host, root, left: ANSWER_BYTES_MAX };
-    let mut files = match &packet.action_request.action {
-        Action::Change { items } | Action::Rollback { items, .. } => {
-            items.iter().map(|item| sides.item(item)).collect::<Result<Vec<_>, _>>()?
-        }
-        Action::Observe { .. }
-        | Action::Command { .. }
-        | Action::Fetch(_)
-        | Action::Vcs { .. }
-        | Action::Remember { .. } => Vec::new(),
+    let limit = match p.limit {
+        None => PAGE_ROWS_MAX,
+        limit => crate::convert::rows(limit)?,
     };
-    files.sort_by_key(gravity);
-    Ok(Changes { of: id.to_string(), tense: "ahead".to_owned(), workspace, files })
+    let (of, tense, task, sheet) = if let Ok(id) = p.of.trim().parse::<ApprovalId>() {
+        let row = host.query()?.approval(id).wire()?.ok_or_else(|| not_found("approval", &id.to_string()))?;
+        (id.to_string(), "ahead", row.task_id, sheet_of(host, &row)?)
+    } else {
+        let id: ReceiptId =
+            p.of.trim()
+                .parse()
+                .map_err(|_| usage(format!("`{}` names neither an approval nor a receipt", p.of)))?;
+        let found = super::receipts::found(host, &id.to_string())?;
+        let sheet = host.sheets().of(found.statement_sha256, || done(host, id))?;
+        (id.to_string(), "done", found.task_id, sheet)
+    };
+    let (workspace, root) = workspace(host, task)?;
+    let mut sides = Sides { host, root, left: if p.brief { 0 } else { ANSWER_BYTES_MAX }, brief: p.brief };
+    let find = p.find.as_deref().map(str::to_lowercase).filter(|words| !words.is_empty());
+    let matches = |row: &&Row| {
+        find.as_ref().is_none_or(|words| {
+            row.path.to_lowercase().contains(words)
+                || row.to.as_ref().is_some_and(|to| to.to_lowercase().contains(words))
+        })
+    };
+    let from = p.from.unwrap_or(0);
+    let (skip, take) = (usize::try_from(from).unwrap_or(usize::MAX), usize::try_from(limit).unwrap_or(0));
+    let total = if find.is_none() { sheet.rows.len() } else { sheet.rows.iter().filter(matches).count() };
+    let rows = sheet.rows.iter().filter(matches).skip(skip).take(take);
+    let files = rows.map(|row| sides.row(row)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Changes {
+        of,
+        tense: tense.to_owned(),
+        workspace,
+        total: small(total),
+        sum: sheet.sum.clone(),
+        groups: if find.is_none() { sheet.groups.clone() } else { Vec::new() },
+        from,
+        files,
+    })
 }
 
-fn done(host: &dyn Host, id: ReceiptId) -> Result<Changes, Error> {
-    let receipt = super::receipts::show(host, wire::receipts::Show { receipt: id.to_string() })?;
-    let task: TaskId = receipt.row.task_id.parse::<TaskId>().wire()?;
-    let (workspace, root) = workspace(host, task)?;
-    let mut sides = Sides { host, root, left: ANSWER_BYTES_MAX };
+/// The sheet of an approval.
+pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>, Error> {
+    host.sheets().of(row.packet_sha256, || {
+        let bytes = host.artifacts()?.read(&row.packet_sha256).wire()?;
+        let mut packet: ApprovalPacket = seal::canon::from_canonical(&bytes).wire()?;
+        let card = governance::approval::card(&packet);
+        let mut sheet = Sheet::arranged(ahead(host, row.task_id, &packet.action_request)?);
+        sheet.title = card.title;
+        sheet.lines = card.lines.into_iter().map(super::approvals::line).collect();
+        sheet.resources = packet.impacted_resources.len() as u64;
+        sheet.checked = packet.state_witness.as_ref().map_or(0, |seen| seen.fingerprints.len()) as u64;
+        cut_lists(&mut packet);
+        sheet.outline = serde_json::to_value(&packet).map_err(crate::failed)?;
+        Ok(sheet)
+    })
+}
+
+/// Leaves the lists out that grow with what is touched; rows and lines have them in parts.
+fn cut_lists(packet: &mut ApprovalPacket) {
+    let request = &mut packet.action_request;
+    if let model::action::Action::Change { items } | model::action::Action::Rollback { items, .. } =
+        &mut request.action
+    {
+        items.clear();
+    }
+    if let model::action::Action::Rollback { left, .. } = &mut request.action {
+        left.clear();
+    }
+    if let Some(staged) = &mut request.staged {
+        staged.items.clear();
+    }
+    if let Some(view) = &mut packet.staged {
+        view.changes.clear();
+    }
+    if let Some(seen) = &mut packet.state_witness {
+        seen.fingerprints.clear();
+    }
+    request.target_resources.clear();
+    request.expected_effects.clear();
+    packet.impacted_resources.clear();
+    packet.policy_result.affected_resources.clear();
+}
+
+fn ahead(host: &dyn Host, task: TaskId, request: &ActionRequest) -> Result<Vec<Row>, Error> {
+    let items = request.items();
+    let mut rows: Vec<Row> =
+        items.iter().enumerate().map(|(at, item)| Row { item: at, ..row_of(item) }).collect();
+    if rows.iter().any(|row| row.op == "move") {
+        let seen = seen(host, task)?;
+        let gone: BTreeSet<String> = items.iter().map(|item| item.path().to_string()).collect();
+        rows.iter_mut().filter(|row| row.op == "move").for_each(|row| {
+            let same = row.before.as_ref().and_then(|side| seen.get(&side.sha256));
+            row.same_as = same.and_then(|paths| paths.iter().find(|path| !gone.contains(*path))).cloned();
+        });
+    }
+    Ok(rows)
+}
+
+/// Files that the attempt has hashed, by digest: whose bytes another file has, too.
+fn seen(host: &dyn Host, task: TaskId) -> Result<HashMap<Digest, BTreeSet<String>>, Error> {
+    let state = fold::task_state(&host.reader()?, task)?;
+    let observed = state.attempt().map(|attempt| attempt.observed.clone()).unwrap_or_default();
+    let mut seen: HashMap<Digest, BTreeSet<String>> = HashMap::new();
+    for result in observed.iter().filter(|result| result.tool == "observe") {
+        let bytes = host.artifacts()?.read(&result.artifact.sha256).wire()?;
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let list = |value: &'_ Value, name: &str| -> Vec<Value> {
+            value.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+        };
+        for one in list(&value, "results") {
+            for file in list(&one, "entries").iter().chain(std::iter::once(&one)) {
+                let word = |name: &str| file.get(name).and_then(Value::as_str);
+                let sha256 = word("sha256").and_then(|digest| digest.parse().ok());
+                if let (Some(path), Some(sha256)) = (word("path"), sha256) {
+                    seen.entry(sha256).or_default().insert(path.to_owned());
+                }
+            }
+        }
+    }
+    Ok(seen)
+}
+
+fn done(host: &dyn Host, id: ReceiptId) -> Result<Sheet, Error> {
+    let receipt =
+        super::receipts::show(host, wire::receipts::Show { receipt: id.to_string(), brief: false })?;
     let changes = receipt.receipt.get("changes").and_then(Value::as_array).cloned().unwrap_or_default();
-    let files = changes.iter().map(|change| sides.changed(change)).collect::<Result<Vec<_>, _>>()?;
-    let mut files = with_moves(files);
-    files.sort_by_key(gravity);
-    Ok(Changes { of: id.to_string(), tense: "done".to_owned(), workspace, files })
+    let rows = changes.iter().map(changed).collect::<Result<Vec<_>, _>>()?;
+    Ok(Sheet::arranged(with_moves(rows)))
 }
 
 /// A receipt tells a move as bytes that went and the same bytes that came; a person reads one line.
-fn with_moves(files: Vec<FileChange>) -> Vec<FileChange> {
-    let mut told: Vec<FileChange> = Vec::new();
-    for file in files {
-        let new = file.before.is_none() && file.outcome.as_deref() == Some("done");
-        let sha256 = file.after.as_ref().filter(|_| new).map(|side| side.sha256.clone());
-        let gone = told.iter_mut().find(|other| {
-            other.op == "delete"
-                && other.outcome == file.outcome
-                && sha256.is_some()
-                && other.before.as_ref().map(|side| &side.sha256) == sha256.as_ref()
+fn with_moves(rows: Vec<Row>) -> Vec<Row> {
+    let mut told: Vec<Row> = Vec::with_capacity(rows.len());
+    // Of those that went and found no other place yet: where they are told, by what they were.
+    let mut gone: HashMap<(Digest, Option<String>), Vec<usize>> = HashMap::new();
+    for row in rows {
+        if let ("delete", Some(before)) = (row.op, &row.before) {
+            gone.entry((before.sha256, row.outcome.clone())).or_default().push(told.len());
+        }
+        let is_new = row.before.is_none() && row.outcome.as_deref() == Some("done");
+        let came = row.after.as_ref().filter(|_| is_new).map(|after| (after.sha256, row.outcome.clone()));
+        let at = came.and_then(|key| {
+            let places = gone.get_mut(&key)?;
+            (!places.is_empty()).then(|| places.remove(0))
         });
-        match gone {
-            Some(gone) => {
-                gone.op = "move".to_owned();
-                gone.to = Some(file.path);
-                gone.after = file.after;
+        match at.and_then(|at| told.get_mut(at)) {
+            Some(moved) => {
+                moved.op = "move";
+                moved.to = Some(row.path);
+                moved.after = row.after;
+                for side in moved.before.iter_mut().chain(&mut moved.after) {
+                    side.at = At::Same;
+                }
             }
-            None => told.push(file),
+            None => told.push(row),
         }
     }
     told
@@ -97,78 +190,124 @@ fn workspace(host: &dyn Host, task: TaskId) -> Result<(Option<Text>, Option<Path
     Ok((text, root))
 }
 
-/// What is gone first, then what is other, then what is new; a stable sort keeps the order of execution otherwise.
-fn gravity(file: &FileChange) -> u8 {
-    match (file.op.as_str(), &file.before, &file.after) {
-        ("delete", _, _) => 0,
-        (_, Some(_), _) => 1,
-        (_, None, _) => 2,
+/// One item of a request.
+fn row_of(item: &ChangeItem) -> Row {
+    let row = |op, path: &model::RelPath, before, after| Row {
+        item: 0,
+        op,
+        path: path.to_string(),
+        to: None,
+        same_as: None,
+        before,
+        after,
+        outcome: None,
+    };
+    let known = |sha256: Digest, byte_size, at| Some(Known { sha256, byte_size, at });
+    let there = |prior: &Prior, at| match prior {
+        Prior::Sha256(sha256) => known(*sha256, None, at),
+        Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => None,
+    };
+    match item {
+        ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
+            row("write", path, there(prior, At::Folder), known(*content_sha256, Some(*byte_size), At::Kept))
+        }
+        ChangeItem::Folder { path, .. } => row("folder", path, None, None),
+        ChangeItem::Link { path, target, prior } => {
+            let says = At::Here(format!("link to {target}\n"));
+            let after = known(Digest::of(target.as_bytes()), Some(target.len() as u64), says);
+            row("link", path, there(prior, At::Folder), after)
+        }
+        ChangeItem::Delete { path, prior } => row("delete", path, there(prior, At::Folder), None),
+        ChangeItem::Move { from, to, prior } => Row {
+            to: Some(to.to_string()),
+            ..row("move", from, there(prior, At::Same), there(prior, At::Same))
+        },
     }
 }
 
+/// One change of a receipt.
+fn changed(change: &Value) -> Result<Row, Error> {
+    let word = |name: &str| change.get(name).and_then(Value::as_str).unwrap_or_default();
+    let resource = word("resource");
+    let path = resource.split_once('/').map_or(resource, |(_, path)| path).to_owned();
+    let side = |name: &str| -> Result<Option<Known>, Error> {
+        let found = change.get(name);
+        let sha256 = found.and_then(|found| found.get("sha256")).and_then(Value::as_str);
+        let Some(sha256) = sha256 else { return Ok(None) };
+        let byte_size = found.and_then(|found| found.get("byte_size")).and_then(Value::as_u64);
+        Ok(Some(Known { sha256: sha256.parse::<Digest>().wire()?, byte_size, at: At::Kept }))
+    };
+    let (before, after) = (side("before")?, side("after")?);
+    let op = match (&before, &after) {
+        (None, None) => "folder",
+        (Some(_), None) => "delete",
+        (_, Some(_)) => "write",
+    };
+    let outcome = Some(word("outcome").to_owned()).filter(|word| !word.is_empty());
+    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome })
+}
+
+/// Reads sides until the answer is full.
+struct Sides<'a> {
+    host: &'a dyn Host,
+    root: Option<PathBuf>,
+    left: u64,
+    brief: bool,
+}
+
 impl Sides<'_> {
-    fn item(&mut self, item: &ChangeItem) -> Result<FileChange, Error> {
-        let change = |op: &str, path: &RelPath, to: Option<&RelPath>, before, after| FileChange {
-            op: op.to_owned(),
-            path: path.to_string(),
-            to: to.map(ToString::to_string),
+    fn row(&mut self, row: &Row) -> Result<FileChange, Error> {
+        let (before, after) = (self.known(row, row.before.as_ref())?, self.known(row, row.after.as_ref())?);
+        Ok(FileChange {
+            op: row.op.to_owned(),
+            path: row.path.clone(),
+            to: row.to.clone(),
+            same_as: row.same_as.clone(),
             before,
             after,
-            outcome: None,
-        };
-        Ok(match item {
-            ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
-                let before = self.prior(path, prior)?;
-                let after = self.kept(content_sha256, Some(*byte_size))?;
-                change("write", path, None, before, Some(after))
-            }
-            ChangeItem::Folder { path, .. } => change("folder", path, None, None, None),
-            ChangeItem::Link { path, target, prior } => {
-                let says = Side {
-                    sha256: seal::Digest::of(target.as_bytes()).to_string(),
-                    byte_size: Some(target.len() as u64),
-                    text: Some(format!("link to {target}\n")),
-                    missing: None,
-                };
-                change("link", path, None, self.prior(path, prior)?, Some(says))
-            }
-            ChangeItem::Delete { path, prior } => {
-                change("delete", path, None, self.prior(path, prior)?, None)
-            }
-            ChangeItem::Move { from, to, prior } => {
-                let before = match prior {
-                    Prior::Sha256(sha256) => {
-                        Some(Side { sha256: sha256.to_string(), byte_size: None, text: None, missing: None })
-                    }
-                    Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => None,
-                };
-                change("move", from, Some(to), before.clone(), before)
-            }
+            outcome: row.outcome.clone(),
         })
     }
 
-    /// What a file is before: its bytes are in the folder still, or they have drifted.
-    fn prior(&mut self, path: &RelPath, prior: &Prior) -> Result<Option<Side>, Error> {
-        let Prior::Sha256(sha256) = prior else { return Ok(None) };
-        let kept = self.kept(sha256, None)?;
-        if kept.missing.as_deref() != Some("gone") {
-            return Ok(Some(kept));
+    fn known(&mut self, row: &Row, known: Option<&Known>) -> Result<Option<Side>, Error> {
+        let Some(Known { sha256, byte_size, at }) = known else { return Ok(None) };
+        if self.brief && matches!(at, At::Kept | At::Folder) {
+            let missing = Some("later".to_owned());
+            return Ok(Some(Side { sha256: sha256.to_string(), byte_size: *byte_size, text: None, missing }));
         }
-        let live = self.live(path);
-        Ok(Some(match live {
-            Some(bytes) if Digest::of(&bytes) == *sha256 => self.side(sha256, &bytes),
-            Some(_) => Side { missing: Some("drifted".to_owned()), ..kept },
-            None => kept,
+        Ok(Some(match at {
+            At::Same => Side { sha256: sha256.to_string(), byte_size: *byte_size, text: None, missing: None },
+            At::Here(text) => Side {
+                sha256: sha256.to_string(),
+                byte_size: *byte_size,
+                text: Some(text.clone()),
+                missing: None,
+            },
+            At::Kept => self.kept(sha256, *byte_size)?,
+            At::Folder => self.prior(&row.path, sha256)?,
         }))
     }
 
-    /// The bytes that stand in the folder now. They are shown only where their digest is the one that was recorded.
-    fn live(&self, path: &RelPath) -> Option<Vec<u8>> {
-        let root = kernel::workspace::decode_root(&path.to_string()).ok()?;
-        let file = std::fs::File::open(self.root.as_ref()?.join(root)).ok()?;
-        if !file.metadata().ok()?.is_file() {
-            return None;
+    /// What a file is before: its bytes are kept, in the folder still, or they have drifted.
+    fn prior(&mut self, path: &str, sha256: &Digest) -> Result<Side, Error> {
+        let kept = self.kept(sha256, None)?;
+        if kept.missing.as_deref() != Some("gone") {
+            return Ok(kept);
         }
+        if self.left == 0 {
+            return Ok(Side { missing: Some("later".to_owned()), ..kept });
+        }
+        Ok(match self.live(path) {
+            Some(bytes) if Digest::of(&bytes) == *sha256 => self.side(sha256, &bytes),
+            Some(_) => Side { missing: Some("drifted".to_owned()), ..kept },
+            None => kept,
+        })
+    }
+
+    /// The bytes that stand in the folder now. They are shown only where their digest is the one that was recorded.
+    fn live(&self, path: &str) -> Option<Vec<u8>> {
+        let root = kernel::workspace::decode_root(path).ok()?;
+        let file = crate::files::open(&self.root.as_ref()?.join(root)).ok()?;
         let mut bytes = Vec::new();
         file.take(SIDE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes).ok()?;
         Some(bytes)
@@ -188,8 +327,11 @@ impl Sides<'_> {
         }
         let mut content = store.content(sha256).wire()?;
         let size = content.byte_size();
-        if size > SIDE_BYTES_MAX || size > self.left {
+        if size > SIDE_BYTES_MAX {
             return Ok(gone("large", Some(size)));
+        }
+        if size > self.left {
+            return Ok(gone("later", Some(size)));
         }
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes).map_err(crate::failed)?;
@@ -202,33 +344,5 @@ impl Sides<'_> {
         let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(str::to_owned);
         let missing = text.is_none().then(|| "binary".to_owned());
         Side { sha256: sha256.to_string(), byte_size: Some(size), text, missing }
-    }
-
-    /// One change of a receipt.
-    fn changed(&mut self, change: &Value) -> Result<FileChange, Error> {
-        let word = |name: &str| change.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let resource = word("resource");
-        let path = resource.split_once('/').map_or(resource.as_str(), |(_, path)| path).to_owned();
-        let mut side = |name: &str| -> Result<Option<Side>, Error> {
-            let found = change.get(name);
-            let sha256 = found.and_then(|found| found.get("sha256")).and_then(Value::as_str);
-            let Some(sha256) = sha256 else { return Ok(None) };
-            let size = found.and_then(|found| found.get("byte_size")).and_then(Value::as_u64);
-            self.kept(&sha256.parse::<Digest>().wire()?, size).map(Some)
-        };
-        let (before, after) = (side("before")?, side("after")?);
-        let op = match (&before, &after) {
-            (None, None) => "folder",
-            (Some(_), None) => "delete",
-            (_, Some(_)) => "write",
-        };
-        Ok(FileChange {
-            op: op.to_owned(),
-            path,
-            to: None,
-            before,
-            after,
-            outcome: Some(word("outcome")).filter(|word| !word.is_empty()),
-        })
     }
 }

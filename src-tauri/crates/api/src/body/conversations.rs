@@ -41,7 +41,7 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
     let saying = Saying {
         conversation_id,
         text: &p.text,
-        channel: channel(p.channel.as_deref())?,
+        voice: crate::caller::voice(host, channel(p.channel.as_deref())?),
         task,
         reply_to: p.reply_to.as_deref(),
         idempotency_key: &key,

@@ -4,6 +4,7 @@ use crate::convert::{every, plain};
 use crate::fold::{lookup, walk};
 use crate::ids::find;
 use crate::{Host, Wire as _, not_found, usage};
+use kernel::command::collect;
 use ledger::Reader;
 use model::artifact::ArtifactKind;
 use model::{ArtifactId, Body, Digest, Event, IngressId, TaskId};
@@ -11,11 +12,23 @@ use projections::query::ArtifactFilter;
 use projections::{ArtifactState, rows};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::erasure::{Content, Plan, Planned, Value};
+use wire::erasure::{Content, Held, Plan, Planned, Value, Written};
 use wire::{Error, Text};
 
 /// Shorter words stand in too many places by chance to be hunted in content.
 const HUNTED_CHARS_MIN: usize = 4;
+
+/// Records of authority and of the machine: they go where they repeat what goes. Everything else of a task is what was
+/// said, seen or made there, and goes with it.
+const fn is_record(kind: ArtifactKind) -> bool {
+    matches!(
+        kind,
+        ArtifactKind::ApprovalDecision
+            | ArtifactKind::CapabilityGrant
+            | ArtifactKind::EnvironmentSnapshot
+            | ArtifactKind::Playbook
+    )
+}
 
 /// One value that can still be read.
 struct Found {
@@ -29,7 +42,13 @@ struct Found {
 struct Search {
     values: BTreeMap<Digest, Found>,
     tasks: BTreeSet<TaskId>,
+    /// Messages of other streams that belong to what goes.
+    messages: BTreeSet<ArtifactId>,
     contents: BTreeMap<ArtifactId, rows::ArtifactRow>,
+    /// Bytes that only a request leads to, and how many.
+    written: BTreeMap<Digest, u64>,
+    /// Content that stays, and a task that has the same.
+    kept: BTreeMap<Digest, TaskId>,
 }
 
 pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
@@ -42,23 +61,25 @@ pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
             if search.values.is_empty() {
                 return Err(not_found("readable value", value));
             }
-            search.repeated(host)?;
+            search.contents(host, false)?;
         }
         (None, Some(artifact), None) => {
             let id: ArtifactId = find(host, artifact)?;
             let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", artifact))?;
             search.events(&reader, row.task_id, &|event| event.entity_id == id.to_string())?;
-            search.content(host, row)?;
+            search.same_bytes(host, row)?;
         }
         (None, None, Some(task)) => {
             let task: TaskId = find(host, task)?;
             search.events(&reader, task, &|_| true)?;
-            search.messages(&reader, task)?;
+            search.handed(host, task)?;
+            search.ingress(&reader, task)?;
             search.receipts(host, task)?;
-            search.repeated(host)?;
+            search.contents(host, true)?;
         }
         _ => return Err(usage("name one of `value`, `artifact`, `task`")),
     }
+    search.elsewhere(host)?;
     Ok(search.told())
 }
 
@@ -89,6 +110,15 @@ impl Search {
         wanted: &dyn Fn(&Event) -> bool,
     ) -> Result<(), Error> {
         self.tasks.insert(task);
+        self.leaves_of(reader, task, wanted)
+    }
+
+    fn leaves_of(
+        &mut self,
+        reader: &Reader,
+        task: TaskId,
+        wanted: &dyn Fn(&Event) -> bool,
+    ) -> Result<(), Error> {
         walk(reader, task, &mut |_, event, _| {
             if wanted(event) {
                 self.leaves(reader, &event.payload, task, &event.event_type);
@@ -110,7 +140,11 @@ impl Search {
                 self.leaves(reader, &event.payload, event.task_id, &event.event_type);
                 self.values.retain(|found, _| *found == digest);
                 if !self.values.is_empty() {
-                    self.tasks.insert(event.task_id);
+                    // A stream of messages is of many tasks: only what came with this one repeats it.
+                    match named_messages(&event) {
+                        Some(messages) => self.messages.extend(messages),
+                        None => drop(self.tasks.insert(event.task_id)),
+                    }
                     return Ok(());
                 }
             }
@@ -118,7 +152,7 @@ impl Search {
     }
 
     /// The messages a task was made of and told, which stand in the inbox.
-    fn messages(&mut self, reader: &Reader, task: TaskId) -> Result<(), Error> {
+    fn ingress(&mut self, reader: &Reader, task: TaskId) -> Result<(), Error> {
         let mut ids: BTreeSet<IngressId> = BTreeSet::new();
         walk(reader, task, &mut |_, _, body| {
             match body {
@@ -130,19 +164,62 @@ impl Search {
             }
             Ok(())
         })?;
-        let names: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+        let mut names: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+        let chosen = task.to_string();
         let mut after = 0;
+        let mut open: Vec<Event> = Vec::new();
         loop {
             let page = reader.log(after, 1_000).wire()?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else { break };
             after = last.log_seq;
             for stored in page.iter().filter(|s| contains(&s.bytes, b"\"event_type\":\"ingress.")) {
                 let event = stored.event().wire()?;
-                if names.contains(&event.entity_id) {
-                    self.leaves(reader, &event.payload, event.task_id, &event.event_type);
+                if event.payload.get("chosen_task_id").and_then(Json::as_str) == Some(&chosen) {
+                    names.insert(event.entity_id.clone());
                 }
+                open.push(event);
             }
         }
+        let handed = self.messages.clone();
+        let with = |event: &Event| named_messages(event).into_iter().flatten().any(|id| handed.contains(&id));
+        let mut streams = BTreeSet::new();
+        for event in open.iter().filter(|event| names.contains(&event.entity_id) || with(event)) {
+            self.leaves(reader, &event.payload, event.task_id, &event.event_type);
+            self.messages.extend(named_messages(event).into_iter().flatten());
+            streams.insert(event.task_id);
+        }
+        let messages: BTreeSet<String> = self.messages.iter().map(ToString::to_string).collect();
+        for stream in streams {
+            self.leaves_of(reader, stream, &|event| messages.contains(&event.entity_id))?;
+        }
+        Ok(())
+    }
+
+    /// Files that were handed over with the task and that no other task has: they were taken in before it was made.
+    fn handed(&mut self, host: &dyn Host, task: TaskId) -> Result<(), Error> {
+        let query = host.query()?;
+        let filter = ArtifactFilter {
+            task: Some(task),
+            kind: Some(ArtifactKind::BinaryAttachment),
+            ..ArtifactFilter::default()
+        };
+        for row in every(|ask| query.artifacts(&filter, ask))? {
+            let same = ArtifactFilter { content_hash: Some(row.content_hash), ..ArtifactFilter::default() };
+            let mut taken_in = Vec::new();
+            let mut of_others = false;
+            for other in every(|ask| query.artifacts(&same, ask))? {
+                if other.task_id == task || other.state == ArtifactState::Expired {
+                    continue;
+                }
+                // Streams of messages are no tasks.
+                of_others |= query.task(other.task_id).wire()?.is_some();
+                taken_in.push(other.artifact_id);
+            }
+            if !of_others {
+                self.messages.extend(taken_in);
+            }
+        }
+        Ok(())
     }
 
     /// The leaves of a task's receipts.
@@ -158,36 +235,71 @@ impl Search {
         Ok(())
     }
 
-    /// Content of the tasks concerned that repeats what goes.
-    fn repeated(&mut self, host: &dyn Host) -> Result<(), Error> {
+    /// Content of the tasks concerned: all of it but records, or only what repeats what goes.
+    fn contents(&mut self, host: &dyn Host, all: bool) -> Result<(), Error> {
         let words: Vec<Vec<u8>> = self.values.values().flat_map(|found| spellings(&found.text)).collect();
         let query = host.query()?;
-        for task in self.tasks.clone() {
-            let filter = ArtifactFilter { task: Some(task), ..ArtifactFilter::default() };
-            for row in every(|ask| query.artifacts(&filter, ask))? {
-                // A receipt conceals its leaves and opens with what is erased beside it.
-                if row.kind == ArtifactKind::ReceiptBundle || row.state == ArtifactState::Expired {
-                    continue;
-                }
-                let Ok(bytes) = host.artifacts()?.read(&row.content_hash) else { continue };
-                if words.iter().any(|word| contains(&bytes, word)) {
-                    self.content(host, row)?;
-                }
+        let mut rows = Vec::new();
+        for task in &self.tasks {
+            let filter = ArtifactFilter { task: Some(*task), ..ArtifactFilter::default() };
+            rows.extend(every(|ask| query.artifacts(&filter, ask))?);
+        }
+        for message in &self.messages {
+            rows.extend(query.artifact(*message).wire()?);
+        }
+        for row in rows {
+            // A receipt conceals its leaves and opens with what is erased beside it.
+            if row.kind == ArtifactKind::ReceiptBundle || row.state == ArtifactState::Expired {
+                continue;
+            }
+            let goes = (all && !is_record(row.kind))
+                || host
+                    .artifacts()?
+                    .read(&row.content_hash)
+                    .is_ok_and(|bytes| words.iter().any(|word| contains(&bytes, word)));
+            if goes {
+                self.contents.insert(row.artifact_id, row);
             }
         }
         Ok(())
     }
 
-    /// An artifact, and every other one with the same bytes.
-    fn content(&mut self, host: &dyn Host, row: rows::ArtifactRow) -> Result<(), Error> {
-        let filter = ArtifactFilter { content_hash: Some(row.content_hash), ..ArtifactFilter::default() };
+    /// An artifact, and every other one of its task with the same bytes.
+    fn same_bytes(&mut self, host: &dyn Host, row: rows::ArtifactRow) -> Result<(), Error> {
+        let filter = ArtifactFilter {
+            task: Some(row.task_id),
+            content_hash: Some(row.content_hash),
+            ..ArtifactFilter::default()
+        };
         let query = host.query()?;
         for row in every(|ask| query.artifacts(&filter, ask))? {
             if row.state != ArtifactState::Expired {
-                self.tasks.insert(row.task_id);
                 self.contents.insert(row.artifact_id, row);
             }
         }
+        Ok(())
+    }
+
+    /// Bytes that only requests of what goes lead to; and content that stays because something else leads to it.
+    fn elsewhere(&mut self, host: &dyn Host) -> Result<(), Error> {
+        let (reader, artifacts) = (host.reader()?, host.artifacts()?);
+        let own: BTreeSet<ArtifactId> = self.contents.keys().copied().collect();
+        let others = collect::live_without(&reader, artifacts, &own).wire()?;
+        let holder = |digest: &Digest| others.kept.get(digest).or_else(|| others.staged.get(digest)).copied();
+        let requests = self.contents.values().filter(|row| row.kind == ArtifactKind::ActionRequest);
+        let requests: Vec<Digest> = requests.map(|row| row.content_hash).collect();
+        let hashes: BTreeSet<Digest> = self.contents.values().map(|row| row.content_hash).collect();
+        for digest in collect::written_by(artifacts, &requests).difference(&hashes) {
+            match holder(digest) {
+                Some(task) => drop(self.kept.insert(*digest, task)),
+                None if artifacts.contains(digest).wire()? => {
+                    let byte_size = artifacts.content(digest).map_or(0, |content| content.byte_size());
+                    self.written.insert(*digest, byte_size);
+                }
+                None => {}
+            }
+        }
+        self.kept.extend(hashes.iter().filter_map(|digest| Some((*digest, holder(digest)?))));
         Ok(())
     }
 
@@ -209,6 +321,19 @@ impl Search {
             "copies outside this store, backups and proofs that were given away, keep what they have"
                 .to_owned(),
         );
+        if !self.kept.is_empty() {
+            let tasks: BTreeSet<&TaskId> = self.kept.values().collect();
+            warnings.push(format!(
+                "{} contents stay, because {} other tasks have the same bytes; erase those as well and they go",
+                self.kept.len(),
+                tasks.len()
+            ));
+        }
+        let kept = self
+            .kept
+            .iter()
+            .map(|(digest, task)| Held { sha256: digest.to_string(), task_id: task.to_string() });
+        let kept = kept.collect();
         let values = self.values.into_iter().map(|(digest, found)| Value {
             digest: digest.to_string(),
             task_id: found.task.to_string(),
@@ -223,9 +348,15 @@ impl Search {
             kind: row.kind.to_string(),
             byte_size: row.byte_size,
         });
+        let written = self
+            .written
+            .into_iter()
+            .map(|(digest, byte_size)| Written { sha256: digest.to_string(), byte_size });
         Planned {
             values: values.collect(),
             contents: contents.collect(),
+            written: written.collect(),
+            kept,
             tasks: self.tasks.iter().map(ToString::to_string).collect(),
             warnings,
         }
@@ -244,6 +375,15 @@ fn spellings(text: &str) -> Vec<Vec<u8>> {
         all.push(inner);
     }
     all
+}
+
+/// The artifacts of messages that a message's own event names; `None` for other events.
+fn named_messages(event: &Event) -> Option<Vec<ArtifactId>> {
+    if !event.event_type.starts_with("ingress.") {
+        return None;
+    }
+    let named = event.payload.pointer("/record/referenced_artifact_refs").and_then(Json::as_array);
+    Some(named.into_iter().flatten().filter_map(|id| id.as_str()?.parse().ok()).collect())
 }
 
 fn contains(bytes: &[u8], word: &[u8]) -> bool {

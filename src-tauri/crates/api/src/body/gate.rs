@@ -30,12 +30,19 @@ pub(crate) fn state(host: &dyn Host, _: State) -> Result<GateState, Error> {
 }
 
 pub(crate) fn halt(host: &dyn Host, p: Halt) -> Result<GateState, Error> {
-    host.kernel()?.halt(p.reason.as_deref().unwrap_or("halted by a person")).wire()?;
+    let kernel = host.kernel()?;
+    let halted = kernel.halt(p.reason.as_deref().unwrap_or("halted by a person"));
+    match halted {
+        Err(kernel::Error::HaltUnrecorded(_)) if host.make_room() => kernel.record_halt().wire()?,
+        halted => halted.wire()?,
+    }
     state(host, State {})
 }
 
-pub(crate) fn boot(host: &dyn Host, _: Boot) -> Result<GateState, Error> {
-    host.kernel()?.boot().wire()?;
+pub(crate) fn boot(host: &dyn Host, p: Boot) -> Result<GateState, Error> {
+    let kernel = host.kernel()?;
+    let signed = super::task_control::signed(kernel, p.signed.as_ref())?;
+    kernel.boot_signed(signed.as_ref()).wire()?;
     host.drive_all()?;
     state(host, State {})
 }

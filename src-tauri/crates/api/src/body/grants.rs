@@ -27,7 +27,6 @@ const USES: u32 = 50;
 /// Questions of the past that are shown of those it would have answered.
 const PAST_ROWS: usize = 20;
 /// The question that only a standing grant answers which says that it does.
-const UNTRUSTED: &str = "base.untrusted_context";
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Grants, Error> {
     let now = host.now();
@@ -176,7 +175,8 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
         }
     };
     let frame = StandingGrant {
-        after_untrusted: packet.policy_result.determining_rules.iter().any(|rule| rule == UNTRUSTED),
+        // Whoever acts has listed a folder or read a file before: one that does not say so would never answer.
+        after_untrusted: true,
         given_at: Some(GivenAt { approval_id: packet.approval_id, packet_sha256: row.packet_sha256 }),
         ..frame(host, scope)?
     };
@@ -264,7 +264,16 @@ fn cover(p: Draft) -> Result<Cover, Error> {
         (Some(words), None, None) => {
             let cwd = p.cwd.unwrap_or_default();
             let cwd = RelPath::from_bytes(cwd.as_bytes()).map_err(|e| usage(e.to_string()))?;
-            Ok(Cover::Command { words, whole: p.whole, cwd, network: p.network, changes: p.changes })
+            // Which programs are meant is looked up when it is used: they lie outside of the project.
+            let programs = Vec::new();
+            Ok(Cover::Command {
+                words,
+                whole: p.whole,
+                cwd,
+                network: p.network,
+                changes: p.changes,
+                programs,
+            })
         }
         (None, Some(glob), None) => {
             let mut acts = p.acts.iter().map(|act| word(act)).collect::<Result<Vec<_>, Error>>()?;
@@ -287,6 +296,7 @@ fn project(host: &dyn Host, folder: &str) -> Result<WorkspaceId, Error> {
     let found = known.into_iter().find(|(_, at)| same(at)).map(|(id, _)| id);
     found.ok_or_else(|| {
         usage(format!("no task ever worked in `{}`, so there is no such project", root.display()))
+            .hint("begin a task there first; or leave `--project` out, and it counts in every folder")
     })
 }
 

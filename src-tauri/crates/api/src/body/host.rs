@@ -2,7 +2,8 @@
 
 use crate::convert::{all, opt_text};
 use crate::ids::find;
-use crate::{Host, Stands, Wire as _, fold};
+use crate::{Flow, Host, Stands, Wire as _, fold};
+use model::Digest;
 use std::time::Duration;
 use wire::host::{
     Doctor, Fact, Facts, Holder, HostStatus, Level, Resume, Resumed, Status, Stood, Wait, Waiting,
@@ -63,8 +64,11 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
             "ledger",
             Level::Fine,
             format!(
-                "{} events of {} tasks, {} gate entries, schema {}",
-                stats.events, stats.tasks, stats.entries, stats.schema
+                "{}, {}, {}, schema {}",
+                counted(stats.events, "event", "events"),
+                counted(stats.tasks, "task", "tasks"),
+                counted(stats.entries, "gate entry", "gate entries"),
+                stats.schema
             ),
             String::new(),
         ),
@@ -73,7 +77,12 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
         Ok(query) => {
             let behind = stats.events.saturating_sub(query.head().wire()?);
             let level = if behind == 0 { Level::Fine } else { Level::Note };
-            fact("lists", level, format!("{behind} events behind the log"), String::new())
+            let text = if behind == 0 {
+                "up to date".to_owned()
+            } else {
+                format!("{} behind the log", counted(behind, "event", "events"))
+            };
+            fact("lists", level, text, String::new())
         }
         Err(error) => fact("lists", Level::Trouble, error.message, "run `hermit ledger rebuild`".to_owned()),
     });
@@ -88,6 +97,7 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
     let known = all(store.keys.keys());
     let known = if known.is_empty() { "none is registered".to_owned() } else { known.join(", ") };
     facts.push(fact("keys", level, known, advice));
+    facts.push(content_check(host, &reader)?);
     facts.push(match store.halted {
         Some(reason) => {
             fact("gate", Level::Note, format!("halted: {reason}"), "run `hermit boot`".to_owned())
@@ -95,6 +105,36 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
         None => fact("gate", Level::Fine, "not halted".to_owned(), String::new()),
     });
     Ok(facts)
+}
+
+/// Bytes of content that the doctor reads: about a second of work. All of it is read by `ledger verify --content`.
+const READ_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Whether content is there and whole, as far as can be told in a moment. Each time it begins elsewhere.
+fn content_check(host: &dyn Host, reader: &ledger::Reader) -> Result<Fact, Error> {
+    let artifacts = host.artifacts()?;
+    let live = kernel::command::collect::live(reader, artifacts).wire()?;
+    let all: Vec<Digest> = live.kept.into_keys().collect();
+    let begin = Digest::of(&host.now().0.to_be_bytes());
+    let at = all.partition_point(|digest| *digest < begin);
+    let order = all.iter().skip(at).chain(all.iter().take(at));
+    let total = all.len() as u64;
+    let mut go_on = |so_far: &artifacts::Verified| {
+        so_far.bytes < READ_BYTES_MAX && host.progress("content", so_far.checked, total) == Flow::Continue
+    };
+    let found = artifacts.verify(order, &mut go_on).wire()?;
+    let text = format!(
+        "{} of {total} pieces read: {} damaged, {} missing",
+        found.checked,
+        found.damaged.len(),
+        found.missing.len()
+    );
+    Ok(if found.is_whole() {
+        fact("content check", Level::Fine, text, String::new())
+    } else {
+        let advice = "`hermit ledger verify --content` names them all; restore them from a backup";
+        fact("content check", Level::Trouble, text, advice.to_owned())
+    })
 }
 
 fn fact(name: &str, level: Level, value: String, advice: String) -> Fact {
@@ -119,4 +159,8 @@ pub(crate) fn wait(host: &dyn Host, p: Wait) -> Result<Stood, Error> {
         Stands::Broke(error) => ("broke", Some(error)),
     };
     Ok(Stood { task_id: task.to_string(), stands: stands.to_owned(), error })
+}
+
+fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
 }

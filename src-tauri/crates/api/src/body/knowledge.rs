@@ -3,9 +3,11 @@
 use crate::convert::{all, ask, opt, opt_text, opt_word, page, text, word};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _};
-use model::MemoryId;
 use model::artifact::{EvidenceRef, Selector};
+use model::event::EntityType;
 use model::knowledge::MemoryStatus;
+use model::{MemoryId, ReceiptId};
+use std::collections::BTreeMap;
 use wire::Error;
 use wire::knowledge::{
     Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate,
@@ -106,10 +108,19 @@ pub(crate) fn invalidate(host: &dyn Host, p: Invalidate) -> Result<Invalidated, 
 }
 
 pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
-    let found = host.query()?.search(&p.text, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let query = host.query()?;
+    let words = crate::places::words_of(host, &p.text)?;
+    let found = query.search(&words, ask(p.after.as_deref(), p.limit)?).wire()?;
+    // What was asked for leads to the receipt of what was done.
+    let receipt = |hit: &projections::query::Hit| match hit.kind {
+        EntityType::ActionRequest => query.action(hit.id.parse().ok()?).ok()??.receipt_id,
+        _ => None,
+    };
+    let receipts: BTreeMap<String, ReceiptId> =
+        found.rows.iter().filter_map(|hit| Some((hit.id.clone(), receipt(hit)?))).collect();
     Ok(page(found, |hit| Hit {
-        kind: hit.kind.to_string(),
-        id: hit.id.clone(),
+        kind: receipts.get(&hit.id).map_or_else(|| hit.kind.to_string(), |_| "receipt".to_owned()),
+        id: receipts.get(&hit.id).map_or_else(|| hit.id.clone(), ToString::to_string),
         task_id: hit.task_id.to_string(),
         part: hit.part.clone(),
         at: hit.at.0,

@@ -1,5 +1,6 @@
 //! The log itself.
 
+use crate::convert::all as all_of;
 use crate::host::Flow;
 use crate::ids::find;
 use crate::{Host, Wire as _, usage};
@@ -7,9 +8,10 @@ use ledger::{Checkpoint as Made, CheckpointKind, PinState};
 use model::TaskId;
 use seal::PublicKey;
 use seal::note::{Checkpoint as SignedHead, Note, VerifierKey};
+use std::collections::BTreeSet;
 use wire::ledger::{
-    Checkpoint, Checkpoints, Compare, Compared, Counts, Cut, CutRow, Cuts, Head, Rebuild, Rebuilt, Report,
-    Severed, Signed, Stats, Verify,
+    Checkpoint, Checkpoints, Compare, Compared, Contents, Counts, Cut, CutRow, Cuts, Damaged, Head, Rebuild,
+    Rebuilt, Report, Severed, Signed, Stats, Verify,
 };
 use wire::{Error, Verdict};
 
@@ -22,7 +24,58 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
     let pin = host.pin()?;
     let mut progress = |p: ledger::verify::Progress| host.progress(p.stage, p.done, p.of) == Flow::Continue;
     let found = ledger::verify(&reader, &keys, pin.as_deref(), &mut progress).wire()?;
-    Ok(report(found))
+    let mut told = report(found);
+    if p.content {
+        let contents = contents(host)?;
+        judge(&mut told, &contents);
+        told.content = Some(contents);
+    }
+    Ok(told)
+}
+
+/// Reads everything that is alive.
+fn contents(host: &dyn Host) -> Result<Contents, Error> {
+    let (reader, artifacts) = (host.reader()?, host.artifacts()?);
+    let live = kernel::command::collect::live(&reader, artifacts).wire()?;
+    let mut all: BTreeSet<seal::Digest> = live.kept.into_keys().collect();
+    for digest in live.named {
+        // What is only named may be the state of a file that nobody kept.
+        if artifacts.contains(&digest).wire()? {
+            all.insert(digest);
+        }
+    }
+    let total = all.len() as u64;
+    let mut go_on =
+        |so_far: &artifacts::Verified| host.progress("content", so_far.checked, total) == Flow::Continue;
+    let found = artifacts.verify(&all, &mut go_on).wire()?;
+    if found.broken_off {
+        return Err(Error::new(wire::Code::Cancelled, "stopped, as asked; not all content was read"));
+    }
+    let damaged = |(sha256, why): (seal::Digest, String)| Damaged { sha256: sha256.to_string(), why };
+    Ok(Contents {
+        checked: found.checked,
+        byte_size: found.bytes,
+        missing: all_of(&found.missing),
+        damaged: found.damaged.into_iter().map(damaged).collect(),
+    })
+}
+
+/// Damaged content is not valid, missing content makes a store incomplete; what the log itself says comes first.
+fn judge(told: &mut Report, contents: &Contents) {
+    let (damaged, missing) = (contents.damaged.len(), contents.missing.len());
+    if matches!(told.verdict, Verdict::Invalid) || damaged + missing == 0 {
+        return;
+    }
+    let log = std::mem::take(&mut told.reason);
+    if damaged > 0 {
+        told.verdict = Verdict::Invalid;
+        told.place = contents.damaged.first().map(|one| format!("content {}", one.sha256));
+    } else {
+        told.verdict = Verdict::Incomplete;
+    }
+    told.reason = format!(
+        "{damaged} pieces of content are damaged and {missing} are missing; restore them from a backup. The log itself: {log}"
+    );
 }
 
 pub(crate) fn report(found: ledger::Report) -> Report {
@@ -46,6 +99,7 @@ pub(crate) fn report(found: ledger::Report) -> Report {
         unsigned_events: found.unsigned_events,
         pinned: found.pinned,
         severed: found.severed.iter().map(cut).collect(),
+        content: None,
     }
 }
 

@@ -25,5 +25,6 @@ pub(crate) mod task;
 mod task_control;
 pub(crate) mod task_events;
 mod task_show;
+mod told;
 pub(crate) mod trace;
 mod undo;

@@ -2,7 +2,7 @@
 
 use crate::{Host, usage};
 use wire::Error;
-use wire::models::{Chosen, Find, Found, Standard};
+use wire::models::{Asked, Chosen, Find, Found, Set, Standard};
 
 /// Further ports of one look.
 const PORTS_MAX: usize = 16;
@@ -18,4 +18,9 @@ pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {
     host.kernel()?;
     host.set_standard_model(p.address.as_deref())?;
     Ok(Chosen { standard: p.address })
+}
+
+pub(crate) fn set(host: &dyn Host, p: Set) -> Result<Asked, Error> {
+    host.kernel()?;
+    host.set_model(&p)
 }

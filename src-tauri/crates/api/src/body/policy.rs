@@ -245,7 +245,7 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {
     let row = row.ok_or_else(|| crate::not_found("action request", &p.about))?;
     let policy = row.policy_ref.ok_or_else(|| {
         Error::new(Code::Conflict, "policy has not judged this request yet")
-            .hint("`hermit resume` goes on with it")
+            .hint("`hermit resume` continues it")
     })?;
     let kept = query.artifact(policy).wire()?;
     let kept = kept.ok_or_else(|| crate::not_found("artifact", &policy.to_string()))?;
@@ -254,7 +254,10 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {
     if let (Some(asked), Some(rules)) = (row.instead_of, &row.instead_rules) {
         let asked = query.action(asked).wire()?.and_then(|asked| asked.summary.shown().cloned());
         let asked = asked.unwrap_or_else(|| "what was asked".to_owned());
-        said.instead_of = Some(format!("{asked}, which {rules} allows in no other form"));
+        said.instead_of = Some(match rules.contains("a person's choice") {
+            true => format!("{asked}, of which this is a part, by {rules}"),
+            false => format!("{asked}, which {rules} allows in no other form"),
+        });
     }
     Ok(said)
 }

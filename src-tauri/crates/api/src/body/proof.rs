@@ -68,7 +68,7 @@ fn before_the_cut(
         return Ok(None);
     };
     let told = format!(
-        "the task was severed at event {}: {} events from there on did not fit, and nobody vouches for them",
+        "the task was severed at event {}: {} events from there on did not fit, and nobody confirms them",
         one.from_seq, one.rows
     );
     let Some(head) = reader.checkpoint_before(task, one.from_seq).wire()? else {
@@ -198,6 +198,7 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
         proven: found.proven,
         asserted: found.asserted,
         not_shown: found.not_shown,
+        unvouched: found.unvouched,
     })
 }
 

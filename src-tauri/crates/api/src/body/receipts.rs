@@ -52,12 +52,18 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
         ));
     }
     let reader = host.reader()?;
-    let statement = seal::canon::parse_canonical(&payload).wire()?;
-    let statement = seal::disclose::reveal(statement, &fold::lookup(&reader)).wire()?;
+    let mut statement: Value = seal::canon::parse_canonical(&payload).wire()?;
+    let mut predicate = statement.get_mut("predicate").map(Value::take).unwrap_or(Value::Null);
+    if p.brief
+        && let Some(fields) = predicate.as_object_mut()
+    {
+        fields.remove("changes");
+    }
+    let predicate = seal::disclose::reveal_at(predicate, "/predicate", &fold::lookup(&reader)).wire()?;
     let (signed_by, signature) = signature(host, &bytes)?;
     Ok(Receipt {
         row: row(&found),
-        receipt: statement.get("predicate").cloned().map(plain).unwrap_or(Value::Null),
+        receipt: plain(predicate),
         statement_sha256: found.statement_sha256.to_string(),
         envelope_ref: found.envelope_ref.to_string(),
         signed_by,

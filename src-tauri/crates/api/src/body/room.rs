@@ -71,7 +71,18 @@ pub fn go(
     shown: Digest,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Collected, Error> {
-    let collected = host.kernel()?.collect(keep_ms, Some(shown), progress).wire()?;
+    let kernel = host.kernel()?;
+    let full = |error: &kernel::Error| {
+        matches!(
+            error,
+            kernel::Error::Ledger(ledger::Error::Full) | kernel::Error::Artifacts(artifacts::Error::Full)
+        )
+    };
+    let collected = match kernel.collect(keep_ms, Some(shown), progress) {
+        Err(error) if full(&error) && host.make_room() => kernel.collect(keep_ms, Some(shown), progress),
+        collected => collected,
+    };
+    let collected = collected.wire()?;
     Ok(Collected {
         dry_run: false,
         disk_bytes: collected.disk_bytes,

@@ -14,10 +14,13 @@ pub(crate) fn list(host: &dyn Host, _: List) -> Result<Secrets, Error> {
             match body {
                 Body::SecretRegistered(b) => {
                     let (handle, hosts, kept_in) = (b.handle.clone(), b.hosts.clone(), b.kept_in.clone());
-                    found.insert(
-                        handle.clone(),
-                        Secret { handle, hosts, kept_in, since: event.occurred_at.0 },
-                    );
+                    let (also_in, since) = (Vec::new(), event.occurred_at.0);
+                    found.insert(handle.clone(), Secret { handle, hosts, kept_in, also_in, since });
+                }
+                Body::SecretPlaced(b) => {
+                    if let Some(secret) = found.get_mut(&b.handle) {
+                        secret.also_in = b.also_in.iter().map(|place| place.as_str().to_owned()).collect();
+                    }
                 }
                 Body::SecretRemoved(b) => {
                     found.remove(&b.handle);

@@ -3,12 +3,14 @@
 pub(crate) use super::task_control::{answer, cancel, edit_goal, note, pause, resume, retry, settle};
 pub(crate) use super::task_show::show;
 
+use crate::caller::voice;
 use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};
 use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
 use kernel::Kernel;
 use kernel::command::ingest::Incoming;
+use kernel::command::note::Voice;
 use kernel::command::plan::Part;
 use kernel::command::submit::{Attachment, Reasoning, Submission};
 use model::artifact::TrustTier;
@@ -27,9 +29,15 @@ use wire::task::{
     WorkingStateRow, WorkingStates,
 };
 
-/// The channel a request names, or the command line.
+/// The channel a request names, or the command line. Nobody speaks as Hermit itself.
 pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
-    Ok(opt_word(named)?.unwrap_or(Channel::Cli))
+    match opt_word(named)?.unwrap_or(Channel::Cli) {
+        Channel::System | Channel::Scheduler => {
+            Err(usage("`channel` is not yours to name: only Hermit itself is that")
+                .hint("there are `cli`, `app`, `run_api`, `mcp` and `webhook`"))
+        }
+        other => Ok(other),
+    }
 }
 
 pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
@@ -56,6 +64,7 @@ pub(crate) fn submit_in(
         Some(reasoning) if all_named && p.reasoner == wire::task::Reasoner::Standard => reasoning,
         _ => host.reasoning(&p.reasoner)?,
     };
+    let title = title(p.title, &reasoning, &p.goal, &root);
     let goal = match (&reasoning, p.goal.trim()) {
         (_, "") if !steps.is_empty() => {
             let objectives: Vec<&str> = steps.iter().map(|part| part.objective.as_str()).collect();
@@ -64,11 +73,12 @@ pub(crate) fn submit_in(
         (Reasoning::Playbook { name, .. }, "") => format!("Run the playbook {name}"),
         (_, goal) => goal.to_owned(),
     };
-    let attachments = p.attachments.iter().map(|path| attach(kernel, path, channel));
+    let voice = voice(host, channel);
+    let attachments = p.attachments.iter().map(|path| attach(kernel, path, voice));
     let attachments = attachments.collect::<Result<Vec<_>, Error>>()?;
     let submission = Submission {
         goal,
-        title: p.title.unwrap_or_default(),
+        title,
         workspace_id: kernel.workspace(&root).wire()?,
         profile,
         reasoning,
@@ -77,6 +87,7 @@ pub(crate) fn submit_in(
         constraints: p.constraints,
         deadline_at: p.deadline_at.map(UnixMs),
         channel,
+        by_program: voice.by_program,
         conversation_id,
         parent_task_id: None,
         continuation_anchor: None,
@@ -134,9 +145,9 @@ fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {
 }
 
 /// A file handed over with a goal is an artifact first.
-fn attach(kernel: &Kernel, path: &str, channel: Channel) -> Result<Attachment, Error> {
+fn attach(kernel: &Kernel, path: &str, voice: Voice) -> Result<Attachment, Error> {
     let path = absolute("attachments", path)?;
-    let (at, byte_size, name) = take_in(kernel, &path, None, TrustTier::Untrusted, channel)?;
+    let (at, byte_size, name) = take_in(kernel, &path, None, TrustTier::Untrusted, voice)?;
     Ok(Attachment { name, sha256: at.sha256, byte_size, trust_tier: TrustTier::Untrusted })
 }
 
@@ -146,7 +157,7 @@ pub(crate) fn take_in(
     path: &Path,
     name: Option<String>,
     trust_tier: TrustTier,
-    channel: Channel,
+    voice: Voice,
 ) -> Result<(model::artifact::ArtifactRef, u64, String), Error> {
     let mut file = open(path)?;
     let last = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -158,7 +169,7 @@ pub(crate) fn take_in(
         bytes: &mut file,
         trust_tier,
     };
-    let (at, byte_size) = kernel.ingest(incoming, channel).wire()?;
+    let (at, byte_size) = kernel.ingest(incoming, voice).wire()?;
     Ok((at, byte_size, name))
 }
 
@@ -191,21 +202,23 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
     let group = opt_word(p.group.as_deref())?;
     let filter = TaskFilter { statuses, group, ..TaskFilter::default() };
     if let Some(words) = &p.search {
-        return search(&query, words, &filter, p.after.as_deref(), rows(p.limit)?);
+        return search(host, &query, words, &filter, p.after.as_deref(), rows(p.limit)?);
     }
     let found = query.tasks(&filter, ask(p.after.as_deref(), p.limit)?).wire()?;
-    let told = found.rows.iter().map(|r| row(&query, r)).collect::<Result<Vec<_>, Error>>()?;
+    let told = found.rows.iter().map(|r| row(host, &query, r)).collect::<Result<Vec<_>, Error>>()?;
     Ok(wire::Page { rows: told, next: found.next.map(|next| next.to_string()) })
 }
 
 /// Tasks in which the words stand, the one with the newest hit first; the cursor is the last task given.
 fn search(
+    host: &dyn Host,
     query: &Query,
     words: &str,
     filter: &TaskFilter,
     after: Option<&str>,
     limit: u32,
 ) -> Result<Tasks, Error> {
+    let words = &crate::places::words_of(host, words)?;
     let after = after.map(word::<TaskId>).transpose()?;
     let many = usize::try_from(limit).unwrap_or(usize::MAX);
     let most = if after.is_none() { many.saturating_add(1) } else { usize::MAX };
@@ -216,7 +229,7 @@ fn search(
     let mut told = Vec::new();
     for id in wanted.iter().take(many) {
         if let Some(found) = query.task(*id).wire()? {
-            told.push(row(query, &found)?);
+            told.push(row(host, query, &found)?);
         }
     }
     let next = wanted.get(many).and(wanted.get(many.saturating_sub(1))).map(ToString::to_string);
@@ -229,7 +242,7 @@ pub(crate) fn count(host: &dyn Host, _: Count) -> Result<TaskCounts, Error> {
 }
 
 /// The row of a list, and who refused what it proposed: `completed` alone reads as if something had been done.
-pub(crate) fn row(query: &Query, r: &TaskRow) -> Result<wire::task::TaskRow, Error> {
+pub(crate) fn row(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<wire::task::TaskRow, Error> {
     // A person's no ends a task as failed, when its proposer found no other way.
     let refused_by = match (r.status, r.termination) {
         (TaskStatus::Completed, _) | (TaskStatus::Failed, Some(TerminationReason::ApprovalDenied)) => {
@@ -257,7 +270,45 @@ pub(crate) fn row(query: &Query, r: &TaskRow) -> Result<wire::task::TaskRow, Err
         cost_micros: r.cost_used,
         parent_task_id: opt(r.parent_task_id),
         refused_by: opt(refused_by),
+        because: super::task_show::because(host, query, r)?,
+        undone: undone(query, r)?.map(str::to_owned),
+        interrupted: super::task_show::is_interrupted(host, r),
+        workspace: super::task_show::workspace(host, r)?,
     })
+}
+
+/// Receipts of one task that are looked at to tell whether it was undone.
+const UNDONE_RECEIPTS_MAX: u32 = 500;
+
+/// How much of what a task changed was undone since.
+fn undone(query: &Query, r: &TaskRow) -> Result<Option<&'static str>, Error> {
+    if r.receipts == 0 || r.ended_at.is_none() {
+        return Ok(None);
+    }
+    let ask = projections::Ask { limit: UNDONE_RECEIPTS_MAX, ..projections::Ask::default() };
+    let found = query.receipts(Some(r.task_id), None, ask).wire()?;
+    let changed = found.rows.iter().filter(|row| super::trace::changes(row));
+    let (all, gone) = changed.fold((0, 0), |(all, gone): (usize, usize), row| {
+        (all + 1, gone + usize::from(row.undone_by.is_some()))
+    });
+    Ok(match gone {
+        0 => None,
+        gone if gone == all => Some("all"),
+        _ => Some("part"),
+    })
+}
+
+/// What a list calls a task that nobody named: a playbook and its folder.
+fn title(given: Option<String>, reasoning: &Reasoning, goal: &str, root: &std::path::Path) -> String {
+    match (given.unwrap_or_default(), reasoning, goal.trim()) {
+        (given, Reasoning::Playbook { name, .. }, "") if given.trim().is_empty() => {
+            let folder = root.file_name().map(|name| name.to_string_lossy().into_owned());
+            let mut words = name.chars();
+            let name: String = words.next().into_iter().flat_map(char::to_uppercase).chain(words).collect();
+            format!("{name} {}", folder.unwrap_or_else(|| root.display().to_string()))
+        }
+        (given, _, _) => given,
+    }
 }
 
 pub(crate) fn questions(host: &dyn Host, p: Questions) -> Result<QuestionList, Error> {

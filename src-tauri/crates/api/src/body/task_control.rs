@@ -1,9 +1,11 @@
 //! What a person does to a task. The kernel records the wish; a driver takes it up.
 
 use super::task::{channel, of_submitted, only_question};
+use crate::caller::voice;
 use crate::convert::word;
 use crate::ids::{find, find_opt};
-use crate::{Host, Wire as _};
+use crate::{Host, Wire as _, usage};
+use kernel::command::person::Signed;
 use model::TaskId;
 use wire::Error;
 use wire::task::{Answer, Cancel, Done, EditGoal, Note, Noted, Pause, Resume, Retry, Settle, Submitted};
@@ -48,7 +50,7 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
-    let channel = channel(p.channel.as_deref())?;
+    let channel = voice(host, channel(p.channel.as_deref())?);
     let ingress = match p.mode.as_deref() {
         None | Some("steer") => kernel.append_note(task, &p.text, channel, &key),
         Some("queue") => kernel.queue_note(task, &p.text, channel, &key),
@@ -66,7 +68,7 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
 pub(crate) fn edit_goal(host: &dyn Host, p: EditGoal) -> Result<Done, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
-    kernel.change_goal(task, &p.goal, channel(p.channel.as_deref())?).wire()?;
+    kernel.change_goal(task, &p.goal, voice(host, channel(p.channel.as_deref())?)).wire()?;
     driven(host, task)
 }
 
@@ -77,13 +79,28 @@ pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<Done, Error> {
         Some(question) => question,
         None => only_question(host, task)?,
     };
-    kernel.answer(task, question, &p.text, channel(p.channel.as_deref())?).wire()?;
+    kernel.answer(task, question, &p.text, voice(host, channel(p.channel.as_deref())?)).wire()?;
     driven(host, task)
 }
 
 pub(crate) fn settle(host: &dyn Host, p: Settle) -> Result<Done, Error> {
     let kernel = host.kernel()?;
     let task = find(host, &p.task)?;
-    kernel.resolve_outcome(task, word(&p.result)?, &p.note).wire()?;
+    let signed = signed(kernel, p.signed.as_ref())?;
+    kernel.resolve_signed(task, word(&p.result)?, &p.note, signed.as_ref()).wire()?;
     driven(host, task)
+}
+
+/// What a person signed, under the approval key in force: a signature of another key is nobody's.
+pub(crate) fn signed(
+    kernel: &kernel::Kernel,
+    given: Option<&wire::PersonSigned>,
+) -> Result<Option<Signed>, Error> {
+    let Some(given) = given else { return Ok(None) };
+    let keys = kernel.store_state().keys;
+    let (_, key) = *keys
+        .get(&model::body::KeyPurpose::Approval)
+        .ok_or_else(|| usage("this store has no approval key, so nobody can have signed for it"))?;
+    let signature = given.signature.parse::<seal::Signature>().wire()?;
+    Ok(Some(Signed { text: given.text.clone().into_bytes(), signature, key }))
 }

@@ -2,12 +2,16 @@
 
 use crate::convert::{every, opt, opt_text, text};
 use crate::ids::find;
-use crate::{Host, Wire as _, fold, not_found};
+use crate::{Host, Stands, Wire as _, fold, not_found};
 use kernel::{Next, next};
 use model::TaskId;
-use model::task::TaskContract;
+use model::action::ActionClass;
+use model::receipt::ResultCode;
+use model::task::{ModelChoice, TaskContract, TaskStatus};
+use projections::Query;
 use projections::query::TaskFilter;
 use projections::rows::{ActionRow, AttemptRow, TaskRow};
+use std::time::Duration;
 use wire::task::{Action, Attempt, Show, Task, Waits};
 use wire::{Error, Text};
 
@@ -25,8 +29,15 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     let (tokens_max, cost_micros_max, wall_ms_max) = contract
         .as_ref()
         .map_or((0, 0, 0), |c| (c.budget.tokens_max, c.budget.cost_micros_max, c.budget.wall_ms_max));
+    // An answer that was kept is what the proposer said; without one the words are Hermit's own.
+    let by_model = latest.is_some_and(|a| a.answer_ref.is_some())
+        && contract.as_ref().is_none_or(|c| !matches!(c.model, ModelChoice::Playbook { .. }));
+    let summary_by =
+        latest.and_then(|a| a.summary.as_ref()).map(|_| if by_model { "model" } else { "hermit" });
+    let summary_by = summary_by.map(str::to_owned);
+    let verified_by = verified_by(&query, id)?;
     Ok(Task {
-        row: super::task::row(&query, &row)?,
+        row: super::task::row(host, &query, &row)?,
         goal: text(&row.goal),
         channel: row.channel.to_string(),
         workspace: workspace(host, &row)?,
@@ -41,6 +52,8 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         deadline_at: row.deadline_at.map(|at| at.0),
         termination: opt(latest.and_then(|a| a.termination)),
         summary: latest.and_then(|a| opt_text(a.summary.as_ref())),
+        summary_by,
+        verified_by,
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
         waits_for: waits(next::next(&state, host.now())),
         interrupted: is_interrupted(host, &row),
@@ -51,10 +64,77 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     })
 }
 
-/// It should be at work and this process, which would do the work, does not (RA 5.1). Who only reads cannot tell.
-fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
-    host.kernel().ok()?;
-    crate::runs::is_interrupted(host, row).ok()
+/// Receipts of what was done in a task.
+fn verified_by(query: &Query, id: TaskId) -> Result<Vec<String>, Error> {
+    let done = every(|ask| query.receipts(Some(id), None, ask))?.into_iter().filter(|r| {
+        matches!(r.result_code, ResultCode::Succeeded | ResultCode::Partial)
+            && !matches!(r.action_class, ActionClass::ApprovalResolution)
+    });
+    Ok(done.map(|r| r.receipt_id.to_string()).collect())
+}
+
+/// Why a task stopped or paused, in a sentence.
+pub(crate) fn because(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<Option<wire::Text>, Error> {
+    let last = || Ok::<_, Error>(every(|ask| query.attempts(r.task_id, ask))?.pop());
+    match r.status {
+        TaskStatus::Failed | TaskStatus::Cancelled => {
+            let said = last()?.and_then(|attempt| opt_text(attempt.summary.as_ref()));
+            Ok(said.or_else(|| Some(wire::Text::Shown("Stopped before it began.".to_owned()))))
+        }
+        TaskStatus::Paused => {
+            let again = format!("`hermit task resume {}` goes on.", r.task_id);
+            let words = match r.reason.as_str() {
+                "model_unavailable" => {
+                    let turns = match last()? {
+                        Some(attempt) => {
+                            every(|ask| query.iterations(r.task_id, Some(attempt.attempt_id), ask))?
+                        }
+                        None => Vec::new(),
+                    };
+                    let said = turns.last().and_then(|turn| opt_text(turn.trouble.as_ref()));
+                    let said =
+                        said.map_or_else(|| "the model did not answer".to_owned(), |said| said.to_string());
+                    format!("Paused, and nothing is lost: {said}. {again}")
+                }
+                "goal_too_long" => format!(
+                    "Paused: the goal does not fit what the model takes. Shorten it with `hermit task goal {}`; then {again}",
+                    r.task_id
+                ),
+                _ => format!("Paused: {}. {again}", r.reason),
+            };
+            Ok(Some(wire::Text::Shown(words)))
+        }
+        TaskStatus::Completed => Ok(None),
+        _ => Ok(broke_off(host, r).map(wire::Text::Shown)),
+    }
+}
+
+/// Why nobody works on it although somebody should, in the process that would.
+fn broke_off(host: &dyn Host, r: &TaskRow) -> Option<String> {
+    match host.stands(r.task_id, Duration::ZERO).ok()? {
+        Stands::Broke(error) => Some(format!(
+            "Work broke off: {}. What passes, such as a full disk, is tried again by itself; `hermit resume` tries now.",
+            error.message
+        )),
+        _ => None,
+    }
+}
+
+/// It should be at work and this process, which would do the work, does not (RA 5.1). Who only reads can tell where no
+/// process holds the store.
+pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
+    if host.kernel().is_ok() {
+        return crate::runs::is_interrupted(host, row).ok();
+    }
+    let nobody = ledger::holder(host.reader().ok()?.dir()).ok()?.is_none();
+    nobody.then(|| {
+        matches!(
+            row.run_status,
+            projections::RunStatus::Queued
+                | projections::RunStatus::Running
+                | projections::RunStatus::Cancelling
+        )
+    })
 }
 
 /// What the task promised, unless its bytes are gone.

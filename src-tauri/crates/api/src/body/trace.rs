@@ -1,6 +1,6 @@
 //! From a byte back to its goal, and from a bad source forward to all that rests on it.
 
-use crate::convert::{every, opt};
+use crate::convert::opt;
 use crate::ids::find;
 use crate::lineages::{around, link, links};
 use crate::writers::{Written, writer_of};
@@ -44,6 +44,11 @@ fn explained(
     graph: &Graph,
     around: &[NodeId],
 ) -> Explained {
+    let mut told = told;
+    // The newest change in plain words comes first; how it was found, behind it.
+    if let Some(chain) = chains.first() {
+        told.splice(0..0, super::told::sentences(chain));
+    }
     Explained { kind: kind.to_owned(), subject, told, line, chains, graph: drawing(graph, around) }
 }
 
@@ -182,24 +187,16 @@ fn sources(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error>
     if !Path::new(named).is_absolute() {
         return one_source(host, named);
     }
-    let written = kernel::workspace::encode_root(Path::new(named));
-    let history = crate::writers::history(host, Path::new(named)).ok();
-    let query = host.query()?;
-    let mut found = Vec::new();
-    let mut of_task = None;
-    for row in every(|ask| query.artifacts(&projections::query::ArtifactFilter::default(), ask))? {
-        let model::Sensitive::Shown(uri) = &row.uri else { continue };
-        let same = *uri == written;
-        let ours = history.as_ref().is_some_and(|h| h.resources.iter().any(|r| r == uri));
-        if same || ours {
-            of_task = of_task.or(Some(row.task_id));
-            found.push(NodeId::Artifact(row.artifact_id));
+    let found = crate::places::of_file(host, Path::new(named))?;
+    match found.first() {
+        Some((_, task)) => {
+            let task = *task;
+            Ok((found.into_iter().map(|(id, _)| NodeId::Artifact(id)).collect(), task))
         }
-    }
-    match of_task {
-        Some(task) => Ok((found, task)),
-        None => Err(Error::new(Code::NotFound, format!("nothing of `{named}` was ever taken in or kept"))
-            .hint("name an artifact instead; `hermit search` finds them")),
+        None => {
+            Err(Error::new(Code::NotFound, format!("nothing of `{named}` was ever taken in, read or kept"))
+                .hint("name an artifact instead; `hermit search` finds them"))
+        }
     }
 }
 
@@ -262,7 +259,7 @@ fn undo(row: &ReceiptRow, of: &dyn Fn(Option<String>, &str) -> Step) -> Option<S
 }
 
 /// Whether the act may have changed something.
-fn changes(row: &ReceiptRow) -> bool {
+pub(crate) fn changes(row: &ReceiptRow) -> bool {
     use model::action::Reversibility;
     use model::receipt::ReceiptClass;
     let about_others =

@@ -5,6 +5,7 @@ use super::task::{channel, of_submitted};
 use crate::convert::{every, text};
 use crate::ids::find;
 use crate::{Host, Wire as _, not_found, usage};
+use governance::approval::visible_path;
 use kernel::command::rollback::{ConflictItem, Plan as Planned};
 use model::action::{ChangeItem, Prior};
 use model::receipt::ReceiptClass;
@@ -193,15 +194,15 @@ fn item(item: &ChangeItem) -> UndoItem {
         ChangeItem::Folder { path, was: None, .. } => ("make_folder", path, None, None),
         ChangeItem::Folder { path, was: Some(_), .. } => ("mode", path, None, None),
         ChangeItem::Link { path, target, .. } => ("link", path, Some(target.clone()), None),
-        ChangeItem::Move { from, to, .. } => ("move", from, Some(to.to_string()), None),
+        ChangeItem::Move { from, to, .. } => ("move", from, Some(visible_path(to)), None),
     };
-    UndoItem { what: what.to_owned(), path: path.to_string(), to, bytes }
+    UndoItem { what: what.to_owned(), path: visible_path(path), to, bytes }
 }
 
 fn left(stays: &ConflictItem) -> Left {
     Left {
         receipt_id: stays.receipt_id.to_string(),
-        place: stays.resource.clone(),
+        place: crate::places::visible(&stays.resource),
         why: stays.why.clone(),
         beside: stays.beside.as_ref().map(ToString::to_string),
     }

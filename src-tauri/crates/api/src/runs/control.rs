@@ -44,6 +44,8 @@ fn told(host: &dyn Host, run: Option<TaskId>, came: Came) -> Result<ControlResul
         accepted,
         status: runs::CONTROL_STATUSES.get(status).copied().unwrap_or_default().to_owned(),
         event_id: event_id.and_then(|run| run.last_event_id),
+        ok: accepted,
+        message: message.clone(),
         safe_message: message,
     })
 }
@@ -109,10 +111,10 @@ pub fn approval(host: &dyn Host, run_id: &str, given: Value) -> Result<ControlRe
     };
     match known.status {
         ApprovalStatus::Pending if known.expires_at <= host.now() => {
-            return told(host, Some(run), Came::Expired("the approval has lapsed"));
+            return told(host, Some(run), Came::Expired("the approval has expired"));
         }
         ApprovalStatus::Pending => {}
-        ApprovalStatus::Expired => return told(host, Some(run), Came::Expired("the approval has lapsed")),
+        ApprovalStatus::Expired => return told(host, Some(run), Came::Expired("the approval has expired")),
         other => {
             return told(host, Some(run), Came::NotActive(format!("the approval is {other} already")));
         }
@@ -153,11 +155,11 @@ pub fn respond(
     };
     match known.status {
         ClarificationStatus::Pending if known.expires_at <= host.now() => {
-            return told(host, Some(run), Came::Expired("the question has lapsed"));
+            return told(host, Some(run), Came::Expired("the question has expired"));
         }
         ClarificationStatus::Pending => {}
         ClarificationStatus::Expired => {
-            return told(host, Some(run), Came::Expired("the question has lapsed"));
+            return told(host, Some(run), Came::Expired("the question has expired"));
         }
         other => {
             return told(host, Some(run), Came::NotActive(format!("the question is {other} already")));
@@ -249,8 +251,10 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
     let (run, kernel) = (row.task_id, host.kernel()?);
     let came = match asked.action.as_str() {
         "status" => {
+            let message = format!("{}: {}", row.run_status, crate::convert::text(&row.goal));
             return told(host, Some(run), Came::Accepted("ok")).map(|told| ControlResult {
-                safe_message: format!("{}: {}", row.run_status, crate::convert::text(&row.goal)),
+                message: message.clone(),
+                safe_message: message,
                 ..told
             });
         }

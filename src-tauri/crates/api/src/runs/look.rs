@@ -39,10 +39,11 @@ pub fn status(host: &dyn Host, run_id: &str) -> Result<wire::runs::RunStatus, Er
     let ended = run.as_ref().and_then(|run| run.ended.as_ref());
     Ok(wire::runs::RunStatus {
         run_id: row.task_id.to_string(),
-        session_id: row.conversation_id.to_string(),
+        session_id: super::session_name(host, row.conversation_id)?,
         status: row.run_status.to_string(),
         last_event_id: run.as_ref().and_then(|run| run.last_event_id.clone()),
-        terminal_state: ended.map(serde_json::to_value).transpose().map_err(crate::failed)?,
+        terminal_state: ended.map(|_| row.run_status.to_string()),
+        terminal_event: ended.map(serde_json::to_value).transpose().map_err(crate::failed)?,
         active_controls: controls(row.run_status),
         pending_approval_id: pending_approval(&query, &row)?,
         pending_clarify_id: pending_question(&query, &row)?,
@@ -104,7 +105,7 @@ pub fn session_runs(host: &dyn Host, session_id: &str) -> Result<SessionRuns, Er
         })
     };
     Ok(SessionRuns {
-        session_id: conversation.to_string(),
+        session_id: super::session_name(host, conversation)?,
         active_run_id: active.map(|row| row.task_id.to_string()),
         runs: rows.iter().map(run).collect::<Result<_, Error>>()?,
     })
@@ -130,7 +131,8 @@ pub fn capabilities(
     streams_max: usize,
 ) -> Capabilities {
     let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let sources = Channel::ALL.iter().filter(|channel| !matches!(channel, Channel::System));
+    let own_words = |channel: &&Channel| matches!(channel, Channel::RunApi | Channel::Mcp | Channel::Webhook);
+    let sources = Channel::ALL.iter().filter(own_words);
     Capabilities {
         contract: wire::runs::CONTRACT.to_owned(),
         version: kernel::VERSION.to_owned(),

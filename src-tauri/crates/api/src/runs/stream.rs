@@ -39,13 +39,25 @@ pub fn page(host: &dyn Host, run_id: &str, position: &Position, limit: u32) -> R
     let row = known(host, run_id)?;
     let journal = host.journal(Some(row.task_id))?;
     let page = journal.reader.page(row.task_id, position, limit).map_err(of_journal)?;
-    serde_json::to_value(page).map_err(crate::failed)
+    let mut page = serde_json::to_value(page).map_err(crate::failed)?;
+    let session = super::session_name(host, row.conversation_id)?;
+    let events = page.get_mut("events").and_then(Value::as_array_mut);
+    events.into_iter().flatten().for_each(|event| name_session(event, &session));
+    Ok(page)
+}
+
+/// An event says its session as its client does.
+fn name_session(event: &mut Value, session: &str) {
+    if let Some(named) = event.get_mut("session_id") {
+        *named = Value::from(session);
+    }
 }
 
 /// Follows one run from a position on.
 pub struct Follow {
     journal: Journal,
     run: TaskId,
+    session: String,
     position: Position,
     seen: u64,
     resumed: Option<Resumed>,
@@ -75,9 +87,11 @@ impl Follow {
     /// # Errors
     /// [`Code::NotFound`].
     pub fn begin(host: &dyn Host, run_id: &str, position: Position) -> Result<Self, Error> {
-        let run = known(host, run_id)?.task_id;
+        let row = known(host, run_id)?;
+        let run = row.task_id;
+        let session = super::session_name(host, row.conversation_id)?;
         let journal = host.journal(Some(run))?;
-        Ok(Self { journal, run, position, seen: 0, resumed: None })
+        Ok(Self { journal, run, session, position, seen: 0, resumed: None })
     }
 
     /// Whether the client has everything of a run that has ended.
@@ -122,12 +136,10 @@ impl Follow {
         self.position = Position::Cursor(page.cursor);
         let is_new = page.events.is_empty() && !page.more;
         for event in page.events {
-            parts.push(Part::Event {
-                id: event.event_id(),
-                family: event.family.to_string(),
-                terminal: event.terminal,
-                envelope: serde_json::to_value(event).map_err(crate::failed)?,
-            });
+            let (id, family, terminal) = (event.event_id(), event.family.to_string(), event.terminal);
+            let mut envelope = serde_json::to_value(event).map_err(crate::failed)?;
+            name_session(&mut envelope, &self.session);
+            parts.push(Part::Event { id, family, envelope, terminal });
         }
         if is_new && parts.is_empty() && has_ended {
             return Ok(None);

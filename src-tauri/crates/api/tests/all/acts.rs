@@ -46,6 +46,12 @@ fn a_card_is_shown_a_signed_yes_is_taken_and_the_same_attempt_goes_on() {
     let decided = home.must("approvals.decide", params.clone());
     assert_eq!((&decided["accepted"], &decided["status"]), (&json!(true), &json!("granted")));
     assert!(!home.world.files().contains_key("held.txt"), "it is done");
+    let receipt = home.must("approvals.show", json!({ "approval": approval }))["receipt_id"].clone();
+    let receipt = home.must("receipts.show", json!({ "receipt": receipt, "brief": true }));
+    assert_eq!(
+        (&receipt["row"]["action_class"], &receipt["receipt"]["changes"]),
+        (&json!("delete_local"), &json!(null))
+    );
     let again = home.must("approvals.decide", params);
     assert_eq!(
         (&again["accepted"], &again["status"]),

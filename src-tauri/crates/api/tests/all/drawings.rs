@@ -1,6 +1,8 @@
 //! What a screen draws: the two sides of a change, and the path behind an act.
 
 use crate::home::Home;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use wire::Code;
 
@@ -88,4 +90,105 @@ fn what_is_not_there_cannot_be_drawn_or_compared() {
     assert_eq!(home.ask("lineage.draw", json!({ "of": gone })).map_err(|e| e.code), Err(Code::NotFound));
     assert_eq!(home.ask("changes.show", json!({ "of": gone })).map_err(|e| e.code), Err(Code::NotFound));
     assert_eq!(home.ask("changes.show", json!({ "of": "a.txt" })).map_err(|e| e.code), Err(Code::Usage));
+}
+
+#[test]
+fn rows_lines_and_bytes_of_an_approval_are_handed_out_in_parts_that_come_to_all_of_it() {
+    let home = Home::new(67);
+    let (_, approval) = home.with_a_question("delete held");
+    let shown = home.must("approvals.show", json!({ "approval": approval }));
+    assert_eq!(shown["outline"]["action_request"]["action"]["items"], json!([]), "lists are given in parts");
+    assert_eq!(
+        (&shown["resources"], &shown["checked"], &shown["lines_left"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
+
+    let piece = home.must("approvals.packet", json!({ "approval": approval, "from": 10 }));
+    let decode = |text: &serde_json::Value| STANDARD.decode(text.as_str().expect("bytes")).expect("base64");
+    let whole = decode(&shown["packet"]);
+    assert_eq!(decode(&piece["bytes"]), whole.get(10..).expect("longer"));
+    assert!(piece["next"].is_null());
+
+    let lines = |of: &str, more: serde_json::Value| {
+        let mut params = json!({ "approval": approval, "of": of });
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        home.must("approvals.lines", params)
+    };
+    let card = lines("card", json!({ "limit": 500 }));
+    assert_eq!(card["rows"], shown["lines"]);
+    let mut signed = Vec::new();
+    let mut after = json!(null);
+    loop {
+        let page = lines("signed", json!({ "limit": 7, "after": after }));
+        signed.extend(page["rows"].as_array().expect("rows").clone());
+        match page.get("next") {
+            Some(next) => after = next.clone(),
+            None => break,
+        }
+    }
+    let every = governance::approval::values(&whole, "", 0, usize::MAX).expect("values").lines;
+    assert_eq!(signed.iter().filter_map(|line| line["text"].as_str()).collect::<Vec<_>>(), every);
+    let found = lines("signed", json!({ "find": "HELD.txt" }));
+    assert!(
+        found["rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .all(|l| l["text"].as_str().expect("a text").contains("held.txt"))
+    );
+    assert!(!found["rows"].as_array().expect("rows").is_empty());
+    let other = home.ask("approvals.lines", json!({ "approval": approval, "of": "other" }));
+    assert_eq!(other.map_err(|e| e.code), Err(Code::Usage));
+
+    let rows = |more: serde_json::Value| {
+        let mut params = json!({ "of": approval });
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        home.must("changes.show", params)
+    };
+    assert_eq!(
+        rows(json!({}))["sum"],
+        json!({ "deleted": 1, "replaced": 0, "created": 0, "moved": 0, "folders": 0 })
+    );
+    assert_eq!(rows(json!({ "from": 1 }))["files"], json!([]));
+    assert_eq!(rows(json!({ "find": "HELD" }))["total"], 1);
+    assert_eq!(rows(json!({ "find": "other" }))["total"], 0);
+    let brief = rows(json!({ "brief": true }));
+    assert_eq!(brief["files"][0]["before"]["missing"], "later");
+}
+
+#[test]
+fn a_card_of_many_rows_is_short_and_its_parts_come_to_every_row_in_the_order_of_what_they_do() {
+    let home = Home::new(68);
+    let items: Vec<_> = (0..600)
+        .map(|at| json!({ "op": "write", "path": format!("new {at:03}.txt"), "content": format!("text {at}\n") }))
+        .collect();
+    let task = home.world.script("many", vec![testkit::change(json!(items)), testkit::done("ok")]);
+    let approval = home.world.drive_to_approval(task).to_string();
+    let shown = home.must("approvals.show", json!({ "approval": approval }));
+    let outline = shown["outline"].to_string();
+    assert!(!outline.contains("new%20") && outline.len() < 8_000, "{} bytes: {outline}", outline.len());
+    assert_eq!((&shown["resources"], &shown["checked"]), (&json!(600), &json!(600)));
+    let mut paths = Vec::new();
+    loop {
+        let part = home.must("changes.show", json!({ "of": approval, "from": paths.len(), "limit": 250 }));
+        assert_eq!(part["total"], 600);
+        let files = part["files"].as_array().expect("files").clone();
+        if files.is_empty() {
+            break;
+        }
+        paths.extend(files.into_iter().map(|file| file["path"].as_str().expect("a path").to_owned()));
+    }
+    assert_eq!(paths, (0..600).map(|at| format!("new%20{at:03}.txt")).collect::<Vec<_>>());
+    let found = home.must("changes.show", json!({ "of": approval, "find": "599" }));
+    assert_eq!((&found["total"], &found["files"][0]["after"]["text"]), (&json!(1), &json!("text 599\n")));
+    let beyond =
+        home.ask("approvals.part", json!({ "approval": approval, "rows": [{ "from": 599, "rows": 2 }] }));
+    assert_eq!(beyond.map_err(|e| e.code), Err(Code::Usage));
+    let part = json!({ "approval": approval, "rows": [{ "from": 10, "rows": 2 }], "only": ["new 100.txt"], "feedback": "enough" });
+    assert_eq!(home.must("approvals.part", part)["status"], "denied");
+    let smaller = home.world.drive_to_approval(task).to_string();
+    let left = home.must("changes.show", json!({ "of": smaller }));
+    let paths: Vec<_> =
+        left["files"].as_array().expect("files").iter().map(|file| file["path"].clone()).collect();
+    assert_eq!(paths, ["new%20010.txt", "new%20011.txt", "new%20100.txt"]);
 }

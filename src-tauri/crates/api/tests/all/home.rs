@@ -27,6 +27,9 @@ pub struct Home {
     reading: artifacts::Store,
     listeners: Mutex<Vec<Sender<wire::Notice>>>,
     drawn: AtomicU32,
+    sheets: api::Sheets,
+    /// How every task stands with this process; at rest until it is said.
+    pub stands: Mutex<Option<api::Stands>>,
 }
 
 struct Blobs(PathBuf);
@@ -42,11 +45,29 @@ impl Home {
         Self::over(World::new(seed))
     }
 
+    /// A store in which nobody has signed anything yet.
+    pub fn unsigned(seed: u64) -> Self {
+        let mut world = World::bare(seed);
+        world.take_up().expect("the store opens");
+        world.keys.lock(true);
+        world.register_keys().expect("keys are registered");
+        world.keys.lock(false);
+        Self::over(world)
+    }
+
     fn over(world: World) -> Self {
         let dir = world.store.path();
         let blobs = Arc::new(Blobs(dir.to_owned()));
         let reading = artifacts::Store::open_for_reading(dir, blobs, Arc::new(NoFaults));
-        Self { world, owns: true, reading, listeners: Mutex::default(), drawn: AtomicU32::new(0) }
+        Self {
+            world,
+            owns: true,
+            reading,
+            listeners: Mutex::default(),
+            drawn: AtomicU32::new(0),
+            sheets: api::Sheets::default(),
+            stands: Mutex::default(),
+        }
     }
 
     /// The same store in a process that only reads: nobody holds it any more.
@@ -156,6 +177,20 @@ impl Host for Home {
         Ok(self.world.person.sign_standing(&grant))
     }
 
+    fn sign_decision(
+        &self,
+        matter: kernel::command::person::Matter,
+        subject: Digest,
+        passphrase: &[u8],
+    ) -> Result<kernel::command::person::Signed, wire::Error> {
+        if passphrase != PASSPHRASE.as_bytes() {
+            return Err(wire::Error::new(wire::Code::KeyLocked, "wrong passphrase"));
+        }
+        let (log_id, now) = (self.reader()?.log_id().to_owned(), self.world.clock.now());
+        let key = self.world.person.signer();
+        kernel::command::person::Signed::of(&log_id, matter, subject, now, key).map_err(api::of_kernel)
+    }
+
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
         Ok(None)
     }
@@ -195,6 +230,10 @@ impl Host for Home {
         Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
     }
 
+    fn set_model(&self, _settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this host has no settings"))
+    }
+
     fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
         Vec::new()
     }
@@ -211,7 +250,8 @@ impl Host for Home {
 
     fn stands(&self, task: TaskId, _: std::time::Duration) -> Result<api::Stands, wire::Error> {
         self.kernel()?.task(task).map_err(api::of_kernel)?;
-        Ok(api::Stands::AtRest)
+        let stands = self.stands.lock().expect("no poison").clone();
+        Ok(stands.unwrap_or(api::Stands::AtRest))
     }
 
     fn journal(&self, _: Option<TaskId>) -> Result<api::Journal, wire::Error> {
@@ -228,6 +268,10 @@ impl Host for Home {
 
     fn facts(&self) -> Vec<wire::host::Fact> {
         Vec::new()
+    }
+
+    fn sheets(&self) -> &api::Sheets {
+        &self.sheets
     }
 
     fn listen(&self) -> Option<Receiver<wire::Notice>> {

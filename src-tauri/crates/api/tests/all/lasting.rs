@@ -17,13 +17,11 @@ fn a_proposal_covers_the_question_and_tells_what_it_would_have_answered() {
     home.world.person.deny(home.world.kernel(), task, approval.parse().unwrap(), "no").unwrap();
     let (_, again) = home.with_a_question("delete it again");
     let found = home.must("grants.propose", json!({ "approval": again }));
-    assert_eq!(
-        words(&found),
-        [
-            "delete `held.txt` in this project, 7 days, 50 times",
-            "delete `*.txt` in this project, 7 days, 50 times",
-        ]
-    );
+    // Whoever asks again will have read something: an offer that does not say so would never answer.
+    let also = "also after the model has read files or names that may contain instructions";
+    let offered = ["held.txt", "*.txt"]
+        .map(|glob| format!("delete `{glob}` in this project, 7 days, 50 times, {also}"));
+    assert_eq!(words(&found), offered);
     let rehearsed = &found["rows"][0]["rehearsed"];
     assert_eq!(
         (&rehearsed["questions"], &rehearsed["answered"], &rehearsed["refused"]),

@@ -105,7 +105,7 @@ fn a_damaged_copy_is_not_put_back() {
 
 #[test]
 fn the_ledger_is_valid_under_a_checkpoint_and_unverifiable_without() {
-    let home = Home::new(65);
+    let home = Home::unsigned(65);
     home.world.script("nothing", vec![testkit::done("nothing")]);
     let before = home.must("ledger.verify", json!({}));
     assert_eq!(before["verdict"], "unverifiable", "{before}");

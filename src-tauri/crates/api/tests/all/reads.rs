@@ -19,6 +19,8 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("approvals.list", json!({})),
         ("approvals.list", json!({ "status": "any", "task": task })),
         ("approvals.show", json!({ "approval": approval })),
+        ("approvals.packet", json!({ "approval": approval })),
+        ("approvals.lines", json!({ "approval": approval, "of": "signed" })),
         ("conversations.list", json!({})),
         ("conversations.undecided", json!({})),
         ("receipts.list", json!({})),
@@ -93,11 +95,12 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let before = home.must("ledger.stats", json!({}));
     let home = home.into_reader();
     let changing = ["ledger.stats", "host.status", "host.doctor", "keys.list"];
-    for ((name, params), mut owner) in asked.iter().zip(owner) {
+    for ((name, params), owner) in asked.iter().zip(owner) {
         let reader = home.must(name, params.clone());
         if *name == "task.show" {
-            // Whether somebody is at work on it only the process knows that would do the work.
-            assert_eq!(owner["interrupted"].take(), false);
+            // Whether somebody is at work on it is known to the process that would do the work, and to every other where
+            // nobody holds the store, as here.
+            assert_eq!(owner["interrupted"], false);
         }
         if !changing.contains(name) {
             assert_eq!(reader, owner, "{name}");
@@ -133,6 +136,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("task.settle", json!({ "task": task, "result": "failed", "note": "looked" })),
         ("approvals.decide", json!({ "approval": approval, "envelope": "e30=" })),
         ("approvals.deny", json!({ "approval": approval })),
+        ("approvals.part", json!({ "approval": approval, "rows": [{ "from": 0, "rows": 1 }] })),
         ("receipts.plan", json!({ "receipt": receipt })),
         ("receipts.rollback", json!({ "receipt": receipt })),
         ("artifacts.ingest", json!({ "bytes": "eA==", "name": "x" })),
@@ -143,6 +147,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("policy.overrule", json!({ "act": approval, "envelope": "e30=" })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
+        ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),
         ("ledger.rebuild", json!({})),
         ("ledger.checkpoint", json!({})),
         ("gate.halt", json!({})),
@@ -152,7 +157,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("host.resume", json!({})),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
     ];
-    for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner)) {
+    for info in COMMANDS.iter().filter(|i| matches!(i.access, Access::write | Access::owner | Access::person))
+    {
         let params =
             asked.iter().find(|(name, _)| *name == info.name).unwrap_or_else(|| panic!("{}", info.name));
         let error = home.ask(info.name, params.1.clone()).expect_err(info.name);
@@ -172,6 +178,23 @@ fn a_task_shows_what_it_waits_for() {
     let status = home.must("host.status", json!({}));
     assert_eq!(status["waiting"]["approvals"], 1);
     assert_eq!(status["role"], "owner");
+}
+
+#[test]
+fn a_list_says_which_task_broke_off_and_why() {
+    let home = Home::new(63);
+    let task = home.world.script("never begun", vec![testkit::done("nothing")]);
+    let row = || home.must("task.list", json!({}))["rows"][0].clone();
+    *home.stands.lock().expect("no poison") = Some(api::Stands::AtWork);
+    assert_eq!((&row()["interrupted"], &row()["because"]), (&json!(false), &json!(null)));
+    let full = wire::Error::new(wire::Code::DiskFull, "the disk is full");
+    *home.stands.lock().expect("no poison") = Some(api::Stands::Broke(full));
+    let broke = row();
+    assert_eq!((&broke["task_id"], &broke["interrupted"]), (&json!(task.to_string()), &json!(true)));
+    assert!(
+        broke["because"].as_str().is_some_and(|why| why.starts_with("Work broke off: the disk is full.")),
+        "{broke}"
+    );
 }
 
 #[test]

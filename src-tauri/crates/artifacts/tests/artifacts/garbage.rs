@@ -1,7 +1,7 @@
 //! Collecting what nothing names, and finding what is damaged.
 
 use crate::world::{World, content};
-use artifacts::{Error, Mode, Sweep};
+use artifacts::{Mode, Sweep};
 use model::Digest;
 use model::UnixMs;
 use std::collections::BTreeSet;
@@ -56,8 +56,11 @@ fn verification_names_every_live_artifact_that_is_damaged_or_missing() {
     let inline = world.keep(&store, b"small");
     let missing = Digest::of(b"never kept");
     fs::write(store.path_of(&damaged), content(3, 70_000)).unwrap();
-    let wrong = store.verify(&BTreeSet::from([good, damaged, inline, missing])).unwrap();
-    assert_eq!(wrong.len(), 2);
-    assert!(wrong.contains(&Error::Missing { digest: missing }));
-    assert!(wrong.iter().any(|e| matches!(e, Error::Corrupt { digest, .. } if *digest == damaged)));
+    let live = BTreeSet::from([good, damaged, inline, missing]);
+    let found = store.verify(&live, &mut |_| true).unwrap();
+    assert_eq!((found.checked, found.bytes, found.broken_off), (4, 70_005, false));
+    assert_eq!(found.missing, [missing]);
+    assert_eq!(found.damaged.iter().map(|(digest, _)| *digest).collect::<Vec<_>>(), [damaged]);
+    let some = store.verify(&live, &mut |so_far| so_far.checked < 2).unwrap();
+    assert_eq!((some.checked, some.broken_off), (2, true));
 }

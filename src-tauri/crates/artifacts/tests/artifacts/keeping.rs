@@ -42,7 +42,7 @@ fn files_and_folders_belong_to_their_owner_alone() {
     }
 }
 
-#[conforms::conforms("HK-14.3-1")]
+#[conforms::conforms(part = "HK-14.3-1")]
 #[test]
 fn the_same_content_is_kept_once_and_never_touched_again() {
     let world = World::new();
@@ -83,6 +83,7 @@ fn a_changed_a_cut_and_a_lost_file_are_told_apart_by_name() {
     assert!(!store.contains(&digest).unwrap());
 }
 
+#[conforms::conforms("HK-14.2-2")]
 #[test]
 fn inline_bytes_that_do_not_hash_to_their_name_are_not_returned() {
     let world = World::new();

@@ -24,7 +24,7 @@ pub enum ArtifactsVerb {
     },
     /// Tells where it came from and what came of it.
     Lineage {
-        /// The artifact.
+        /// The artifact; or a file that was taken in, read or kept.
         artifact: String,
     },
     /// Keeps an artifact, whatever `gc` would say.

@@ -10,6 +10,9 @@ pub enum LedgerVerb {
         /// A key trusted beside the store's own: PEM block, verifier key, or a file that holds one.
         #[arg(long, value_name = "KEY|FILE")]
         trust: Vec<String>,
+        /// Read all content, too, and compare it with its digests; Ctrl-C ends it.
+        #[arg(long)]
+        content: bool,
     },
     /// Folds every list anew from the log.
     Rebuild,

@@ -16,6 +16,8 @@ pub enum ModelsVerb {
         /// The model's address, as `hermit models list` shows it; `none` for nobody.
         address: String,
     },
+    /// Sets what a model takes and how it is asked. What is not named stays as it is.
+    Set(ModelsSet),
     /// Keeps a key for a server of models: every call to a model there takes it.
     Add(ModelsAdd),
     /// Takes a server off the list. Its key stays a secret: `hermit secret rm` forgets it.
@@ -28,7 +30,7 @@ pub enum ModelsVerb {
 /// `hermit models add`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The key is typed without being shown, or read from standard input. It sleeps where your keys do, may go to this server \
+The key is typed without being shown, or read from standard input. It is stored where your keys are, may go to this server \
 alone, and is taken out of everything Hermit keeps or sends.
 
 Examples:
@@ -40,4 +42,40 @@ pub struct ModelsAdd {
     /// The name to keep the key under: a-z, 0-9, `_`, `-`, `.`.
     #[arg(long, value_name = "NAME")]
     pub secret: String,
+}
+
+/// `hermit models set`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Hermit asks a model's server how much it takes and what it costs, and knows some models by name; what is set here goes before that. \
+`hermit models list` shows what holds.
+
+Examples:
+  hermit models set openai:http://127.0.0.1:8080/v1#qwen --context 16384 --output 4096
+  hermit models set openai:http://127.0.0.1:8080/v1#qwen --temperature own --mode tools --tools all
+  hermit models set openai:https://models.example.com/v1#large --price-in 2.50 --price-out 10")]
+pub struct ModelsSet {
+    /// The model's address, as `hermit models list` shows it.
+    pub address: String,
+    /// Tokens that prompt and answer may have together; 0 asks its server.
+    #[arg(long, value_name = "TOKENS")]
+    pub context: Option<u32>,
+    /// Tokens of one answer; 0 leaves it to Hermit.
+    #[arg(long, value_name = "TOKENS")]
+    pub output: Option<u32>,
+    /// From 0 to 2; `own` for the model's own.
+    #[arg(long, value_name = "NUMBER")]
+    pub temperature: Option<String>,
+    /// How tools are offered: `tools` natively, `json_schema` as a grammar, `auto` as fits.
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<String>,
+    /// Which tools are offered: `all`, `few`, or `auto`: few to small models.
+    #[arg(long, value_name = "WHICH")]
+    pub tools: Option<String>,
+    /// US dollars for a million tokens read; empty leaves it to Hermit.
+    #[arg(long, value_name = "DOLLARS")]
+    pub price_in: Option<String>,
+    /// US dollars for a million tokens written; empty leaves it to Hermit.
+    #[arg(long, value_name = "DOLLARS")]
+    pub price_out: Option<String>,
 }

@@ -13,11 +13,11 @@ pub enum PolicyVerb {
         /// The profile, such as `local_edit_allowed`.
         profile: String,
     },
-    /// Tells what policy would say to an act, without proposing it.
+    /// Says what policy would answer to an action, without doing it.
     Test(TestArgs),
     /// Judges all of history again under other rules, and shows what they would have changed.
     Backtest(BacktestArgs),
-    /// Finds the narrowest "always allow" that would have given the answers you gave, and nothing else.
+    /// Finds the narrowest standing approvals that would have given the answers you gave.
     Suggest {
         /// Only answers of so many days back.
         #[arg(long, value_name = "N")]
@@ -42,7 +42,7 @@ would be written or sent as a text. Yours stand in `policy.rules` in the store's
         #[arg(long, value_name = "SCOPE")]
         scope: Option<String>,
     },
-    /// Overrides a denial of policy for one act, with a reason: then you are asked about it, at critical risk.
+    /// Overrides a refusal of policy for one action, with a reason: then you are asked about it.
     Override {
         /// The action request, as `hermit task show` lists it.
         act: String,
@@ -56,7 +56,7 @@ would be written or sent as a text. Yours stand in `policy.rules` in the store's
         #[arg(long, value_name = "N", default_value_t = 1)]
         uses: u32,
     },
-    /// Tells why policy said what it said to an act.
+    /// Explains why policy allowed or refused an action.
     Explain {
         /// An approval or a receipt, or the beginning or end of its identifier; or an action request.
         about: String,
@@ -84,7 +84,7 @@ Examples:
   hermit policy test --untrusted --write .git/hooks/pre-commit
 It ends with 0 when the act would be allowed, 4 when a person would be asked, 3 when it would be refused.")]
 pub struct TestArgs {
-    /// The profile; the careful standard when absent.
+    /// The profile; the default unless you name one.
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// What would be done.
@@ -99,10 +99,10 @@ pub struct TestArgs {
     /// How the server is asked: `GET`, `POST` and so on.
     #[arg(long, requires = "fetch", value_name = "METHOD")]
     pub method: Option<String>,
-    /// Whether the proposer had read anything untrusted.
+    /// Whether the model had read anything untrusted.
     #[arg(long)]
     pub untrusted: bool,
-    /// The walls a command would get: `namespaces_landlock`, `unconfined` and others.
+    /// The sandbox of a command: `namespaces_landlock`, `unconfined` and others.
     #[arg(long, value_name = "LEVEL")]
     pub walls: Option<String>,
     /// Other rules.

@@ -2,8 +2,9 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// Where keys sleep.
+/// Where keys are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Store {
     /// The operating system's keychain.
@@ -15,14 +16,14 @@ pub enum Store {
 /// `hermit start`.
 #[derive(Debug, Args, Default)]
 #[command(after_help = "\
-Makes the store and its keys if there are none, runs the playbook `tidy` in a folder (a small sample in a temporary \
-folder unless you name one), shows you the card, takes your answer, shows the receipt and how to undo it, writes a \
+Makes your keys if there are none, runs the playbook `tidy` in a folder (a small sample in a temporary folder unless \
+you name one), asks for your approval, shows the receipt and how to undo it, writes a \
 proof and checks it. Without a terminal it does what can be done and says what is left.")]
 pub struct StartArgs {
-    /// The folder to tidy; a sample in a temporary folder when absent.
+    /// The folder to tidy; a sample unless you name one.
     #[arg(long, short, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Where keys sleep, when there are none yet.
+    /// Where to keep your keys, when there are none yet.
     #[arg(long, value_enum)]
     pub store: Option<Store>,
     /// File descriptor with the vault's passphrase in its first line.
@@ -70,7 +71,7 @@ With any of them artifacts stay here too, unless --artifacts names some: they ar
 pub struct ProofExport {
     /// The task or receipt.
     pub subject: String,
-    /// Where to; must not exist. A name that ends in `.zip` makes a zip, any other a folder.
+    /// The file or folder to make: a name that ends in `.zip` makes a zip, any other a folder.
     #[arg(long, short, value_name = "FILE", required_unless_present = "preview")]
     pub output: Option<PathBuf>,
     /// Only this receipt of the task.
@@ -88,7 +89,7 @@ pub struct ProofExport {
     /// The checkpoint that the receiver has from before: shows that the log only grew since.
     #[arg(long, value_name = "FILE")]
     pub since: Option<PathBuf>,
-    /// Tell what would leave this machine, and write nothing.
+    /// Only show what would leave this machine.
     #[arg(long)]
     pub preview: bool,
 }
@@ -204,15 +205,15 @@ pub struct WitnessServe {
 /// `hermit gate`.
 #[derive(Debug, Subcommand)]
 pub enum GateVerb {
-    /// Tells whether it works or is halted.
+    /// Says whether it is working or halted.
     State,
-    /// Writes its evidence bundle.
+    /// Writes its audit log as a file.
     Export {
         /// Where to; must not exist.
         #[arg(long, short, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Checks an evidence bundle; needs no store.
+    /// Checks such a file; needs no store.
     Verify {
         /// The bundle.
         bundle: PathBuf,
@@ -316,15 +317,18 @@ pub struct KeysTrust {
 Two secrets are made. The vault holds the keys that sign receipts, checkpoints and proofs. The approval key has a \
 passphrase of its own: it is asked for when you say yes, and nothing else can say yes.
 
+Both have 8 characters or more and are not the same. Without --store the system's keychain is tried, and where none \
+works the vault is a file under a passphrase. A `keys init` that broke off is finished by running it again.
+
 Examples:
-  hermit keys init --store keychain
+  hermit keys init
   hermit keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault.txt 4<approval.txt
 
 Unattended hosts open a passphrase file with HERMIT_PASSPHRASE_FILE.")]
 pub struct KeysInit {
-    /// Where keys sleep; always said, never guessed.
+    /// Where keys are kept; without it the keychain is tried first.
     #[arg(long, value_enum)]
-    pub store: Store,
+    pub store: Option<Store>,
     /// File descriptor with the vault's passphrase in its first line; asked for at a terminal when absent.
     #[arg(long, value_name = "N")]
     pub passphrase_fd: Option<i32>,
@@ -333,8 +337,40 @@ pub struct KeysInit {
     pub approval_passphrase_fd: Option<i32>,
 }
 
+/// `hermit unlock`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Opens the keys of the host that runs (`hermit serve`, or the app), so that receipts are signed and waiting work goes on. \
+The passphrase is typed at this terminal and goes to the host over a socket in the store's folder; afterwards, or with \
+`hermit lock`, the keys are locked and wiped.
+
+Examples:
+  hermit unlock
+  hermit unlock --for 30m")]
+pub struct UnlockArgs {
+    /// How long they stay open: minutes (`30m`) or hours (`8h`), a week at most.
+    #[arg(long = "for", value_name = "TIME", default_value = "8h", value_parser = open_time)]
+    pub time: Duration,
+}
+
+/// Minutes or hours, as a person writes them.
+fn open_time(text: &str) -> Result<Duration, String> {
+    let wrong = || "write minutes as `30m` or hours as `8h`, a week at most".to_owned();
+    let (number, seconds) = match (text.strip_suffix('m'), text.strip_suffix('h')) {
+        (Some(number), _) => (number, 60),
+        (_, Some(number)) => (number, 3600),
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let time = Duration::from_secs(number.saturating_mul(seconds));
+    if time.is_zero() || time > host::control::OPEN_MAX { Err(wrong()) } else { Ok(time) }
+}
+
 /// `hermit backup`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The copy holds no keys. Keep vault.key, approval.key and keys.json somewhere else, each under its passphrase; a restored \
+store needs them. Keys in the system's keychain stay there, and only keys.json and approval.key are files.")]
 pub struct BackupArgs {
     /// The folder to make.
     pub to: PathBuf,
@@ -342,6 +378,9 @@ pub struct BackupArgs {
 
 /// `hermit restore`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+A copy holds no keys. Put vault.key, approval.key and keys.json back into the store's folder afterwards; do not make new \
+ones with `hermit keys init`.")]
 pub struct RestoreArgs {
     /// The copy. It is put into the store's folder (`--home`), which must hold none.
     pub from: PathBuf,
@@ -366,7 +405,8 @@ pub struct EraseArgs {
     /// All values of an artifact, and its content.
     #[arg(long, value_name = "ARTIFACT")]
     pub artifact: Option<String>,
-    /// Everything that was said in a task, and the content that repeats it. The task must have ended.
+    /// Everything that was said, read, written and answered in a task. The task must have ended. Bytes that another task
+    /// has, too, stay there, and are named.
     #[arg(long, value_name = "TASK")]
     pub task: Option<String>,
     /// Only show what would go.
@@ -402,7 +442,7 @@ pub struct SearchArgs {
 /// `hermit memory`.
 #[derive(Debug, Subcommand)]
 pub enum MemoryVerb {
-    /// Lists durable memory; `--status any` lists what was ended, too.
+    /// Lists what is remembered; `--status any` lists what ended, too.
     List(super::ListArgs),
     /// Lists beliefs.
     Beliefs(super::ListArgs),
@@ -421,9 +461,9 @@ pub enum MemoryVerb {
 /// `hermit grants`.
 #[derive(Debug, Subcommand)]
 pub enum GrantsVerb {
-    /// Lists grants; without a task those that can still be used.
+    /// Lists standing approvals, and the single ones that can still be used.
     List(super::ListArgs),
-    /// Takes an unused grant or a standing grant back.
+    /// Revokes a standing approval, or an unused single one.
     Revoke {
         /// The grant.
         grant: String,
@@ -431,7 +471,7 @@ pub enum GrantsVerb {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Allows the like of an act from now on, within bounds: shows what it would have answered, and asks you.
+    /// Approves similar actions from now on, within limits; shows what it would have answered, and asks you.
     Allow(Box<super::GrantsAllow>),
 }
 

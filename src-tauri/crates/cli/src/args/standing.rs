@@ -9,7 +9,7 @@ Examples:
   hermit grants allow --project . --changes 'target/**' --command cargo test
   hermit grants allow --project . --paths 'docs/**' --act create --act overwrite --days 30
   hermit grants allow --task task_… --exact --command make check
-Only you, at a terminal and with the approval passphrase, can give one. Critical risk is asked about all the same, and \
+Only you, at a terminal and with the approval passphrase, can give one. You are still asked about critical risk, and \
 what policy denies stays denied. `hermit grants revoke` takes it back.")]
 pub struct GrantsAllow {
     /// A command: everything behind this flag. Every simple command of a shell's text must be this one.
@@ -54,7 +54,8 @@ pub struct GrantsAllow {
     /// So often.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub uses: u32,
-    /// Also after the proposer has read files, whose words nobody vouches for.
+    /// Also after the model has listed a folder or read a file, which may contain instructions of others; without this
+    /// you are asked then, which is nearly always.
     #[arg(long)]
     pub after_untrusted: bool,
 }

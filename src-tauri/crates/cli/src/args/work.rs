@@ -8,58 +8,64 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   hermit run --playbook tidy --workspace ~/Downloads
-  hermit run --playbook rename --workspace photos --param pattern='IMG_(.*)' --param to='trip-$1'
+  hermit run --playbook rename --workspace photos --param pattern='IMG_(.*)' --param replacement='trip-$1'
   hermit run --playbook ./mine.yaml --workspace notes
   hermit run --goal \"summarise these notes into SUMMARY.md\" --workspace notes \\
              --model openai:http://127.0.0.1:8080/v1#qwen --profile local_edit_allowed
 
-At a terminal it stays: it shows the card, takes your answer, and prints the receipts. Without one it ends with 4 \
-as soon as a person is waited for; the task is kept, and `hermit approvals approve` at a terminal lets it go on. \
-`hermit start` shows the playbooks that come with Hermit.")]
+At a terminal it shows what it is doing, asks for your approval, and prints the result. Ctrl-C pauses it; nothing \
+is lost. Without a terminal it ends with 4 as soon as it waits for you; `hermit approvals approve` continues it. \
+`hermit playbooks` shows those that come with Hermit.")]
 pub struct RunArgs {
     /// A playbook that comes with Hermit, or the path of one.
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "model")]
     pub playbook: Option<String>,
-    /// What is to be done.
+    /// What you want to be done.
     #[arg(long, value_name = "TEXT", conflicts_with = "goal_file")]
     pub goal: Option<String>,
-    /// A file that says what is to be done; `-` is standard input.
+    /// Read the goal from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub goal_file: Option<PathBuf>,
-    /// The folder to work in; the present one when absent.
+    /// The folder to work in; the current folder unless you name one.
     #[arg(long, short, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Who proposes: `openai:URL#NAME`, `playbook:NAME`, `recorded:FILE`.
+    /// The model: `openai:URL#NAME`, `playbook:NAME` or `recorded:FILE`.
     #[arg(long, value_name = "ADDRESS")]
     pub model: Option<String>,
-    /// Policy profile: readonly_analysis, local_edit_allowed (the standard), network_read_allowed, repo_mutation_gated,
+    /// Policy profile: readonly_analysis, local_edit_allowed (the default), network_read_allowed, repo_mutation_gated,
     /// external_publish_gated, destructive_denied.
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// A playbook's parameter; may be given several times.
+    /// A parameter of the playbook; repeat it for several.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub params: Vec<String>,
-    /// One step of the work, after the one before it; may be given several times. `playbook:NAME` runs a playbook.
+    /// One step of the work; repeat it for several, in order. `playbook:NAME` runs a playbook.
     #[arg(long = "step", value_name = "TEXT")]
     pub steps: Vec<String>,
-    /// A file handed over with the goal; may be given several times.
+    /// A file to attach to the goal; repeat it for several.
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
-    /// What must not happen; may be given several times.
+    /// A rule that the model must follow; repeat it for several.
     #[arg(long, value_name = "TEXT")]
     pub constraint: Vec<String>,
-    /// Turns of the loop at most.
+    /// The most turns it may use.
     #[arg(long, value_name = "N")]
     pub iterations: Option<u32>,
-    /// Tokens at most.
+    /// The most tokens it may use.
     #[arg(long, value_name = "N")]
     pub tokens: Option<u64>,
-    /// One line for lists.
+    /// A title for lists.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// The same key twice is the same task.
+    /// Starting twice with the same key makes one task.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<String>,
+    /// Print nothing while it works.
+    #[arg(long, conflicts_with = "log")]
+    pub quiet: bool,
+    /// Print a line for each action, instead of one line that changes.
+    #[arg(long)]
+    pub log: bool,
 }
 
 /// Which part of a list.
@@ -71,10 +77,10 @@ pub struct ListArgs {
     /// Only of this status, or `any`.
     #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
-    /// Go on behind this place (`next` of the part before).
+    /// Continue a list from here (`next` of the page before).
     #[arg(long, value_name = "CURSOR")]
     pub after: Option<String>,
-    /// Rows at most.
+    /// The most rows to print.
     #[arg(long, value_name = "N")]
     pub limit: Option<u32>,
 }
@@ -87,46 +93,46 @@ pub enum TaskVerb {
         /// Only of these statuses.
         #[arg(long, value_name = "STATUS")]
         status: Vec<String>,
-        /// Only those that stand so: waiting, going, done, otherwise, ended.
+        /// Only tasks that are: waiting (for you), going, done, otherwise (ended badly), ended.
         #[arg(long, value_name = "GROUP")]
         group: Option<String>,
-        /// Only those in which these words stand.
+        /// Only tasks that contain these words.
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,
-        /// Go on behind this place.
+        /// Continue a list from here.
         #[arg(long, value_name = "CURSOR")]
         after: Option<String>,
-        /// Rows at most.
+        /// The most rows to print.
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
-    /// Shows one task: where it stands, what it did, what it waits for.
+    /// Shows one task: its status, what it did, what it waits for.
     Show {
-        /// The task, or the beginning or end of its identifier.
+        /// The task; the short form from a list will do.
         task: String,
     },
-    /// Reads the events of a task, as they stand in the ledger.
+    /// Prints the recorded events of a task.
     Events {
         /// The task.
         task: String,
-        /// Stay, and print what comes, until the task has ended.
+        /// Keep printing until the task has ended.
         #[arg(long, short)]
         follow: bool,
-        /// Begin behind this place.
+        /// Start after this event number.
         #[arg(long, value_name = "SEQ", default_value_t = 0)]
         after: u64,
     },
-    /// Asks a task to pause.
+    /// Pauses a task.
     Pause {
         /// The task.
         task: String,
     },
-    /// Lets a paused task go on, and stays with it.
+    /// Resumes a paused task, and shows its work.
     Resume {
         /// The task.
         task: String,
     },
-    /// Asks a task to end; an effect under way is established first.
+    /// Cancels a task; an action that has begun is finished or checked first.
     Cancel {
         /// The task.
         task: String,
@@ -134,29 +140,29 @@ pub enum TaskVerb {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Tries again: a new attempt, or a follow-up of an ended task.
+    /// Tries a task again.
     Retry {
         /// The task.
         task: String,
     },
-    /// Adds words to a task.
+    /// Sends a message to a task.
     Note {
         /// The task.
         task: String,
-        /// The words.
+        /// The message.
         text: String,
-        /// When they are heard: `steer` at the next turn, `queue` when it would else be done, `stop_and_send` now.
+        /// When the model reads it: `steer` at its next turn, `queue` when it is done, `stop_and_send` now.
         #[arg(long, value_name = "MODE", default_value = "steer")]
         mode: String,
     },
-    /// Edits the goal of a task at work.
+    /// Changes the goal of a task.
     Goal {
         /// The task.
         task: String,
-        /// The goal from now on.
+        /// The new goal.
         goal: String,
     },
-    /// Answers a question of a task.
+    /// Answers a question of a task, and shows its work.
     Answer {
         /// The task.
         task: String,
@@ -171,16 +177,16 @@ pub enum TaskVerb {
 /// `hermit conversation`.
 #[derive(Debug, Subcommand)]
 pub enum ConversationVerb {
-    /// Lists conversations and the task in focus of each.
+    /// Lists conversations, each with the task in focus.
     List(ListArgs),
     /// Opens a conversation.
     Open {
         /// Its title.
         title: String,
     },
-    /// Says something: it is bound to the task it is about, or waits until you say which.
+    /// Sends a message to the task it is about, or asks you which.
     Say {
-        /// The words.
+        /// The message.
         text: String,
         /// The conversation; the first one unless named.
         #[arg(long = "in", value_name = "CONVERSATION")]
@@ -188,13 +194,13 @@ pub enum ConversationVerb {
         /// The task it is about.
         #[arg(long)]
         task: Option<String>,
-        /// The identifier of what it answers.
+        /// The identifier of the message it answers.
         #[arg(long, value_name = "ID")]
         reply_to: Option<String>,
     },
-    /// Lists what was said and nobody can tell yet what it is about.
+    /// Lists messages that belong to no task yet.
     Undecided(ListArgs),
-    /// Says what an open message is about.
+    /// Says which task a message is about.
     Bind {
         /// The message.
         message: String,
@@ -203,7 +209,7 @@ pub enum ConversationVerb {
         /// Which task.
         task: Option<String>,
     },
-    /// Turns to a task; without one, away from the one in focus.
+    /// Puts a task in focus; without one, puts none in focus.
     Focus {
         /// The task.
         task: Option<String>,
@@ -213,23 +219,23 @@ pub enum ConversationVerb {
 /// `hermit approvals`.
 #[derive(Debug, Subcommand)]
 pub enum ApprovalsVerb {
-    /// Lists what waits; `--status any` lists all.
+    /// Lists what waits for your approval; `--status any` lists all.
     List(ListArgs),
-    /// Shows the whole card.
+    /// Shows what you would approve.
     Show {
-        /// The approval, or the beginning or end of its identifier.
+        /// The approval; the short form from a list will do.
         approval: String,
-        /// Every value of what would be signed, too.
+        /// Unfolded, with every value that your signature would cover.
         #[arg(long)]
         whole: bool,
     },
-    /// Shows the card and takes your answer; only at a terminal, with the approval passphrase.
+    /// Shows what you would approve, and takes your answer; only at a terminal.
     Approve(ApproveArgs),
-    /// Refuses.
+    /// Denies it.
     Deny {
         /// The approval.
         approval: String,
-        /// Words for the model: what to do instead.
+        /// Your reason; the model reads it.
         #[arg(long, value_name = "TEXT")]
         feedback: Option<String>,
     },
@@ -238,12 +244,20 @@ pub enum ApprovalsVerb {
 /// `hermit approvals approve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It shows what would happen, the destructive first, and waits half a second; what was typed before is thrown away. \
-Then it takes a typed `allow`, `deny` or `later`, and for `allow` the approval passphrase. Enter alone decides nothing. \
-A pipe, a script or a model cannot answer: that is the point.")]
+It shows what would happen, deletions first, and then asks: `y` approves with the approval passphrase, `n` denies, \
+`stop` denies and ends the task, `part` lets you choose files, denies the rest and asks again about those, `always` approves \
+similar actions too, `later` leaves it, `details` shows everything \
+(through the pager in PAGER). Enter alone decides nothing, and what you typed before the question is discarded. \
+A pipe, a script or a model cannot answer.")]
 pub struct ApproveArgs {
-    /// The approval, or the beginning or end of its identifier.
+    /// The approval; the short form from a list will do.
     pub approval: String,
+    /// Only these files and folders of it: the rest is denied, and you are asked about these.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub only: Vec<String>,
+    /// With --only: why not the rest; the model reads it.
+    #[arg(long, value_name = "TEXT", requires = "only")]
+    pub feedback: Option<String>,
 }
 
 /// `hermit receipts`.
@@ -253,7 +267,7 @@ pub enum ReceiptsVerb {
     List(ListArgs),
     /// Shows one receipt and whether its signature holds.
     Show {
-        /// The receipt, or the beginning or end of its identifier.
+        /// The receipt; the short form from a list will do.
         receipt: String,
     },
 }
@@ -261,19 +275,19 @@ pub enum ReceiptsVerb {
 /// `hermit rollback`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An undo is a task like any other: it shows its plan, asks you once, has a receipt, and can itself be undone. \
-Work of yours that came later is not overwritten: a text is merged where the edits do not touch, and what cannot be \
-taken back is left and named; of a file that is no text, the earlier version comes beside yours.
+An undo is a task: it shows its plan, asks you once, has a receipt, and can be undone itself. \
+Your later edits are kept: texts are merged around them, and what cannot be undone is left and named. Of a binary \
+file that you changed, the earlier version is put beside yours.
 
-Times are UTC: `2026-11-22`, `2026-11-22 05:30`, `yesterday`, `tuesday`, or back from now: `90m`, `3h`, `2d`, `1w`.")]
+Times are in your time zone: `2026-11-22`, `2026-11-22 05:30`, `yesterday`, `tuesday`, or how long ago: `90m`, `3h`, `2d`, `1w`.")]
 pub struct RollbackArgs {
-    /// The receipt or the task, or the beginning or end of the identifier.
+    /// The receipt or the task; the short form from a list will do.
     #[arg(required_unless_present = "since", conflicts_with = "since")]
     pub what: Option<String>,
     /// Undo everything that was done since a time.
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Only show what it would do.
+    /// Only show the plan.
     #[arg(long)]
     pub plan: bool,
 }
@@ -283,7 +297,7 @@ pub struct RollbackArgs {
 pub struct ResolveArgs {
     /// The task.
     pub task: String,
-    /// What you found: succeeded, failed, partial.
+    /// What you found: succeeded, failed or partial.
     #[arg(long = "as", value_name = "RESULT", value_parser = ["succeeded", "failed", "partial"])]
     pub result: String,
     /// How you know.
@@ -296,10 +310,10 @@ pub struct ResolveArgs {
 pub struct ContextArgs {
     /// The task.
     pub task: String,
-    /// Attempt, from 1; the latest when absent.
+    /// Attempt, from 1; the latest unless you name one.
     #[arg(long, value_name = "N")]
     pub attempt: Option<u32>,
-    /// Turn of the loop, from 1; with it the exact bytes are shown.
+    /// Turn, from 1; prints the exact bytes of it.
     #[arg(long, value_name = "N")]
     pub iteration: Option<u32>,
 }

@@ -2,12 +2,13 @@
 
 use super::Came;
 use super::run::stay_with;
-use crate::approve::{Seat, card, no_terminal, not_waiting};
-use crate::args::{ApprovalsVerb, ListArgs};
+use crate::approve::{Seat, no_terminal, not_waiting};
+use crate::args::{ApprovalsVerb, ApproveArgs, ListArgs};
+use crate::card::{Card, Extent};
 use crate::context::{Context, Signs};
 use crate::output::{Tone, table};
-use crate::text::{plain, time};
-use wire::approvals::{Deny, List, Show};
+use crate::text::{plain, short, time};
+use wire::approvals::{Approval, Deny, List, Part, Show};
 use wire::exit;
 
 /// `hermit approvals`.
@@ -15,14 +16,26 @@ pub fn approvals(context: &Context, verb: ApprovalsVerb) -> Came {
     match verb {
         ApprovalsVerb::List(args) => list(context, args),
         ApprovalsVerb::Show { approval, whole } => {
-            let found = context.reading()?.call(&Show { approval })?;
+            let session = context.reading()?;
+            let mut found = Card::read(&session, &approval)?;
+            if whole {
+                found.complete(&session)?;
+            }
             context.out.answer(&found, |out, found| {
-                card(out, found, whole);
-                out.line(format!("it is {}", found.row.status));
+                found.print(out, if whole { Extent::Whole } else { Extent::screen() });
+                let (tone, stakes) = found.stakes();
+                out.say(tone, stakes);
+                out.line(match found.approval.row.status.as_str() {
+                    "pending" => format!(
+                        "Waiting for you: hermit approvals approve {}",
+                        short(&found.approval.row.approval_id)
+                    ),
+                    status => format!("It is {status}."),
+                });
             })?;
             Ok(exit::DONE)
         }
-        ApprovalsVerb::Approve(args) => approve(context, &args.approval),
+        ApprovalsVerb::Approve(args) => approve(context, &args),
         ApprovalsVerb::Deny { approval, feedback } => deny(context, approval, feedback),
     }
 }
@@ -32,18 +45,18 @@ fn list(context: &Context, args: ListArgs) -> Came {
     let found = context.reading()?.call(&list)?;
     context.out.answer(&found, |out, found| {
         if found.rows.is_empty() {
-            return out.line("nothing waits for you");
+            return out.line("Nothing to approve.");
         }
         let rows = found.rows.iter().map(|r| {
             vec![
-                r.approval_id.clone(),
+                short(&r.approval_id).to_owned(),
                 r.status.clone(),
                 r.risk.clone(),
                 time(r.expires_at),
                 plain(&r.summary.to_string()),
             ]
         });
-        table(out, &["approval", "status", "risk", "lapses", "what"], &rows.collect::<Vec<_>>());
+        table(out, &["approval", "status", "risk", "expires", "what"], &rows.collect::<Vec<_>>());
         more(out, found.next.as_deref());
     })?;
     Ok(exit::DONE)
@@ -52,11 +65,12 @@ fn list(context: &Context, args: ListArgs) -> Came {
 /// Says that a list goes on.
 pub fn more(out: &crate::output::Output, next: Option<&str>) {
     if let Some(next) = next {
-        out.say(Tone::Faint, format!("more: --after {next}"));
+        out.say(Tone::Faint, format!("More: --after {next}"));
     }
 }
 
-fn approve(context: &Context, approval: &str) -> Came {
+fn approve(context: &Context, args: &ApproveArgs) -> Came {
+    let approval = &args.approval;
     if context.terminal.is_none() {
         return Err(no_terminal());
     }
@@ -66,20 +80,40 @@ fn approve(context: &Context, approval: &str) -> Came {
         return Err(not_waiting(&found));
     }
     let session = context.writing(Signs::Yes)?;
-    let came = decide(context, &session, &found.row.approval_id, &found.row.task_id);
+    let came = match args.only.is_empty() {
+        true => decide(context, &session, &found.row.approval_id, &found.row.task_id),
+        false => choose(context, &session, args, &found),
+    };
     session.close();
     came
+}
+
+/// The files that were named: the rest is denied, and the person is asked about these.
+fn choose(context: &Context, session: &host::Session, args: &ApproveArgs, of: &Approval) -> Came {
+    let heard = session.listen();
+    let decided = session.call(&Part {
+        approval: of.row.approval_id.clone(),
+        only: args.only.clone(),
+        rows: Vec::new(),
+        feedback: args.feedback.clone(),
+        surface: Some("terminal".to_owned()),
+    })?;
+    if !decided.accepted {
+        context.out.line(format!("It was {} meanwhile; your choice changed nothing.", decided.status));
+        return Ok(exit::OTHER);
+    }
+    stay_with(context, session, &of.row.task_id, heard).map(|(code, _)| code)
 }
 
 fn decide(context: &Context, session: &host::Session, approval: &str, task: &str) -> Came {
     let heard = session.listen();
     let mut seat = Seat::take(context).ok_or_else(no_terminal)?;
     let Some(decided) = seat.decide(session, approval)? else {
-        context.out.line("nothing was decided; it still waits");
+        context.out.line("Nothing was decided. It still waits for you.");
         return Ok(exit::WAITING);
     };
     if !decided.accepted {
-        context.out.line(format!("it was {} meanwhile; your answer changed nothing", decided.status));
+        context.out.line(format!("It was {} meanwhile; your answer changed nothing.", decided.status));
         return Ok(exit::OTHER);
     }
     drop(seat);
@@ -89,15 +123,15 @@ fn decide(context: &Context, session: &host::Session, approval: &str, task: &str
 fn deny(context: &Context, approval: String, feedback: Option<String>) -> Came {
     let session = context.writing(Signs::No)?;
     let surface = if context.terminal.is_some() { "terminal" } else { "script" };
-    let came = session.call(&Deny { approval, feedback, surface: Some(surface.to_owned()) });
+    let came = session.call(&Deny { approval, feedback, surface: Some(surface.to_owned()), stop: false });
     let came = came.and_then(|decided| {
         // The task is told, and goes on as far as it can before this process leaves.
         session.stands(&decided.task_id, std::time::Duration::from_secs(30));
         context.out.answer(&decided, |out, decided| {
             if decided.accepted {
-                out.line(format!("{} is denied", decided.approval_id));
+                out.line(format!("Denied: {}", short(&decided.approval_id)));
             } else {
-                out.line(format!("it was {} already; nothing changed", decided.status));
+                out.line(format!("It was {} already; nothing changed.", decided.status));
             }
         })?;
         Ok(if decided.accepted { exit::DONE } else { exit::OTHER })

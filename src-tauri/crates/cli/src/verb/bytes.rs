@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wire::artifacts::{Artifact, Content};
 use wire::{Code, Error};
 
@@ -18,40 +18,14 @@ pub(super) fn write(session: &host::Session, found: &Artifact, path: &Path) -> R
     if std::fs::symlink_metadata(path).is_ok() {
         return Err(failed(path, &std::io::Error::from(ErrorKind::AlreadyExists)));
     }
-    let partial = beside(path);
-    let written = (|| {
-        let mut file = std::fs::File::create_new(&partial).map_err(|e| failed(path, &e))?;
-        copy(session, found, path, &mut file)?;
-        file.sync_all().map_err(|e| failed(path, &e))?;
-        name(&partial, path).map_err(|e| failed(path, &e))
-    })();
-    // With its own name it stands already, or it is of no use; that it cannot be removed changes neither.
-    let _ = std::fs::remove_file(&partial);
-    written
+    let mut draft = disk::Draft::beside(path).map_err(|e| failed(path, &e))?;
+    copy(session, found, path, draft.file())?;
+    draft.create().map_err(|e| failed(path, &e))
 }
 
 fn failed(path: &Path, why: &std::io::Error) -> Error {
     Error::new(Code::Failed, format!("cannot write `{}`: {why}", path.display()))
         .hint("name a file that does not exist, in a folder that does")
-}
-
-/// A name in the same folder that nobody else uses.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Gives the file its name, and never takes one that another file has got since.
-fn name(partial: &Path, path: &Path) -> std::io::Result<()> {
-    match std::fs::hard_link(partial, path) {
-        // Not every file system knows a second name.
-        Err(e) if e.kind() != ErrorKind::AlreadyExists && std::fs::symlink_metadata(path).is_err() => {
-            std::fs::rename(partial, path)
-        }
-        linked => linked,
-    }
 }
 
 fn copy(session: &host::Session, found: &Artifact, path: &Path, out: &mut dyn Write) -> Result<(), Error> {

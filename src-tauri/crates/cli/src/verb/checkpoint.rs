@@ -34,9 +34,9 @@ fn export(context: &Context, output: Option<&Path>) -> Came {
         Error::new(Code::Failed, format!("`{}` cannot be written: {e}", path.display()))
             .hint("name a new file")
     };
-    let mut file = std::fs::File::options().write(true).create_new(true).open(path).map_err(failed)?;
-    std::io::Write::write_all(&mut file, head.note.as_bytes())
-        .and_then(|()| file.sync_all())
+    let mut draft = disk::Draft::beside(path).map_err(failed)?;
+    std::io::Write::write_all(draft.file(), head.note.as_bytes())
+        .and_then(|()| draft.create())
         .map_err(failed)?;
     context.out.answer(&head, |out, head| {
         out.line(format!("{}  {} notes, root {}", path.display(), head.size, head.root));
@@ -84,7 +84,7 @@ fn ends(compared: &Compared) -> u8 {
 /// A person takes up a store that is behind its pin.
 fn accept(context: &Context, yes: bool, fd: Option<i32>) -> Came {
     context.reading()?;
-    let config = Config::load(&context.home).map_err(host::Error::to_wire)?;
+    let config = Config::in_force(&context.home);
     let Some(older) = host::older(&context.home, &config)? else {
         return Err(Error::new(
             Code::Conflict,

@@ -9,25 +9,33 @@ use crate::text::size;
 use host::{Local, Session};
 use indicatif::ProgressBar;
 use wire::artifacts::{Collect, Collected, Garbage, Keep, Show, Weigh};
+use wire::host::Status;
 use wire::{Code, Error};
 
 /// `hermit artifacts gc`. Where another process holds the store, it is asked, and gives what it may give while it works.
 pub fn gc(context: &Context, args: &GcArgs) -> Result<(), Error> {
     let keep_ms = how_long(&args.older_than)?;
-    let session = context.writing(Signs::Yes)?;
+    if args.dry_run {
+        // A look takes no store and needs no room; where a host is at work, it is asked within its bounds.
+        let session = context.reading()?;
+        let held = session.call(&Status {})?.held_by.is_some();
+        let told = match session.local().filter(|_| !held) {
+            Some(local) => local.garbage(keep_ms),
+            None => beside(&context.writing(Signs::Yes)?, keep_ms, true),
+        };
+        return context.out.answer(&told?, show);
+    }
+    let session = context.writing_on_a_full_disk(Signs::Yes)?;
     let done = match session.local() {
-        Some(local) => alone(context, &local, keep_ms, args.dry_run),
-        None => beside(&session, keep_ms, args.dry_run),
+        Some(local) => alone(context, &local, keep_ms),
+        None => beside(&session, keep_ms, false),
     };
     session.close();
     context.out.answer(&done?, show)
 }
 
-fn alone(context: &Context, local: &Local, keep_ms: i64, dry_run: bool) -> Result<Collected, Error> {
+fn alone(context: &Context, local: &Local, keep_ms: i64) -> Result<Collected, Error> {
     let planned = local.garbage(keep_ms)?;
-    if dry_run {
-        return Ok(planned);
-    }
     let shown = planned.plan.parse();
     let shown = shown.map_err(|_| Error::new(Code::Failed, "a plan has no name"))?;
     let bar = context.terminal.is_some().then(|| ProgressBar::new(planned.artifacts));

@@ -44,7 +44,7 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
             let found = context.reading()?.call(&Undecided { after: args.after, limit: args.limit })?;
             context.out.answer(&found, |out, found| {
                 if found.rows.is_empty() {
-                    out.line("nothing waits to be told what it is about");
+                    out.line("Every message belongs to a task.");
                 }
                 for message in &found.rows {
                     out.say(Tone::Bold, plain(&message.text.to_string()));
@@ -59,7 +59,7 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
         ConversationVerb::Focus { task } => {
             writing(context, &Focus { conversation: None, task }, |out, focused| {
                 let at = focused.focus_task_id.as_deref().unwrap_or("no task");
-                out.line(format!("{} is about {at}", focused.conversation_id));
+                out.line(format!("Conversation {}, in focus: {at}", focused.conversation_id));
             })
         }
     }
@@ -85,7 +85,7 @@ fn said<C: wire::Command<Answer = Said>>(context: &Context, asked: &C) -> Came {
     context.out.answer(&answer?, |out, said| match &said.task_id {
         Some(task) => out.line(format!("{task}: {}", plain(&said.rationale))),
         None if said.resolution == "pending_disambiguation" => {
-            out.line(format!("kept; say what it is about: {}", plain(&said.rationale)));
+            out.line(format!("Saved. Which task is it about? {}", plain(&said.rationale)));
             ways(out, &said.message_id, &said.candidates);
         }
         None => out.line(plain(&said.rationale)),
@@ -102,5 +102,5 @@ fn ways(out: &Output, message: &str, candidates: &[Candidate]) {
             candidate.task_id, title, candidate.status
         ));
     }
-    out.line(format!("  hermit conversation bind {message} talk   nothing is to be done"));
+    out.line(format!("  hermit conversation bind {message} talk   just a remark"));
 }

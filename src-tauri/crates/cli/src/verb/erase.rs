@@ -8,6 +8,7 @@ use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Typed};
 use crate::text::{plain, size};
 use planned::erasure_of;
+use std::collections::BTreeMap;
 use wire::erasure::{Plan, Planned};
 use wire::{Code, Error, exit};
 
@@ -38,8 +39,7 @@ pub fn erase(context: &Context, args: &EraseArgs) -> Came {
     session.close();
     done?;
     context.out.answer(&planned, |out, planned| {
-        let (values, contents) = (planned.values.len(), planned.contents.len());
-        out.say(Tone::Good, format!("erased: {values} values, the content of {contents} artifacts"));
+        out.say(Tone::Good, format!("erased: {}", amount(planned)));
         out.line("every hash, signature and proof holds as before; `hermit ledger verify` shows it");
     })?;
     Ok(exit::DONE)
@@ -66,11 +66,15 @@ mod planned {
         for content in &planned.contents {
             erasure.contents.push((read(&content.artifact_id)?, read(&content.sha256)?));
         }
+        for written in &planned.written {
+            erasure.written.push(read(&written.sha256)?);
+        }
         for task in &planned.tasks {
             erasure.tasks.push(read(task)?);
         }
         erasure.values.sort_unstable();
         erasure.contents.sort_unstable();
+        erasure.written.sort_unstable();
         erasure.tasks.sort_unstable();
         Ok(erasure)
     }
@@ -86,19 +90,40 @@ fn agreed(context: &Context, args: &EraseArgs, planned: &Planned) -> Result<(), 
             .hint("look with `--preview`; say it with `--yes` and `--approval-passphrase-fd N`"));
     };
     terminal.arm();
-    let (values, contents) = (planned.values.len(), planned.contents.len());
-    terminal.print(&format!(
-        "This cannot be undone: {values} values and the content of {contents} artifacts.\r\n"
-    ));
+    terminal.print(&format!("This cannot be undone: {}.\r\n", amount(planned)));
     match terminal.ask("Type `erase` to go on: ", Echo::Shown)? {
         Typed::Line(line) if line.trim() == "erase" => Ok(()),
         _ => Err(Error::new(Code::Cancelled, "nothing was erased")),
     }
 }
 
+/// How much goes, in a few words.
+fn amount(planned: &Planned) -> String {
+    let (values, contents) = (planned.values.len(), planned.contents.len());
+    let written = match planned.written.len() {
+        0 => String::new(),
+        n => format!(", {n} texts that were to be written"),
+    };
+    format!("{values} values, the content of {contents} artifacts{written}")
+}
+
+/// How many of each class go.
+fn classes<'a>(out: &Output, names: impl Iterator<Item = &'a str>) {
+    let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
+    names.for_each(|name| *counted.entry(name).or_default() += 1);
+    let line = counted.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
+    out.line(format!("  {}", plain(&line)));
+}
+
 fn show(out: &Output, planned: &Planned) {
-    if planned.values.is_empty() && planned.contents.is_empty() {
+    if planned.values.is_empty() && planned.contents.is_empty() && planned.written.is_empty() {
         return out.line("there is nothing left to erase; going on rewrites the files once more");
+    }
+    out.say(Tone::Bold, "classes that go");
+    classes(out, planned.values.iter().map(|value| value.event_type.as_str()));
+    classes(out, planned.contents.iter().map(|content| content.kind.as_str()));
+    if !planned.written.is_empty() {
+        out.line(format!("  {} texts that were to be written", planned.written.len()));
     }
     out.say(Tone::Bold, "values that will be gone");
     for value in planned.values.iter().take(SHOWN_MAX) {
@@ -108,11 +133,18 @@ fn show(out: &Output, planned: &Planned) {
     }
     more(out, planned.values.len());
     if !planned.contents.is_empty() {
-        out.say(Tone::Bold, "content that repeats them, and will be gone too");
+        out.say(Tone::Bold, "content that will be gone");
         for content in planned.contents.iter().take(SHOWN_MAX) {
             out.line(format!("  {}  {}, {}", content.artifact_id, content.kind, size(content.byte_size)));
         }
         more(out, planned.contents.len());
+    }
+    if !planned.kept.is_empty() {
+        out.say(Tone::Bold, "content that stays, because other tasks have the same bytes");
+        for held in planned.kept.iter().take(SHOWN_MAX) {
+            out.line(format!("  sha256 {}, of {}", held.sha256, held.task_id));
+        }
+        more(out, planned.kept.len());
     }
     planned.warnings.iter().for_each(|warning| out.say(Tone::Warn, format!("- {}", plain(warning))));
 }

@@ -24,7 +24,7 @@ pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
             session.close();
             context
                 .out
-                .answer(&revoked?, |out, revoked| out.line(format!("{} is taken back", revoked.grant_id)))?;
+                .answer(&revoked?, |out, revoked| out.line(format!("Revoked: {}", revoked.grant_id)))?;
             Ok(exit::DONE)
         }
         GrantsVerb::Allow(args) => allow(context, *args),
@@ -44,7 +44,7 @@ fn list(context: &Context, args: ListArgs) -> Came {
         lasting(out, &standing);
         if found.rows.is_empty() {
             if standing.rows.is_empty() {
-                out.line("no grant can be used now; `--task TASK` lists those of a task");
+                out.line("No standing approvals. `--task TASK` lists the single-use grants of a task.");
             }
             return;
         }
@@ -67,7 +67,7 @@ fn lasting(out: &Output, standing: &StandingList) {
     if standing.rows.is_empty() {
         return;
     }
-    out.say(Tone::Bold, "always allowed");
+    out.say(Tone::Bold, "Standing approvals");
     for row in &standing.rows {
         let words = row.words.as_deref().unwrap_or("(erased)");
         out.line(format!(
@@ -109,16 +109,23 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
     let grant = draft(&proposal)?;
     context.out.say(Tone::Bold, plain(&host::standing_in_words(&grant)));
     past(&context.out, &proposal.rehearsed);
-    let Some(signed) = seat.sign_lasting(&grant, "always")? else {
-        context.out.line("nothing was allowed");
+    if !args.after_untrusted {
+        context.out.say(
+            Tone::Warn,
+            "You are still asked once the model has listed a folder or read a file, which it nearly always has. \
+             With --after-untrusted it answers then, too.",
+        );
+    }
+    let Some(signed) = seat.sign_lasting(&grant, &["always"])? else {
+        context.out.line("Nothing was approved.");
         return Ok(exit::WAITING);
     };
     let session = context.writing(Signs::No)?;
     let allowed = session.call(&Allow { envelope: STANDARD.encode(signed) });
     session.close();
     context.out.answer(&allowed?, |out, allowed| {
-        out.say(Tone::Good, format!("{} holds from now on", allowed.grant_id));
-        out.line(format!("take it back: hermit grants revoke {}", allowed.grant_id));
+        out.say(Tone::Good, format!("Standing approval {} is in force.", allowed.grant_id));
+        out.line(format!("Revoke it: hermit grants revoke {}", allowed.grant_id));
     })?;
     Ok(exit::DONE)
 }

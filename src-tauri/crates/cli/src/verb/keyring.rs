@@ -32,7 +32,7 @@ pub fn rotate(context: &Context, args: &KeysRotate) -> Came {
         let old = approval_passphrase(context, args.approval_passphrase_fd)?;
         let new = match (args.new_passphrase_fd, &context.terminal) {
             (Some(fd), _) => from_descriptor(fd)?,
-            (None, Some(terminal)) => ask_twice(terminal, "New approval passphrase")?,
+            (None, Some(terminal)) => ask_twice(terminal, "New approval passphrase", None)?,
             (None, None) => return Err(nobody("the new approval passphrase", "--new-passphrase-fd N")),
         };
         local.rotate_approval(&old, &new).map_err(host::Error::to_wire)

@@ -1,10 +1,11 @@
 //! `hermit keys`.
 
 use super::Came;
-use crate::args::{KeysInit, KeysVerb, Store};
+use crate::args::{KeysInit, KeysVerb, Store, UnlockArgs};
 use crate::context::{Context, Signs};
-use crate::output::{Output, Tone, table};
+use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
+use host::control::{Order, order};
 use host::{NewKeys, Session, VaultChoice};
 use std::io::Read as _;
 use wire::keys::List;
@@ -14,6 +15,8 @@ use zeroize::Zeroizing;
 /// A passphrase, wiped when dropped.
 pub type Passphrase = Zeroizing<Vec<u8>>;
 
+/// Passphrases may be mistyped this often.
+const TRIES: u32 = 3;
 /// More than any passphrase.
 const PASSPHRASE_BYTES_MAX: u64 = 64 * 1024;
 
@@ -50,16 +53,16 @@ pub fn show(out: &Output, listed: &wire::keys::Keys) {
     if listed.keys.is_empty() {
         return out.line("no keys; make them with `hermit keys init`");
     }
-    let rows = listed.keys.iter().map(|key| {
-        let stands = match key.status.as_str() {
+    for key in &listed.keys {
+        let status = match key.status.as_str() {
             "in_force" => "in force",
             "followed" => "followed by another",
             other => other,
         };
-        let (purpose, keyid, ssh) = (key.purpose.clone(), key.keyid.clone(), key.ssh_fingerprint.clone());
-        vec![purpose, stands.to_owned(), age(key.since), keyid, ssh]
-    });
-    table(out, &["purpose", "stands", "since", "key id", "ssh fingerprint"], &rows.collect::<Vec<_>>());
+        out.line(format!("{:<8}  {status} since {}", key.purpose, age(key.since)));
+        out.line(format!("  key id  {}", key.keyid));
+        out.line(format!("  ssh     {}", key.ssh_fingerprint));
+    }
     for key in listed.keys.iter().filter(|key| key.revoked_at.is_some()) {
         let why = key.revoked_because.as_ref().map(ToString::to_string).unwrap_or_default();
         out.say(
@@ -83,66 +86,189 @@ fn age(since: i64) -> String {
 
 /// Makes store and keys; the session that owns them.
 pub fn make(context: &Context, args: &KeysInit) -> Result<Session, Error> {
-    let terminal = context.terminal.as_ref();
-    let vault_passphrase = match (args.store, args.passphrase_fd) {
-        (Store::Keychain, _) => None,
-        (Store::File, Some(fd)) => Some(from_descriptor(fd)?),
-        (Store::File, None) => {
-            let terminal = terminal.ok_or_else(|| {
-                Error::new(Code::Usage, "a passphrase is needed for the vault's file, and nobody is here to ask")
-                    .hint("give it with `--passphrase-fd N`, as in `hermit keys init --store file --passphrase-fd 3 3<file`")
-            })?;
-            terminal.print("The vault holds the keys that sign receipts and proofs.\r\n");
-            Some(ask_twice(terminal, "Vault passphrase")?)
+    let session = context.writing(Signs::No)?;
+    match typed(context, args, &session).and_then(|typed| hand_over(context, &session, &typed)) {
+        Ok(()) => Ok(session),
+        Err(error) => {
+            session.close();
+            Err(error)
         }
+    }
+}
+
+/// What keys are made with, as it was typed or handed in.
+struct Entered {
+    vault: VaultChoice,
+    vault_passphrase: Option<Passphrase>,
+    approval_passphrase: Option<Passphrase>,
+}
+
+fn hand_over(context: &Context, session: &Session, entered: &Entered) -> Result<(), Error> {
+    let new = NewKeys {
+        vault: entered.vault,
+        vault_passphrase: entered.vault_passphrase.as_ref().map(|words| words.as_slice()),
+        approval_passphrase: entered.approval_passphrase.as_ref().map(|words| words.as_slice()),
     };
-    let approval_passphrase = match (args.approval_passphrase_fd, terminal) {
+    match session.local() {
+        Some(local) => local.make_keys(&new).map_err(host::Error::to_wire),
+        // The host that runs makes them, for a person at a terminal.
+        None if context.terminal.is_some() => order(session.home(), &Order::MakeKeys(&new)),
+        None => Err(Error::new(
+            Code::Held,
+            "another process owns the store, and makes keys only for a person at a terminal",
+        )
+        .hint("run this in a terminal, or end that process first")),
+    }
+}
+
+/// `hermit unlock`.
+pub fn unlock(context: &Context, args: &UnlockArgs) -> Came {
+    let Some(terminal) = &context.terminal else {
+        return Err(Error::new(Code::Forbidden, "keys are opened by a person at a terminal")
+            .hint("an unattended host opens them with `HERMIT_PASSPHRASE_FILE`"));
+    };
+    if !context.home.has_keys() {
+        return Err(
+            Error::new(Code::NotFound, "this store has no keys").hint("make them with `hermit keys init`")
+        );
+    }
+    let time = args.time;
+    for left in (0..TRIES).rev() {
+        let words = match context.home.needs_passphrase() {
+            true => Some(ask_once(terminal, "Vault passphrase")?),
+            false => None,
+        };
+        match order(&context.home, &Order::Unlock(words.as_ref().map(|words| words.as_slice()), time)) {
+            Err(error) if error.code == Code::KeyLocked && words.is_some() && left > 0 => {
+                terminal.print(&format!("{}\r\n", crate::text::plain(&error.message)));
+            }
+            Err(error) => return Err(error),
+            Ok(()) => break,
+        }
+    }
+    let minutes = time.as_secs() / 60;
+    let told = if minutes >= 120 { format!("{} hours", minutes / 60) } else { format!("{minutes} minutes") };
+    context
+        .out
+        .line(format!("The keys of the running host are open for {told}; `hermit lock` locks them before."));
+    Ok(exit::DONE)
+}
+
+/// `hermit lock`.
+pub fn lock(context: &Context) -> Came {
+    order(&context.home, &Order::Lock)?;
+    context.out.line("The keys of the running host are locked; `hermit unlock` opens them again.");
+    Ok(exit::DONE)
+}
+
+/// Asks for what is needed, and for nothing else: a store that has all its keys is asked for none.
+fn typed(context: &Context, args: &KeysInit, session: &Session) -> Result<Entered, Error> {
+    let listed = session.call(&List::default())?;
+    let named = |purpose: &str| listed.keys.iter().any(|key| key.purpose == purpose);
+    let vault = vault_for(context, args)?;
+    let mut entered = Entered { vault, vault_passphrase: None, approval_passphrase: None };
+    if named("approval") {
+        return Ok(entered);
+    }
+    if named("log") && args.approval_passphrase_fd.is_some() {
+        return Err(Error::new(Code::Refused, "this store has keys: its approval key is made at a terminal")
+            .hint("run `hermit keys init` at a terminal, without `--approval-passphrase-fd`"));
+    }
+    let terminal = context.terminal.as_ref();
+    if let (Some(terminal), None, None) = (terminal, args.passphrase_fd, args.approval_passphrase_fd) {
+        terminal.print(&rules(vault));
+    }
+    if vault == VaultChoice::File {
+        entered.vault_passphrase = Some(match (args.passphrase_fd, terminal) {
+            (Some(fd), _) => from_descriptor(fd)?,
+            (None, Some(terminal)) if context.home.has_keys() => ask_once(terminal, "Vault passphrase")?,
+            (None, Some(terminal)) => ask_twice(terminal, "Vault passphrase", None)?,
+            (None, None) => {
+                return Err(Error::new(
+                    Code::Usage,
+                    "a passphrase is needed for the vault's file, and nobody is here to ask",
+                )
+                .hint(
+                    "give it with `--passphrase-fd N`, as in `hermit keys init --store file --passphrase-fd 3 3<file`",
+                ));
+            }
+        });
+    }
+    entered.approval_passphrase = match (args.approval_passphrase_fd, terminal) {
         (Some(fd), _) => Some(from_descriptor(fd)?),
+        (None, Some(terminal)) if context.home.has_approval_key() => {
+            Some(ask_once(terminal, "Approval passphrase")?)
+        }
         (None, Some(terminal)) => {
-            terminal.print(
-                "The approval passphrase is asked for when you allow something; choose another one.\r\n",
-            );
-            Some(ask_twice(terminal, "Approval passphrase")?)
+            Some(ask_twice(terminal, "Approval passphrase", entered.vault_passphrase.as_ref())?)
         }
         (None, None) => None,
     };
-    let session = context.writing(Signs::No)?;
-    let local = session.local().ok_or_else(|| {
-        Error::new(Code::Held, "keys are made by the process that owns the store, and another one does")
-            .hint("end it first")
-    })?;
-    let vault = match args.store {
-        Store::Keychain => VaultChoice::Keychain,
-        Store::File => VaultChoice::File,
-    };
-    let new = NewKeys {
-        vault,
-        vault_passphrase: vault_passphrase.as_ref().map(|words| words.as_slice()),
-        approval_passphrase: approval_passphrase.as_ref().map(|words| words.as_slice()),
-    };
-    let made = local.make_keys(&new).map_err(host::Error::to_wire);
-    if let Err(error) = made {
-        session.close();
-        return Err(error);
-    }
-    Ok(session)
+    Ok(entered)
 }
 
-/// A passphrase typed twice the same.
-pub fn ask_twice(terminal: &Terminal, what: &str) -> Result<Passphrase, Error> {
-    let gone = || Error::new(Code::Cancelled, "no passphrase was given; nothing was made");
+/// What a person should know before they choose.
+fn rules(vault: VaultChoice) -> String {
+    let min = host::PASSPHRASE_CHARS_MIN;
+    match vault {
+        VaultChoice::File => format!(
+            "You choose two passphrases, of {min} characters or more each, and different ones:\r\n\
+             the vault's opens the keys that sign receipts and proofs; the approval passphrase says yes.\r\n"
+        ),
+        VaultChoice::Keychain => format!(
+            "The keys that sign receipts and proofs go into the system's keychain.\r\n\
+             You choose a passphrase of {min} characters or more that says yes.\r\n"
+        ),
+    }
+}
+
+/// Where the keys are or shall be: where this store's are, as was said, or what works on this machine.
+fn vault_for(context: &Context, args: &KeysInit) -> Result<VaultChoice, Error> {
+    match (args.store, context.home.has_keys()) {
+        (Some(Store::Keychain), _) => Ok(VaultChoice::Keychain),
+        (Some(Store::File), _) => Ok(VaultChoice::File),
+        (None, true) if context.home.needs_passphrase() => Ok(VaultChoice::File),
+        (None, true) => Ok(VaultChoice::Keychain),
+        (None, false) if args.passphrase_fd.is_some() => Ok(VaultChoice::File),
+        (None, false) => Ok(match host::try_keychain() {
+            Ok(()) => VaultChoice::Keychain,
+            Err(why) => {
+                context.out.say(
+                    Tone::Faint,
+                    format!(
+                        "No keychain works here ({}), so the keys go into a file under a passphrase.",
+                        crate::text::plain(&why)
+                    ),
+                );
+                VaultChoice::File
+            }
+        }),
+    }
+}
+
+/// A passphrase that was chosen before.
+fn ask_once(terminal: &Terminal, what: &str) -> Result<Passphrase, Error> {
+    match terminal.ask(&format!("{what}: "), Echo::Hidden)? {
+        Typed::Line(words) if !words.is_empty() => Ok(Zeroizing::new(words.as_bytes().to_vec())),
+        _ => Err(Error::new(Code::Cancelled, "no passphrase was given; nothing was made")),
+    }
+}
+
+/// A new passphrase, typed twice the same, that is long enough and not the one of the vault.
+pub fn ask_twice(terminal: &Terminal, what: &str, vault: Option<&Passphrase>) -> Result<Passphrase, Error> {
     loop {
-        let Typed::Line(first) = terminal.ask(&format!("{what}: "), Echo::Hidden)? else {
-            return Err(gone());
-        };
-        if first.is_empty() {
-            return Err(gone());
+        let first = ask_once(terminal, what)?;
+        let min = host::PASSPHRASE_CHARS_MIN;
+        if String::from_utf8_lossy(&first).chars().count() < min {
+            terminal.print(&format!("It needs at least {min} characters.\r\n"));
+            continue;
         }
-        let Typed::Line(second) = terminal.ask(&format!("{what} once more: "), Echo::Hidden)? else {
-            return Err(gone());
-        };
-        if first == second {
-            return Ok(Zeroizing::new(first.as_bytes().to_vec()));
+        if vault.is_some_and(|vault| *vault == first) {
+            terminal.print("It has to be different from the vault's.\r\n");
+            continue;
+        }
+        if ask_once(terminal, &format!("{what} once more"))? == first {
+            return Ok(first);
         }
         terminal.print("They differ; once more.\r\n");
     }

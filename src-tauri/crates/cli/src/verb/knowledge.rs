@@ -6,10 +6,11 @@ use super::task::chain;
 use crate::args::{ArtifactsVerb, ContextArgs, ListArgs, MemoryVerb, SearchArgs};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
-use crate::text::{paragraph, plain, size, time};
+use crate::text::{paragraph, place, plain, size, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use std::collections::{BTreeMap, BTreeSet};
 use wire::artifacts::{Artifact, Ingest, Lineage, Show};
-use wire::knowledge::{Beliefs, Decisions, Evidence, Invalidate, Memories, Search};
+use wire::knowledge::{Beliefs, Decisions, Evidence, Hit, Invalidate, Memories, Search};
 use wire::{Error, exit};
 
 /// `hermit artifacts`.
@@ -41,6 +42,7 @@ pub fn artifacts(context: &Context, verb: ArtifactsVerb) -> Came {
         ArtifactsVerb::Size => super::collect::weigh(context)?,
         ArtifactsVerb::Gc(args) => super::collect::gc(context, &args)?,
         ArtifactsVerb::Lineage { artifact } => {
+            let (artifact, _) = super::trace::meant(&artifact)?;
             let found = context.reading()?.call(&Lineage { artifact })?;
             context.out.answer(&found, |out, found| {
                 let maker: Vec<_> = found.produced_by.iter().cloned().collect();
@@ -78,7 +80,7 @@ fn show(out: &Output, a: &Artifact) {
     if let Some(name) = &a.name {
         fact("name", &plain(&name.to_string()));
     }
-    fact("from", &plain(&a.uri.to_string()));
+    fact("from", &plain(&place(&a.uri.to_string())));
     fact("task", &a.task_id);
     fact("size", &size(a.byte_size));
     fact("type", &plain(&a.media_type));
@@ -124,17 +126,48 @@ pub fn context(context: &Context, args: ContextArgs) -> Came {
 
 /// `hermit search`.
 pub fn search(context: &Context, args: &SearchArgs) -> Came {
-    let found =
-        context.reading()?.call(&Search { text: args.text.join(" "), after: None, limit: args.limit })?;
+    let session = context.reading()?;
+    let text = match args.text.as_slice() {
+        // A file is searched for by its name; words are words.
+        [one] if super::trace::is_file(one) => super::trace::meant(one)?.0,
+        words => words.join(" "),
+    };
+    let found = session.call(&Search { text: text.clone(), after: None, limit: args.limit })?;
+    let tasks = wire::task::List { search: Some(text), ..wire::task::List::default() };
+    let tasks = if context.out.is_json() { Vec::new() } else { session.call(&tasks)?.rows };
+    let titles: BTreeMap<String, String> =
+        tasks.into_iter().map(|row| (row.task_id, row.title.to_string())).collect();
     context.out.answer(&found, |out, found| {
         if found.rows.is_empty() {
             return out.line("nothing found");
         }
-        for hit in &found.rows {
-            out.line(format!("{:<9} {}  {}", hit.kind, hit.id, plain(&hit.excerpt.to_string())));
-        }
+        by_task(out, &found.rows, &titles);
     })?;
     Ok(exit::DONE)
+}
+
+/// Hits under their tasks, the newest first, each thing once.
+fn by_task(out: &Output, hits: &[Hit], titles: &BTreeMap<String, String>) {
+    let mut tasks: Vec<&str> = Vec::new();
+    for hit in hits {
+        if !tasks.contains(&hit.task_id.as_str()) {
+            tasks.push(&hit.task_id);
+        }
+    }
+    for task in tasks {
+        let own: Vec<&Hit> = hits.iter().filter(|hit| hit.task_id == task).collect();
+        let title = titles.get(task).map_or("messages and the store's own records", String::as_str);
+        let at = own.first().map(|hit| time(hit.at)).unwrap_or_default();
+        out.say(Tone::Bold, format!("{at}  {}  {task}", plain(title)));
+        let mut seen = BTreeSet::new();
+        for hit in own.into_iter().filter(|hit| seen.insert(&hit.id)) {
+            let text = hit.excerpt.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            out.line(format!("  {:<14} {}", hit.kind.replace('_', " "), plain(&text)));
+            if hit.id != task {
+                out.say(Tone::Faint, format!("                 {}", hit.id));
+            }
+        }
+    }
 }
 
 /// `hermit memory`.

@@ -2,12 +2,12 @@
 
 use super::Came;
 use super::secret::{local, value};
-use crate::args::{ModelsAdd, ModelsVerb};
+use crate::args::{ModelsAdd, ModelsSet, ModelsVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
 use wire::exit;
-use wire::models::{Find, Found, Standard};
+use wire::models::{Asked, Find, Found, Set, Standard};
 
 /// `hermit models`.
 pub fn models(context: &Context, verb: ModelsVerb) -> Came {
@@ -23,11 +23,12 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             let chosen = session.call(&Standard { address });
             session.close();
             context.out.answer(&chosen?, |out, chosen| match &chosen.standard {
-                Some(address) => out.line(format!("{} proposes when a task names nobody", plain(address))),
-                None => out.line("a task names who proposes; there is no standard"),
+                Some(address) => out.line(format!("{} is the default model", plain(address))),
+                None => out.line("no default model; name one for each task"),
             })?;
             Ok(exit::DONE)
         }
+        ModelsVerb::Set(args) => set(context, args),
         ModelsVerb::Add(args) => add(context, &args),
         ModelsVerb::Rm { url } => {
             let session = context.writing(Signs::No)?;
@@ -42,6 +43,48 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             Ok(exit::DONE)
         }
     }
+}
+
+fn set(context: &Context, args: ModelsSet) -> Came {
+    let ModelsSet { address, context: tokens, output, temperature, mode, tools, price_in, price_out } = args;
+    let session = context.writing(Signs::No)?;
+    let asked = session.call(&Set {
+        address,
+        context: tokens,
+        output,
+        temperature,
+        mode,
+        tools,
+        price_in,
+        price_out,
+    });
+    session.close();
+    context.out.answer(&asked?, |out, asked| {
+        out.line(plain(&asked.address));
+        out.line(format!("  {}", in_words(asked)));
+    })?;
+    Ok(exit::DONE)
+}
+
+/// How a model is asked, in one line.
+fn in_words(asked: &Asked) -> String {
+    let without = if asked.without.is_empty() {
+        String::new()
+    } else {
+        format!(", without {}", plain(&asked.without.join(", ")))
+    };
+    let price = asked.price.as_ref().map_or_else(String::new, |price| {
+        format!(
+            ", ${} in and ${} out for a million tokens ({})",
+            plain(&price.input),
+            plain(&price.output),
+            price.from
+        )
+    });
+    format!(
+        "context {}, output {} ({}), temperature {}, mode {}, {} tools{price}{without}",
+        asked.context, asked.output, asked.from, asked.temperature, asked.mode, asked.tools
+    )
 }
 
 fn add(context: &Context, args: &ModelsAdd) -> Came {
@@ -82,7 +125,15 @@ fn listed(out: &Output, found: &Found) {
         for model in &server.models {
             let mark = if standard == Some(model.address.as_str()) { "*" } else { " " };
             out.line(format!("{mark} {}", plain(&model.address)));
+            if let Some(asked) = &model.asked {
+                out.say(Tone::Faint, format!("    {}", in_words(asked)));
+            }
         }
+    }
+    let shown = |address: &str| found.servers.iter().flat_map(|s| &s.models).any(|m| m.address == address);
+    for asked in found.set.iter().filter(|asked| !shown(&asked.address)) {
+        out.line(format!("  {}", plain(&asked.address)));
+        out.say(Tone::Faint, format!("    {}", in_words(asked)));
     }
     if !found.providers.is_empty() {
         let rows = found.providers.iter().map(|one| {
@@ -92,7 +143,7 @@ fn listed(out: &Output, found: &Found) {
         table(out, &["server", "key", ""], &rows.collect::<Vec<_>>());
     }
     match standard {
-        Some(address) => out.line(format!("* the standard is {}", plain(address))),
-        None => out.say(Tone::Faint, "no standard; choose one with `hermit models use ADDRESS`"),
+        Some(address) => out.line(format!("* the default is {}", plain(address))),
+        None => out.say(Tone::Faint, "no default model; choose one with `hermit models use ADDRESS`"),
     }
 }

@@ -78,12 +78,12 @@ fn read_rules(path: &Path) -> Result<String, Error> {
 }
 
 fn suggested(out: &Output, found: &Suggestions) {
-    out.say(Tone::Bold, format!("you said yes {} times", found.allowed));
+    out.say(Tone::Bold, format!("You approved {} times", found.allowed));
     for row in &found.rows {
         out.line(format!("  {:>4}  {}", row.answers, plain(&row.words)));
     }
     if found.rows.is_empty() {
-        return out.line("nothing narrow would have given those answers");
+        return out.line("No narrow rule would have given those answers.");
     }
     out.line(
         "the number is how often it would have spared you the question; none of them would have answered",
@@ -92,7 +92,7 @@ fn suggested(out: &Output, found: &Suggestions) {
         "one that you refused or left open. `hermit grants allow` gives one; so does `always` at a card",
     );
     if found.left > 0 {
-        out.say(Tone::Faint, format!("{} answers are of no narrow kind", found.left));
+        out.say(Tone::Faint, format!("{} approvals are too broad to turn into a rule", found.left));
     }
 }
 
@@ -105,16 +105,19 @@ fn overrule(context: &Context, act: String, reason: String, hours: u32, uses: u3
     let grant: model::standing::StandingGrant =
         serde_json::from_value(found.draft).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
     context.out.say(Tone::Bad, plain(&host::standing_in_words(&grant)));
-    let Some(signed) = seat.sign_lasting(&grant, "override")? else {
-        context.out.line("nothing was overridden");
+    let Some(signed) = seat.sign_lasting(&grant, &["override"])? else {
+        context.out.line("Nothing was overridden.");
         return Ok(exit::WAITING);
     };
     let session = context.writing(Signs::Yes)?;
     let overruled = session.call(&Overrule { act, envelope: STANDARD.encode(signed) });
     session.close();
     context.out.answer(&overruled?, |out, found| {
-        out.say(Tone::Good, format!("{} holds from now on", found.grant_id));
-        out.line(format!("when it is proposed again you are asked: hermit task retry {}", found.task_id));
+        out.say(Tone::Good, format!("Override {} is in force.", found.grant_id));
+        out.line(format!(
+            "If the model asks for it again, you will be asked: hermit task retry {}",
+            found.task_id
+        ));
     })?;
     Ok(exit::DONE)
 }
@@ -168,7 +171,7 @@ fn judged(out: &Output, found: &Judged) {
     if let Some(asked) = &found.instead_of {
         out.line(format!("  instead  of {}", plain(asked)));
     }
-    out.line(format!("  act      {}", plain(&found.summary)));
+    out.line(format!("  action   {}", plain(&found.summary)));
     out.line(format!("  profile  {}", found.profile));
     out.line(format!("  risk     {}: {}", found.risk, plain(&found.risk_summary)));
     out.line(format!("  classes  {}", found.classes.join(", ")));
@@ -190,10 +193,10 @@ fn backtest(context: &Context, args: BacktestArgs) -> Came {
 fn told(out: &Output, found: &Backtested) {
     out.say(
         Tone::Bold,
-        format!("{} acts judged again, {} would have been answered differently", found.judged, found.changed),
+        format!("{} actions checked again, {} would be answered differently", found.judged, found.changed),
     );
     if found.unreadable > 0 {
-        out.say(Tone::Warn, format!("{} could not be judged: what they were is gone", found.unreadable));
+        out.say(Tone::Warn, format!("{} could not be checked: their content was erased", found.unreadable));
     }
     let count = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     let counts = found.counts.iter().map(|t| {

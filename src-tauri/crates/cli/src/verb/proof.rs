@@ -4,7 +4,7 @@ use super::Came;
 use crate::args::{GateVerb, ProofExport, ProofVerb, ProofVerify};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone};
-use crate::text::{plain, size, time};
+use crate::text::{place, plain, size, time};
 use std::path::Path;
 use wire::gate::{Export as GateExport, GateState, State, Verify as GateVerify};
 use wire::proof::{Export, Exported, Preview, Previewed, Report, Verify};
@@ -92,7 +92,7 @@ pub fn trusted(given: &[String]) -> Result<Vec<String>, Error> {
 /// What was written.
 pub fn show_exported(out: &Output, made: &Exported) {
     out.line(format!("{}  {} files, {}", plain(&made.path), made.files, size(made.byte_size)));
-    out.line(format!("names its content: sha256 {}", made.sums_sha256));
+    out.line(format!("Fingerprint: sha256 {}", made.sums_sha256));
     made.left_out.iter().for_each(|what| out.say(Tone::Warn, format!("  left out: {}", plain(what))));
 }
 
@@ -102,19 +102,20 @@ pub fn show_preview(out: &Output, found: &Previewed) {
         "{} events and {} receipts, with the digests of all they name",
         found.events, found.receipts
     ));
-    out.say(Tone::Bold, format!("can be read by whoever gets it: {} places", found.values.len()));
+    out.say(Tone::Bold, format!("Readable by whoever receives it: {} values", found.values.len()));
     for value in &found.values {
-        let example: String = value.example.chars().take(60).collect();
-        let more = if value.example.chars().count() > 60 { " …" } else { "" };
+        let whole = place(&value.example);
+        let example: String = whole.chars().take(60).collect();
+        let more = if whole.chars().count() > 60 { " …" } else { "" };
         out.line(format!("  {:>5} x {}  {}{more}", value.count, plain(&value.pointer), plain(&example)));
     }
     for kind in &found.artifacts {
         out.line(format!("  {:>5} x {}, whole, {}", kind.count, plain(&kind.kind), size(kind.byte_size)));
     }
-    out.say(Tone::Bold, "stays here, only its digest leaves");
+    out.say(Tone::Bold, "Stays here; only fingerprints leave");
     out.line(format!("  {} sensitive values, {} artifacts", found.withheld, found.artifacts_withheld));
     found.left_out.iter().for_each(|what| out.say(Tone::Warn, format!("  left out: {}", plain(what))));
-    out.line("nothing was written");
+    out.line("Nothing was written.");
 }
 
 /// What a check has shown.
@@ -125,9 +126,12 @@ pub fn show_report(out: &Output, report: &Report) {
         Verdict::Unverifiable | Verdict::Incomplete => Tone::Warn,
     };
     out.say(tone, headline(report));
-    for (title, sentences) in
-        [("proven", &report.proven), ("only asserted", &report.asserted), ("not shown", &report.not_shown)]
-    {
+    for (title, sentences) in [
+        ("signed by nobody you trust", &report.unvouched),
+        ("proven", &report.proven),
+        ("only asserted", &report.asserted),
+        ("not shown", &report.not_shown),
+    ] {
         if !sentences.is_empty() {
             out.say(Tone::Bold, title);
             sentences.iter().for_each(|sentence| out.line(format!("  - {}", plain(sentence))));
@@ -138,7 +142,7 @@ pub fn show_report(out: &Output, report: &Report) {
             .keys
             .iter()
             .for_each(|(purpose, keyid)| out.line(format!("  its {purpose} key: {}", plain(keyid))));
-        out.line("if you know one of them from elsewhere, say so with `--trust`");
+        out.line("If you know one of these keys, trust it with `--trust KEY`.");
     }
 }
 
@@ -189,12 +193,12 @@ pub fn gate(context: &Context, verb: GateVerb) -> Came {
 /// How the gate stands.
 pub fn show_state(out: &Output, state: &GateState) {
     if state.halted {
-        out.say(Tone::Bad, "halted: nothing executes until `hermit boot`");
+        out.say(Tone::Bad, "Halted: nothing runs until `hermit boot`.");
         if let Some(reason) = &state.reason {
             out.line(format!("  because {}", plain(&reason.to_string())));
         }
     } else {
-        out.say(Tone::Good, "works");
+        out.say(Tone::Good, "Working.");
     }
     if let Some(since) = state.since {
         out.line(format!("  since {}", time(since)));

@@ -6,9 +6,10 @@ use crate::args::RollbackArgs;
 use crate::context::{Context, Signs};
 use crate::moment;
 use crate::output::{Output, Tone};
-use crate::text::{plain, size, time};
+use crate::report::is_undoable;
+use crate::text::{plain, short, size, time};
 use host::Session;
-use wire::receipts::{Plan, Rollback, UndoItem, UndoPlan, UndoPlans};
+use wire::receipts::{List, Plan, ReceiptRow, Rollback, UndoItem, UndoPlan, UndoPlans};
 use wire::{Code, Error, exit};
 
 /// Changes of a plan that are shown one by one; the card shows all.
@@ -16,30 +17,65 @@ const SHOWN: usize = 40;
 
 /// `hermit rollback`.
 pub fn rollback(context: &Context, args: &RollbackArgs) -> Came {
-    let what = meant(args)?;
-    let session = context.writing(Signs::Yes)?;
+    // What is no time is told before any passphrase is asked for.
+    args.since.as_deref().map(time_of).transpose()?;
+    let session = context.writing(if args.plan { Signs::No } else { Signs::Yes })?;
     take_up(context, &session);
-    let done = undo(context, &session, &what, args.plan);
+    let done = meant(args, &session).and_then(|what| undo(context, &session, &what, args.plan));
     session.close();
     done
 }
 
-fn meant(args: &RollbackArgs) -> Result<Plan, Error> {
+/// `hermit undo`: the newest receipt that can be undone and was not.
+pub fn last(context: &Context) -> Came {
+    let session = context.writing(Signs::Yes)?;
+    take_up(context, &session);
+    let done = newest(&session).and_then(|receipt| {
+        let (what, when) = (plain(&receipt.summary.to_string()), time(receipt.issued_at));
+        context.out.note(format!("Undo: {what} ({when}, receipt {})", short(&receipt.receipt_id)));
+        one(context, &session, &Plan { receipt: Some(receipt.receipt_id), ..Plan::default() }, None)
+    });
+    session.close();
+    done
+}
+
+fn newest(session: &Session) -> Result<ReceiptRow, Error> {
+    let mut list = List { task: None, after: None, limit: None };
+    loop {
+        let page = session.call(&list)?;
+        // What an undo did is not undone by the next one: that would put everything back.
+        let fits =
+            |r: &&ReceiptRow| r.rolls_back.is_none() && is_undoable(r) && r.class != "approval_resolution";
+        if let Some(found) = page.rows.iter().find(fits) {
+            return Ok(found.clone());
+        }
+        list.after = Some(page.next.ok_or_else(|| Error::new(Code::Conflict, "there is nothing to undo"))?);
+    }
+}
+
+fn meant(args: &RollbackArgs, session: &Session) -> Result<Plan, Error> {
     let Some(when) = &args.since else {
         let named = args.what.clone().unwrap_or_default();
-        return Ok(if named.trim().starts_with("task_") {
-            Plan { task: Some(named), ..Plan::default() }
-        } else {
-            Plan { receipt: Some(named), ..Plan::default() }
-        });
+        let task = Plan { task: Some(named.clone()), ..Plan::default() };
+        if named.trim().starts_with("task_") {
+            return Ok(task);
+        }
+        // A short reference may be of either; a receipt first.
+        let show = wire::receipts::Show { receipt: named.clone(), brief: true };
+        let unknown = matches!(session.call(&show), Err(error) if error.code == Code::NotFound);
+        let is_task = unknown && session.call(&wire::task::Show { task: named.clone() }).is_ok();
+        return Ok(if is_task { task } else { Plan { receipt: Some(named), ..Plan::default() } });
     };
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis());
-    let since = moment::parse(when, i64::try_from(now).unwrap_or(0)).ok_or_else(|| {
-        Error::new(Code::Usage, format!("`{when}` is no time")).hint(
-            "write `2026-11-22`, `2026-11-22 05:30` (UTC), `yesterday`, `tuesday`, `90m`, `3h`, `2d` or `1w`",
-        )
-    })?;
+    let since = time_of(when)?;
     Ok(Plan { since: Some(since), ..Plan::default() })
+}
+
+fn time_of(when: &str) -> Result<i64, Error> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis());
+    moment::parse(when, i64::try_from(now).unwrap_or(0)).ok_or_else(|| {
+        Error::new(Code::Usage, format!("`{when}` is not a time"))
+            .hint("write `2026-11-22`, `2026-11-22 05:30`, `yesterday`, `tuesday`, `90m`, `3h`, `2d` or `1w`")
+    })
 }
 
 fn undo(context: &Context, session: &Session, what: &Plan, only_plan: bool) -> Came {
@@ -89,32 +125,31 @@ fn folder(out: &Output, plan: &UndoPlan) {
     let place = plan.workspace.as_ref().map_or_else(|| plan.workspace_id.clone(), ToString::to_string);
     let many = plan.receipts.len();
     let word = if many == 1 { "receipt" } else { "receipts" };
-    out.line(format!("{}: {many} {word}, the newest first", plain(&place)));
+    out.line(format!("Undo in {}: {many} {word}, the newest first", plain(&place)));
     for receipt in &plan.receipts {
         let part = if receipt.whole { "" } else { "  (in part)" };
         let summary = plain(&receipt.summary.to_string());
-        out.line(format!("  {}  {}  {summary}{part}", receipt.receipt_id, time(receipt.issued_at)));
+        out.line(format!("  {}  {}  {summary}{part}", short(&receipt.receipt_id), time(receipt.issued_at)));
     }
     if plan.items.is_empty() {
-        out.line("nothing would be changed");
+        out.line("Nothing would be changed.");
     } else {
-        out.line("it would");
+        out.line("It would:");
     }
     for item in plan.items.iter().take(SHOWN) {
         out.line(format!("  {}", words(item)));
     }
     if let Some(more) = plan.items.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        out.line(format!("  and {more} more, which the card shows"));
+        out.line(format!("  and {more} more; the approval card shows all"));
     }
     for note in &plan.notes {
         out.say(Tone::Faint, format!("  {}", plain(note)));
     }
     if !plan.left.is_empty() {
-        out.say(Tone::Warn, "it would leave");
+        out.say(Tone::Warn, "It would leave as they are:");
     }
     for left in &plan.left {
-        let place = left.place.split_once('/').map_or(left.place.as_str(), |(_, path)| path);
-        out.line(format!("  {}: {}", plain(place), plain(&left.why)));
+        out.line(format!("  {}: {}", plain(&left.place), plain(&left.why)));
     }
 }
 

@@ -1,10 +1,11 @@
 //! Verbs that give work and stay with it.
 
 use super::Came;
+use super::keyring::approval_passphrase;
 use crate::approve::Seat;
 use crate::args::{ResolveArgs, RunArgs};
 use crate::context::{Context, Signs, absolute};
-use crate::follow;
+use crate::{follow, report};
 use host::Session;
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -28,7 +29,7 @@ pub fn give(context: &Context, session: &Session, submit: &Submit) -> Result<(u8
     let heard = session.listen();
     let submitted = session.call(submit)?;
     if submitted.duplicate {
-        context.out.note("this was asked for before; here is what became of it");
+        context.out.note("You asked for this before; here is how it went.");
     }
     stay_with(context, session, &submitted.task_id, heard)
 }
@@ -42,7 +43,7 @@ pub fn stay_with(
 ) -> Result<(u8, follow::Rest), Error> {
     let rest = follow::stay(context, session, task, Seat::take(context), heard)?;
     let receipts = effects(session, task)?;
-    context.out.answer(&rest.task, |_, _| follow::report(context, &rest, &receipts))?;
+    report::report(context, session, &rest, &receipts)?;
     Ok((follow::exit_code(&rest), rest))
 }
 
@@ -60,11 +61,9 @@ fn submission(args: &RunArgs) -> Result<Submit, Error> {
     };
     let nothing = goal.trim().is_empty() && args.steps.is_empty();
     if nothing && args.playbook.is_none() && args.model.is_none() {
-        return Err(Error::new(
-            Code::Usage,
-            "there is nothing to do: neither a goal nor a playbook was given",
-        )
-        .hint("try `hermit run --playbook tidy --workspace DIR`, or `hermit run --goal \"…\" --model …`"));
+        return Err(Error::new(Code::Usage, "name a goal or a playbook").hint(
+            "try `hermit run --playbook tidy --workspace DIR`, or `hermit run --goal \"…\" --model …`",
+        ));
     }
     let workspace = args.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
     let attachments = args.attach.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
@@ -158,7 +157,7 @@ pub fn take_up(context: &Context, session: &Session) {
     if session.is_owner()
         && let Err(error) = session.call(&wire::host::Resume {})
     {
-        context.out.note(format!("interrupted tasks could not be taken up: {}", error.message));
+        context.out.note(format!("Interrupted tasks could not be resumed: {}", error.message));
     }
 }
 
@@ -174,7 +173,7 @@ fn go_on(context: &Context, session: &Session) -> Came {
     let resumed = session.call(&wire::host::Resume {})?;
     context.out.answer(&resumed, |out, resumed| {
         if resumed.tasks.is_empty() {
-            out.line("nothing waits to go on; `hermit approvals list` shows what waits for you");
+            out.line("No task was interrupted. `hermit approvals list` shows what waits for you.");
         }
     })?;
     let mut code = exit::DONE;
@@ -182,7 +181,7 @@ fn go_on(context: &Context, session: &Session) -> Came {
         let rest = follow::stay(context, session, task, Seat::take(context), None)?;
         let receipts = effects(session, task)?;
         if !context.out.is_json() {
-            follow::report(context, &rest, &receipts);
+            report::report(context, session, &rest, &receipts)?;
         }
         code = code.max(follow::exit_code(&rest));
     }
@@ -193,10 +192,13 @@ fn go_on(context: &Context, session: &Session) -> Came {
 pub fn resolve(context: &Context, args: ResolveArgs) -> Came {
     let session = context.writing(Signs::Yes)?;
     let task = args.task.clone();
-    let done = session
-        .call(&Settle { task: args.task, result: args.result, note: args.note })
-        .and_then(|_| stay_with(context, &session, &task, None))
-        .map(|(code, _)| code);
+    let found = Settle { task: args.task, result: args.result, note: args.note, signed: None };
+    let settled = if session.is_attached() {
+        approval_passphrase(context, None).and_then(|words| session.settle_by(found, &words))
+    } else {
+        session.call(&found)
+    };
+    let done = settled.and_then(|_| stay_with(context, &session, &task, None)).map(|(code, _)| code);
     session.close();
     done
 }

@@ -6,8 +6,9 @@ use crate::context::{Context, Signs};
 use crate::output::table;
 use crate::terminal::{Echo, Typed};
 use host::Session;
+use model::secret::SecretTerms;
 use std::io::{IsTerminal as _, Read as _};
-use wire::secrets::List;
+use wire::secrets::{List, Secret};
 use wire::{Code, Error, exit};
 use zeroize::Zeroizing;
 
@@ -33,21 +34,24 @@ pub fn secret(context: &Context, verb: SecretVerb) -> Came {
 }
 
 fn set(context: &Context, args: &SecretSet) -> Came {
-    let hosts: Vec<String> = args.host.iter().map(|host| with_port(host)).collect();
+    let terms = SecretTerms {
+        hosts: args.host.iter().map(|host| with_port(host)).collect(),
+        also_in: args.also_in.iter().map(|place| (*place).into()).collect(),
+    };
     let value = value(context, &args.name)?;
     let session = context.writing(Signs::Yes)?;
     let kept = local(&session).and_then(|local| {
-        local.set_secret(&args.name, &value, &hosts).map_err(host::Error::to_wire)?;
+        local.set_secret(&args.name, &value, &terms).map_err(host::Error::to_wire)?;
         session.call(&List {})
     });
     session.close();
     context.out.answer(&kept?, |out, kept| {
         let Some(secret) = kept.secrets.iter().find(|secret| secret.handle == args.name) else { return };
         let place = if secret.kept_in == "keychain" { "the system's keychain" } else { "the vault's file" };
-        out.line(format!("`secret:{}` sleeps in {place}", secret.handle));
+        out.line(format!("`secret:{}` is kept in {place}", secret.handle));
         match secret.hosts.as_slice() {
             [] => out.line("it goes to no host a command reaches; name some with `--host`"),
-            hosts => out.line(format!("it may go to {}", hosts.join(", "))),
+            hosts => out.line(format!("it may go to {}, in {}", hosts.join(", "), places(secret))),
         }
     })?;
     Ok(exit::DONE)
@@ -60,13 +64,22 @@ fn list(context: &Context) -> Came {
             return out.line("no secrets; keep one with `hermit secret set NAME`");
         }
         let rows = listed.secrets.iter().map(|secret| {
-            let hosts = if secret.hosts.is_empty() { "none".to_owned() } else { secret.hosts.join(", ") };
+            let (hosts, places) = match secret.hosts.as_slice() {
+                [] => ("no host".to_owned(), String::new()),
+                hosts => (hosts.join(", "), places(secret)),
+            };
             let since = crate::text::time(secret.since);
-            vec![format!("secret:{}", secret.handle), hosts, secret.kept_in.clone(), since]
+            vec![format!("secret:{}", secret.handle), hosts, places, secret.kept_in.clone(), since]
         });
-        table(out, &["handle", "may go to", "sleeps in", "set"], &rows.collect::<Vec<_>>());
+        table(out, &["handle", "may go to", "in", "kept in", "set"], &rows.collect::<Vec<_>>());
     })?;
     Ok(exit::DONE)
+}
+
+/// Where in a request a value may stand, in words.
+fn places(secret: &Secret) -> String {
+    let words = secret.also_in.iter().map(|place| if place == "url" { "the address" } else { "the body" });
+    std::iter::once("headers").chain(words).collect::<Vec<_>>().join(", ")
 }
 
 /// The store in this process: values are handed to no other.

@@ -4,11 +4,11 @@ use super::Came;
 use crate::args::ServeArgs;
 use crate::context::Context;
 use crate::output::Tone;
-use host::{Interrupts, Local, Session};
+use host::{Interrupts, Local, Session, Unlock};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::host::{Resume, Serving, Status};
-use wire::{Error, exit};
+use wire::{Code, Error, exit};
 
 /// How often it is looked whether this process shall end.
 const LOOK: Duration = Duration::from_millis(100);
@@ -34,14 +34,17 @@ fn elsewhere(context: &Context, session: &Session) -> Came {
     let serving = Serving {
         pid: held_by.map_or(0, |holder| holder.pid),
         address: session.address().unwrap_or_default(),
-        url: session.link()?,
+        url: link(context, session)?,
         here: false,
         tasks: Vec::new(),
     };
     context.out.answer(&serving, |out, serving| {
-        out.line(format!("process {} serves this store already, at http://{}", serving.pid, serving.address));
+        out.line(format!(
+            "Hermit is running already (process {}), at http://{}",
+            serving.pid, serving.address
+        ));
         out.line(format!("  {}", serving.url));
-        out.say(Tone::Faint, "  the link works once, within ten minutes");
+        out.say(Tone::Faint, "  The link works once, within ten minutes.");
     })?;
     Ok(exit::DONE)
 }
@@ -53,27 +56,39 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u
     let serving = Serving {
         pid: std::process::id(),
         address: address.to_string(),
-        url: session.link()?,
+        url: link(context, session)?,
         here: true,
         tasks: resumed,
     };
     context.out.answer(&serving, |out, serving| {
         out.say(
             Tone::Bold,
-            format!("Hermit serves {} at http://{}", context.home.dir().display(), serving.address),
+            format!("Hermit is running for {} at http://{}", context.home.dir().display(), serving.address),
         );
-        out.line("Open in a browser on this machine; the link works once, within ten minutes:");
+        out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
         out.line(format!("  {}", serving.url));
-        out.line("Other programs of yours attach by themselves: `hermit run`, `hermit approvals approve`, …");
+        out.line("Other `hermit` commands of yours use it by themselves. `hermit open` makes a new link.");
+        match local.keys().keys() {
+            Some(_) => {}
+            None if context.home.has_keys() => {
+                out.say(
+                    Tone::Warn,
+                    "Keys: locked. Nothing can be approved until you unlock them, on the page or with `hermit unlock`.",
+                );
+            }
+            None => {
+                out.say(
+                    Tone::Warn,
+                    "Keys: none. Nothing can be approved until you make them, on the first page or with `hermit keys init`.",
+                );
+            }
+        }
         match serving.tasks.len() {
             0 => {}
-            1 => out.line("1 interrupted task goes on"),
-            n => out.line(format!("{n} interrupted tasks go on")),
+            1 => out.line("1 interrupted task was resumed"),
+            n => out.line(format!("{n} interrupted tasks were resumed")),
         }
-        out.say(
-            Tone::Faint,
-            "Ctrl-C ends it; work leaves off where it is, and the next host goes on with it",
-        );
+        out.say(Tone::Faint, "Ctrl-C ends it. Running tasks pause and continue next time.");
     })?;
     let mut round = Instant::now();
     while !interrupts.pressed() {
@@ -83,12 +98,38 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u
             go_on(session)?;
         }
     }
-    context.out.note("ending; press Ctrl-C again to leave at once (nothing is lost)");
+    context.out.note("Ending. Nothing is lost. Press Ctrl-C again to leave at once.");
     local.wind_down();
     Ok(exit::DONE)
+}
+
+/// A link for a browser; at a terminal one whose page may make and open keys.
+fn link(context: &Context, session: &Session) -> Result<String, Error> {
+    if context.terminal.is_some() { session.link_at_terminal() } else { session.link() }
 }
 
 /// Everything that can go on does, unless Hermit is halted.
 fn go_on(session: &Session) -> Result<Vec<String>, Error> {
     Ok(session.call(&Resume {})?.tasks)
+}
+
+/// `hermit open`: a fresh link, and the browser where there is a display.
+pub fn open(context: &Context) -> Came {
+    let session = Session::attach(&context.home, &Unlock::Environment);
+    let session = session.ok_or_else(|| {
+        Error::new(Code::NoHost, "Hermit is not running")
+            .hint("start it with `hermit serve`, or open the app")
+    })?;
+    let link = link(context, &session)?;
+    context.out.answer(&serde_json::json!({ "link": link }), |out, _| {
+        out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
+        out.line(&link);
+    })?;
+    let shown = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let opener = if cfg!(target_os = "macos") { Some("open") } else { shown.then_some("xdg-open") };
+    if let Some(opener) = opener.filter(|_| context.terminal.is_some()) {
+        // Where there is none the link stands above.
+        let _ = std::process::Command::new(opener).arg(&link).status();
+    }
+    Ok(exit::DONE)
 }

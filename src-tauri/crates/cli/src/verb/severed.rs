@@ -35,11 +35,13 @@ pub fn reanchor(context: &Context, args: &Reanchor) -> Came {
     }
     agreed(context, args)?;
     let words = approval_passphrase(context, args.approval_passphrase_fd)?;
-    Local::reanchor(context.home.clone(), &found, &args.reason, &words).map_err(host::Error::to_wire)?;
+    let unlock = context.unlock(Signs::Yes)?;
+    Local::reanchor(context.home.clone(), &unlock, &found, &args.reason, &words)
+        .map_err(host::Error::to_wire)?;
     // What was done is signed for at once, where the keys are open.
     let session = context.writing(Signs::Yes)?;
     let signed = session.call(&Checkpoint { tasks: Vec::new() });
-    let report = session.call(&Verify { keys: Vec::new() });
+    let report = session.call(&Verify { keys: Vec::new(), content: false });
     session.close();
     let locked = |e: &Error| e.code == Code::KeyLocked;
     if let Err(error) = signed
@@ -65,7 +67,7 @@ fn listed(out: &Output, found: &[Break]) {
         out.say(Tone::Bad, format!("task {task} is broken at event {from_seq}: {}", plain(why)));
     }
     out.line(
-        "everything of these tasks from there on is severed: kept to be read, and vouched for by nobody",
+        "everything of these tasks from there on is severed: kept for reading only, confirmed by nobody",
     );
 }
 

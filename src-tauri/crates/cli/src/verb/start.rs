@@ -3,17 +3,19 @@
 use super::Came;
 use super::keys::make;
 use super::proof::{export, show_exported, show_report, verify};
-use super::run::{effects, give};
-use crate::args::{KeysInit, ProofExport, ProofVerify, StartArgs, Store};
+use super::run::{effects, give, stay_with};
+use crate::args::{KeysInit, ProofExport, ProofVerify, StartArgs};
 use crate::context::{Context, Signs, absolute};
 use crate::follow;
 use crate::output::Tone;
 use crate::terminal::{Echo, Terminal, Typed};
 use host::Session;
 use std::path::{Path, PathBuf};
-use wire::keys::List;
-use wire::task::{Reasoner, Submit};
+use wire::task::{List, Reasoner, Resume, Show, Submit};
 use wire::{Code, Error, exit};
+
+/// The first task in lists, by which it is found again.
+const TITLE: &str = "First steps: tidy a folder";
 
 /// Files of the sample folder, and what is in them.
 const SAMPLE: [(&str, &str); 6] = [
@@ -30,9 +32,9 @@ pub fn start(context: &Context, args: &StartArgs) -> Came {
     let out = &context.out;
     out.say(
         Tone::Bold,
-        "Hermit lets agents work on this computer, and asks you before anything of consequence.",
+        "Agents do real work on this computer. Hermit asks you before anything important, and proves what happened.",
     );
-    out.line(format!("1. The store: {}", context.home.dir().display()));
+    out.line(format!("1. Hermit keeps its records in {}", context.home.dir().display()));
     let session = match keyed(context, args) {
         Ok(session) => session,
         Err(error) if context.terminal.is_none() && error.code != Code::Held => {
@@ -53,9 +55,9 @@ pub fn start(context: &Context, args: &StartArgs) -> Came {
 /// What a person does next, when none is here now.
 fn unattended(context: &Context) -> Came {
     let out = &context.out;
-    out.line("Nobody is at a terminal, so nothing was allowed. Next, at a terminal of your own:");
+    out.line("Nobody is at a terminal, so nothing was approved. Next, at a terminal of your own:");
     if !context.home.has_keys() {
-        out.line("  hermit keys init --store keychain     (or --store file)");
+        out.line("  hermit keys init");
     }
     out.line("  hermit approvals list");
     out.line("  hermit approvals approve apr_…");
@@ -67,63 +69,78 @@ fn keyed(context: &Context, args: &StartArgs) -> Result<Session, Error> {
     if context.home.has_keys() {
         return context.writing(Signs::Yes);
     }
-    let store = match (args.store, &context.terminal) {
-        (Some(store), _) => store,
-        (None, Some(terminal)) => ask_store(terminal)?,
-        (None, None) => {
-            return Err(Error::new(
-                Code::Usage,
-                "there are no keys yet, and nobody says where they shall sleep",
-            )
+    if args.store.is_none() && context.terminal.is_none() {
+        return Err(Error::new(Code::Usage, "there are no keys yet, and nobody says where to keep them")
             .hint("add `--store keychain`, or `--store file --passphrase-fd N`"));
-        }
-    };
+    }
+    let store = args.store;
     let (passphrase_fd, approval_passphrase_fd) = (args.passphrase_fd, args.approval_passphrase_fd);
     make(context, &KeysInit { store, passphrase_fd, approval_passphrase_fd })
 }
 
-fn ask_store(terminal: &Terminal) -> Result<Store, Error> {
-    terminal
-        .print("Where shall the keys sleep? In the system's keychain, or in a file under a passphrase.\r\n");
-    loop {
-        match terminal.ask("Type `keychain` or `file`: ", Echo::Shown)? {
-            Typed::Line(word) if word.trim() == "keychain" => return Ok(Store::Keychain),
-            Typed::Line(word) if word.trim() == "file" => return Ok(Store::File),
-            Typed::Line(_) => {}
-            Typed::Nothing => return Err(Error::new(Code::Cancelled, "nothing was made")),
-        }
-    }
-}
-
 fn first_task(context: &Context, args: &StartArgs, session: &Session) -> Came {
     let out = &context.out;
-    let workspace = match (&args.workspace, &context.terminal) {
-        (Some(path), _) => path.clone(),
-        (None, Some(terminal)) => ask_folder(context, terminal)?,
-        (None, None) => sample(context)?,
+    let (code, rest) = match begun(args, session)? {
+        Some(task) => {
+            out.line("2. Your first task was not finished; here it is again.");
+            if session.call(&Show { task: task.clone() })?.row.status == "paused" {
+                session.call(&Resume { task: task.clone() })?;
+            }
+            stay_with(context, session, &task, session.listen())?
+        }
+        None => {
+            let workspace = match (&args.workspace, &context.terminal) {
+                (Some(path), _) => path.clone(),
+                (None, Some(terminal)) => ask_folder(context, terminal)?,
+                (None, None) => sample(context)?,
+            };
+            out.line(format!("2. A first task: the playbook `tidy` in {}", workspace.display()));
+            give(context, session, &tidy(&absolute(&workspace)?))?
+        }
     };
-    out.line(format!("2. A first task: the playbook `tidy` in {}", workspace.display()));
-    let submit = Submit {
-        workspace: absolute(&workspace)?,
+    if !follow::is_over(&rest.task) {
+        out.line("3. Next: `hermit start` again continues here.");
+        return Ok(code);
+    }
+    if code != exit::DONE {
+        return Ok(code);
+    }
+    let task = rest.task.row.task_id;
+    if effects(session, &task)?.is_empty() {
+        out.line("3. There was nothing to tidy, so there is no receipt.");
+        return Ok(code);
+    }
+    proven(context, session, &task)
+}
+
+fn tidy(workspace: &str) -> Submit {
+    Submit {
+        workspace: workspace.to_owned(),
         reasoner: Reasoner::Playbook {
             name: "tidy".to_owned(),
             text: None,
             parameters: std::collections::BTreeMap::new(),
         },
+        title: Some(TITLE.to_owned()),
         channel: Some("cli".to_owned()),
         ..Submit::default()
-    };
-    let (code, rest) = give(context, session, &submit)?;
-    if !follow::is_over(&rest.task) || code != exit::DONE {
-        return Ok(code);
     }
-    let task = rest.task.row.task_id;
-    let done = effects(session, &task)?;
-    out.line(format!("3. Receipts: {}", done.len()));
-    if let Some(receipt) = done.iter().find(|r| r.reversibility != "irreversible" && follow::changes(r)) {
-        out.line(format!("   take it back any time: hermit rollback {}", receipt.receipt_id));
+}
+
+/// The first task, when it was begun before and waits; of the folder that is named, if one is.
+fn begun(args: &StartArgs, session: &Session) -> Result<Option<String>, Error> {
+    let folder = args.workspace.as_deref().map(absolute).transpose()?;
+    let status = ["ready", "running", "blocked", "paused"].map(str::to_owned).to_vec();
+    let list = List { status, search: None, group: None, after: None, limit: None };
+    for row in session.call(&list)?.rows.iter().filter(|row| row.title.shown() == Some(TITLE)) {
+        let task = session.call(&Show { task: row.task_id.clone() })?;
+        let place = task.workspace.as_ref().and_then(|text| text.shown()).unwrap_or_default();
+        let same = folder.as_deref().is_none_or(|folder| folder == place);
+        if same && Path::new(place).is_dir() {
+            return Ok(Some(row.task_id.clone()));
+        }
     }
-    proven(context, session, &task)
+    Ok(None)
 }
 
 fn proven(context: &Context, session: &Session, task: &str) -> Came {
@@ -143,9 +160,9 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
             preview: false,
         },
     )?;
-    out.line("4. A proof that anybody can check without Hermit:");
+    out.line("3. A proof that anybody can check without Hermit:");
     show_exported(out, &made);
-    let keys = session.call(&List::default())?.keys;
+    let keys = session.call(&wire::keys::List::default())?.keys;
     let trust = keys.into_iter().filter(|key| key.purpose == "log").map(|key| key.keyid).collect();
     let report = verify(session, &ProofVerify { proof: output, trust, since: None })?;
     show_report(out, &report);
@@ -154,10 +171,20 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
 
 fn ask_folder(context: &Context, terminal: &Terminal) -> Result<PathBuf, Error> {
     let question = "A folder to tidy (you will see every move first), or Enter for a sample: ";
-    match terminal.ask(question, Echo::Shown)? {
-        Typed::Line(path) if path.trim().is_empty() => sample(context),
-        Typed::Line(path) => Ok(home_relative(path.trim())),
-        Typed::Nothing => Err(Error::new(Code::Cancelled, "no folder was named; nothing was done")),
+    loop {
+        match terminal.ask(question, Echo::Shown)? {
+            Typed::Line(path) if path.trim().is_empty() => return sample(context),
+            Typed::Line(path) => {
+                let folder = home_relative(path.trim());
+                if folder.is_dir() {
+                    return Ok(folder);
+                }
+                terminal.print("There is no such folder.\r\n");
+            }
+            Typed::Nothing => {
+                return Err(Error::new(Code::Cancelled, "no folder was named; nothing was done"));
+            }
+        }
     }
 }
 
@@ -179,6 +206,6 @@ fn sample(context: &Context) -> Result<PathBuf, Error> {
     for (name, text) in SAMPLE {
         std::fs::write(folder.join(name), text).map_err(failed)?;
     }
-    context.out.line(format!("   made a sample in a temporary folder: {}", folder.display()));
+    context.out.line(format!("   A sample folder: {}", folder.display()));
     Ok(folder)
 }

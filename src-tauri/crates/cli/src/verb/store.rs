@@ -1,10 +1,11 @@
 //! The store: its log, its copies, its halt, its health.
 
 use super::Came;
+use super::keyring::approval_passphrase;
 use super::proof::{show_state, trusted};
 use crate::args::{BackupArgs, HaltArgs, LedgerVerb, RestoreArgs};
 use crate::context::{Context, Signs, absolute};
-use crate::output::Tone;
+use crate::output::{Output, Tone};
 use crate::text::{plain, size};
 use host::{Local, Session, Unlock};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,7 +18,7 @@ use wire::{Error, exit};
 /// `hermit ledger`.
 pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
     match verb {
-        LedgerVerb::Verify { trust } => verify(context, &trust),
+        LedgerVerb::Verify { trust, content } => verify(context, &trust, content),
         LedgerVerb::Rebuild => rebuild(context),
         LedgerVerb::Reanchor(args) => super::severed::reanchor(context, &args),
         LedgerVerb::Severed { task } => super::severed::severed(context, task),
@@ -58,10 +59,10 @@ pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
     }
 }
 
-fn verify(context: &Context, trust: &[String]) -> Came {
+fn verify(context: &Context, trust: &[String], content: bool) -> Came {
     let session = context.reading()?;
     watch(context, &session);
-    let report = session.call(&Verify { keys: trusted(trust)? })?;
+    let report = session.call(&Verify { keys: trusted(trust)?, content })?;
     context.out.answer(&report, |out, r| {
         let tone = if r.verdict == wire::Verdict::Valid { Tone::Good } else { Tone::Bad };
         out.say(tone, format!("{}: {}", r.verdict, plain(&r.reason)));
@@ -76,12 +77,28 @@ fn verify(context: &Context, trust: &[String]) -> Came {
             "  {} checkpoints, {} of them by a trusted key; {} events under none yet",
             r.checkpoints, r.trusted_checkpoints, r.unsigned_events
         ));
+        if let Some(content) = &r.content {
+            out.line(format!("  {} pieces of content read, {}", content.checked, size(content.byte_size)));
+            listed(out, "missing", content.missing.iter().map(String::as_str));
+            listed(out, "damaged", content.damaged.iter().map(|one| one.why.as_str()));
+        }
         super::severed::show(out, &r.severed);
         if !r.pinned {
             out.line("  no head was kept outside the store to compare with");
         }
     })?;
     Ok(report.verdict.exit_code())
+}
+
+/// Rows of a list that are shown before the rest is counted.
+const LISTED_MAX: usize = 20;
+
+fn listed<'a>(out: &Output, what: &str, rows: impl Iterator<Item = &'a str>) {
+    let rows: Vec<&str> = rows.collect();
+    rows.iter().take(LISTED_MAX).for_each(|row| out.say(Tone::Bad, format!("  {what}: {}", plain(row))));
+    if rows.len() > LISTED_MAX {
+        out.line(format!("  and {} more; `--json` lists them all", rows.len() - LISTED_MAX));
+    }
 }
 
 fn rebuild(context: &Context) -> Came {
@@ -125,10 +142,19 @@ pub fn backup(context: &Context, args: &BackupArgs) -> Came {
     context.out.answer(&made, |out, made| {
         out.line(format!("{}  {} files, {}", plain(&made.to), made.files, size(made.byte_size)));
         out.line(format!("names its content: sha256 {}", made.manifest_sha256));
-        made.missing.iter().for_each(|m| out.say(Tone::Warn, format!("  not there any more: {}", plain(m))));
-        out.line("keys are not in it: keep `vault.key`, `approval.key` and `keys.json`, or your keychain, by themselves");
+        listed(out, "missing, so not in the backup", made.missing.iter().map(String::as_str));
+        listed(out, "damaged, so not in the backup", made.damaged.iter().map(String::as_str));
+        if !made.keys_left_out.is_empty() {
+            let files = made.keys_left_out.join(", ");
+            out.line(format!("It holds no keys. Keep {files} somewhere else: a restored store needs them."));
+        }
     })?;
-    Ok(exit::DONE)
+    // A copy that lacks something is made, and says so.
+    Ok(match (made.damaged.is_empty(), made.missing.is_empty()) {
+        (true, true) => exit::DONE,
+        (true, false) => exit::INCOMPLETE,
+        (false, _) => exit::INVALID,
+    })
 }
 
 /// `hermit restore`.
@@ -140,6 +166,11 @@ pub fn restore(context: &Context, args: &RestoreArgs) -> Came {
         out.line(format!("{}: {}", done.verdict, plain(&done.reason)));
         if let Some(behind) = &done.behind_pin {
             out.say(Tone::Warn, plain(behind));
+        }
+        if !done.keys_to_put_back.is_empty() {
+            let files = done.keys_to_put_back.join(", ");
+            out.line(format!("Put {files} back into this folder now: the copy holds no keys."));
+            out.line("Do not run `hermit keys init`: new keys do not fit this store.");
         }
     })?;
     if done.behind_pin.is_some() {
@@ -155,11 +186,16 @@ pub fn halt(context: &Context, args: HaltArgs) -> Came {
 
 /// `hermit boot`.
 pub fn boot(context: &Context) -> Came {
-    change_gate(context, |session| session.call(&Boot {}))
+    change_gate(context, |session| {
+        if session.is_attached() {
+            return session.boot_by(&approval_passphrase(context, None)?);
+        }
+        session.call(&Boot { signed: None })
+    })
 }
 
 fn change_gate(context: &Context, ask: impl Fn(&Session) -> Result<wire::gate::GateState, Error>) -> Came {
-    let session = context.writing(Signs::No)?;
+    let session = context.writing_on_a_full_disk(Signs::No)?;
     let state = ask(&session);
     session.close();
     context.out.answer(&state?, show_state)?;

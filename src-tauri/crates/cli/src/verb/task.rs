@@ -5,11 +5,15 @@ use super::approvals::more;
 use super::run::stay_with;
 use crate::args::{ReceiptsVerb, TaskVerb};
 use crate::context::{Context, Signs};
+use crate::live::{grouped, took};
 use crate::output::{Output, Tone, table};
-use crate::text::{paragraph, plain, time};
+use crate::question::{self, Asking};
+use crate::text::{clip, count, paragraph, plain, short, time};
+use crate::{follow, report};
+use host::Session;
 use std::time::Duration;
 use wire::receipts::Link;
-use wire::task::{Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, Show, Task};
+use wire::task::{Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, Show};
 use wire::{Error, exit};
 
 /// How often a followed task is looked at.
@@ -24,8 +28,9 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             list(context, List { status, group, search, after, limit })
         }
         TaskVerb::Show { task } => {
-            let found = context.reading()?.call(&Show { task })?;
-            context.out.answer(&found, show)?;
+            let session = context.reading()?;
+            let found = session.call(&Show { task })?;
+            context.out.answer(&Asking::of(&session, &found)?, show)?;
             Ok(exit::DONE)
         }
         TaskVerb::Events { task, follow, after } => events(context, task, follow, after),
@@ -43,7 +48,9 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             let noted = session.call(&Note { task, text, mode: Some(mode), idempotency_key: None, channel });
             let noted = noted.inspect(|noted| drop(session.stands(&noted.task_id, LOOK)));
             session.close();
-            context.out.answer(&noted?, |out, noted| out.line(format!("added to {}", noted.task_id)))?;
+            context.out.answer(&noted?, |out, noted| {
+                out.line(format!("Added to task {}.", short(&noted.task_id)))
+            })?;
             Ok(exit::DONE)
         }
         TaskVerb::Resume { task } => {
@@ -62,69 +69,104 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
 }
 
 fn list(context: &Context, list: List) -> Came {
-    let found = context.reading()?.call(&list)?;
+    let found = match Session::served(&context.home, &list) {
+        Some(found) => found,
+        None => context.reading()?.call(&list)?,
+    };
     context.out.answer(&found, |out, found| {
         if found.rows.is_empty() {
-            return out.line("no tasks; `hermit run --playbook tidy --workspace DIR` makes one");
+            return out.line("No tasks yet. Start one: hermit run --playbook tidy --workspace FOLDER");
         }
         let rows = found.rows.iter().map(|r| {
             vec![
-                r.task_id.clone(),
-                r.run_status.clone(),
+                short(&r.task_id).to_owned(),
+                standing(r).replace('_', " "),
                 time(r.updated_at),
                 r.receipts.to_string(),
+                folder(r),
                 plain(&r.title.to_string()),
             ]
         });
-        table(out, &["task", "status", "changed", "receipts", "title"], &rows.collect::<Vec<_>>());
+        table(out, &["task", "status", "changed", "receipts", "folder", "title"], &rows.collect::<Vec<_>>());
+        for row in found.rows.iter().filter(|row| row.interrupted == Some(true)) {
+            let Some(because) = &row.because else { continue };
+            out.say(Tone::Warn, format!("{}: {}", short(&row.task_id), plain(&because.to_string())));
+        }
         more(out, found.next.as_deref());
     })?;
     Ok(exit::DONE)
 }
 
-fn show(out: &Output, task: &Task) {
+/// How a task stands, with what came of it since.
+fn standing(row: &wire::task::TaskRow) -> &str {
+    match (row.undone.as_deref(), row.interrupted) {
+        (Some("all"), _) => "undone",
+        (Some(_), _) => "partly undone",
+        (None, Some(true)) => "interrupted",
+        (None, _) => &row.run_status,
+    }
+}
+
+/// The last part of the folder's name.
+fn folder(row: &wire::task::TaskRow) -> String {
+    let path = row.workspace.as_ref().map(|text| plain(&text.to_string())).unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+fn show(out: &Output, asking: &Asking<'_>) {
+    let task = asking.task;
     let row = &task.row;
     out.say(Tone::Bold, plain(&row.title.to_string()));
-    let fact = |name: &str, value: &str| out.line(format!("  {name:<10} {value}"));
+    let fact = |name: &str, value: &str| out.line(format!("  {name:<9} {value}"));
     fact("task", &row.task_id);
-    fact("status", &format!("{} ({})", row.status, row.run_status));
-    if let Some(why) = &task.termination {
-        fact("ended", why);
-    }
+    fact("status", &row.run_status.replace('_', " "));
     fact("goal", &plain(&task.goal.to_string()));
     if let Some(workspace) = &task.workspace {
-        fact("workspace", &plain(&workspace.to_string()));
+        fact("folder", &plain(&workspace.to_string()));
     }
-    fact("reasoner", &plain(&task.reasoner));
-    fact("profile", &row.profile);
-    fact("made", &time(row.created_at));
-    fact("spent", &format!("{} turns, {} tokens, {} ms", row.iterations, row.tokens_used, task.wall_ms));
-    if let Some(waits) = &task.waits_for {
-        fact("waits for", &format!("{} {}", waits.kind, waits.id.as_deref().unwrap_or_default()));
+    fact("model", &plain(&task.reasoner));
+    fact("policy", &row.profile);
+    fact("started", &time(row.created_at));
+    let spent = took(Duration::from_millis(u64::try_from(task.wall_ms).unwrap_or(0)));
+    let (turns, tokens) = (count(row.iterations as usize, "turn"), grouped(row.tokens_used));
+    fact("used", &format!("{turns}, {tokens} tokens, {spent} of work"));
+    task.actions.iter().for_each(|action| acted(out, action));
+    if row.status == "failed" {
+        let reason = task.termination.as_deref().unwrap_or_default();
+        out.prose(Tone::Bad, report::failed(reason, task));
     }
-    for attempt in &task.attempts {
-        out.line(format!(
-            "  attempt {}  {}  {} turns  {}",
-            attempt.number, attempt.status, attempt.iterations, attempt.attempt_id
-        ));
+    report::words(out, task);
+    if let Some(question) = &asking.question {
+        question::show(out, question);
     }
-    for action in &task.actions {
-        let receipt = action.receipt_id.as_deref().unwrap_or("no receipt");
-        out.line(format!(
-            "  {:<10} {:<18} {}  {receipt}",
-            action.state,
-            action.class,
-            plain(&action.summary.to_string())
-        ));
-        if let Some(rules) = &action.instead_rules {
-            out.say(Tone::Faint, format!("             instead of what was asked, by {}", plain(rules)));
+    follow::next_steps(task).iter().for_each(|line| out.line(line));
+}
+
+/// One action: what became of it, its receipt, and what went wrong.
+fn acted(out: &Output, action: &Action) {
+    let state = match (action.verdict.as_deref(), action.state.as_str()) {
+        (Some("deny"), _) => "refused by policy",
+        (_, "observed") => "done",
+        (_, "awaiting_approval") => "waiting for you",
+        (_, "uncertain") => "outcome unknown",
+        (_, state) => state,
+    };
+    let receipt = action.receipt_id.as_deref().map(|id| format!("  receipt {}", short(id)));
+    let what = plain(&clip(&action.summary.to_string(), 300));
+    out.line(format!("  {state:<17} {what}{}", receipt.unwrap_or_default()));
+    if let Some(rules) = &action.instead_rules {
+        out.say(
+            Tone::Faint,
+            format!("                    instead of what was asked, by rule {}", plain(rules)),
+        );
+    }
+    match &action.trouble {
+        Some(trouble) => out.say(Tone::Bad, format!("                    {}", plain(&trouble.to_string()))),
+        None if state == "refused by policy" => {
+            let id = &action.action_request_id;
+            out.say(Tone::Faint, format!("                    why: hermit policy explain {id}"));
         }
-        if let Some(trouble) = &action.trouble {
-            out.say(Tone::Bad, format!("             {}", plain(&trouble.to_string())));
-        }
-    }
-    if let Some(summary) = &task.summary {
-        out.line(paragraph(&summary.to_string()));
+        None => {}
     }
 }
 
@@ -168,7 +210,9 @@ fn wish(context: &Context, ask: impl Fn(&host::Session) -> Result<Done, Error>) 
     let came = ask(&session).and_then(|done| {
         session.stands(&done.task_id, REST);
         let now = session.call(&Show { task: done.task_id })?;
-        context.out.answer(&now, |out, now| out.line(format!("{}: {}", now.row.task_id, now.row.status)))
+        context.out.answer(&now, |out, now| {
+            out.line(format!("Task {}: {}", short(&now.row.task_id), now.row.run_status.replace('_', " ")))
+        })
     });
     session.close();
     came.map(|()| exit::DONE)
@@ -196,25 +240,24 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
             })?;
             context.out.answer(&found, |out, found| {
                 if found.rows.is_empty() {
-                    return out.line("no receipts: nothing of consequence was done yet");
+                    return out.line("No receipts yet.");
                 }
                 let rows = found.rows.iter().map(|r| {
                     let undone = if r.undone_by.is_some() { "undone" } else { "" };
                     vec![
-                        r.receipt_id.clone(),
+                        short(&r.receipt_id).to_owned(),
                         r.result.clone(),
-                        r.action_class.clone(),
                         time(r.issued_at),
                         undone.to_owned(),
                         plain(&r.summary.to_string()),
                     ]
                 });
-                table(out, &["receipt", "result", "class", "issued", "", "what"], &rows.collect::<Vec<_>>());
+                table(out, &["receipt", "result", "when", "", "what"], &rows.collect::<Vec<_>>());
                 more(out, found.next.as_deref());
             })?;
         }
         ReceiptsVerb::Show { receipt } => {
-            let found = session.call(&wire::receipts::Show { receipt })?;
+            let found = session.call(&wire::receipts::Show { receipt, brief: false })?;
             context.out.answer(&found, |out, found| {
                 out.say(Tone::Bold, plain(&found.row.summary.to_string()));
                 let said = serde_json::to_string_pretty(&found.receipt).unwrap_or_default();
@@ -223,7 +266,7 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
                     serde_json::to_value(found.signature).ok().and_then(|v| v.as_str().map(str::to_owned));
                 out.line(format!("signature {}", holds.unwrap_or_default()));
                 if found.row.reversibility != "irreversible" && found.row.undone_by.is_none() {
-                    out.say(Tone::Faint, format!("undo: hermit rollback {}", found.row.receipt_id));
+                    out.say(Tone::Faint, format!("Undo: hermit rollback {}", short(&found.row.receipt_id)));
                 }
             })?;
         }

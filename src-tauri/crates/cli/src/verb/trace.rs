@@ -11,15 +11,20 @@ use wire::trace::{Explain, Explained, Recall, Recalled};
 use wire::{Error, exit};
 
 /// `hermit explain`.
-pub fn explain(context: &Context, subject: &str) -> Came {
+pub fn explain(context: &Context, subject: &str, ids: bool) -> Came {
     let (subject, line) = meant(subject)?;
     let found = context.reading()?.call(&Explain { subject, line })?;
-    context.out.answer(&found, show)?;
+    context.out.answer(&found, |out, found| show(out, found, ids))?;
     Ok(exit::DONE)
 }
 
+/// Whether the text names something on this disk, with or without a line.
+pub(super) fn is_file(text: &str) -> bool {
+    Path::new(text).exists() || text.rsplit_once(':').is_some_and(|(path, _)| Path::new(path).exists())
+}
+
 /// What a person means: an identifier as it is, a file as a full path, a number behind a colon as its line.
-fn meant(text: &str) -> Result<(String, Option<u32>), Error> {
+pub(super) fn meant(text: &str) -> Result<(String, Option<u32>), Error> {
     if Path::new(text).exists() {
         return Ok((absolute(Path::new(text))?, None));
     }
@@ -35,7 +40,7 @@ fn meant(text: &str) -> Result<(String, Option<u32>), Error> {
     Ok((text.to_owned(), None))
 }
 
-fn show(out: &Output, found: &Explained) {
+fn show(out: &Output, found: &Explained, ids: bool) {
     if let Some(line) = &found.line {
         out.say(Tone::Bold, format!("{}:{}", plain(&found.subject), line.number));
         out.line(format!("  {}", plain(&line.text)));
@@ -48,7 +53,11 @@ fn show(out: &Output, found: &Explained) {
         }
     }
     found.told.iter().for_each(|sentence| out.line(format!("  {}", plain(sentence))));
-    found.chains.iter().for_each(|told| why(out, told));
+    match ids {
+        true => found.chains.iter().for_each(|told| why(out, told)),
+        false if found.chains.is_empty() => {}
+        false => out.say(Tone::Faint, "every link behind it: add `--ids`"),
+    }
 }
 
 /// The chain behind one receipt.

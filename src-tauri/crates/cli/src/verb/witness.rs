@@ -78,7 +78,7 @@ fn passphrase(context: &Context, args: &WitnessServe, exists: bool) -> Result<Pa
         .hint("give it with `--passphrase-fd N` or `HERMIT_PASSPHRASE_FILE`"));
     };
     if !exists {
-        return ask_twice(terminal, "New passphrase of the witness");
+        return ask_twice(terminal, "New passphrase of the witness", None);
     }
     match terminal.ask("Passphrase of the witness: ", Echo::Hidden)? {
         Typed::Line(words) if !words.is_empty() => Ok(Zeroizing::new(words.as_bytes().to_vec())),

@@ -36,13 +36,16 @@ fn what_a_person_always_allows_at_a_card_is_not_asked_again_until_it_is_taken_ba
     let bench = Bench::new();
     let words = run(&bench, "one");
     let mut terminal = bench.terminal(&as_words(&words));
-    terminal.expect("Type `allow`").send("always\r");
-    terminal.expect("the narrowest first").expect("create `notes/one.md` in this project, 7 days, 50 times");
+    terminal.expect("Approve?").send("always\r");
+    terminal
+        .expect("the narrowest rule first")
+        .expect("create `notes/one.md` in this project, 7 days, 50 times");
     terminal.expect("create `notes/*.md` in this project").expect("would have answered 1 of 1 questions");
-    terminal.expect("Its number").send("2 3 20\r");
-    terminal.expect("You allow: create `notes/*.md` in this project, 3 days, 20 times");
+    terminal.expect("Number of the rule").send("2 3 20\r");
+    terminal.expect("You always approve: create `notes/*.md` in this project, 3 days, 20 times");
+    terminal.expect("also after the model has read files or names that may contain instructions");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
-    terminal.expect("completed");
+    terminal.expect("Done.").expect("You were not asked: your standing approval");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert!(bench.files().contains_key("notes/one-more.md"), "the second was not asked about");
@@ -54,7 +57,7 @@ fn what_a_person_always_allows_at_a_card_is_not_asked_again_until_it_is_taken_ba
         (&1.into(), &20.into(), "active".to_owned())
     );
     let said = bench.run(&["grants", "list"]).ends_with(0).out;
-    assert!(said.contains("always allowed") && said.contains("used 1 of 20"), "{said}");
+    assert!(said.contains("Standing approvals") && said.contains("used 1 of 20"), "{said}");
     // Unattended work runs on it.
     bench.run(&as_words(&run(&bench, "two"))).ends_with(0);
     // Taken back, a person is asked again.
@@ -76,8 +79,18 @@ fn a_person_may_allow_it_beforehand_and_sees_what_it_would_have_answered() {
     let bench = Bench::new();
     bench.run(&as_words(&run(&bench, "one"))).ends_with(4);
     let folder = bench.folder();
-    let asked =
-        ["grants", "allow", "--project", folder.to_str().unwrap(), "--paths", "notes/**", "--act", "create"];
+    // It has looked into a folder before, whose names nobody vouches for.
+    let asked = [
+        "grants",
+        "allow",
+        "--project",
+        folder.to_str().unwrap(),
+        "--paths",
+        "notes/**",
+        "--act",
+        "create",
+        "--after-untrusted",
+    ];
     let refused = bench.run(&asked).ends_with(3);
     assert!(refused.err.contains("only a person at a terminal"), "{}", refused.err);
     let mut terminal = bench.terminal(&asked);
@@ -91,7 +104,7 @@ fn a_person_may_allow_it_beforehand_and_sees_what_it_would_have_answered() {
     terminal.expect("Type `always`").send("always\r");
     terminal.expect("Approval passphrase: ").send("not it\r");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
-    terminal.expect("holds from now on");
+    terminal.expect("is in force");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     bench.run(&as_words(&run(&bench, "two"))).ends_with(0);

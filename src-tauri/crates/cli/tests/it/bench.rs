@@ -60,9 +60,21 @@ impl Bench {
     }
 
     pub fn keys(&self) -> Ran {
+        self.keys_with(&[])
+    }
+
+    /// Makes the keys with passphrases out of files.
+    pub fn keys_with(&self, environment: &[(&str, &str)]) -> Ran {
         let script = "exec \"$0\" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval";
         let mut command = Command::new("sh");
-        command.arg("-c").arg(script).arg(program()).current_dir(self.dir.path());
+        command.arg("-c").arg(script).arg(program());
+        command.current_dir(self.dir.path());
+        self.finish(command, environment)
+    }
+
+    /// Runs a command of the test's own in this place.
+    pub fn finish_in(&self, mut command: Command) -> Ran {
+        command.current_dir(self.dir.path());
         self.finish(command, &[])
     }
 
@@ -224,7 +236,7 @@ pub fn text(value: &Value) -> String {
 
 /// Says yes as a person does: reads, types the word, the second word, the passphrase.
 pub fn allow(terminal: &mut Pty) {
-    terminal.expect("Type `allow`").send("allow\r");
+    terminal.expect("Approve?").send("y\r");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
 }
 
@@ -233,14 +245,38 @@ pub fn before() -> BTreeMap<String, String> {
     all.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
 }
 
+/// A file or folder that goes while it is looked at, as under a host that moves it, counts as gone.
 fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
+    let Some(entries) = unless_gone(std::fs::read_dir(folder)) else { return };
+    for entry in entries {
         let path = entry.unwrap().path();
         if path.is_dir() {
             gather(root, &path, found);
-        } else {
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            found.insert(name, std::fs::read_to_string(&path).unwrap());
+        } else if let Some(text) = unless_gone(std::fs::read_to_string(&path)) {
+            found.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), text);
         }
     }
+}
+
+fn unless_gone<T>(read: std::io::Result<T>) -> Option<T> {
+    match read {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        other => Some(other.unwrap()),
+    }
+}
+
+/// Every file below a folder that holds the bytes.
+pub fn holding(folder: &Path, word: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in unless_gone(std::fs::read_dir(folder)).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(holding(&path, word));
+        } else if unless_gone(std::fs::read(&path))
+            .is_some_and(|bytes| bytes.windows(word.len()).any(|w| w == word))
+        {
+            found.push(path);
+        }
+    }
+    found
 }

@@ -77,7 +77,7 @@ fn beside_a_process_at_work_room_is_made_there_and_large_files_share_what_is_the
     let folder = bench.folder();
     let mut terminal =
         bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
-    terminal.expect("Type `allow`");
+    terminal.expect("Approve?");
     let taken = |file: &std::path::Path| {
         let taken = bench.run(&["artifacts", "ingest", file.to_str().unwrap(), "--json"]).ends_with(0).json();
         taken["artifact_id"].as_str().unwrap().to_owned()

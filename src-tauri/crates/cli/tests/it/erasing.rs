@@ -1,24 +1,10 @@
 //! What a person erases is nowhere in the store any more, and everything that was proven stays proven.
 
-use crate::bench::{Bench, allow, text};
+use crate::bench::{Bench, allow, holding, text};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const PLANTED: &str = "quokka zanzibar 7731 \"quoted\"";
-
-/// Every file below a folder that holds the bytes.
-fn holding(folder: &Path, word: &[u8]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(holding(&path, word));
-        } else if std::fs::read(&path).unwrap().windows(word.len()).any(|w| w == word) {
-            found.push(path);
-        }
-    }
-    found
-}
 
 /// A task that was told something, and has ended.
 fn told(bench: &Bench) -> String {

@@ -9,7 +9,7 @@ fn while_one_process_owns_the_store_others_read_it_and_write_through_it() {
     let folder = bench.folder();
     let mut terminal =
         bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
-    terminal.expect("Type `allow`");
+    terminal.expect("Approve?");
     // A reader works beside it.
     let listed = bench.run(&["approvals", "list", "--json"]).ends_with(0).json();
     assert_eq!(listed["rows"].as_array().unwrap().len(), 1);
@@ -21,6 +21,36 @@ fn while_one_process_owns_the_store_others_read_it_and_write_through_it() {
     terminal.send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
+}
+
+#[test]
+fn a_holder_on_another_machine_is_believed_until_a_person_says_that_it_is_gone() {
+    let bench = Bench::new();
+    let lock = bench.home().join("ledger.lock");
+    let note = r#"{"holder":{"pid":2147483000,"since":5,"session":"s","address":"127.0.0.1:9","boot":"another","machine":"another"}}"#;
+    std::fs::write(&lock, note).unwrap();
+    let refused = bench.run(&["resume"]);
+    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    for words in ["in use by another machine", "if that machine is off for good", lock.to_str().unwrap()] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    bench.run(&["task", "list"]).ends_with(0);
+    std::fs::remove_file(&lock).unwrap();
+    bench.run(&["resume"]).ends_with(0);
+}
+
+#[test]
+fn a_damaged_note_of_who_held_the_store_says_nothing_of_the_ledger() {
+    let bench = Bench::new();
+    let lock = bench.home().join("ledger.lock");
+    let whole = std::fs::read(&lock).unwrap();
+    for at in [1, whole.len() / 2, whole.len() - 2] {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        std::fs::write(&lock, &flipped).unwrap();
+        let ran = bench.run(&["resume"]).ends_with(0);
+        assert!(!ran.err.contains("damaged"), "{}", ran.err);
+    }
 }
 
 #[test]
@@ -46,6 +76,38 @@ fn with_locked_keys_an_answer_waits_and_says_so_and_counts_when_they_are_open() 
     allow(&mut terminal);
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
+}
+
+#[test]
+fn what_is_noted_of_an_act_is_on_disk_before_it_and_gone_when_it_has_its_receipt() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let (home, vault, calls) = (bench.home(), bench.path("vault"), bench.path("calls"));
+    let environment = [
+        ("HERMIT_HOME", home.to_str().unwrap()),
+        ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()),
+        ("HERMIT_FAULT", "effect.observe:after:abort"),
+    ];
+    let watched = ["-f", "-y", "-qq", "-e", "trace=fsync", "-o", calls.to_str().unwrap()];
+    let words = [program().to_str().unwrap(), "approvals", "approve", &approval];
+    let all = [&watched[..], &words].concat();
+    let mut terminal = Pty::spawn(std::path::Path::new("strace"), &all, &environment);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_ne!(code, 0, "{shown}");
+    let calls = std::fs::read_to_string(calls).unwrap();
+    // The note of folders that were missing, its folder, and the folder above it.
+    for place in ["/spool/act_", "/spool>"] {
+        let synced = calls.lines().filter(|line| line.contains("fsync(") && line.contains(place));
+        assert!(synced.count() > 0, "`{place}` was not synced: {calls}");
+    }
+    let left = || -> Vec<String> {
+        let names = std::fs::read_dir(home.join("spool")).unwrap();
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert!(left().iter().any(|name| name.starts_with("act_")), "it died before it let go: {:?}", left());
+    bench.run(&["resume"]);
+    assert_eq!(left(), Vec::<String>::new());
 }
 
 #[test]

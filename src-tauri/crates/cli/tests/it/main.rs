@@ -12,16 +12,26 @@
 
 mod always;
 mod bench;
+mod cards;
 mod collecting;
+mod copies;
+mod cramped;
 mod erasing;
+mod examples;
+mod exchanged;
 mod exits;
+mod foreign;
+mod forgetting;
 mod hosts;
 mod human_only;
 mod keyring;
+mod making;
 mod models;
+mod naming;
 mod pins;
 mod proofs;
 mod secrets;
+mod serving;
 mod severed;
 mod showing;
 mod terminal;

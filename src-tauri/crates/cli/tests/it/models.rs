@@ -52,6 +52,11 @@ impl Server {
         Self { port, heard }
     }
 
+    /// What was asked for proposals since the last look; what else is asked is how large the model is.
+    fn asked(&self) -> Vec<Heard> {
+        self.heard.try_iter().filter(|heard| heard.line.starts_with("POST /v1/chat/completions")).collect()
+    }
+
     fn url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
@@ -140,15 +145,13 @@ fn a_model_of_this_machine_is_found_on_demand_chosen_as_the_standard_and_asked_w
     assert_eq!((asked.line.as_str(), asked.bearer), ("GET /v1/models HTTP/1.1", None));
     let shown = bench.run(&["models", "list", "--port", &server.port.to_string()]).ends_with(0);
     assert!(shown.out.contains(&server.model()) && shown.out.contains("llama.cpp"), "{}", shown.out);
-    let _ = server.heard.recv();
-
     bench.run(&["models", "use", &server.model()]).ends_with(0);
     assert_eq!(text(&found(&bench, &server)["standard"]), server.model());
-    let _ = server.heard.recv();
+    let _ = server.heard.try_iter().count();
     let folder = bench.folder();
     let run = ["run", "--goal", LOOK, "--workspace", folder.to_str().unwrap(), "--json"];
     bench.run(&run).ends_with(0);
-    let asked: Vec<Heard> = server.heard.try_iter().collect();
+    let asked = server.asked();
     assert_eq!(asked.len(), 2, "once before it has read the file, once behind: {asked:?}");
     for heard in asked {
         assert!(heard.line.starts_with("POST /v1/chat/completions"), "{}", heard.line);
@@ -206,8 +209,7 @@ fn the_key_for_a_server_goes_to_it_alone_with_every_call_and_is_found_nowhere_el
         let (code, shown) = terminal.end();
         assert!(code == 0 && !shown.contains(KEY), "{shown}");
         std::fs::remove_file(bench.folder().join("seen.txt")).expect("it was written");
-        let heard: Vec<Heard> =
-            if bearer.is_some() { &server.heard } else { &other.heard }.try_iter().collect();
+        let heard = if bearer.is_some() { server.asked() } else { other.asked() };
         assert_eq!(heard.len(), 3, "{model}");
         for one in &heard {
             assert_eq!(one.bearer, bearer, "{model}");
@@ -266,4 +268,92 @@ fn no_key_goes_over_plain_http_to_another_machine_and_no_stranger_becomes_the_st
     bench.run(&["models", "use", "playbook:tidy"]).ends_with(2);
     let settings = std::fs::read_to_string(bench.home().join("config.json")).unwrap();
     assert!(settings.contains("models.example.org") && !settings.contains(KEY), "{settings}");
+}
+
+/// A server that says these calls one after another, and what it was asked for each.
+fn scripted(calls: Vec<Value>) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("openai:http://{}/v1#big", listener.local_addr().unwrap());
+    let (tell, heard) = channel();
+    std::thread::spawn(move || {
+        let mut calls = calls.into_iter();
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut first, mut length) = (String::new(), 0);
+            let _ = reader.read_line(&mut first);
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
+                    break;
+                }
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap_or(0);
+                }
+            }
+            let mut body = vec![0; length];
+            let _ = reader.read_exact(&mut body);
+            let (status, said) = if !first.starts_with("POST /v1/chat/completions") {
+                ("404 Not Found", "{}".to_owned())
+            } else {
+                let _ = tell.send(String::from_utf8_lossy(&body).into_owned());
+                let call =
+                    calls.next().unwrap_or(json!({ "tool": "done", "arguments": { "summary": "end" } }));
+                let message = json!({ "content": call.to_string() });
+                (
+                    "200 OK",
+                    json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }).to_string(),
+                )
+            };
+            let head =
+                format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", said.len());
+            let _ = stream.write_all(format!("{head}{said}").as_bytes());
+        }
+    });
+    (address, heard)
+}
+
+#[test]
+fn a_model_is_told_what_its_command_printed_and_its_words_are_marked_as_its_own() {
+    let bench = Bench::new();
+    let script = "echo XYZZY-$((12345 + 1)); echo OOPS-$((6 * 7)) >&2; exit 7";
+    let (model, heard) = scripted(vec![
+        json!({ "tool": "command", "arguments": { "argv": ["sh", "-c", script] } }),
+        json!({ "tool": "done", "arguments": { "summary": "I also sent it by e-mail. All tests pass." } }),
+    ]);
+    let folder = bench.folder();
+    let run = ["run", "--goal", "say it", "--workspace", folder.to_str().unwrap(), "--model", &model];
+    let shown = bench.run(&run).ends_with(0).out;
+    assert!(shown.contains("The model says (not verified"), "{shown}");
+    let first = heard.recv().unwrap();
+    assert!(first.contains("\"edit\"") && first.contains("\"command\""), "all tools are offered: {first}");
+    let second = heard.recv().unwrap();
+    for said in ["XYZZY-12346", "OOPS-42", "exit status: 7", "exit 7"] {
+        assert!(second.contains(said), "`{said}` is not in {second}");
+    }
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let task = text(&tasks["rows"][0]["task_id"]);
+    let shown = bench.run(&["task", "show", &task, "--json"]).ends_with(0).json();
+    assert_eq!(shown["summary_by"], "model", "{shown}");
+    assert_eq!(shown["verified_by"], json!([]), "a command that failed proves nothing: {shown}");
+}
+
+#[test]
+fn a_run_that_stops_says_what_failed_and_what_to_do_next() {
+    let bench = Bench::new();
+    let call = json!({ "tool": "command", "arguments": { "argv": ["git", "push"] } });
+    let (model, heard) = scripted(vec![call; 6]);
+    let folder = bench.folder();
+    let run =
+        ["run", "--goal", "push", "--workspace", folder.to_str().unwrap(), "--model", &model, "--no-input"];
+    let ran = bench.run(&run).ends_with(1);
+    assert!(
+        ran.out.contains("Stopped: policy refused 4 proposals in a row, the last `run git push`"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("profile") && !ran.out.contains("repeated_tool_failure"), "{}", ran.out);
+    assert!(!ran.out.contains("not verified"), "these are Hermit's words: {}", ran.out);
+    assert!(heard.try_iter().nth(1).unwrap().contains("not allowed by policy"), "the model is told why");
+    let rows = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert!(text(&rows["rows"][0]["because"]).starts_with("Stopped: policy refused"), "{rows}");
 }

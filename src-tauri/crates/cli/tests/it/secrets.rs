@@ -77,7 +77,7 @@ fn a_value_typed_at_a_terminal_is_not_shown() {
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert!(!shown.contains(VALUE), "{shown}");
-    assert!(shown.contains("sleeps in the vault"), "{shown}");
+    assert!(shown.contains("kept in the vault"), "{shown}");
 }
 
 #[test]

@@ -8,10 +8,10 @@ fn a_person_allows_a_tidy_sees_it_done_and_takes_it_back() {
     let folder = bench.folder();
     let mut terminal =
         bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
-    terminal.expect("MOVE \"a.txt\"");
+    terminal.expect("Moves 3 files; nothing is lost").expect("1 to Documents").expect("a.txt");
     assert_eq!(bench.files(), before(), "nothing moves before the yes");
     allow(&mut terminal);
-    terminal.expect("completed").expect("undo: hermit rollback ");
+    terminal.expect("Done.").expect("Undo: hermit rollback ");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert!(!shown.contains(APPROVAL), "the passphrase is never shown");
@@ -22,7 +22,7 @@ fn a_person_allows_a_tidy_sees_it_done_and_takes_it_back() {
     let receipt = bench.receipt(&text(&tasks["rows"][0]["task_id"]));
     let mut terminal = bench.terminal(&["rollback", &receipt]);
     // Putting things back is of moderate risk: one word and the passphrase.
-    terminal.expect("moderate risk").expect("Type `allow`").send("allow\r");
+    terminal.expect("Moderate risk").expect("Approve?").send("yes\r");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -37,12 +37,14 @@ fn enter_alone_decides_nothing() {
     let bench = Bench::new();
     let (_, approval) = bench.waiting();
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
-    for _ in 0..3 {
-        terminal.expect("Type `allow`").send("\r");
+    // However often: it is asked again, and nothing ends by it.
+    for _ in 0..5 {
+        terminal.expect("Approve?").send("\r").expect("Enter alone decides nothing");
     }
+    terminal.expect("Approve?").send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
-    assert!(shown.contains("nothing was decided"));
+    assert!(shown.contains("Nothing was decided"));
     assert_eq!(bench.status(&approval), "pending");
     assert_eq!(bench.files(), before());
 }
@@ -53,8 +55,8 @@ fn keys_typed_before_the_card_was_shown_approve_nothing() {
     let (_, approval) = bench.waiting();
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
     // Everything that would say yes, before the question is there.
-    terminal.send(&format!("allow\rhigh\r{APPROVAL}\r"));
-    terminal.expect("Type `allow`").send("later\r");
+    terminal.send(&format!("y\rhigh\r{APPROVAL}\r"));
+    terminal.expect("Approve?").send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
     assert_eq!(bench.status(&approval), "pending");
@@ -66,10 +68,11 @@ fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
     let bench = Bench::new();
     let (task, approval) = bench.waiting();
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
-    terminal.expect("Type `allow`").send("allow\r");
+    terminal.expect("Approve?").send("allow\r");
     terminal.expect("Approval passphrase: ").send("not it at all\r");
     terminal.expect("does not open");
     terminal.expect("Approval passphrase: ").send("\r");
+    terminal.expect("Nothing was decided").expect("Approve?").send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
     assert_eq!(bench.status(&approval), "pending");
@@ -85,14 +88,17 @@ fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
 #[test]
 fn the_second_word_is_needed_at_high_risk() {
     let bench = Bench::new();
-    // Moving this many files away is wide, and so of high risk.
+    // What acts later as code is of high risk wherever it comes to lie; that many files are moved is not.
     for number in 0..25 {
         std::fs::write(bench.folder().join(format!("note{number}.txt")), "words").unwrap();
     }
+    std::fs::write(bench.folder().join("setup.py"), "print()").unwrap();
     let (_, approval) = bench.waiting();
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
-    terminal.expect("Type `allow`").send("allow\r");
-    terminal.expect("This is of high risk").send("allow\r");
+    terminal.expect("Approve?").send("y\r");
+    terminal.expect("High risk. Type `high`").send("y\r");
+    terminal.expect("Type `high`").send("no\r");
+    terminal.expect("Nothing was decided").expect("Approve?").send("later\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 4, "{shown}");
     assert_eq!(bench.status(&approval), "pending");
@@ -104,8 +110,8 @@ fn a_no_at_the_terminal_ends_with_three_and_moves_nothing() {
     let folder = bench.folder();
     let mut terminal =
         bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
-    terminal.expect("Type `allow`").send("deny\r");
-    terminal.expect("Words for the model").send("leave them\r");
+    terminal.expect("Approve?").send("n\r");
+    terminal.expect("Reason (optional").send("leave them\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 3, "{shown}");
     assert_eq!(bench.files(), before());
@@ -130,7 +136,7 @@ fn first_steps_at_a_terminal_lead_to_a_proof_that_verifies() {
         [("HERMIT_HOME", home.to_str().unwrap()), ("TMPDIR", home.parent().unwrap().to_str().unwrap())];
     let arguments = ["start", "--workspace", folder.to_str().unwrap()];
     let mut terminal = testkit::pty::Pty::spawn(crate::bench::program(), &arguments, &environment);
-    terminal.expect("Type `keychain` or `file`: ").send("file\r");
+    terminal.expect("No keychain works here").expect("8 characters or more");
     for (question, words) in [("Vault passphrase", crate::bench::VAULT), ("Approval passphrase", APPROVAL)] {
         terminal.expect(&format!("{question}: ")).send(&format!("{words}\r"));
         terminal.expect(&format!("{question} once more: ")).send(&format!("{words}\r"));
@@ -152,22 +158,23 @@ fn a_task_is_undone_at_a_terminal_after_its_plan_and_one_yes_and_a_no_leaves_it(
     let mut terminal = bench.terminal(&["rollback", &task, "--plan"]);
     terminal
         .expect("the newest first")
-        .expect("it would")
-        .expect(" back to a.txt")
+        .expect("It would")
+        .expect(" back to \"a.txt\"")
         .expect("remove the folder");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(!shown.contains("Type `allow`"), "a plan asks nobody: {shown}");
+    assert!(!shown.contains("Approve?"), "a plan asks nobody: {shown}");
 
     let mut terminal = bench.terminal(&["rollback", &task]);
-    terminal.expect("it would").expect("Type `allow`").send("deny\r");
-    terminal.expect("Words for the model").send("\r");
+    terminal.expect("It would").expect("Approve?").send("deny\r");
+    terminal.expect("Reason (optional").send("\r");
     let (code, shown) = terminal.end();
     assert_eq!(code, 3, "{shown}");
     assert_eq!(bench.files(), tidied, "a no leaves everything");
 
-    let mut terminal = bench.terminal(&["rollback", &task]);
-    terminal.expect("it would").expect("delete 3 folders, move 3 files");
+    // By the last digits of its identifier.
+    let mut terminal = bench.terminal(&["rollback", &task[task.len() - 8..]]);
+    terminal.expect("It would").expect("Moves 3 files").expect("Removes 3 folders, empty by then");
     allow(&mut terminal);
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
@@ -177,4 +184,19 @@ fn a_task_is_undone_at_a_terminal_after_its_plan_and_one_yes_and_a_no_leaves_it(
     terminal.expect("there is nothing to undo");
     let (code, shown) = terminal.end();
     assert_eq!(code, 1, "{shown}");
+}
+
+#[test]
+fn the_last_change_is_undone_without_naming_it_and_then_there_is_nothing_left_to_undo() {
+    let bench = Bench::new();
+    bench.tidied();
+    let mut terminal = bench.terminal(&["undo"]);
+    terminal.expect("Undo: ").expect("Moves 3 files");
+    allow(&mut terminal);
+    terminal.expect("Done.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(bench.files(), before());
+    let mut terminal = bench.terminal(&["undo"]);
+    terminal.expect("there is nothing to undo");
+    assert_eq!(terminal.end().0, 1);
 }

@@ -28,6 +28,18 @@ fn the_store_is_no_workspace() {
 }
 
 #[test]
+fn a_folder_that_holds_the_vaults_passphrase_is_no_workspace() {
+    let bench = Bench::new();
+    let inside = bench.folder().join("notes/pass");
+    std::fs::create_dir(bench.folder().join("notes")).unwrap();
+    std::fs::copy(bench.path("vault"), &inside).unwrap();
+    let run = ["run", "--playbook", "tidy", "--workspace", "folder"];
+    let ran = bench.run_with(&run, &[("HERMIT_PASSPHRASE_FILE", inside.to_str().unwrap())]);
+    told(&ran.ends_with(3), "the vault's passphrase lies in this folder");
+    bench.run(&run).ends_with(4);
+}
+
+#[test]
 fn a_playbook_that_is_none_is_refused_before_anything_is_recorded() {
     let bench = Bench::new();
     std::fs::write(bench.path("mine.yaml"), "name: [unclosed\n").unwrap();
@@ -86,5 +98,25 @@ fn first_steps_without_a_terminal_say_what_is_left_and_end_with_zero() {
 fn a_setting_that_does_not_exist_is_refused_by_name() {
     let bench = Bench::new();
     std::fs::write(bench.home().join("config.json"), "{\"log_levle\":\"debug\"}").unwrap();
-    told(&bench.run(&["task", "list"]).ends_with(2), "log_levle");
+    let run = ["run", "--playbook", "tidy", "--workspace", "folder"];
+    told(&bench.run(&run).ends_with(2), "log_levle");
+}
+
+#[test]
+fn settings_that_cannot_be_read_stop_new_work_and_nothing_else() {
+    let bench = Bench::new();
+    bench.waiting();
+    bench.run(&["ledger", "checkpoint"]).ends_with(0);
+    for settings in ["", "{\"log_lev", "{\"log_levle\":\"debug\"}"] {
+        std::fs::write(bench.home().join("config.json"), settings).unwrap();
+        for words in [&["task", "list"][..], &["ledger", "verify"], &["resume"], &["halt"], &["boot"]] {
+            let ran = bench.run(words).ends_with(0);
+            assert!(ran.err.contains("the standard settings are in force"), "{words:?}: {}", ran.err);
+        }
+        let doctor = bench.run(&["doctor", "--json"]).json();
+        let settings = doctor["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == "settings");
+        assert_eq!(settings.unwrap()["level"], "trouble");
+        bench.run(&["models", "use", "openai:http://127.0.0.1:9/v1#m"]).ends_with(2);
+        assert_eq!(bench.run(&["run", "--playbook", "tidy", "--workspace", "folder"]).code, 2);
+    }
 }

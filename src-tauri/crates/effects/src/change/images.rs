@@ -8,7 +8,6 @@ use model::{Digest, RelPath};
 use std::collections::BTreeMap;
 
 /// Where the bytes at a path are before the first item, once earlier items have been done.
-#[derive(Clone)]
 enum Origin {
     /// On disk, here.
     Disk(RelPath),
@@ -16,56 +15,79 @@ enum Origin {
     Store(Digest),
 }
 
-/// See [`Hands::before_images`].
-pub(crate) fn before(hands: &Hands, items: &[ChangeItem]) -> Result<Vec<BeforeImage>, Error> {
-    let mut images = Vec::new();
+/// What one item takes away.
+struct Lost {
+    path: RelPath,
+    prior: Prior,
+    origin: Origin,
+}
+
+/// Item by item, also what an earlier item of the set has made or moved.
+fn lost(items: &[ChangeItem]) -> Vec<Lost> {
+    let mut lost = Vec::new();
     let mut moved: BTreeMap<&RelPath, Origin> = BTreeMap::new();
     for item in items {
         match item {
-            ChangeItem::Write { path, prior, content_sha256, .. } => {
-                images.extend(image(hands, path, prior, &moved)?);
-                moved.insert(path, Origin::Store(*content_sha256));
-            }
-            ChangeItem::Link { path, prior, .. } => {
-                images.extend(image(hands, path, prior, &moved)?);
-                moved.remove(path);
+            ChangeItem::Write { path, prior, .. }
+            | ChangeItem::Link { path, prior, .. }
+            | ChangeItem::Delete { path, prior } => {
+                let origin = moved.remove(path).unwrap_or_else(|| Origin::Disk(path.clone()));
+                if matches!(prior, Prior::Sha256(_) | Prior::Link(_)) {
+                    lost.push(Lost { path: path.clone(), prior: *prior, origin });
+                }
+                if let ChangeItem::Write { content_sha256, .. } = item {
+                    moved.insert(path, Origin::Store(*content_sha256));
+                }
             }
             ChangeItem::Folder { .. } => {}
-            ChangeItem::Delete { path, prior } => {
-                images.extend(image(hands, path, prior, &moved)?);
-                moved.remove(path);
-            }
             ChangeItem::Move { from, to, .. } => {
                 let origin = moved.remove(from).unwrap_or_else(|| Origin::Disk(from.clone()));
                 moved.insert(to, origin);
             }
         }
     }
-    Ok(images)
+    lost
 }
 
-fn image(
-    hands: &Hands,
-    path: &RelPath,
-    prior: &Prior,
-    moved: &BTreeMap<&RelPath, Origin>,
-) -> Result<Option<BeforeImage>, Error> {
-    if let Prior::Link(digest) = prior {
-        // What a link says is kept as bytes; one that an earlier item of the set makes says so itself.
-        let Ok(target) = hands.workspace.parent(path)?.link_target(path.file_name(), path) else {
-            return Ok(None);
-        };
-        prior::expect_bytes(path, digest, &target)?;
-        return Ok(Some((path.clone(), *digest, target)));
+/// See [`Hands::before_images`].
+pub(crate) fn before<'a>(
+    hands: &'a Hands,
+    items: &[ChangeItem],
+) -> impl Iterator<Item = Result<BeforeImage, Error>> + use<'a> {
+    lost(items).into_iter().filter_map(move |lost| image(hands, &lost).transpose())
+}
+
+/// See [`Hands::can_keep`].
+pub(crate) fn can_keep(hands: &Hands, items: &[ChangeItem]) -> Result<(), Error> {
+    for Lost { path, prior, origin } in lost(items) {
+        if let (Prior::Sha256(_), Origin::Disk(at)) = (prior, origin)
+            && let Ok(stat) = hands.workspace.stat(&at)
+            && stat.byte_size > ARTIFACT_BYTES_MAX
+        {
+            return Err(Error::TooLarge { path, byte_size: stat.byte_size });
+        }
     }
-    let Prior::Sha256(digest) = prior else {
-        return Ok(None);
+    Ok(())
+}
+
+fn image(hands: &Hands, Lost { path, prior, origin }: &Lost) -> Result<Option<BeforeImage>, Error> {
+    let digest = match prior {
+        Prior::Link(digest) => {
+            // What a link says is kept as bytes; one that an earlier item of the set makes says so itself.
+            let Ok(target) = hands.workspace.parent(path)?.link_target(path.file_name(), path) else {
+                return Ok(None);
+            };
+            prior::expect_bytes(path, digest, &target)?;
+            return Ok(Some((path.clone(), *digest, target)));
+        }
+        Prior::Sha256(digest) => digest,
+        Prior::Absent | Prior::EmptyFolder => return Ok(None),
     };
-    let bytes = match moved.get(path).cloned().unwrap_or_else(|| Origin::Disk(path.clone())) {
-        Origin::Disk(at) => hands.workspace.read_whole(&at, ARTIFACT_BYTES_MAX)?,
+    let bytes = match origin {
+        Origin::Disk(at) => hands.workspace.read_whole(at, ARTIFACT_BYTES_MAX)?,
         Origin::Store(content) => {
             let fail = |why| Error::Content { path: path.clone(), why };
-            hands.contents.read(&content).map_err(fail)?
+            hands.contents.read(content).map_err(fail)?
         }
     };
     prior::expect_bytes(path, digest, &bytes)?;

@@ -246,8 +246,8 @@ fn after_failure(job: &Job<'_>, item: &ChangeItem, before: &[Found], error: &Err
     if matches!(error, Error::Prior { .. }) {
         return ItemOutcome::NotDone;
     }
-    let synced = !matches!(error, Error::Io { doing: "syncing the folder of", .. });
-    if synced && settle::is_done(item, &now) { ItemOutcome::Done } else { ItemOutcome::Unknown }
+    let open = matches!(error, Error::Io { doing: "syncing the folder of" | "putting back", .. });
+    if !open && settle::is_done(item, &now) { ItemOutcome::Done } else { ItemOutcome::Unknown }
 }
 
 /// What the witness saw at an item's places; empty when it did not look at all of them.

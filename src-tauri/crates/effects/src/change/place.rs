@@ -67,7 +67,14 @@ fn after_exchange(
     let temp = job.temp();
     let came_out = look(folder, &temp, path);
     if holds(prior, &came_out) {
-        return folder.remove_file(&temp, path);
+        return folder.remove_file(&temp, path).map_err(|error| {
+            // What is replaced must not stay beside it: it is put back, and the new file is swept like any that came to
+            // nothing.
+            match folder.exchange(&temp, path.file_name()) {
+                Ok(()) => error,
+                Err(e) => Error::io("putting back", path, e),
+            }
+        });
     }
     folder.exchange(&temp, path.file_name()).map_err(|e| Error::io("putting back", path, e))?;
     let left = look(folder, &temp, path);
@@ -109,7 +116,13 @@ pub(crate) fn take(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &P
     folder.rename_new(name, folder, &temp).map_err(|e| Error::io("removing", path, e))?;
     let aside = look(folder, &temp, path);
     if holds(prior, &aside) {
-        return folder.remove_file(&temp, path);
+        return folder.remove_file(&temp, path).map_err(|error| {
+            // It is there still, and nobody would find it by its temporary name.
+            match folder.rename_new(&temp, folder, name) {
+                Ok(()) => error,
+                Err(e) => Error::io("putting back", path, e),
+            }
+        });
     }
     match folder.rename_new(&temp, folder, name) {
         Ok(()) => {}

@@ -6,6 +6,7 @@
 
 use super::place::{self, keep_beside, look};
 use super::{Job, temp_name};
+use crate::workspace::folder::Folder;
 use crate::{Hands, Kept, Outcome, Transcript, TranscriptState, command};
 use governance::changed_paths;
 use model::action::{Action, ActionRequest, ChangeItem, Prior};
@@ -46,7 +47,9 @@ impl Settled {
     /// What the witness saw at a path.
     pub(crate) fn before(&self, hands: &Hands, path: &RelPath) -> Option<Found> {
         let resource = ResourceId::File(hands.workspace.id(), path.clone());
-        self.before.iter().find(|f| f.resource == resource).map(|f| f.state.clone())
+        // A witness is sorted.
+        let at = self.before.binary_search_by(|seen| seen.resource.cmp(&resource)).ok();
+        at.and_then(|at| self.before.get(at)).map(|seen| seen.state.clone())
     }
 }
 
@@ -355,8 +358,11 @@ fn sweep_beside(
     if left == Found::Absent {
         return Ok(());
     }
-    if is_ours(job, item, &left) {
-        folder.remove_file(temp, path)?;
+    if is_ours(job, item, &left) || is_torn(item, &folder, path, temp) {
+        if let Err(error) = folder.remove_file(temp, path) {
+            put_back(&folder, item, path, temp);
+            return Err(error);
+        }
         job.notes.push(format!("swept a temporary file beside `{path}`"));
     } else if matches!(item, ChangeItem::Delete { .. })
         && place::look(&folder, path.file_name(), path) == Found::Absent
@@ -369,6 +375,29 @@ fn sweep_beside(
         keep_beside(job, &folder, temp, path)?;
     }
     folder.sync(path)
+}
+
+/// A file that cannot be deleted stands under its own name and under no other; it is then found not done.
+fn put_back(folder: &Folder, item: &ChangeItem, path: &RelPath, temp: &[u8]) {
+    if matches!(item, ChangeItem::Delete { .. }) && look(folder, path.file_name(), path) == Found::Absent {
+        // What cannot be put back either is told with the error that brought us here.
+        let _ = folder.rename_new(temp, folder, path.file_name());
+    }
+}
+
+/// Whether a temporary file was being written when the machine itself stopped: it may hold anything then. What it was to
+/// replace is still in its place, so nothing of anybody's was ever exchanged for it.
+fn is_torn(item: &ChangeItem, folder: &Folder, path: &RelPath, temp: &[u8]) -> bool {
+    let (ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. }) = item else { return false };
+    super::prior::holds(prior, &look(folder, path.file_name(), path))
+        && folder.stat(temp, path).is_ok_and(|stat| stat.modified_ms() < started_at())
+}
+
+/// When this machine was started, in milliseconds since 1970; where that is not known, everything is younger.
+fn started_at() -> i64 {
+    let told = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let seconds = told.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse::<i64>().ok());
+    seconds.map_or(i64::MIN, |seconds| seconds.saturating_mul(1000))
 }
 
 /// Whether a temporary file holds nothing but what this item wrote there or was allowed to take away.

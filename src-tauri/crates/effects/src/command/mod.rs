@@ -4,6 +4,8 @@ pub(crate) mod capture;
 pub(crate) mod crowd;
 mod listen;
 mod manifest;
+pub(crate) mod reach;
+pub(crate) mod removal;
 pub(crate) mod run;
 pub(crate) mod spool;
 pub(crate) mod view;

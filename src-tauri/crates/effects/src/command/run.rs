@@ -3,6 +3,7 @@
 use super::capture::Capture;
 use super::listen::{Listener, end_all};
 use super::manifest::{Difference, Manifest};
+use super::removal::remove_tree;
 use super::spool::{self, Begun, Ended, Mark};
 use super::view::{View, WayOut, view};
 use crate::change::scope::Scope;
@@ -10,7 +11,7 @@ use crate::egress::Outlet;
 use crate::reads::read::encode;
 use crate::workspace::digest_reader;
 use crate::{Error, Hands, Outcome, Output, Progress};
-use model::action::{Action, ActionRequest};
+use model::action::{Action, ActionRequest, Reach};
 use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::limits::COMMAND_MS_MAX;
@@ -93,6 +94,7 @@ pub(crate) fn run(
         spawned: false,
         compared: false,
         connections: Vec::new(),
+        reach: Reach::default(),
     };
     let ended = asked(scope, &request.action).and_then(|asked| {
         let ran = stage.run(&asked, scope, cancelled, progress)?;
@@ -148,6 +150,8 @@ struct Stage<'a> {
     compared: bool,
     /// What went through the proxy, in words.
     connections: Vec<String>,
+    /// What was hidden from it.
+    reach: Reach,
 }
 
 impl Stage<'_> {
@@ -169,6 +173,11 @@ impl Stage<'_> {
         let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
         self.begun = Some(folder.clone());
         let mut view = view(hands, asked.cwd, &folder)?;
+        if hands.sandbox.can_hide() {
+            // Looked for again: a key that has come since is hidden as well.
+            self.reach = hands.reach(&self.request.action);
+            view.mask(&self.reach.hidden, &folder)?;
+        }
         let outlet = asked.network.then(|| self.outlet(asked, scope, &folder)).transpose()?;
         if let Some(outlet) = &outlet {
             let roots = outlet.roots().map(Path::to_owned);
@@ -207,9 +216,9 @@ impl Stage<'_> {
     /// Copies aside have served their comparison; where it was not made they wait for who settles.
     fn clean(&self) {
         let Some(folder) = &self.begun else { return };
-        let _ = std::fs::remove_dir_all(folder.join("private"));
+        let _ = remove_tree(&folder.join("private"));
         if self.compared || !self.spawned {
-            let _ = std::fs::remove_dir_all(folder.join("before"));
+            let _ = remove_tree(&folder.join("before"));
         }
     }
 
@@ -222,6 +231,7 @@ impl Stage<'_> {
         };
         let mut observed =
             vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
+        observed.extend(super::reach::told(&self.reach));
         observed.append(&mut self.connections);
         observed.append(&mut self.difference.notes);
         observed.extend(ran.left_out());

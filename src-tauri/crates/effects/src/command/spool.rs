@@ -3,14 +3,16 @@
 //! `<spool>/<action_request_id>/`: `argv.json` before anything starts; `started`, empty, held open and locked by
 //! everything between host and command, and written by `hermit-exec` in the instant before it becomes the command;
 //! `stdout`, `stderr` while it runs; `exit.json` when it has ended. A change set that will make folders leaves
-//! `absent.json` there: those that were missing before it.
+//! `absent.json` there: those that were missing before it. `<spool>/hosts-<attempt_id>` counts the hosts that began a
+//! staged run and did not come back from it.
 
+use super::removal::remove_tree;
 use crate::{Error, Hands};
 use model::action::{Action, ActionRequest};
 use model::{ActionRequestId, AttemptId, RelPath};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The folder for transcripts, outside every workspace.
@@ -89,20 +91,13 @@ impl Spool {
     /// # Errors
     /// [`Error::Spool`] when its files cannot be removed.
     pub fn forget(&self, request: ActionRequestId) -> Result<(), Error> {
-        match fs::remove_dir_all(self.folder(request)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(fail("forgetting a transcript")(e)),
-            _ => Ok(()),
-        }
+        remove_tree(&self.folder(request)).map_err(fail("forgetting a transcript"))
     }
 
     /// Writes down folders that a change set will find missing, for whoever looks after a crash.
     pub(crate) fn note_absent(&self, request: ActionRequestId, absent: &[RelPath]) -> Result<(), Error> {
-        let fail = fail("noting missing folders");
-        let folder = self.folder(request);
-        fs::create_dir_all(&folder).map_err(fail)?;
-        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
-        let bytes = serde_json::to_vec(absent).map_err(|e| fail(e.into()))?;
-        fs::write(folder.join(ABSENT), bytes).map_err(fail)
+        let bytes = serde_json::to_vec(absent).map_err(|e| fail("noting missing folders")(e.into()))?;
+        self.write_down(request, ABSENT, &bytes)
     }
 
     /// What [`Spool::note_absent`] wrote; empty when nothing was missing.
@@ -116,13 +111,12 @@ impl Spool {
 
     /// Writes something about an act down, durably, before it returns.
     pub(crate) fn write_down(&self, request: ActionRequestId, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let fail = fail("writing down what was sent");
+        let fail = fail("writing down what is about to be done");
         let folder = self.folder(request);
         fs::create_dir_all(&folder).map_err(fail)?;
         private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
-        let beside = folder.join(format!("{name}.tmp"));
-        write_synced(&beside, bytes).and_then(|()| fs::rename(&beside, folder.join(name))).map_err(fail)?;
-        sync_folder(&folder).and_then(|()| sync_folder(&self.0)).map_err(fail)
+        disk::replace(&folder.join(name), bytes).map_err(fail)?;
+        disk::sync_folder(&self.0).map_err(fail)
     }
 
     /// What [`Spool::write_down`] wrote under this name.
@@ -145,10 +139,20 @@ impl Spool {
         private(&folder).map_err(fail)?;
         let started = File::create_new(folder.join("started")).map_err(fail)?;
         lock(&started).map_err(fail)?;
-        write_synced(&folder.join("argv.json"), &json(begun)?).map_err(fail)?;
-        sync_folder(&folder).and_then(|()| sync_folder(&self.0)).map_err(fail)?;
+        disk::replace(&folder.join("argv.json"), &json(begun)?).map_err(fail)?;
+        disk::sync_folder(&self.0).map_err(fail)?;
         Ok((folder, started))
     }
+}
+
+/// What of a spool is still needed, said by whoever knows the log.
+pub trait Needed {
+    /// The staged run of an attempt, to be carried over.
+    fn staged(&self, attempt: AttemptId) -> bool;
+    /// What else is known of an attempt, which is still at work.
+    fn attempt(&self, attempt: AttemptId) -> bool;
+    /// The transcript of an act, of which nobody has recorded how it went.
+    fn act(&self, act: ActionRequestId) -> bool;
 }
 
 /// Staged runs: `stage-<attempt_id>/`, one for an attempt, because an attempt has one act in hand.
@@ -171,12 +175,36 @@ impl Spool {
         Ok((folder, started))
     }
 
-    /// Forgets every staged run but those that are still wanted: what a host that died has left. How many went.
+    /// Notes that a host begins a staged run of this attempt, durably; how many have, without coming back from it.
+    pub(crate) fn host_began(&self, attempt: AttemptId) -> Result<u32, Error> {
+        let fail = fail("noting a staged run");
+        fs::create_dir_all(&self.0).map_err(fail)?;
+        private(&self.0).map_err(fail)?;
+        let at = self.hosts(attempt);
+        let known = read(&at).map_err(fail)?.and_then(|bytes| String::from_utf8(bytes).ok()?.parse().ok());
+        let hosts = known.unwrap_or(0u32).saturating_add(1);
+        disk::replace(&at, hosts.to_string().as_bytes()).map_err(fail)?;
+        Ok(hosts)
+    }
+
+    /// The staged run is over, and the host is still there.
+    pub(crate) fn host_lives(&self, attempt: AttemptId) -> Result<(), Error> {
+        match fs::remove_file(self.hosts(attempt)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(fail("noting a staged run")(e)),
+            _ => Ok(()),
+        }
+    }
+
+    fn hosts(&self, attempt: AttemptId) -> PathBuf {
+        self.0.join(format!("hosts-{attempt}"))
+    }
+
+    /// Forgets what a host that died has left and nobody needs. How many places went.
     ///
     /// # Errors
     /// [`Error::Spool`] when the spool cannot be looked through, or something of it cannot be removed.
-    pub fn sweep(&self, wanted: &dyn Fn(AttemptId) -> bool) -> Result<usize, Error> {
-        let fail = fail("sweeping what staged runs left");
+    pub fn sweep(&self, needed: &dyn Needed) -> Result<usize, Error> {
+        let fail = fail("sweeping what a host left");
         let entries = match fs::read_dir(&self.0) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(0),
             other => other.map_err(fail)?,
@@ -184,12 +212,18 @@ impl Spool {
         let mut swept = 0;
         for entry in entries {
             let name = entry.map_err(fail)?.file_name();
-            let attempt =
-                name.to_str().and_then(|name| name.strip_prefix("stage-")).and_then(|id| id.parse().ok());
-            if let Some(attempt) = attempt.filter(|attempt| !wanted(*attempt)) {
+            let Some(name) = name.to_str() else { continue };
+            let of = |begin: &str| name.strip_prefix(begin).and_then(|id| id.parse::<AttemptId>().ok());
+            if let Some(attempt) = of("stage-").filter(|attempt| !needed.staged(*attempt)) {
                 self.unstage(attempt)?;
-                swept += 1;
+            } else if let Some(attempt) = of("hosts-").filter(|attempt| !needed.attempt(*attempt)) {
+                self.host_lives(attempt)?;
+            } else if let Some(act) = name.parse().ok().filter(|act| !needed.act(*act)) {
+                self.forget(act)?;
+            } else {
+                continue;
             }
+            swept += 1;
         }
         Ok(swept)
     }
@@ -198,30 +232,6 @@ impl Spool {
     pub(crate) fn unstage(&self, attempt: AttemptId) -> Result<(), Error> {
         remove_tree(&self.staged(attempt)).map_err(fail("forgetting a staged run"))
     }
-}
-
-/// Removes a folder with everything in it, also what its maker has locked against himself.
-pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Ok(()) => Ok(()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-            unlock(path)?;
-            fs::remove_dir_all(path)
-        }
-        Err(e) => Err(e),
-    }
-}
-
-fn unlock(folder: &Path) -> io::Result<()> {
-    private(folder)?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            unlock(&entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 fn fail(doing: &'static str) -> impl Fn(io::Error) -> Error + Copy {
@@ -237,9 +247,7 @@ fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
 pub(crate) fn end(folder: &Path, ended: &Ended) -> Result<(), Error> {
     let bytes = json(ended)?;
     let fail = fail("ending a transcript");
-    write_synced(&folder.join("exit.json.tmp"), &bytes).map_err(fail)?;
-    fs::rename(folder.join("exit.json.tmp"), folder.join("exit.json")).map_err(fail)?;
-    sync_folder(folder).map_err(fail)
+    disk::replace(&folder.join("exit.json"), &bytes).map_err(fail)
 }
 
 /// What `hermit-exec` left in `started`.
@@ -343,22 +351,6 @@ fn printed(path: &Path) -> Vec<u8> {
         let _ = file.take(2 * model::limits::COMMAND_OUTPUT_BYTES_MAX as u64).read_to_end(&mut bytes);
     }
     bytes
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(unix)]

@@ -14,6 +14,12 @@ pub(crate) struct View {
     pub(crate) cwd: PathBuf,
     /// Folders beneath the root that it must not see.
     pub(crate) hidden: Vec<RelPath>,
+    /// Places beneath the root that are covered, and whether they are folders: it sees nothing in them.
+    pub(crate) masked: Vec<(PathBuf, bool)>,
+    /// The same, by their paths in the folder.
+    pub(crate) unseen: Vec<RelPath>,
+    /// An empty file to cover a file with.
+    pub(crate) blank: PathBuf,
     /// A folder of its own outside the root, where there are no namespaces to give it one.
     pub(crate) private: PathBuf,
     /// What is seen at the root instead of what is there: a staged copy.
@@ -43,11 +49,43 @@ impl View {
             root: none.clone(),
             cwd,
             hidden: Vec::new(),
+            masked: Vec::new(),
+            unseen: Vec::new(),
+            blank: none.clone(),
             private: none,
             source: None,
             layer: None,
             proxy: None,
         }
+    }
+
+    /// Whether something stands in for the folder itself.
+    pub(crate) fn is_staged(&self) -> bool {
+        self.source.is_some() || self.layer.is_some()
+    }
+
+    /// Covers these places, so that it sees an empty file or folder in each. What is gone by now needs no cover.
+    pub(crate) fn mask(&mut self, unseen: &[RelPath], folder: &Path) -> Result<(), Error> {
+        if unseen.is_empty() {
+            return Ok(());
+        }
+        self.blank = folder.join("blank");
+        std::fs::write(&self.blank, b"")
+            .map_err(|source| Error::Spool { doing: "making an empty file", source })?;
+        for path in unseen {
+            let at = names::below(&self.root, path.as_bytes()).map_err(|e| Error::io("naming", path, e))?;
+            match std::fs::symlink_metadata(&at) {
+                Ok(there) if there.is_dir() || there.is_file() => self.masked.push((at, there.is_dir())),
+                Ok(_) => {
+                    let why = "it looks like a key and is neither file nor folder now".to_owned();
+                    return Err(Error::Content { path: path.clone(), why });
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("looking at", path, error)),
+            }
+        }
+        self.unseen = unseen.to_vec();
+        Ok(())
     }
 
     /// The whole environment.
@@ -89,5 +127,6 @@ pub(crate) fn view(hands: &Hands, cwd: &RelPath, transcript: &Path) -> Result<Vi
         made.map_err(|source| Error::Spool { doing: "making a private folder", source })?;
     }
     let hidden = workspace.hidden().to_vec();
-    Ok(View { root, cwd, hidden, private, source: None, layer: None, proxy: None })
+    let (masked, unseen, blank) = (Vec::new(), Vec::new(), PathBuf::new());
+    Ok(View { root, cwd, hidden, masked, unseen, blank, private, source: None, layer: None, proxy: None })
 }

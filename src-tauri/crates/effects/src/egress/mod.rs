@@ -2,20 +2,31 @@
 //!
 //! A command has a network of its own with nothing in it but the proxy. The proxy resolves a name once, checks the address
 //! and dials exactly that address; only hosts that the grant names, and no address of this machine or its neighbours
-//! unless the address itself was named. Each connection is on record. A secret is a sentinel inside: in plain HTTP to one
-//! of the secret's hosts the value takes its place, and back again; in TLS too, which for these hosts ends here, with an
-//! authority that is made for the one command. What goes elsewhere in TLS goes through as it is.
+//! unless the address itself was named. Each connection is on record. A secret is a sentinel inside: in requests to one of
+//! the secret's hosts the value takes its place in headers, and in address and body where its terms say so; in TLS too,
+//! which for these hosts ends here, with an authority that is made for the one command. An answer ends where it shows a
+//! value, in any encoding that the redactor knows. What goes elsewhere in TLS goes through as it is, to the name that was
+//! allowed: the first message says so.
+//!
+//! What this does not hold back: a value that its own host gives back changed (reversed, encrypted, a letter at a time),
+//! or gives to another host that the command may reach in TLS. Nor does it see which name a request inside a foreign TLS
+//! asks for after its first message.
 
 mod address;
 mod allow;
+mod ask;
 mod body;
 mod exchange;
 mod head;
+mod hello;
 mod swap;
 mod tls;
 
 pub(crate) use allow::{Allowed, NoWay};
 use model::Digest;
+use model::secret::SecretTerms;
+use redact::Redactor;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -47,8 +58,8 @@ pub trait Secrets: Send + Sync {
     /// Why it cannot be had, in words that do not show it.
     fn value(&self, handle: &str) -> Result<Zeroizing<Vec<u8>>, String>;
 
-    /// The hosts it may go to, as `name:port`.
-    fn hosts(&self, handle: &str) -> Vec<String>;
+    /// Where it may go.
+    fn terms(&self, handle: &str) -> SecretTerms;
 
     /// Authorities, in DER, whose word is taken for a host that a value may go to: those of this machine.
     fn authorities(&self) -> Vec<Vec<u8>> {
@@ -65,8 +76,8 @@ impl Secrets for NoSecrets {
         Err(format!("there is no `secret:{handle}` here"))
     }
 
-    fn hosts(&self, _: &str) -> Vec<String> {
-        Vec::new()
+    fn terms(&self, _: &str) -> SecretTerms {
+        SecretTerms::default()
     }
 }
 
@@ -83,15 +94,23 @@ struct Connection {
 /// A secret while a command may use it.
 struct Lent {
     handle: String,
-    hosts: Vec<String>,
+    terms: SecretTerms,
     value: Zeroizing<Vec<u8>>,
     sentinel: Zeroizing<Vec<u8>>,
+}
+
+impl Lent {
+    fn in_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.sentinel)
+    }
 }
 
 /// What every connection of a session shares.
 struct Session {
     allowed: Allowed,
     lent: Vec<Lent>,
+    /// Knows the values of all of these.
+    redactor: Arc<Redactor>,
     /// For TLS to the hosts of these secrets; none when there are none.
     authority: Option<Authority>,
     told: Mutex<(Vec<Connection>, usize)>,
@@ -129,8 +148,10 @@ impl Outlet {
         for handle in handles {
             let value = secrets.value(handle)?;
             let sentinel = Zeroizing::new(sentinel(handle, salt, value.len()));
-            lent.push(Lent { handle: handle.clone(), hosts: secrets.hosts(handle), value, sentinel });
+            lent.push(Lent { handle: handle.clone(), terms: secrets.terms(handle), value, sentinel });
         }
+        let values = lent.iter().map(|lent| (lent.handle.clone(), lent.value.clone()));
+        let redactor = Arc::new(Redactor::new(values).map_err(|e| e.to_string())?);
         let authority = match lent.is_empty() {
             true => None,
             false => Some(Authority::new(secrets.authorities())?),
@@ -148,6 +169,7 @@ impl Outlet {
         let session = Arc::new(Session {
             allowed: Allowed::new(hosts),
             lent,
+            redactor,
             authority,
             told: Mutex::default(),
             open: Mutex::default(),
@@ -182,7 +204,7 @@ impl Outlet {
         for lent in &self.session.lent {
             let name: String =
                 lent.handle.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-            let sentinel = String::from_utf8_lossy(&lent.sentinel).into_owned();
+            let sentinel = lent.in_text().into_owned();
             all.push((format!("HERMIT_SECRET_{}", name.to_ascii_uppercase()), sentinel.into()));
         }
         all

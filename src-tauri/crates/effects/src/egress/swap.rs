@@ -1,129 +1,185 @@
-//! Sentinels: what a process holds instead of a value, as long as the value, so that one takes the other's place in a
-//! stream without anything else moving.
+//! Sentinels: what a process holds instead of a value, as long as the value, so that in a body one takes the other's place
+//! without anything else moving.
 
+use super::Lent;
+use super::head::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use model::secret::SecretPlace;
+use std::fmt::Write as _;
 use zeroize::Zeroizing;
 
-/// What is looked for, and what takes its place.
-type Pair = (Zeroizing<Vec<u8>>, Zeroizing<Vec<u8>>);
-
-/// Something replaced by something as long.
-pub(super) struct Swap {
-    pairs: Vec<Pair>,
+/// Puts values in the place of sentinels, where the secrets' terms say so.
+pub(super) struct Swap<'l> {
+    lent: Vec<&'l Lent>,
     held: Zeroizing<Vec<u8>>,
-    longest: usize,
 }
 
-impl Swap {
-    /// Pairs that differ in length are no pairs; the caller makes them as long as each other.
-    pub(super) fn new(pairs: Vec<Pair>) -> Self {
-        let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a.len() == b.len() && !a.is_empty()).collect();
-        let longest = pairs.iter().map(|(from, _)| from.len()).max().unwrap_or(0);
-        Self { pairs, held: Zeroizing::default(), longest }
+impl<'l> Swap<'l> {
+    /// For the secrets whose values may go to the host that is asked.
+    pub(super) fn new(lent: Vec<&'l Lent>) -> Self {
+        Self { lent, held: Zeroizing::default() }
     }
 
-    /// Takes a piece; gives back what can no longer be part of something to replace.
-    pub(super) fn push(&mut self, piece: &[u8]) -> Zeroizing<Vec<u8>> {
-        if self.pairs.is_empty() {
-            return Zeroizing::new(piece.to_vec());
+    /// The head of a request as it is sent.
+    ///
+    /// # Errors
+    /// Why a value cannot stand where its sentinel stands.
+    pub(super) fn head(&self, mut request: Request) -> Result<Zeroizing<Vec<u8>>, String> {
+        for (name, value) in &mut request.fields {
+            *value = self.field(name, value)?;
         }
+        for lent in &self.lent {
+            let sentinel = lent.in_text();
+            if !request.target.contains(&*sentinel) {
+                continue;
+            }
+            if !lent.terms.also_in.contains(&SecretPlace::Url) {
+                return Err(format!(
+                    "`secret:{}` may stand in request headers and not in an address",
+                    lent.handle
+                ));
+            }
+            request.target = request.target.replace(&*sentinel, &in_address(&lent.value));
+        }
+        Ok(Zeroizing::new(request.to_bytes()))
+    }
+
+    /// The value of a field; a password, which travels in base64, has its value inside.
+    fn field(&self, name: &str, value: &str) -> Result<String, String> {
+        let basic = value.split_at_checked(6).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic "));
+        let said = basic.and_then(|(_, said)| STANDARD.decode(said.trim()).ok());
+        if let (true, Some(said)) = (name.eq_ignore_ascii_case("authorization"), said) {
+            let mut said = Zeroizing::new(said);
+            self.lent.iter().for_each(|lent| replace(&mut said, lent));
+            return Ok(format!("Basic {}", STANDARD.encode(&*said)));
+        }
+        let mut value = value.to_owned();
+        for lent in &self.lent {
+            let sentinel = lent.in_text();
+            if !value.contains(&*sentinel) {
+                continue;
+            }
+            let fits = |byte: &u8| matches!(byte, b'\t' | 0x20..=0x7e);
+            let plain = std::str::from_utf8(&lent.value).ok().filter(|text| text.as_bytes().iter().all(fits));
+            let plain = plain.ok_or_else(|| format!("`secret:{}` cannot stand in a header", lent.handle))?;
+            value = value.replace(&*sentinel, plain);
+        }
+        Ok(value)
+    }
+
+    /// Takes a piece of the body; gives back what can no longer be part of a sentinel.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Zeroizing<Vec<u8>> {
+        let in_body: Vec<&Lent> = self
+            .lent
+            .iter()
+            .copied()
+            .filter(|lent| lent.terms.also_in.contains(&SecretPlace::Body))
+            .collect();
         self.held.extend_from_slice(piece);
-        self.replace();
-        let cut = self.held.len().saturating_sub(self.longest.saturating_sub(1));
+        in_body.iter().for_each(|lent| replace(&mut self.held, lent));
+        let longest = in_body.iter().map(|lent| lent.sentinel.len()).max().unwrap_or(1);
+        let cut = self.held.len().saturating_sub(longest.saturating_sub(1));
         let rest = Zeroizing::new(self.held.split_off(cut));
         std::mem::replace(&mut self.held, rest)
-    }
-
-    /// A head whose passwords, which travel in base64, are as they are to be sent.
-    pub(super) fn in_basic(&self, head: Vec<u8>) -> Zeroizing<Vec<u8>> {
-        let mut head = Zeroizing::new(head);
-        let name = b"authorization: basic ";
-        let Some(at) = head.windows(name.len()).position(|part| part.eq_ignore_ascii_case(name)) else {
-            return head;
-        };
-        let begin = at.saturating_add(name.len());
-        let rest = head.get(begin..).unwrap_or_default();
-        let length = rest.iter().position(|b| *b == b'\r').unwrap_or(rest.len());
-        let Ok(said) = STANDARD.decode(rest.get(..length).unwrap_or_default()).map(Zeroizing::new) else {
-            return head;
-        };
-        let mut inner = Self { pairs: self.pairs.clone(), held: said, longest: self.longest };
-        inner.replace();
-        // As long as before, in base64 too.
-        let said = Zeroizing::new(STANDARD.encode(&*inner.held));
-        if let Some(place) =
-            head.get_mut(begin..begin.saturating_add(length)).filter(|p| p.len() == said.len())
-        {
-            place.copy_from_slice(said.as_bytes());
-        }
-        head
     }
 
     /// The end: everything that was held back.
     pub(super) fn end(&mut self) -> Zeroizing<Vec<u8>> {
         std::mem::take(&mut self.held)
     }
+}
 
-    fn replace(&mut self) {
-        for (from, to) in &self.pairs {
-            let mut at = 0;
-            while let Some(rest) = self.held.get(at..).filter(|rest| rest.len() >= from.len()) {
-                let Some(found) = rest.windows(from.len()).position(|part| part == from.as_slice()) else {
-                    break;
-                };
-                let place = at + found..at + found + from.len();
-                if let Some(place) = self.held.get_mut(place) {
-                    place.copy_from_slice(to);
-                }
-                at += found + from.len();
-            }
+fn replace(bytes: &mut [u8], lent: &Lent) {
+    let length = lent.sentinel.len();
+    let mut at = 0;
+    while let Some(rest) = bytes.get_mut(at..).filter(|rest| length > 0 && rest.len() >= length) {
+        let Some(found) = rest.windows(length).position(|part| part == lent.sentinel.as_slice()) else {
+            break;
+        };
+        if let Some(place) = rest.get_mut(found..found + length).filter(|_| lent.value.len() == length) {
+            place.copy_from_slice(&lent.value);
+        }
+        at += found + length;
+    }
+}
+
+/// A value as it stands in a path or a query.
+fn in_address(value: &[u8]) -> Zeroizing<String> {
+    let mut out = Zeroizing::new(String::new());
+    for byte in value {
+        if byte.is_ascii_alphanumeric() || b"-._~:".contains(byte) {
+            out.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
         }
     }
+    out
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::head::{Asked, parse};
     use super::*;
+    use model::secret::SecretTerms;
 
-    fn bytes(text: &str) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(text.as_bytes().to_vec())
+    const SENTINEL: &str = "SENTINEL1";
+
+    fn lent(value: &str, also_in: &[SecretPlace]) -> Lent {
+        let bytes = |text: &str| Zeroizing::new(text.as_bytes().to_vec());
+        let (value, sentinel) = (bytes(value), bytes(SENTINEL));
+        let terms = SecretTerms { hosts: Vec::new(), also_in: also_in.to_vec() };
+        Lent { handle: "api".to_owned(), terms, value, sentinel }
+    }
+
+    fn sent(lent: &Lent, target: &str, field: &str) -> Result<String, String> {
+        let head = format!("GET http://a{target} HTTP/1.1\r\n{field}\r\n\r\n");
+        let Ok(Asked::Plain { request, .. }) = parse(head.as_bytes()) else { panic!("{head}") };
+        let bytes = Swap::new(vec![lent]).head(request)?;
+        Ok(String::from_utf8(bytes.to_vec()).unwrap())
     }
 
     #[test]
-    fn one_takes_the_others_place_wherever_the_pieces_are_cut() {
-        let text = "Authorization: Bearer SENTINEL1\r\n\r\n{\"key\":\"SENTINEL1\",\"SENTINEL\":2}";
-        let wanted = text.replace("SENTINEL1", "value-xyz");
-        for step in 1..text.len() {
-            let mut swap = Swap::new(vec![(bytes("SENTINEL1"), bytes("value-xyz"))]);
-            let mut got = Vec::new();
-            for piece in text.as_bytes().chunks(step) {
-                got.extend_from_slice(&swap.push(piece));
+    fn in_a_body_one_takes_the_others_place_wherever_the_pieces_are_cut() {
+        let text = "first SENTINEL1\r\n\r\n{\"it\":\"SENTINEL1\",\"SENTINEL\":2}";
+        for (places, wanted) in
+            [(&[SecretPlace::Body][..], text.replace(SENTINEL, "value-xyz")), (&[][..], text.to_owned())]
+        {
+            let lent = lent("value-xyz", places);
+            for step in 1..text.len() {
+                let mut swap = Swap::new(vec![&lent]);
+                let mut got = Vec::new();
+                for piece in text.as_bytes().chunks(step) {
+                    got.extend_from_slice(&swap.push(piece));
+                }
+                got.extend_from_slice(&swap.end());
+                assert_eq!(String::from_utf8(got).unwrap(), wanted, "{step}");
             }
-            got.extend_from_slice(&swap.end());
-            assert_eq!(String::from_utf8(got).unwrap(), wanted, "{step}");
         }
     }
 
     #[test]
-    fn a_password_in_base64_is_one_too() {
-        let swap = Swap::new(vec![(bytes("SENTINEL1"), bytes("value-xyz"))]);
-        let head = |password: &str| {
-            let said = STANDARD.encode(format!("me:{password}"));
-            format!("GET / HTTP/1.1\r\nauthorization: Basic {said}\r\nX: y\r\n\r\n").into_bytes()
-        };
-        assert_eq!(*swap.in_basic(head("SENTINEL1")), head("value-xyz"));
-        assert_eq!(*swap.in_basic(head("another")), head("another"));
-        assert_eq!(
-            *swap.in_basic(b"Authorization: Basic %%\r\n\r\n".to_vec()),
-            b"Authorization: Basic %%\r\n\r\n"
-        );
+    fn in_headers_it_always_does_also_within_a_password_and_never_in_a_name() {
+        let api = lent("value-xyz", &[]);
+        assert!(sent(&api, "/", "X-Key: a SENTINEL1 b").unwrap().contains("X-Key: a value-xyz b\r\n"));
+        assert!(sent(&api, "/", "SENTINEL1: a").unwrap().contains("SENTINEL1: a\r\n"));
+        let said = |password: &str| STANDARD.encode(format!("me:{password}"));
+        let basic = format!("authorization: bAsIc {}", said(SENTINEL));
+        assert!(sent(&api, "/", &basic).unwrap().contains(&format!("Basic {}\r\n", said("value-xyz"))));
+        let broken = lent("v\r\nX: y-", &[]);
+        assert!(sent(&broken, "/", "X-Key: SENTINEL1").unwrap_err().contains("cannot stand in a header"));
     }
 
     #[test]
-    fn without_pairs_nothing_is_held_back() {
-        let mut swap = Swap::new(vec![(bytes("short"), bytes("longer"))]);
-        assert_eq!(*swap.push(b"short"), b"short");
-        assert!(swap.end().is_empty());
+    fn in_an_address_it_does_when_its_terms_say_so() {
+        let refused = sent(&lent("value-xyz", &[SecretPlace::Body]), "/botSENTINEL1/x", "X: y").unwrap_err();
+        assert!(refused.contains("not in an address"), "{refused}");
+        let bot = lent("1:a b/?&é", &[SecretPlace::Url]);
+        let head = sent(&bot, "/botSENTINEL1/x?k=SENTINEL1", "X: y").unwrap();
+        assert!(
+            head.starts_with("GET /bot1:a%20b%2F%3F%26%C3%A9/x?k=1:a%20b%2F%3F%26%C3%A9 HTTP/1.1\r\n"),
+            "{head}"
+        );
     }
 }

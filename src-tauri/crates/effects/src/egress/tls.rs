@@ -5,17 +5,16 @@
 //! One request goes over one connection, and to the host it was opened for: a server that serves others too would hand
 //! the value to whoever else a `Host` line names.
 
-use super::body::{Body, Framing};
-use super::exchange::{Counted, copy};
+use super::ask::{Broken, ask};
 use super::head;
 use super::swap::Swap;
-use super::{Connection, answer};
+use super::{Connection, Session, answer};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
-use std::io::{self, Read, Write};
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -87,10 +86,11 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
 
 /// One request and its answer; why not is told to the command inside its TLS, and kept in `went`.
 pub(super) fn exchange(
+    session: &Session,
     authority: &Authority,
     (name, port): (&str, u16),
     (client, server): (&UnixStream, &TcpStream),
-    (out, back): (Swap, Swap),
+    swap: Swap<'_>,
     went: &mut Connection,
 ) -> Result<(), String> {
     let config = authority.speak_as(name)?;
@@ -103,61 +103,33 @@ pub(super) fn exchange(
             ROOTS_BY[0]
         )
     })?;
-    let done = head::within(&bytes, name, port).map_err(|why| (400, why)).and_then(|(head, body)| {
+    let refused = |why| Broken::Refused(400, why);
+    let done = head::within(&bytes, name, port).map_err(refused).and_then(|request| {
         let wanted = ServerName::try_from(name.to_owned())
-            .map_err(|_| (502, "the host has no name for TLS".to_owned()))?;
+            .map_err(|_| Broken::Refused(502, "the host has no name for TLS".to_owned()))?;
         let outside = ClientConnection::new(Arc::clone(&authority.outside), wanted)
-            .map_err(|e| (502, format!("no TLS can be spoken to `{name}`: {e}")))?;
+            .map_err(|e| Broken::Refused(502, format!("no TLS can be spoken to `{name}`: {e}")))?;
         let mut outside = StreamOwned::new(outside, server);
-        ask(&mut inside, &mut outside, &head, body, (out, back), went)
-            .map_err(|e| (502, format!("`{name}` did not answer: {e}")))
+        ask(session, swap, request, &mut inside, &mut outside, went)
     });
-    if let Err((status, why)) = done {
-        went.verdict = match went.sent {
-            0 => format!("refused: {why}"),
-            _ => format!("allowed, and broken off: {why}"),
-        };
-        // A client that is gone needs no answer.
-        let _ = inside.write_all(&answer(status, &why));
+    match done {
+        Ok(()) => {}
+        // Without the farewell of TLS, so that the client sees that it is not whole.
+        Err(Broken::Cut(why)) => {
+            went.verdict = format!("allowed; {why}");
+            let _ = inside.flush();
+            return Ok(());
+        }
+        Err(Broken::Refused(status, why)) => {
+            went.verdict = match went.sent {
+                0 => format!("refused: {why}"),
+                _ => format!("allowed, and broken off: {why}"),
+            };
+            // A client that is gone needs no answer.
+            let _ = inside.write_all(&answer(status, &why));
+        }
     }
     inside.conn.send_close_notify();
     let _ = inside.flush();
     Ok(())
-}
-
-/// Sends the request with its values, and brings the answer back with sentinels in their place.
-fn ask(
-    inside: &mut (impl Read + Write),
-    outside: &mut (impl Read + Write),
-    head: &[u8],
-    body: Framing,
-    (mut out, mut back): (Swap, Swap),
-    went: &mut Connection,
-) -> io::Result<()> {
-    let head = out.in_basic(head.to_vec());
-    let mut sink = Counted { inner: &mut *outside, count: 0 };
-    let sent = sink
-        .write_all(&out.push(&head))
-        .and_then(|()| copy(&mut Body::new(&mut *inside, body), &mut sink, &mut out))
-        .and_then(|()| sink.flush());
-    // What left is on record also where it broke off.
-    went.sent = sink.count;
-    sent?;
-    let mut sink = Counted { inner: inside, count: 0 };
-    let came = copy(&mut Answer(outside), &mut sink, &mut back).and_then(|()| sink.flush());
-    went.received = sink.count;
-    came?;
-    if went.received == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
-}
-
-/// An answer, which may end without the farewell of TLS: how long it is, the client knows.
-struct Answer<R>(R);
-
-impl<R: Read> Read for Answer<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(buffer) {
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
-            came => came,
-        }
-    }
 }

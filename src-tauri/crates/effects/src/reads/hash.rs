@@ -1,20 +1,29 @@
 //! SHA-256 of files below a path.
 
 use super::fan_out;
-use super::walk::{Unread, unread_json, walk};
+use super::walk::{Secrets, Unread, unread_json, walk};
 use crate::workspace::digest_reader;
 use crate::workspace::entry::Kind;
 use crate::{Error, HASH_ENTRIES_MAX, Workspace};
 use model::RelPath;
 use serde_json::{Value, json};
 
-pub(crate) fn hash(workspace: &Workspace, path: &RelPath) -> Result<Value, Error> {
+/// Of a folder with all folders inside it when it is `deep`, else of its own files alone.
+pub(crate) fn hash(
+    workspace: &Workspace,
+    path: &RelPath,
+    deep: bool,
+    names_secret: bool,
+) -> Result<Value, Error> {
     let mut files = vec![path.clone()];
     let mut unread = Vec::new();
     let mut cut = false;
     let mut links = Vec::new();
     if workspace.stat(path)?.kind == Kind::Folder {
-        let found = walk(workspace, path, true, HASH_ENTRIES_MAX)?;
+        let mut found = walk(workspace, path, deep, HASH_ENTRIES_MAX)?;
+        if !names_secret {
+            found.without_secrets(Secrets::Unread);
+        }
         unread = found.unread;
         cut = found.cut;
         files.clear();
@@ -34,14 +43,18 @@ pub(crate) fn hash(workspace: &Workspace, path: &RelPath) -> Result<Value, Error
             Err(error) => unread.push(Unread { path: file.clone(), reason: error.to_string() }),
         }
     }
-    Ok(json!({
+    let mut value = json!({
         "op": "hash",
         "path": path.to_string(),
         "entries": entries,
         "cut": cut,
         "not_files": links,
         "unreadable": unread_json(&unread),
-    }))
+    });
+    if let (false, Some(object)) = (deep, value.as_object_mut()) {
+        object.insert("own_files".to_owned(), Value::Bool(true));
+    }
+    Ok(value)
 }
 
 fn one(workspace: &Workspace, path: &RelPath) -> Result<Value, Error> {

@@ -1,13 +1,21 @@
 //! Entries of a folder.
 
-use super::walk::{unread_json, walk};
+use super::walk::{Secrets, unread_json, walk};
 use crate::{Error, Workspace};
 use model::RelPath;
 use model::limits::LIST_ENTRIES_MAX;
 use serde_json::{Value, json};
 
-pub(crate) fn list(workspace: &Workspace, path: &RelPath, recursive: bool) -> Result<Value, Error> {
-    let found = walk(workspace, path, recursive, LIST_ENTRIES_MAX)?;
+pub(crate) fn list(
+    workspace: &Workspace,
+    path: &RelPath,
+    recursive: bool,
+    names_secret: bool,
+) -> Result<Value, Error> {
+    let mut found = walk(workspace, path, recursive, LIST_ENTRIES_MAX)?;
+    if !names_secret {
+        found.without_secrets(Secrets::Named);
+    }
     let entries: Vec<Value> = found
         .entries
         .iter()

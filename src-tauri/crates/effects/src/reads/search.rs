@@ -1,14 +1,19 @@
 //! Lines that match a regular expression.
+//!
+//! Lines are shown one by one, so secrets are taken out with the whole file at hand, and before it is asked whether a line
+//! matches: whoever asks often enough would else learn what is not shown.
 
-use super::walk::{Unread, unread_json, walk};
+use super::walk::{Secrets, Unread, unread_json, walk};
 use crate::workspace::entry::Kind;
 use crate::{Error, SEARCH_LINE_BYTES_MAX, SEARCH_MATCHES_MAX, Workspace};
 use globset::{GlobBuilder, GlobMatcher};
 use model::RelPath;
 use model::limits::LIST_ENTRIES_MAX;
+use redact::{Found, KeyLines, Redactor, Stream};
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
 
 /// Bytes at the start of a file in which a NUL makes it binary.
 const BINARY_LOOK: u64 = 8 * 1024;
@@ -16,28 +21,42 @@ const BINARY_LOOK: u64 = 8 * 1024;
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
 
 struct Search {
+    redactor: Arc<Redactor>,
     pattern: Regex,
     matches: Vec<Value>,
     binary: Vec<String>,
     long_lines: Vec<String>,
     unread: Vec<Unread>,
+    redacted: Found,
     cut: bool,
 }
 
 pub(crate) fn search(
-    workspace: &Workspace,
+    (workspace, redactor): (&Workspace, Arc<Redactor>),
     path: &RelPath,
     pattern: &str,
     glob: Option<&str>,
+    names_secret: bool,
 ) -> Result<Value, Error> {
     let regex = RegexBuilder::new(pattern).size_limit(4 << 20).dfa_size_limit(8 << 20).build();
     let pattern = regex.map_err(|e| Error::Request(format!("`{pattern}` is no regular expression: {e}")))?;
     let glob = glob.map(matcher).transpose()?;
-    let mut search =
-        Search { pattern, matches: vec![], binary: vec![], long_lines: vec![], unread: vec![], cut: false };
+    let mut search = Search {
+        redactor,
+        pattern,
+        matches: vec![],
+        binary: vec![],
+        long_lines: vec![],
+        unread: vec![],
+        redacted: Found::new(),
+        cut: false,
+    };
     let mut files = vec![path.clone()];
     if workspace.stat(path)?.kind == Kind::Folder {
-        let found = walk(workspace, path, true, LIST_ENTRIES_MAX)?;
+        let mut found = walk(workspace, path, true, LIST_ENTRIES_MAX)?;
+        if !names_secret {
+            found.without_secrets(Secrets::Unread);
+        }
         search.cut = found.cut;
         search.unread = found.unread;
         files = found.entries.into_iter().filter(|e| e.stat.kind == Kind::File).map(|e| e.path).collect();
@@ -78,6 +97,8 @@ impl Search {
             self.binary.push(path.to_string());
             return Ok(());
         }
+        let mut reader = BufReader::with_capacity(64 * 1024, Masked::new(reader, &self.redactor));
+        let mut key = KeyLines::default();
         let mut line = Vec::new();
         let mut number = 0u64;
         loop {
@@ -91,7 +112,7 @@ impl Search {
                 self.long_lines.push(format!("{path}:{number}"));
                 skip_line(&mut reader).map_err(fail)?;
             }
-            if !self.line(path, number, &line) {
+            if !self.line(path, number, key.line(&line)) {
                 return Ok(());
             }
         }
@@ -104,13 +125,22 @@ impl Search {
         if !self.pattern.is_match(line) {
             return true;
         }
+        let text = String::from_utf8_lossy(line);
+        let clean = self.redactor.text(&text);
+        if !clean.found.is_empty() && !self.pattern.is_match(clean.rest.as_bytes()) {
+            return true;
+        }
         if self.matches.len() >= SEARCH_MATCHES_MAX {
             self.cut = true;
             return false;
         }
-        let shown = String::from_utf8_lossy(line.get(..SEARCH_LINE_BYTES_MAX).unwrap_or(line)).into_owned();
+        for (kind, times) in clean.found {
+            *self.redacted.entry(kind).or_default() += times;
+        }
+        let shown =
+            clean.rest.get(..clean.rest.floor_char_boundary(SEARCH_LINE_BYTES_MAX)).unwrap_or_default();
         let mut found = json!({"path": path.to_string(), "line": number, "text": shown});
-        if let (true, Some(object)) = (line.len() > SEARCH_LINE_BYTES_MAX, found.as_object_mut()) {
+        if let (true, Some(object)) = (clean.rest.len() > SEARCH_LINE_BYTES_MAX, found.as_object_mut()) {
             object.insert("line_cut".to_owned(), Value::Bool(true));
         }
         self.matches.push(found);
@@ -118,7 +148,7 @@ impl Search {
     }
 
     fn answer(self, path: &RelPath) -> Value {
-        json!({
+        let mut answer = json!({
             "op": "search",
             "path": path.to_string(),
             "matches": self.matches,
@@ -126,7 +156,47 @@ impl Search {
             "binary": self.binary,
             "long_lines": self.long_lines,
             "unreadable": unread_json(&self.unread),
-        })
+        });
+        if let (false, Some(object)) = (self.redacted.is_empty(), answer.as_object_mut()) {
+            object.insert("redacted".to_owned(), json!(self.redacted));
+        }
+        answer
+    }
+}
+
+/// A file without values of secrets, line for line.
+struct Masked<R> {
+    file: R,
+    stream: Stream,
+    ready: Vec<u8>,
+    given: usize,
+    over: bool,
+}
+
+impl<R: Read> Masked<R> {
+    fn new(file: R, redactor: &Arc<Redactor>) -> Self {
+        let stream = Stream::by_line(Arc::clone(redactor));
+        Self { file, stream, ready: Vec::new(), given: 0, over: false }
+    }
+}
+
+impl<R: Read> Read for Masked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let mut piece = [0; 16 * 1024];
+        while self.given == self.ready.len() && !self.over {
+            let n = self.file.read(&mut piece)?;
+            self.over = n == 0;
+            self.ready = match n {
+                0 => self.stream.end(),
+                n => self.stream.push(piece.get(..n).unwrap_or_default()),
+            };
+            self.given = 0;
+        }
+        let rest = self.ready.get(self.given..).unwrap_or_default();
+        let n = rest.len().min(buffer.len());
+        buffer.get_mut(..n).unwrap_or_default().copy_from_slice(rest.get(..n).unwrap_or_default());
+        self.given += n;
+        Ok(n)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Links are entries and never doors. A folder on another file system is an entry and is not entered: a mount is
 //! somebody else's tree, and is looked at by naming it.
 
+use crate::workspace::descent::Descent;
 use crate::workspace::entry::{Kind, Stat};
 use crate::{Error, Workspace};
 use model::RelPath;
@@ -28,16 +29,59 @@ pub(crate) struct Walk {
     pub(crate) cut: bool,
 }
 
+impl Walk {
+    /// Leaves out what looks like a key, a password or a token, and says so place by place: a folder that holds nothing
+    /// else with all below it, and of files `which`. Whoever names one by its path is asked about.
+    pub(crate) fn without_secrets(&mut self, which: Secrets) {
+        let mut folders: Vec<RelPath> = Vec::new();
+        let mut left_out = Vec::new();
+        self.entries.retain(|entry| {
+            let is_folder = entry.stat.kind == Kind::Folder;
+            if folders.last().is_some_and(|folder| entry.path.is_within(folder)) {
+                return false;
+            }
+            if !governance::is_secret(&entry.path, is_folder) {
+                return true;
+            }
+            if is_folder {
+                folders.push(entry.path.clone());
+            }
+            if is_folder || which == Secrets::Unread {
+                left_out.push(Unread { path: entry.path.clone(), reason: LEFT_OUT.to_owned() });
+            }
+            which == Secrets::Named
+        });
+        self.unread.retain(|unread| !governance::is_secret(&unread.path.parent(), true));
+        self.unread.append(&mut left_out);
+        self.unread.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+}
+
+/// What a look that names no secret may tell of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secrets {
+    /// Its name alone.
+    Named,
+    /// That it was left out.
+    Unread,
+}
+
+/// Why a secret is left out, for the proposer.
+const LEFT_OUT: &str =
+    "left out, because it looks like a key or a password; name exactly this path and a person is asked";
+
 /// Walks the folder at `path`; with `deep`, also those inside. At most `most` entries.
 pub(crate) fn walk(workspace: &Workspace, path: &RelPath, deep: bool, most: usize) -> Result<Walk, Error> {
     let mut found = Walk::default();
     let device = workspace.folder(path)?.device();
+    let mut descent = Descent::of(workspace);
     let mut waiting = vec![path.clone()];
     while let Some(at) = waiting.pop() {
         if found.cut {
             break;
         }
-        if let Err(error) = level(workspace, &at, device, most, deep, &mut found, &mut waiting) {
+        if let Err(error) = level(workspace, &mut descent, &at, device, most, deep, &mut found, &mut waiting)
+        {
             if at == *path {
                 return Err(error);
             }
@@ -49,8 +93,10 @@ pub(crate) fn walk(workspace: &Workspace, path: &RelPath, deep: bool, most: usiz
     Ok(found)
 }
 
+#[allow(clippy::too_many_arguments, reason = "one step of one walk")]
 fn level(
     workspace: &Workspace,
+    descent: &mut Descent<'_>,
     at: &RelPath,
     device: u64,
     most: usize,
@@ -58,13 +104,13 @@ fn level(
     found: &mut Walk,
     waiting: &mut Vec<RelPath>,
 ) -> Result<(), Error> {
-    let folder = workspace.folder(at)?;
+    let folder = descent.folder(at)?;
     if folder.device() != device {
         let reason = "another file system is mounted here; name this folder itself to look inside".to_owned();
         found.unread.push(Unread { path: at.clone(), reason });
         return Ok(());
     }
-    let room = most.saturating_sub(found.entries.len());
+    let room = most.saturating_sub(found.entries.len()).saturating_sub(found.unread.len());
     let (names, more) = folder.entries(room).map_err(|e| Error::io("listing", at, e))?;
     found.cut |= more;
     let mut folders = Vec::new();

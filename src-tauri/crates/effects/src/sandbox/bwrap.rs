@@ -68,6 +68,13 @@ impl Sandbox {
         for hidden in view.hidden.iter().filter_map(|hidden| inside(view, hidden)) {
             add(&["--tmpfs".into(), hidden.clone().into(), "--remount-ro".into(), hidden.into()]);
         }
+        // Mounts lie on the view and not in it: what is covered is neither changed nor gone.
+        for (at, is_folder) in &view.masked {
+            match is_folder {
+                true => add(&["--tmpfs".into(), at.into(), "--remount-ro".into(), at.into()]),
+                false => add(&["--ro-bind".into(), view.blank.clone().into(), at.into()]),
+            }
+        }
         add(&["--chdir".into(), view.cwd.clone().into()]);
     }
 }

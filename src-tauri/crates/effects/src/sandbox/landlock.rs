@@ -5,6 +5,19 @@ use crate::command::view::View;
 use std::ffi::OsString;
 use std::path::Path;
 
+/// What programs need of `/proc` and what tells of no other process.
+const PROC_OF_NOBODY: [&str; 9] = [
+    "/proc/self",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys",
+    "/proc/uptime",
+    "/proc/version",
+];
+
 /// `--read` and `--write` arguments. Inside namespaces the devices and the private folders are their own; without
 /// them the machine's are there, and few are opened.
 pub(super) fn paths(sandbox: &Sandbox, view: &View, namespaces: bool) -> Vec<OsString> {
@@ -13,7 +26,8 @@ pub(super) fn paths(sandbox: &Sandbox, view: &View, namespaces: bool) -> Vec<OsS
         arguments.push(flag.into());
         arguments.push(path.into());
     };
-    for name in READABLE.iter().chain(&MERGED).chain(&["/proc"]) {
+    let processes: &[&str] = if namespaces { &["/proc"] } else { &PROC_OF_NOBODY };
+    for name in READABLE.iter().chain(&MERGED).chain(processes) {
         add("--read", Path::new(name));
     }
     for place in sandbox.readable() {

@@ -29,6 +29,7 @@ pub(crate) fn commit(
         (code, _) => code,
     };
     let mut observed = vec![in_words(request, staged)];
+    observed.extend(request.reach.as_ref().and_then(crate::command::reach::told));
     observed.extend(staged.left_out.iter().map(|LeftOut { path, entries }| {
         let place = if path.is_root() { "elsewhere".to_owned() } else { format!("`{path}`") };
         format!("thrown away, because the folder's own ignore rules name it: {place} ({entries} entries)")

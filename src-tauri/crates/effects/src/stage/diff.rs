@@ -2,7 +2,7 @@
 
 use super::Unstaged;
 use super::left::{link_at, read, said};
-use super::text;
+use super::text::{self, bare};
 use super::touched::{Now, Touched};
 use crate::{Error, Hands, STAGE_BYTES_MAX};
 use model::action::{ChangeItem, LeftOut, Prior};
@@ -54,13 +54,21 @@ pub(super) struct Link {
     pub(super) target: String,
 }
 
+/// A link that came, and the file or the link that it takes the place of.
+struct Linked {
+    prior: Prior,
+    file: Option<Old>,
+    link: Option<Link>,
+    new: Link,
+}
+
 #[derive(Default)]
 struct Sorted {
     deletes: BTreeMap<RelPath, Old>,
     /// Links that went away.
     unlinked: BTreeMap<RelPath, Link>,
     /// Links that came, with what was there before.
-    linked: BTreeMap<RelPath, (Prior, Link)>,
+    linked: BTreeMap<RelPath, Linked>,
     /// Files that came where a link was.
     unlinked_by_file: BTreeMap<RelPath, (Link, New)>,
     folders: BTreeSet<RelPath>,
@@ -221,7 +229,8 @@ impl Sorted {
             Now::Link(at) => {
                 let new = link_at(path, at)?;
                 if new != old {
-                    self.linked.insert(path.clone(), (Prior::Link(old.sha256), new));
+                    let prior = Prior::Link(old.sha256);
+                    self.linked.insert(path.clone(), Linked { prior, file: None, link: Some(old), new });
                 }
             }
             Now::Other(_) => {}
@@ -232,15 +241,18 @@ impl Sorted {
     /// A place where a link is now.
     fn becomes_link(&mut self, path: &RelPath, before: &Found, at: &Path) -> Result<(), Unstaged> {
         let new = link_at(path, at)?;
-        let prior = match before {
-            Found::File { sha256, .. } => Prior::Sha256(*sha256),
+        let file = match before {
+            Found::File { sha256, byte_size, mode } => {
+                Some(Old { sha256: *sha256, byte_size: *byte_size, mode: *mode })
+            }
             Found::Folder { .. } => {
                 self.folders.insert(path.clone());
-                Prior::Absent
+                None
             }
-            _ => Prior::Absent,
+            _ => None,
         };
-        self.linked.insert(path.clone(), (prior, new));
+        let prior = file.as_ref().map_or(Prior::Absent, |old| Prior::Sha256(old.sha256));
+        self.linked.insert(path.clone(), Linked { prior, file, link: None, new });
         Ok(())
     }
 
@@ -253,19 +265,15 @@ impl Sorted {
     }
 
     /// Folders that came with nothing in them and are like any other: of those with something, the files tell.
-    fn empty_folders(&self) -> impl Iterator<Item = &RelPath> {
-        let comes_within = |folder: &RelPath| {
-            let within = |path: &RelPath| path != folder && path.is_within(folder);
-            self.creates.keys().find(|path| *path > folder).is_some_and(within)
-                || self.linked.keys().any(within)
-                || self.made.keys().any(within)
-        };
+    fn empty_folders(&self, moves: &BTreeMap<RelPath, (RelPath, Old)>) -> impl Iterator<Item = &RelPath> {
+        let came = self.creates.keys().chain(self.linked.keys()).chain(self.made.keys()).chain(moves.keys());
+        let filled: BTreeSet<RelPath> = came.map(RelPath::parent).collect();
         let odd = |mode: &Option<u32>| mode.is_some() && *mode != self.plain;
         self.made
             .iter()
             .filter(move |(_, mode)| !odd(mode))
             .map(|(folder, _)| folder)
-            .filter(move |folder| !comes_within(folder))
+            .filter(move |folder| !filled.contains(*folder))
     }
 
     /// A file that went away and one of the same bytes and permissions that came: a rename. To, from.
@@ -346,17 +354,16 @@ impl Sorted {
         diff.items.extend(
             self.unlinked_by_file.iter().map(|(path, (old, new))| write(path, new, Prior::Link(old.sha256))),
         );
-        let empty: Vec<&RelPath> = self.empty_folders().filter(|path| !moves_into(moves, path)).collect();
-        diff.items.extend(empty.into_iter().map(|path| ChangeItem::Folder {
+        diff.items.extend(self.empty_folders(moves).map(|path| ChangeItem::Folder {
             path: path.clone(),
             mode: None,
             was: None,
         }));
         diff.items.extend(self.creates.iter().map(|(path, new)| write(path, new, Prior::Absent)));
-        diff.items.extend(self.linked.iter().map(|(path, (prior, new))| ChangeItem::Link {
+        diff.items.extend(self.linked.iter().map(|(path, linked)| ChangeItem::Link {
             path: path.clone(),
-            target: new.target.clone(),
-            prior: *prior,
+            target: linked.new.target.clone(),
+            prior: linked.prior,
         }));
         let closed = self.odd_folders().filter(|(_, mode)| mode & OWNER != OWNER);
         let closed = closed.map(|(path, mode)| (path, (mode | OWNER, mode)));
@@ -406,7 +413,7 @@ impl Sorted {
         for (path, (_, new)) in &self.unlinked_by_file {
             add(path, "replace", None, Some(new));
         }
-        for path in self.empty_folders().filter(|path| !moves_into(moves, path)) {
+        for path in self.empty_folders(moves) {
             add(path, "make_folder", None, None);
         }
         for (path, mode) in self.odd_folders() {
@@ -419,20 +426,42 @@ impl Sorted {
             (change.before_mode, change.after_mode) = (Some(*was), Some(*mode));
             diff.changes.push(change);
         }
-        let links = self.unlinked.iter().map(|(path, old)| (path, "delete", Some(old), None));
-        let links = links.chain(self.linked.iter().map(|(path, (_, new))| (path, "link", None, Some(new))));
-        for (path, effect, old, new) in links.collect::<Vec<_>>() {
-            let mut change = bare(path, effect);
-            change.before_sha256 = old.map(|link| link.sha256);
-            change.after_sha256 = new.map(|link| link.sha256);
-            let says = |sign: char, link: &Link| format!("{sign}link to {}\n", link.target);
-            change.text = old.map(|link| says('-', link)).or_else(|| new.map(|link| says('+', link)));
-            let at = if effect == "delete" { 0 } else { diff.changes.len() };
-            diff.changes.insert(at, change);
-        }
+        let lost = self.show_links(&mut diff.changes);
         // A rename takes the name away, so it stands with what is lost.
-        let at = self.deletes.len().saturating_add(self.unlinked.len());
+        let at = self.deletes.len().saturating_add(lost);
         diff.changes.splice(at..at, moves.iter().map(renamed));
+    }
+
+    /// Links that went and came; how many rows of what is lost now stand before all others.
+    fn show_links(&self, changes: &mut Vec<StagedChange>) -> usize {
+        let says = |sign: char, link: &Link| format!("{sign}link to {}\n", link.target);
+        for change in changes.iter_mut() {
+            if let Some((old, _)) = self.unlinked_by_file.get(&change.path) {
+                change.before_sha256 = Some(old.sha256);
+                change.text = change.text.take().map(|text| format!("-link to {}\n{text}", old.target));
+            }
+        }
+        let mut lost: Vec<StagedChange> = Vec::new();
+        for (path, old) in &self.unlinked {
+            let mut change = bare(path, "delete");
+            change.before_sha256 = Some(old.sha256);
+            change.text = Some(says('-', old));
+            lost.push(change);
+        }
+        for (path, Linked { file, link, new, .. }) in &self.linked {
+            let mut change = bare(path, "link");
+            change.after_sha256 = Some(new.sha256);
+            change.text = Some(link.iter().map(|old| says('-', old)).chain([says('+', new)]).collect());
+            change.before_bytes = file.as_ref().map(|old| old.byte_size);
+            change.before_mode = file.as_ref().and_then(|old| old.mode);
+            change.before_sha256 =
+                file.as_ref().map(|old| old.sha256).or_else(|| link.as_ref().map(|old| old.sha256));
+            let list = if change.before_sha256.is_some() { &mut lost } else { &mut *changes };
+            list.push(change);
+        }
+        let many = lost.len();
+        changes.splice(0..0, lost);
+        many
     }
 
     /// Moves what will be written out of the view, by digest.
@@ -450,10 +479,6 @@ impl Sorted {
     }
 }
 
-fn moves_into(moves: &BTreeMap<RelPath, (RelPath, Old)>, folder: &RelPath) -> bool {
-    moves.keys().any(|to| to != folder && to.is_within(folder))
-}
-
 fn renamed((to, (from, old)): (&RelPath, &(RelPath, Old))) -> StagedChange {
     let mut change = bare(to, "rename");
     change.from = Some(from.clone());
@@ -461,20 +486,4 @@ fn renamed((to, (from, old)): (&RelPath, &(RelPath, Old))) -> StagedChange {
     (change.before_bytes, change.after_bytes) = (Some(old.byte_size), Some(old.byte_size));
     (change.before_mode, change.after_mode) = (old.mode, old.mode);
     change
-}
-
-fn bare(path: &RelPath, effect: &str) -> StagedChange {
-    StagedChange {
-        path: path.clone(),
-        from: None,
-        effect: effect.to_owned(),
-        before_sha256: None,
-        before_bytes: None,
-        before_mode: None,
-        after_sha256: None,
-        after_bytes: None,
-        after_mode: None,
-        text: None,
-        no_text: None,
-    }
 }

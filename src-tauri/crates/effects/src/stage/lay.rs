@@ -1,12 +1,15 @@
 //! Making the view: a layer over the folder, else a copy that shares bytes, else a copy.
 
 use super::Once;
-use crate::command::spool::remove_tree;
+use crate::command::removal::remove_tree;
 use crate::command::view::View;
 use crate::reads::walk::walk;
 use crate::workspace::entry::{Kind, Stat};
 use crate::workspace::names;
-use crate::{Error, Hands, STAGE_COPY_BYTES_MAX, STAGE_COPY_ENTRIES_MAX, Sandbox};
+use crate::{
+    Error, Hands, STAGE_COPY_BYTES_MAX, STAGE_COPY_ENTRIES_MAX, STAGE_VIEW_BYTES_MAX, STAGE_VIEW_DEPTH_MAX,
+    STAGE_VIEW_ENTRIES_MAX, STAGE_VIEW_PATH_BYTES_MAX, Sandbox,
+};
 use model::RelPath;
 use model::action::StageMethod;
 use std::collections::BTreeMap;
@@ -77,17 +80,10 @@ pub(crate) fn lay(hands: &Hands, method: StageMethod, folder: &Path, view: &mut 
         return Ok(Laid::Layer { upper, work });
     }
     let tree = make("tree")?;
-    copy_all(hands, method, &tree)?;
+    copy_all(hands, method, &tree, &view.unseen)?;
     like(hands.workspace.root(), &tree);
     let before = prints(&tree)?;
-    if hands.sandbox().can_hide() {
-        view.source = Some(tree.clone());
-    } else {
-        // Without mounts of its own the command sees the copy where it lies.
-        let within = view.cwd.strip_prefix(&view.root).map(Path::to_path_buf).unwrap_or_default();
-        view.cwd = tree.join(within);
-        view.root.clone_from(&tree);
-    }
+    view.source = Some(tree.clone());
     Ok(Laid::Copied { tree, before })
 }
 
@@ -99,7 +95,7 @@ fn like(root: &Path, view: &Path) {
     }
 }
 
-fn copy_all(hands: &Hands, method: StageMethod, tree: &Path) -> Result<(), Once> {
+fn copy_all(hands: &Hands, method: StageMethod, tree: &Path, unseen: &[RelPath]) -> Result<(), Once> {
     let found = walk(&hands.workspace, &RelPath::ROOT, true, STAGE_COPY_ENTRIES_MAX)?;
     let bytes: u64 = found.entries.iter().map(|e| e.stat.byte_size).sum();
     if found.cut || (method == StageMethod::Copy && bytes > STAGE_COPY_BYTES_MAX) {
@@ -111,7 +107,15 @@ fn copy_all(hands: &Hands, method: StageMethod, tree: &Path) -> Result<(), Once>
     for entry in &found.entries {
         let at =
             names::below(tree, entry.path.as_bytes()).map_err(|e| Error::io("naming", &entry.path, e))?;
+        // What it must not see is there, and empty.
+        let cover = unseen.iter().find(|unseen| entry.path.is_within(unseen));
+        if cover.is_some_and(|cover| *cover != entry.path) {
+            continue;
+        }
         match entry.stat.kind {
+            Kind::File if cover.is_some() => {
+                File::create_new(&at).map_err(|e| Error::io("covering", &entry.path, e))?;
+            }
             Kind::Folder => {
                 fs::create_dir(&at).map_err(|e| Error::io("copying the folder", &entry.path, e))?;
             }
@@ -121,7 +125,8 @@ fn copy_all(hands: &Hands, method: StageMethod, tree: &Path) -> Result<(), Once>
             Kind::Special => {}
         }
     }
-    for entry in found.entries.iter().filter(|e| e.stat.kind == Kind::Folder) {
+    let is_seen = |path: &RelPath| !unseen.iter().any(|unseen| path.is_within(unseen));
+    for entry in found.entries.iter().filter(|e| e.stat.kind == Kind::Folder && is_seen(&e.path)) {
         let at =
             names::below(tree, entry.path.as_bytes()).map_err(|e| Error::io("naming", &entry.path, e))?;
         set_mode(&at, &entry.stat);
@@ -216,30 +221,79 @@ pub(crate) fn entries(at: &RelPath, folder: &Path) -> Result<Vec<(RelPath, PathB
     Ok(found)
 }
 
-/// Bytes on disk and entries below a folder of ours, as far as it can be seen.
-pub(crate) fn weight(folder: &Path) -> (u64, u64) {
-    let Ok(entries) = fs::read_dir(folder) else { return (0, 0) };
-    let one = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => {
-            let (bytes, within) = weight(&entry.path());
-            (bytes, within.saturating_add(1))
+/// What a view holds, as far as it can be seen.
+#[derive(Debug, Default)]
+pub(crate) struct Weight {
+    /// On disk.
+    pub(crate) bytes: u64,
+    /// Below its root.
+    pub(crate) entries: u64,
+    /// Whether folders are in each other as no path could name them.
+    pub(crate) too_deep: bool,
+}
+
+impl Weight {
+    /// More than a staged command may leave behind, in words.
+    pub(crate) fn too_much(&self) -> Option<String> {
+        match self {
+            Self { too_deep: true, .. } => Some(format!("{STAGE_VIEW_DEPTH_MAX} folders in each other")),
+            Self { bytes, .. } if *bytes > STAGE_VIEW_BYTES_MAX => {
+                Some(format!("{STAGE_VIEW_BYTES_MAX} bytes"))
+            }
+            Self { entries, .. } if *entries > STAGE_VIEW_ENTRIES_MAX => {
+                Some(format!("{STAGE_VIEW_ENTRIES_MAX} entries"))
+            }
+            _ => None,
         }
-        Ok(metadata) => (on_disk(&metadata), 1),
-        Err(_) => (0, 1),
-    };
-    entries.flatten().map(one).fold((0, 0), |(bytes, many), (more, further)| {
-        (bytes.saturating_add(more), many.saturating_add(further))
-    })
+    }
+}
+
+/// Weighs a folder of ours, until it is too much.
+pub(crate) fn weight(folder: &Path) -> Weight {
+    let mut weight = Weight::default();
+    let mut paths = 0;
+    let mut waiting = vec![(folder.to_path_buf(), 0)];
+    while let Some((at, depth)) = waiting.pop() {
+        let entries = match fs::read_dir(&at) {
+            Ok(entries) => entries,
+            Err(error) => {
+                weight.too_deep |= error.kind() == io::ErrorKind::InvalidFilename;
+                continue;
+            }
+        };
+        weight.too_deep |= depth > STAGE_VIEW_DEPTH_MAX || paths > STAGE_VIEW_PATH_BYTES_MAX;
+        for entry in entries.flatten() {
+            if weight.too_much().is_some() {
+                return weight;
+            }
+            weight.entries = weight.entries.saturating_add(1);
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => {
+                    let path = entry.path();
+                    paths += path.as_os_str().len();
+                    waiting.push((path, depth + 1));
+                }
+                Ok(metadata) => weight.bytes = weight.bytes.saturating_add(on_disk(&metadata)),
+                Err(_) => {}
+            }
+        }
+    }
+    weight
 }
 
 /// Entries at and below a place of ours.
 pub(crate) fn count(place: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(place) else { return 1 };
-    let one = |entry: fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => count(&entry.path()),
-        _ => 1,
-    };
-    entries.flatten().map(one).fold(1, u64::saturating_add)
+    let mut count = 1u64;
+    let mut waiting = vec![place.to_path_buf()];
+    while let Some(at) = waiting.pop() {
+        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
+            count = count.saturating_add(1);
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    count
 }
 
 #[cfg(unix)]

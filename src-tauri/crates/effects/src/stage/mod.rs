@@ -6,7 +6,7 @@
 
 pub(crate) mod commit;
 mod diff;
-mod ignore;
+pub(crate) mod ignore;
 mod index;
 mod lay;
 mod left;
@@ -20,14 +20,14 @@ pub(crate) use text::text;
 use crate::command::run::{Asked, Ran, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
 use crate::command::view::view;
-use crate::{Error, Hands, Output, Progress, STAGE_TRIES_MAX, STAGE_VIEW_BYTES_MAX, STAGE_VIEW_ENTRIES_MAX};
-use model::action::{Action, StageMethod, Staged};
+use crate::{Error, Hands, Output, Progress, STAGE_HOSTS_MAX, STAGE_TRIES_MAX};
+use model::action::{Action, Reach, StageMethod, Staged};
 use model::approval::StagedChange;
 use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::json;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,8 @@ pub struct Staging {
     pub printed: String,
     /// Bytes it printed in all.
     pub printed_bytes: u64,
+    /// What its words lead to, and what it did not see.
+    pub reach: Reach,
 }
 
 /// Why there is no staged run. The folder is untouched in either case.
@@ -81,7 +83,7 @@ impl Hands {
             return Err("it asks for the network, which a staged run does not have".to_owned());
         }
         if !self.sandbox.is_confined() {
-            return Err("no walls stand on this machine that would keep it to a copy".to_owned());
+            return Err("nothing on this machine would keep it to a copy; install bubblewrap".to_owned());
         }
         if !self.workspace.hidden().is_empty() {
             return Err("Hermit's own store lies in this folder; choose a smaller folder".to_owned());
@@ -103,7 +105,18 @@ impl Hands {
     ) -> Result<Staging, Unstaged> {
         self.stageable(action).map_err(Unstaged::Cannot)?;
         let asked = words(action)?;
-        let staged = self.stage_asked(attempt, &asked, cancelled, progress);
+        let hosts = self.spool.host_began(attempt)?;
+        if hosts > STAGE_HOSTS_MAX {
+            self.spool.host_lives(attempt)?;
+            self.spool.unstage(attempt)?;
+            return Err(Unstaged::Failed(format!(
+                "Hermit itself ended each of the {STAGE_HOSTS_MAX} times that this command ran in a copy of the folder; \
+                 nothing was done, and it is not tried again"
+            )));
+        }
+        let reach = self.reach_of(action, true);
+        let staged = self.stage_asked(attempt, &asked, &reach, cancelled, progress);
+        self.spool.host_lives(attempt)?;
         if staged.is_err() {
             // A staged run that came to nothing leaves nothing; what resists is swept by the next one.
             let _ = self.spool.unstage(attempt);
@@ -143,6 +156,7 @@ impl Hands {
         &self,
         attempt: AttemptId,
         asked: &Asked<'_>,
+        reach: &Reach,
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Staging, Unstaged> {
@@ -150,7 +164,7 @@ impl Hands {
         let mut methods = lay::methods(&self.sandbox).iter().copied().peekable();
         let mut tries = 0;
         while let Some(method) = methods.peek().copied() {
-            match self.once(attempt, asked, method, &said, cancelled, progress) {
+            match self.once(attempt, (asked, reach), method, &said, cancelled, progress) {
                 Ok(staging) => return Ok(staging),
                 Err(Once::Over(over)) => return Err(over),
                 Err(Once::NotThisWay(why)) => {
@@ -175,7 +189,7 @@ impl Hands {
     fn once(
         &self,
         attempt: AttemptId,
-        asked: &Asked<'_>,
+        (asked, reach): (&Asked<'_>, &Reach),
         method: StageMethod,
         said: &[String],
         cancelled: &dyn Fn() -> bool,
@@ -186,6 +200,7 @@ impl Hands {
         let begin = touched::moment(&folder)?;
         let clock = Instant::now();
         let mut seen = view(self, asked.cwd, &folder)?;
+        seen.mask(&reach.hidden, &folder)?;
         self.at(Point::StageLay, Edge::Before)?;
         let laid = lay::lay(self, method, &folder, &mut seen)?;
         self.at(Point::StageLay, Edge::After)?;
@@ -212,11 +227,20 @@ impl Hands {
         self.at(Point::StageRun, Edge::After)?;
         self.at(Point::StageDiff, Edge::Before)?;
         let touched::Seen { touched, left_out } = touched::find(self, &laid)?;
+        let hidden = |path: &&RelPath| reach.hidden.iter().any(|hidden| path.is_within(hidden));
+        if let Some(path) = touched.keys().find(hidden) {
+            let say = format!(
+                "nothing was done: it changed `{path}`, which was hidden from it because it looks like a key or a \
+                 password; name it in the command, and a person is asked"
+            );
+            return Err(Once::Over(Unstaged::Failed(say)));
+        }
         touched::undisturbed(self, &touched, begin).map_err(Once::Disturbed)?;
         let found = diff::Diff { left_out, ..diff::diff(self, &touched, &folder.join("bytes"))? };
         laid.clear();
         self.at(Point::StageDiff, Edge::After)?;
-        Ok(self.staging(asked, &ran, method, (started_at, self.clock.now()), notes, found)?)
+        let times = (started_at, self.clock.now());
+        Ok(self.staging((asked, reach), &ran, method, times, notes, found)?)
     }
 
     /// Passes a boundary of the staged run: nothing of it is an effect, and whoever comes after a crash runs it anew.
@@ -230,7 +254,7 @@ impl Hands {
 
     fn staging(
         &self,
-        asked: &Asked<'_>,
+        (asked, reach): (&Asked<'_>, &Reach),
         ran: &Ran,
         method: StageMethod,
         (started_at, finished_at): (UnixMs, UnixMs),
@@ -264,7 +288,7 @@ impl Hands {
             started_at,
             finished_at,
             notes,
-            look_first: None,
+            look_first: look_first(reach),
             left_out: found.left_out,
         };
         let printed = [ran.stdout.kept(), ran.stderr.kept()].concat();
@@ -276,7 +300,17 @@ impl Hands {
             diff,
             printed: String::from_utf8_lossy(tail).into_owned(),
             printed_bytes: ran.stdout.total().saturating_add(ran.stderr.total()),
+            reach: reach.clone(),
         })
+    }
+}
+
+/// Why a person sees first what it printed: it could read what nobody reads unasked.
+fn look_first(reach: &Reach) -> Option<String> {
+    match (reach.secrets.first(), &reach.unsure) {
+        (Some(path), _) => Some(format!("`{path}` looks like a key or a password, and it could read it")),
+        (None, Some(why)) => Some(format!("not everything that it could read is known: {why}")),
+        (None, None) => None,
     }
 }
 
@@ -314,41 +348,37 @@ struct Scale<'a> {
     folder: &'a Path,
     /// When it is weighed next: weighing must not take long beside what is weighed.
     next: Cell<Instant>,
-    over: Cell<Option<&'static str>>,
+    over: RefCell<Option<String>>,
 }
 
 impl<'a> Scale<'a> {
     fn new(folder: &'a Path) -> Self {
-        Self { folder, next: Cell::new(Instant::now() + WEIGH), over: Cell::new(None) }
+        Self { folder, next: Cell::new(Instant::now() + WEIGH), over: RefCell::new(None) }
     }
 
     fn weigh(&self) {
         let began = Instant::now();
-        let (bytes, entries) = lay::weight(self.folder);
-        if bytes > STAGE_VIEW_BYTES_MAX {
-            self.over.set(Some("bytes"));
-        } else if entries > STAGE_VIEW_ENTRIES_MAX {
-            self.over.set(Some("entries"));
-        }
+        self.over.replace(lay::weight(self.folder).too_much());
         let ended = Instant::now();
         self.next.set(ended + WEIGH.max(ended.duration_since(began).saturating_mul(20)));
     }
 
     fn is_over(&self) -> bool {
-        if self.over.get().is_none() && Instant::now() >= self.next.get() {
+        if self.over.borrow().is_none() && Instant::now() >= self.next.get() {
             self.weigh();
         }
-        self.over.get().is_some()
+        self.over.borrow().is_some()
     }
 
     fn check(&self) -> Result<(), Unstaged> {
-        self.weigh();
-        let most = match self.over.get() {
-            None => return Ok(()),
-            Some("bytes") => format!("{STAGE_VIEW_BYTES_MAX} bytes"),
-            Some(_) => format!("{STAGE_VIEW_ENTRIES_MAX} entries"),
-        };
-        let say = format!("it left more than {most} behind and was ended; nothing was done");
-        Err(Unstaged::Failed(say))
+        if self.over.borrow().is_none() {
+            self.weigh();
+        }
+        match self.over.take() {
+            None => Ok(()),
+            Some(most) => Err(Unstaged::Failed(format!(
+                "it left more than {most} behind and was ended; nothing was done"
+            ))),
+        }
     }
 }

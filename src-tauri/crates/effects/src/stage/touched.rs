@@ -40,10 +40,15 @@ pub(crate) struct Seen {
 
 /// Everything that may differ from the folder itself.
 pub(crate) fn find(hands: &Hands, laid: &Laid) -> Result<Seen, Error> {
-    let mut finder =
-        Finder { hands, ignore: Ignore::of(hands), touched: Touched::new(), left_out: BTreeMap::new() };
+    let mut finder = Finder {
+        hands,
+        ignore: Ignore::of(hands),
+        waiting: Vec::new(),
+        touched: Touched::new(),
+        left_out: BTreeMap::new(),
+    };
     match laid {
-        Laid::Layer { upper, .. } => finder.layer(&RelPath::ROOT, upper, false)?,
+        Laid::Layer { upper, .. } => finder.layer(upper)?,
         Laid::Copied { tree, before } => finder.copied(tree, before)?,
     }
     Ok(Seen { touched: finder.touched, left_out: told(finder.left_out) })
@@ -91,6 +96,8 @@ fn special(_: &Path) -> &'static str {
 struct Finder<'a> {
     hands: &'a Hands,
     ignore: Ignore<'a>,
+    /// Folders of a layer that are still to be read; with `true`, of which only tracked files are looked at.
+    waiting: Vec<(RelPath, PathBuf, bool)>,
     touched: Touched,
     left_out: BTreeMap<RelPath, u64>,
 }
@@ -124,7 +131,15 @@ impl Finder<'_> {
     }
 
     /// Reads a layer's upper folder: what is in it was written, a device numbered nothing says that a name is gone.
-    fn layer(&mut self, at: &RelPath, folder: &Path, within: bool) -> Result<(), Error> {
+    fn layer(&mut self, upper: &Path) -> Result<(), Error> {
+        self.waiting.push((RelPath::ROOT, upper.to_path_buf(), false));
+        while let Some((at, folder, within)) = self.waiting.pop() {
+            self.folder_of_layer(&at, &folder, within)?;
+        }
+        Ok(())
+    }
+
+    fn folder_of_layer(&mut self, at: &RelPath, folder: &Path, within: bool) -> Result<(), Error> {
         for (path, place) in lay::entries(at, folder)? {
             let metadata = fs::symlink_metadata(&place).map_err(|e| Error::io("looking at", &path, e))?;
             let whiteout = is_whiteout(&metadata);
@@ -140,7 +155,7 @@ impl Finder<'_> {
                         self.tracked_gone(&path)?;
                     }
                     if !whiteout {
-                        self.layer(&path, &place, true)?;
+                        self.waiting.push((path, place, true));
                     }
                 }
             }
@@ -165,11 +180,13 @@ impl Finder<'_> {
                 if self.hands.workspace.stat(&path)?.mode != stat.mode {
                     self.touched.insert(path.clone(), Now::Folder(stat.mode));
                 }
-                self.layer(&path, &place, false)
+                self.waiting.push((path, place, false));
+                Ok(())
             }
             (Kind::Folder, _) => {
                 self.touched.insert(path.clone(), Now::Folder(stat.mode));
-                self.layer(&path, &place, false)
+                self.waiting.push((path, place, false));
+                Ok(())
             }
             (_, below) => {
                 if below == Some(Kind::Folder) {
@@ -306,15 +323,13 @@ pub(crate) fn moment(folder: &Path) -> Result<i64, Error> {
 /// Nobody else has changed a touched place since `begin`: times of change cannot be set back by a program. A place
 /// that is not there may have been taken away, so the folder that would hold it is looked at.
 pub(crate) fn undisturbed(hands: &Hands, touched: &Touched, begin: i64) -> Result<(), RelPath> {
+    // Where each place is, or the innermost folder above it that is there: folders come before what is in them.
+    let mut known: BTreeMap<&RelPath, (RelPath, Option<Stat>)> = BTreeMap::new();
     for path in touched.keys() {
-        let mut at = path.clone();
-        let stat = loop {
-            match hands.workspace.stat(&at) {
-                Ok(stat) => break Some(stat),
-                Err(_) if at.is_root() => break None,
-                Err(_) => at = at.parent(),
-            }
-        };
+        let parent = path.parent();
+        let above = known.get(&parent).filter(|(at, _)| *at != parent).cloned();
+        let (at, stat) = above.unwrap_or_else(|| innermost(hands, path));
+        known.insert(path, (at.clone(), stat));
         // The root's own times are looked at like any folder's.
         let stat = if at.is_root() { root_stat(hands) } else { stat };
         let is_folder_on_the_way = at == *path && stat.is_some_and(|s| s.kind == Kind::Folder);
@@ -323,6 +338,17 @@ pub(crate) fn undisturbed(hands: &Hands, touched: &Touched, begin: i64) -> Resul
         }
     }
     Ok(())
+}
+
+fn innermost(hands: &Hands, path: &RelPath) -> (RelPath, Option<Stat>) {
+    let mut at = path.clone();
+    loop {
+        match hands.workspace.stat(&at) {
+            Ok(stat) => return (at, Some(stat)),
+            Err(_) if at.is_root() => return (at, None),
+            Err(_) => at = at.parent(),
+        }
+    }
 }
 
 fn root_stat(hands: &Hands) -> Option<Stat> {

@@ -1,5 +1,6 @@
 # Runs inside the walls, at the root of the folder, with plumbing alone: no hook, no pager, no editor, no helper, no
-# filter, no configuration but the repository's own, and no network. The ref moves by compare-and-swap, last.
+# filter, no configuration but the repository's own, and no network. The ref moves by compare-and-swap, last. What git
+# writes it syncs; folders and logs of refs, which it does not, are synced by whoever has started this.
 set -eu
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0 GIT_ASKPASS=false \
   GIT_EDITOR=false GIT_PAGER=cat GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_NO_REPLACE_OBJECTS=1 \
@@ -7,7 +8,8 @@ export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT
 git() {
   command git -c safe.directory='*' -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.pager=cat \
     -c core.editor=false -c core.attributesFile=/dev/null -c core.excludesFile=/dev/null -c credential.helper= \
-    -c protocol.allow=never -c commit.gpgSign=false -c tag.gpgSign=false -c gc.auto=0 -c maintenance.auto=false "$@"
+    -c protocol.allow=never -c commit.gpgSign=false -c tag.gpgSign=false -c gc.auto=0 -c maintenance.auto=false \
+    -c core.fsync=all -c core.fsyncMethod=fsync "$@"
 }
 stop() { echo "hermit: $1" >&2; exit 3; }
 op=$1 ref=$2 prior=$3 stamp=$4

@@ -2,11 +2,13 @@
 //! compare-and-swap from exactly where it was when the person was asked. It is taken back like a file, and only while it
 //! still is where this left it.
 
+mod disk;
 mod refs;
 
 pub use refs::Head;
 
 use crate::change::scope::Scope;
+use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, Ran, spawn};
 use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
 use crate::command::view::view;
@@ -62,6 +64,9 @@ struct Before {
     /// That of its log, which goes with a ref that is deleted.
     #[serde(default)]
     log: Option<Place>,
+    /// Lock files that somebody held.
+    #[serde(default)]
+    locks: Vec<RelPath>,
 }
 
 /// Where that is written down for whoever settles.
@@ -98,7 +103,7 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
     let workspace = &hands.workspace;
     scope.covers(&ResourceId::Ref(workspace.id(), change.moves().to_owned()))?;
     change.files().iter().try_for_each(|file| scope.covers_path(&file.path))?;
-    if !hands.sandbox.is_confined() {
+    if !hands.sandbox.has_walls() {
         let say = "version control is changed behind walls only, and this machine has none for it";
         return Err(Error::Request(say.to_owned()));
     }
@@ -106,7 +111,8 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
         return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
     }
     let mut of_ref = place(hands, refs::file_of(change.moves())?, refs::LOOSE_BYTES_MAX)?;
-    let VcsChange::Delete { at, .. } = change else { return Ok(Before { of_ref, log: None }) };
+    let locks = disk::locked(workspace, change)?;
+    let VcsChange::Delete { at, .. } = change else { return Ok(Before { of_ref, log: None, locks }) };
     if of_ref.bytes.is_none() {
         // It stands in the list of packed refs only: it is taken back as a file of its own.
         let (sha256, byte_size) = keep(hands, &of_ref.path, format!("{at}\n").as_bytes())?;
@@ -114,7 +120,7 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
         of_ref.bytes = Some((sha256, byte_size));
     }
     let log = place(hands, refs::log_of(change.moves())?, refs::LOG_BYTES_MAX)?;
-    Ok(Before { of_ref, log: log.bytes.is_some().then_some(log) })
+    Ok(Before { of_ref, log: log.bytes.is_some().then_some(log), locks })
 }
 
 /// What is at a place, with its bytes kept, at most so many.
@@ -187,7 +193,7 @@ fn run(
         secrets: &[],
     };
     let mut ran = spawn(hands, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
-    let _ = std::fs::remove_dir_all(folder.join("private"));
+    let _ = remove_tree(&folder.join("private"));
     if marked {
         ran.mark =
             spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
@@ -230,6 +236,9 @@ fn told(
     outcome
         .observed
         .extend(said.lines().filter_map(|line| line.strip_prefix("hermit-index ").map(str::to_owned)));
+    if ran.code().is_none() || ran.ended_by.is_some() {
+        unlock(hands, change, new.flatten().as_deref(), before, &mut outcome);
+    }
     if moved {
         finish(hands, change, now.as_deref(), before, &mut outcome);
     }
@@ -237,7 +246,14 @@ fn told(
     outcome
 }
 
-/// The ref has moved: its files before and after, so that it can be taken back like them.
+fn unlock(hands: &Hands, change: &VcsChange, new: Option<&str>, before: &Before, outcome: &mut Outcome) {
+    match disk::unlock(&hands.workspace, change, new, &before.locks) {
+        Ok(mut said) => outcome.observed.append(&mut said),
+        Err(error) => outcome.observed.push(format!("a lock file of git may be left: {error}")),
+    }
+}
+
+/// The ref has moved: it is made durable, and its files before and after are told, so that it can be taken back like them.
 fn finish(hands: &Hands, change: &VcsChange, now: Option<&str>, before: &Before, outcome: &mut Outcome) {
     for place in std::iter::once(&before.of_ref).chain(&before.log) {
         let resource = ResourceId::File(hands.workspace.id(), place.path.clone());
@@ -252,6 +268,10 @@ fn finish(hands: &Hands, change: &VcsChange, now: Option<&str>, before: &Before,
     }
     let (from, to) = (change.prior().unwrap_or("nothing"), now.unwrap_or("nothing"));
     outcome.observed.push(format!("`{}`: {from} before, {to} after", change.moves()));
+    if let Err(error) = disk::sync(&hands.workspace, change) {
+        outcome.result_code = ResultCode::UnknownOutcome;
+        outcome.error = Some(format!("`{}` has moved, and may not last: {error}", change.moves()));
+    }
 }
 
 /// After a crash, or an end that nobody heard: where the ref is tells what became of it.
@@ -290,10 +310,13 @@ fn settled(
     let mut outcome = blank(hands, request, started, error);
     outcome.result_code = code;
     let now = there.ok().flatten();
+    let written = hands.spool.written(request.action_request_id, BEFORE).ok().flatten();
+    let before: Option<Before> = written.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    if let (Some(before), false) = (&before, state == TranscriptState::Running) {
+        unlock(hands, change, new.flatten().as_deref(), before, &mut outcome);
+    }
     if code == ResultCode::Succeeded {
         outcome.observed.push("found out by looking".to_owned());
-        let written = hands.spool.written(request.action_request_id, BEFORE).ok().flatten();
-        let before: Option<Before> = written.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         if let Some(before) = before {
             finish(hands, change, now.as_deref(), &before, &mut outcome);
         }

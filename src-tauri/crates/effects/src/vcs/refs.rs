@@ -35,7 +35,7 @@ pub(super) fn log_of(name: &str) -> Result<RelPath, Error> {
     plain(&format!(".git/logs/{name}"))
 }
 
-fn plain(text: &str) -> Result<RelPath, Error> {
+pub(super) fn plain(text: &str) -> Result<RelPath, Error> {
     RelPath::from_bytes(text.as_bytes()).map_err(|e| Error::Request(e.to_string()))
 }
 

@@ -149,7 +149,7 @@ fn value(
         return Err(Error::OutOfScope(format!("the grant does not name `secret:{handle}`")));
     }
     let server = url.server();
-    if !secrets.hosts(handle).contains(&server) {
+    if !secrets.terms(handle).hosts.contains(&server) {
         return Err(Error::Request(format!(
             "`secret:{handle}` may not go to `{server}`; a person says where it may go with `hermit secret set`"
         )));

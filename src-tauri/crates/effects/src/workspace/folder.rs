@@ -193,10 +193,10 @@ impl Folder {
         exchange(&self.dir, &os_name(one)?, &os_name(other)?)
     }
 
-    /// Every name inside, and whether it is a folder, as the listing itself tells.
-    pub(crate) fn kinds(&self) -> io::Result<Vec<(Vec<u8>, bool)>> {
+    /// Names inside, one more than `most` at most, and whether each is a folder, as the listing itself tells.
+    pub(crate) fn kinds(&self, most: usize) -> io::Result<Vec<(Vec<u8>, bool)>> {
         let mut found = Vec::new();
-        for entry in self.dir.entries()? {
+        for entry in self.dir.entries()?.take(most.saturating_add(1)) {
             let entry = entry?;
             let name = name_bytes(&entry.file_name()).ok_or(io::ErrorKind::InvalidData)?;
             found.push((name, entry.file_type()?.is_dir()));

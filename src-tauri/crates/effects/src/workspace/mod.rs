@@ -3,6 +3,7 @@
 //! Every step down is taken with a folder handle and a name, without following: what the kernel of the machine
 //! opens is what the path says, even while somebody swaps folders for links.
 
+pub(crate) mod descent;
 pub(crate) mod entry;
 pub(crate) mod folder;
 pub(crate) mod names;

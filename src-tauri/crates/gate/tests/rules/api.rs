@@ -75,6 +75,16 @@ fn submit_validates_judges_dispatches_and_audits() {
     assert!(receipt.is_accepted());
     let audited = log.iter().find(|e| Some(e.entry_hash) == receipt.evidence_hash).expect("its entry");
     assert_eq!((audited.state_to, audited.decision), (KernelState::Auditing, GateDecision::Allow));
+    let mut malformed = request("req_2");
+    malformed.intent = "please do it".to_owned();
+    let refused = gate.submit(malformed, &says, &mut hand, &mut log);
+    let denied = gate.submit(request("req_3"), &Says::new(Ruling::deny("no")), &mut hand, &mut log);
+    for (receipt, why) in [(&refused, "intent_not_a_code"), (&denied, "no")] {
+        assert_eq!((receipt.status, receipt.decision), (ReceiptStatus::Rejected, GateDecision::Deny));
+        let audited = log.iter().find(|e| Some(e.entry_hash) == receipt.evidence_hash).expect("its entry");
+        assert_eq!(audited.error.as_deref(), Some(why));
+    }
+    assert_eq!((says.1.get(), hand.calls.len()), (1, 1), "nobody judged the one, and neither was dispatched");
 }
 
 #[conforms::conforms("KS-5.4-1")]

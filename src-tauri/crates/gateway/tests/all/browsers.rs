@@ -6,7 +6,10 @@ use gateway::POLICY;
 use serde_json::json;
 use wire::{Access, COMMANDS};
 
-/// Opens a link as the page does; the session's cookie.
+/// What carries a session.
+pub const SESSION: &str = "x-hermit-session";
+
+/// Opens a link as the page does.
 pub fn session(open: &Open, token: &str) -> Got {
     let body = json!({ "token": token }).to_string();
     let origin = open.origin();
@@ -18,10 +21,10 @@ pub fn session(open: &Open, token: &str) -> Got {
     )
 }
 
-pub fn cookie(got: &Got) -> String {
-    let set = got.header("set-cookie").expect("a cookie");
-    assert!(set.contains("; HttpOnly; SameSite=Strict; Path=/"), "{set}");
-    set.split(';').next().expect("a pair").to_owned()
+/// The session that a link opened. It is told to the page and set nowhere.
+pub fn carried(got: &Got) -> String {
+    assert!(got.header("set-cookie").is_none(), "a cookie would go to every server of this machine");
+    got.json()["session"].as_str().expect("a session").to_owned()
 }
 
 #[test]
@@ -31,18 +34,22 @@ fn a_link_opens_one_session_and_then_nothing() {
     assert_eq!(link.url, format!("{}/#token={}", open.origin(), link.token));
     let got = session(&open, &link.token);
     assert_eq!((got.status, &got.json()["kind"]), (200, &json!("browser")), "{}", got.json());
-    let cookie = cookie(&got);
+    let own = carried(&got);
     let again = session(&open, &link.token);
     assert_eq!((again.status, &again.json()["code"]), (401, &json!("unauthorised")));
-    assert!(again.header("set-cookie").is_none());
-    let who = open.ask("GET", "/api/session", &[("cookie", &cookie)], b"");
+    assert!(again.json()["session"].is_null());
+    let who = open.ask("GET", "/api/session", &[(SESSION, &own)], b"");
     assert_eq!((who.status, &who.json()["kind"]), (200, &json!("browser")));
     let origin = open.origin();
-    let headers = [("cookie", cookie.as_str()), ("origin", origin.as_str())];
+    let headers = [(SESSION, own.as_str()), ("origin", origin.as_str())];
     assert_eq!(open.raw("/api/host.status", &headers, b"{}").0, 200);
+    // Whatever a browser sends by itself opens nothing.
+    for cookie in [format!("hermit={own}"), format!("{SESSION}={own}"), own.clone()] {
+        let headers = [("cookie", cookie.as_str()), ("origin", origin.as_str())];
+        assert_eq!(open.raw("/api/host.status", &headers, b"{}").0, 401, "{cookie}");
+    }
     let ended = open.ask("DELETE", "/api/session", &headers, b"");
     assert_eq!(ended.status, 204);
-    assert!(ended.header("set-cookie").expect("it is taken back").contains("Max-Age=0"));
     assert_eq!(open.raw("/api/host.status", &headers, b"{}").0, 401, "the session has ended");
 }
 
@@ -52,41 +59,41 @@ fn a_link_lapses_and_a_session_without_use_ends() {
     let link = open.server.link();
     open.home.world.clock.advance(10 * 60 * 1000);
     assert_eq!(session(&open, &link.token).status, 401, "ten minutes are over");
-    let cookie = cookie(&session(&open, &open.server.link().token));
+    let own = carried(&session(&open, &open.server.link().token));
     for _ in 0..3 {
         open.home.world.clock.advance(11 * 3600 * 1000);
-        let got = open.ask("GET", "/api/session", &[("cookie", &cookie)], b"");
+        let got = open.ask("GET", "/api/session", &[(SESSION, &own)], b"");
         assert_eq!(got.status, 200, "each use prolongs it");
     }
     open.home.world.clock.advance(12 * 3600 * 1000);
-    assert_eq!(open.ask("GET", "/api/session", &[("cookie", &cookie)], b"").status, 401);
+    assert_eq!(open.ask("GET", "/api/session", &[(SESSION, &own)], b"").status, 401);
 }
 
 #[test]
 fn a_session_is_used_by_no_other_origin_and_breeds_no_links() {
     let open = open(92);
-    let cookie = cookie(&session(&open, &open.server.link().token));
-    let (own, before) = (open.origin(), open.home.must("ledger.stats", json!({})));
+    let own = carried(&session(&open, &open.server.link().token));
+    let (origin, before) = (open.origin(), open.home.must("ledger.stats", json!({})));
     // A form of another page sends no JSON header and no origin of ours; a page on another port is the same site.
     for headers in [
         vec![],
         vec![("origin", "http://127.0.0.1:1")],
         vec![("origin", "null")],
-        vec![("origin", own.as_str()), ("sec-fetch-site", "same-site")],
-        vec![("origin", own.as_str()), ("sec-fetch-site", "cross-site")],
+        vec![("origin", origin.as_str()), ("sec-fetch-site", "same-site")],
+        vec![("origin", origin.as_str()), ("sec-fetch-site", "cross-site")],
     ] {
-        let mut all = vec![("cookie", cookie.as_str())];
+        let mut all = vec![(SESSION, own.as_str())];
         all.extend(&headers);
         let (status, answer) = open.raw("/api/gate.halt", &all, b"{}");
         assert_eq!((status, &answer["code"]), (403, &json!("forbidden")), "{headers:?}");
     }
-    let got = open.ask("GET", "/api/notices", &[("cookie", &cookie), ("sec-fetch-site", "same-site")], b"");
+    let got = open.ask("GET", "/api/notices", &[(SESSION, &own), ("sec-fetch-site", "same-site")], b"");
     assert_eq!(got.status, 403);
     let body = json!({ "token": open.server.link().token }).to_string();
     let foreign = open.ask("POST", "/api/session", &[("sec-fetch-site", "cross-site")], body.as_bytes());
     assert_eq!(foreign.status, 403, "another page opens no session");
     assert_eq!(before, open.home.must("ledger.stats", json!({})));
-    let headers = [("cookie", cookie.as_str()), ("origin", own.as_str())];
+    let headers = [(SESSION, own.as_str()), ("origin", origin.as_str())];
     assert_eq!(open.raw("/api/session/link", &headers, b"{}").0, 403);
     let token = open.bearer();
     let (status, link) = open.raw("/api/session/link", &[("authorization", &token)], b"");
@@ -97,12 +104,12 @@ fn a_session_is_used_by_no_other_origin_and_breeds_no_links() {
 #[test]
 fn a_wrong_token_beside_a_good_session_is_still_wrong() {
     let open = open(93);
-    let cookie = cookie(&session(&open, &open.server.link().token));
+    let own = carried(&session(&open, &open.server.link().token));
     let wrong = format!("Bearer {}", "0".repeat(64));
-    let got = open.ask("GET", "/api/session", &[("cookie", &cookie), ("authorization", &wrong)], b"");
+    let got = open.ask("GET", "/api/session", &[(SESSION, &own), ("authorization", &wrong)], b"");
     assert_eq!(got.status, 401);
-    for cookie in ["hermit-1=abc", "hermit=", "x", ""] {
-        assert_eq!(open.ask("GET", "/api/session", &[("cookie", cookie)], b"").status, 401, "{cookie}");
+    for wrong in ["abc", "x", ""] {
+        assert_eq!(open.ask("GET", "/api/session", &[(SESSION, wrong)], b"").status, 401, "{wrong}");
     }
 }
 
@@ -110,9 +117,9 @@ fn a_wrong_token_beside_a_good_session_is_still_wrong() {
 fn a_session_can_do_what_a_program_can_and_grant_as_little() {
     let open = open(94);
     let (_, approval) = open.home.with_a_question("delete held");
-    let cookie = cookie(&session(&open, &open.server.link().token));
+    let own = carried(&session(&open, &open.server.link().token));
     let origin = open.origin();
-    let headers = [("cookie", cookie.as_str()), ("origin", origin.as_str())];
+    let headers = [(SESSION, own.as_str()), ("origin", origin.as_str())];
     for info in COMMANDS.iter().filter(|info| info.access == Access::owner) {
         assert_eq!(open.raw(&format!("/api/{}", info.name), &headers, b"{}").0, 403, "{}", info.name);
     }

@@ -26,7 +26,8 @@ fn what_is_allowed_from_now_on_is_the_sentence_that_was_read_and_answers_the_nex
     let (task, approval) = open.home.with_a_question("delete held");
     let page = Page::of(&open);
     let found = offers(&page, &approval);
-    let words = "delete `held.txt` in this project, 3 days, 2 times";
+    let words = "delete `held.txt` in this project, 3 days, 2 times, \
+        also after the model has read files or names that may contain instructions";
     assert_eq!((&found[0]["words"], &found[0]["rehearsed"]["answered"]), (&json!(words), &json!(1)));
     let choice = |words: &str, days: u16, uses: u32| json!({ "scope": "project", "number": 0, "days": days, "uses": uses, "words": words });
     let mut yes = page.read(&approval);

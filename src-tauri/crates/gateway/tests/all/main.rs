@@ -8,12 +8,16 @@
     reason = "helpers of tests fail by panicking, as tests do"
 )]
 
+mod bounds;
 mod browsers;
+mod callers;
 mod commands;
+mod files;
 #[allow(dead_code, reason = "the reading half of it is for api's own tests")]
 #[path = "../../../api/tests/all/home.rs"]
 mod home;
 mod human_only;
+mod keys;
 mod lasting;
 mod person;
 
@@ -50,7 +54,8 @@ impl Got {
 
 fn options(token: Token, pages: Option<PathBuf>) -> Options {
     let drawn = AtomicU8::new(100);
-    Options { token, draw: Arc::new(move || [drawn.fetch_add(1, Ordering::SeqCst); 32]), pages }
+    let draw: gateway::Draw = Arc::new(move || [drawn.fetch_add(1, Ordering::SeqCst); 32]);
+    Options { token, draw, pages, keeper: Arc::new(keys::Held::default()) }
 }
 
 fn open(seed: u64) -> Open {

@@ -1,6 +1,6 @@
 //! A yes on a page: the passphrase each time, for the card that was shown, and never from a program.
 
-use crate::browsers::{cookie, session};
+use crate::browsers::{SESSION, carried, session};
 use crate::home::PASSPHRASE;
 use crate::{Open, open};
 use conforms::conforms;
@@ -9,19 +9,28 @@ use serde_json::{Value, json};
 /// A browser with a session.
 pub struct Page<'o> {
     open: &'o Open,
-    cookie: String,
+    pub session: String,
     origin: String,
 }
 
 impl<'o> Page<'o> {
     pub fn of(open: &'o Open) -> Self {
-        let cookie = cookie(&session(open, &open.server.link().token));
-        Self { open, cookie, origin: open.origin() }
+        Self::by(open, &open.server.link().token)
+    }
+
+    /// Whose link a person read at a terminal.
+    pub fn at_terminal(open: &'o Open) -> Self {
+        Self::by(open, &open.server.link_at_terminal().token)
+    }
+
+    fn by(open: &'o Open, link: &str) -> Self {
+        let session = carried(&session(open, link));
+        Self { open, session, origin: open.origin() }
     }
 
     pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let headers = [
-            ("cookie", self.cookie.as_str()),
+            (SESSION, self.session.as_str()),
             ("origin", self.origin.as_str()),
             ("content-type", "application/json"),
         ];
@@ -88,7 +97,7 @@ fn no_token_no_cookie_and_no_other_page_can_allow() {
     let before = open.home.must("ledger.stats", json!({}));
     let (bearer, origin) = (open.bearer(), open.origin());
     let json = ("content-type", "application/json");
-    let (own, cookie) = (("origin", origin.as_str()), ("cookie", page.cookie.as_str()));
+    let (own, cookie) = (("origin", origin.as_str()), (SESSION, page.session.as_str()));
     let token = ("authorization", bearer.as_str());
     for (headers, expected) in [
         // A program, also one that has a browser's cookie, an origin, and the passphrase.

@@ -1,24 +1,24 @@
 //! The card: a packet as lines that any surface can show, what destroys first, nothing cut, nothing hidden.
 
-use super::packet;
+use super::alike;
+use super::reach;
 use super::staged;
 use super::vcs;
 use super::visible::{visible, visible_path};
 use super::web;
-use crate::{policy, risk, witness};
+use crate::{PART, policy, risk, witness};
 use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, LeftAsIs, Prior, ReadItem, Reversibility};
 use model::approval::ApprovalPacket;
 use model::artifact::{EvidenceRef, Selector};
 use model::policy::RiskBand;
 use model::{ReceiptId, ResourceId};
-use serde_json::Value;
 
 /// What a line is, so that a surface can colour it; the text says everything without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineKind {
     /// What is at stake, in words.
     Risk,
-    /// Something is deleted, overwritten or moved away.
+    /// Something is deleted or overwritten.
     Destructive,
     /// Something cannot be taken back.
     Unrecoverable,
@@ -48,8 +48,6 @@ pub struct Card {
     pub risk_band: RiskBand,
     /// Everything a person needs, the gravest first. May be folded by a surface, never cut.
     pub lines: Vec<Line>,
-    /// Every leaf of the packet as `pointer = value`, in canonical order: what is signed, with nothing left out.
-    pub whole: Vec<String>,
 }
 
 /// The card of a packet: a pure function of it, so that what is shown can be shown again.
@@ -64,7 +62,11 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     instead.for_each(|line| add(line.kind, line.text));
     let mut effects = effects(request);
     // A stable sort: what destroys comes first, and otherwise the order of execution stays.
-    effects.sort_by_key(|line| line.kind != LineKind::Destructive);
+    effects.sort_by_key(|line| match line.kind {
+        LineKind::Destructive => 0,
+        _ if line.text.starts_with(EMPTY_FOLDER) => 2,
+        _ => 1,
+    });
     if let Some(why) = &request.not_staged {
         effects.push(not_staged(why));
     }
@@ -72,21 +74,35 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         effects = staged::lines(action, staged, view);
     }
     effects.into_iter().for_each(|line| add(line.kind, line.text));
-    let way_back = match packet::reversibility(request) {
+    alike::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
+    reach::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
+    let way_back = match risk::way_back(request) {
+        _ if risk::sends(action) => LineKind::Unrecoverable,
         Reversibility::Irreversible => LineKind::Unrecoverable,
         Reversibility::NoEffect | Reversibility::Reversible | Reversibility::Partial => LineKind::Fact,
     };
     add(way_back, format!("afterwards: {}", visible(&packet.rollback_availability)));
     add(LineKind::Quoted, format!("goal: {}", visible(&packet.goal)));
-    add(LineKind::Quoted, format!("the proposer says why: {}", visible(&packet.rationale)));
+    // A proposer that gives no reason has none put into its mouth.
+    if !packet.rationale.is_empty() && !packet.goal.starts_with(&packet.rationale) {
+        add(LineKind::Quoted, format!("the model or playbook says why: {}", visible(&packet.rationale)));
+    }
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
-    Card { title: policy::summary(action), risk_band: packet.risk_band, lines, whole: whole(packet) }
+    Card { title: policy::summary(action), risk_band: packet.risk_band, lines }
 }
 
 /// What was asked, and what allows no more of it.
 fn instead(instead: &InsteadOf) -> Vec<Line> {
     let fact = |text: String| Line { kind: LineKind::Fact, text };
     let InsteadOf { action_request_id, request_sha256, asked, mode, rules, draft_sha256, .. } = instead;
+    if mode == PART {
+        return vec![
+            fact(format!("A PART of what was asked: {}", visible(asked))),
+            fact(format!("the rest was denied: {}", visible(&rules.join(", ")))),
+            fact(format!("what was asked is `{action_request_id}`, sha256 {request_sha256}; it is not done")),
+            fact(format!("what was left out is kept, sha256 {draft_sha256}")),
+        ];
+    }
     vec![
         fact(format!("INSTEAD of what was asked: {}", visible(asked))),
         fact(format!("policy allows that only as `{}`: {}", visible(mode), visible(&rules.join(", ")))),
@@ -207,8 +223,14 @@ fn command(argv: &[String], cwd: &model::RelPath, reach: Reach<'_>, timeout_ms: 
     lines
 }
 
+/// How the line of a folder begins that has nothing in it when it goes: quiet, and last.
+pub(super) const EMPTY_FOLDER: &str = "remove the folder, empty by then,";
+
 fn change(item: &ChangeItem) -> Line {
     match item {
+        ChangeItem::Delete { path, prior: Prior::EmptyFolder } => {
+            effect(format!("{EMPTY_FOLDER} {}", visible_path(path)))
+        }
         ChangeItem::Delete { path, prior } => Line {
             kind: LineKind::Destructive,
             text: format!("DELETE {} ({})", visible_path(path), before(prior)),
@@ -246,10 +268,9 @@ fn change(item: &ChangeItem) -> Line {
                 },
             }
         }
-        ChangeItem::Move { from, to, prior } => Line {
-            kind: LineKind::Destructive,
-            text: format!("MOVE {} ({}) to {}", visible_path(from), before(prior), visible_path(to)),
-        },
+        ChangeItem::Move { from, to, prior } => {
+            effect(format!("MOVE {} ({}) to {}", visible_path(from), before(prior), visible_path(to)))
+        }
     }
 }
 
@@ -269,12 +290,16 @@ fn look(item: &ReadItem) -> String {
         }
         ReadItem::List { path, recursive: false } => format!("list {}", visible_path(path)),
         ReadItem::Read { path } => format!("read {}", visible_path(path)),
+        ReadItem::Lines { path, from, to } => {
+            format!("read lines {from} to {to} of {}", visible_path(path))
+        }
         ReadItem::Search { path, pattern, glob } => {
             let glob = glob.as_ref().map(|glob| format!(" in files like \"{}\"", visible(glob)));
             let glob = glob.unwrap_or_default();
             format!("search {} for \"{}\"{glob}", visible_path(path), visible(pattern))
         }
         ReadItem::Hash { path } => format!("hash {}", visible_path(path)),
+        ReadItem::HashFolder { path } => format!("hash the files of {}", visible_path(path)),
     }
 }
 
@@ -292,49 +317,16 @@ fn facts(packet: &ApprovalPacket) -> Vec<String> {
             format!("found there: `{resource}` is {}", visible(&witness::in_words(&print.state)))
         }));
     }
-    facts.extend(packet.evidence_refs.iter().map(|artifact| format!("the proposer had seen `{artifact}`")));
+    facts.extend(packet.evidence_refs.iter().map(|artifact| format!("the model had read `{artifact}`")));
     facts.push(format!("proposed by `{}`", packet.action_request.proposed_by));
     facts.push(format!(
         "task `{}`, step `{}`, attempt `{}`",
         packet.task_id, packet.step_id, packet.attempt_id
     ));
     facts.push(format!(
-        "asked at {} and lapses at {} (ms since 1970)",
+        "asked at {} and expires at {} (ms since 1970)",
         packet.requested_at.0, packet.expires_at.0
     ));
-    facts.push("when it lapses, nothing is decided and nothing runs".to_owned());
+    facts.push("when it expires, nothing is decided and nothing runs".to_owned());
     facts
-}
-
-fn whole(packet: &ApprovalPacket) -> Vec<String> {
-    let mut out = Vec::new();
-    match seal::canon::to_value(packet) {
-        Ok(value) => leaves("", &value, &mut out),
-        // Such a packet has no digest either, so nobody can say yes to it; the card says so.
-        Err(why) => out.push(format!("this packet cannot be signed: {}", visible(&why.to_string()))),
-    }
-    out
-}
-
-fn leaves(pointer: &str, value: &Value, out: &mut Vec<String>) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            let mut names: Vec<&String> = map.keys().collect();
-            names.sort();
-            for name in names {
-                if let Some(inner) = map.get(name) {
-                    leaves(&format!("{pointer}/{}", visible(name)), inner, out);
-                }
-            }
-        }
-        Value::Array(list) if !list.is_empty() => {
-            for (at, inner) in list.iter().enumerate() {
-                leaves(&format!("{pointer}/{at}"), inner, out);
-            }
-        }
-        Value::String(text) => out.push(format!("{pointer} = \"{}\"", visible(text))),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) | Value::Array(_) => {
-            out.push(format!("{pointer} = {value}"));
-        }
-    }
 }

@@ -37,7 +37,8 @@ pub fn answer(
         nonce: packet.nonce,
         surface,
         decided_by,
-        decided_at,
+        // The question was put before it was answered, also where the clock was set back in between.
+        decided_at: decided_at.max(packet.requested_at),
         feedback,
     })
 }
@@ -129,7 +130,7 @@ fn check(
     })?;
     let until = approval.expires_at.min(packet.expires_at);
     demand(now < until, "approval_expired", || {
-        "this approval has lapsed; nothing was decided, and policy is asked again".to_owned()
+        "this approval has expired; nothing was decided, and policy is asked again".to_owned()
     })?;
     let asked = approval.requested_at.max(packet.requested_at);
     demand(asked <= decision.decided_at && decision.decided_at <= now, "decision_time", || {
@@ -150,7 +151,7 @@ fn check_grant(decision: &ApprovalDecision) -> Result<(), Refusal> {
     let once = scope.shape == Shape::Exact && scope.pattern.is_empty() && scope.max_uses == 1;
     demand(once, "scope", || "a yes for this once covers exactly this packet, one time".to_owned())?;
     demand(decision.decided_at < scope.expires_at, "scope", || {
-        "this yes had lapsed when it was given".to_owned()
+        "this approval had expired when it was given".to_owned()
     })
 }
 
@@ -163,6 +164,5 @@ pub(crate) fn belongs(packet: &ApprovalPacket, approval: &Approval) -> bool {
 
 fn read_packet(bytes: &[u8]) -> Result<ApprovalPacket, Refusal> {
     let unreadable = |why: String| Refusal::new("packet_unreadable", why);
-    let value = canon::parse_canonical(bytes).map_err(|e| unreadable(e.to_string()))?;
-    serde_json::from_value(value).map_err(|e| unreadable(e.to_string()))
+    canon::from_canonical(bytes).map_err(|e| unreadable(e.to_string()))
 }

@@ -1,9 +1,12 @@
 //! A person's yes or no: what they are shown, what they sign, what is checked (HK-8.9, HK-16.7, governance.md 2).
 
+mod alike;
 mod card;
 mod decision;
 mod packet;
+mod reach;
 mod staged;
+mod values;
 mod vcs;
 mod visible;
 mod web;
@@ -12,4 +15,5 @@ pub use card::{Card, Line, LineKind, card, effects_in_words};
 pub(crate) use decision::belongs;
 pub use decision::{answer, sign, verify, verify_denial};
 pub use packet::{PacketInput, build_packet, packet_bytes};
+pub use values::{Values, values};
 pub use visible::{visible, visible_path};

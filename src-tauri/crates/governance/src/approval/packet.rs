@@ -58,7 +58,7 @@ pub fn build_packet(input: PacketInput) -> ApprovalPacket {
         rationale: request.reason.clone(),
         evidence_refs: request.evidence_refs.clone(),
         impacted_resources: policy.affected_resources.clone(),
-        rollback_availability: in_words(reversibility(&request)).to_owned(),
+        rollback_availability: in_words(&request).to_owned(),
         state_witness: witness,
         requested_at,
         expires_at,
@@ -77,25 +77,13 @@ pub fn packet_bytes(packet: &ApprovalPacket) -> Result<Vec<u8>, crate::Error> {
     Ok(canon::to_canonical(packet)?)
 }
 
-/// How far the act can be taken back: the worse of what Hermit knows and what the proposer admits.
-pub(crate) fn reversibility(request: &ActionRequest) -> Reversibility {
-    let known = match &request.staged {
-        // What is carried over is files alone, and what was there before each is kept.
-        Some(staged) if staged.items.is_empty() => Reversibility::NoEffect,
-        Some(_) => Reversibility::Reversible,
-        None => risk::reversibility(&request.action),
-    };
-    match (known, request.reversibility_hint) {
-        (Reversibility::Irreversible, _) | (_, Reversibility::Irreversible) => Reversibility::Irreversible,
-        (Reversibility::Partial, _) | (_, Reversibility::Partial) => Reversibility::Partial,
-        (Reversibility::NoEffect | Reversibility::Reversible, _) => known,
-    }
-}
-
-const fn in_words(reversibility: Reversibility) -> &'static str {
-    match reversibility {
+fn in_words(request: &ActionRequest) -> &'static str {
+    match risk::way_back(request) {
         Reversibility::NoEffect => "nothing to undo",
         Reversibility::Reversible => "can be undone: what was there before is kept",
+        Reversibility::Partial if risk::sends(&request.action) => {
+            "can be undone only in part: what it sends cannot be taken back, and what a program changes is not all kept"
+        }
         Reversibility::Partial => "can be undone only in part: what a program changes is not all kept",
         Reversibility::Irreversible => "cannot be undone",
     }

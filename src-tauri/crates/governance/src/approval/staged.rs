@@ -1,6 +1,6 @@
 //! The part of a card that shows what a command has done already, in a copy, and would be carried over.
 
-use super::card::{Line, LineKind, effect};
+use super::card::{EMPTY_FOLDER, Line, LineKind, effect};
 use super::visible::{visible, visible_path};
 use model::action::{Action, LeftOut, StageMethod, Staged};
 use model::approval::{StagedChange, StagedView};
@@ -18,7 +18,7 @@ pub(super) fn lines(action: &Action, staged: &Staged, view: &StagedView) -> Vec<
         });
     }
     lines.push(effect(match view.changes.len() {
-        0 => "it changed nothing; your yes lets the proposer have what it printed".to_owned(),
+        0 => "it changed nothing; if you approve, the model reads what it printed".to_owned(),
         1 => "your yes carries over exactly this one change; nothing runs again".to_owned(),
         many => format!("your yes carries over exactly these {many} changes; nothing runs again"),
     }));
@@ -80,6 +80,16 @@ fn ran(action: &Action, staged: &Staged) -> String {
     )
 }
 
+/// Whether a link comes here, or a file where a link was.
+fn is_link(change: &StagedChange) -> bool {
+    change.effect == "link" || (change.effect == "replace" && change.before_bytes.is_none())
+}
+
+/// What is lost, as large as it is.
+fn lost(change: &StagedChange) -> String {
+    change.before_bytes.map_or_else(|| "a link".to_owned(), |bytes| format!("{bytes} bytes"))
+}
+
 fn change(change: &StagedChange, lines: &mut Vec<Line>) {
     let path = visible_path(&change.path);
     let size = |bytes: Option<u64>| bytes.map_or(String::new(), |n| format!("{n} bytes"));
@@ -91,15 +101,18 @@ fn change(change: &StagedChange, lines: &mut Vec<Line>) {
     };
     let (kind, head) = match change.effect.as_str() {
         "delete" => (LineKind::Destructive, format!("DELETE {path} ({})", size(change.before_bytes))),
-        "delete_folder" => (LineKind::Destructive, format!("DELETE the folder {path}")),
+        "delete_folder" => (LineKind::Effect, format!("{EMPTY_FOLDER} {path}")),
         "make_folder" => {
             let mode = change.after_mode.map(|mode| format!(", mode {mode:o}")).unwrap_or_default();
             (LineKind::Effect, format!("make the folder {path}{mode}"))
         }
-        "link" => (LineKind::Effect, format!("put {path} as a link, instead of anything there")),
+        "link" if change.before_sha256.is_some() => {
+            (LineKind::Destructive, format!("OVERWRITE {path} ({}) with a link", lost(change)))
+        }
+        "link" => (LineKind::Effect, format!("put {path} as a link")),
         "rename" => {
             let from = change.from.as_ref().map_or(String::new(), visible_path);
-            (LineKind::Destructive, format!("RENAME {from} to {path}"))
+            (LineKind::Effect, format!("RENAME {from} to {path}"))
         }
         "mode" => {
             let (before, after) = (mode(change.before_mode), mode(change.after_mode));
@@ -107,11 +120,14 @@ fn change(change: &StagedChange, lines: &mut Vec<Line>) {
         }
         "create" => (LineKind::Effect, format!("create {path} ({}{moded})", size(change.after_bytes))),
         _ => {
-            let (before, after) = (size(change.before_bytes), size(change.after_bytes));
+            let (before, after) = (lost(change), size(change.after_bytes));
             (LineKind::Destructive, format!("OVERWRITE {path} ({before} become {after}{moded})"))
         }
     };
     lines.push(Line { kind, text: head });
+    if let Some(sha256) = change.before_sha256.filter(|_| is_link(change)) {
+        lines.push(Line { kind: LineKind::Destructive, text: format!("    sha256 before {sha256}") });
+    }
     if let Some(sha256) = change.after_sha256.filter(|_| change.effect != "rename") {
         lines.push(effect(format!("    sha256 {sha256}")));
     }

@@ -37,8 +37,8 @@ pub(super) fn lines(request: &ActionRequest) -> Vec<Line> {
     }));
     body(fetch, kind, &mut lines);
     lines.push(effect(format!(
-        "its answer, at most {FETCH_REPLY_BYTES_MAX} bytes of it within {} ms, goes to the proposer as untrusted content; \
-         where it leads elsewhere, nobody follows",
+        "its answer, at most {FETCH_REPLY_BYTES_MAX} bytes of it within {} ms, goes to the model as untrusted content; \
+         redirects are not followed",
         fetch.timeout_ms
     )));
     lines

@@ -218,7 +218,9 @@ fn check_approved(input: &MintInput<'_>, approved: &Approved<'_>) -> Result<(), 
         "policy is no longer what it was when a person agreed; policy is asked again".to_owned()
     })?;
     let until = approval.expires_at.min(packet.expires_at).min(decision.scope.expires_at);
-    demand(input.now < until, "approval_expired", || "the yes has lapsed; policy is asked again".to_owned())?;
+    demand(input.now < until, "approval_expired", || {
+        "the approval has expired; policy is asked again".to_owned()
+    })?;
     demand(decision.decided_at <= input.now, "decision_time", || {
         "the yes was given in the future; check the clock".to_owned()
     })
@@ -263,7 +265,7 @@ fn check_witness(input: &MintInput<'_>) -> Result<UnixMs, Refusal> {
     };
     let sound = (then.action_request_id, then.attempt_id) == (request.action_request_id, request.attempt_id);
     demand(sound && input.now < then.expires_at, "witness_expired", || {
-        "the witness of the packet has lapsed; policy is asked again".to_owned()
+        "the witness of the packet has expired; policy is asked again".to_owned()
     })?;
     demand(observed.observed_at >= approved.decision.decided_at, "witness_expired", || {
         "the witness is older than the yes; observe again".to_owned()

@@ -1,7 +1,7 @@
 //! What the rules may know about a request, computed from its typed body.
 
 use crate::classify::{changed_paths, read_path};
-use crate::paths::{PathKind, path_kind};
+use crate::paths::{PathKind, names_secret, path_kind};
 use cedar_policy::{Context, RestrictedExpression};
 use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, ReadItem};
 use model::policy::RiskBand;
@@ -15,6 +15,8 @@ pub(crate) const FULL: &str = "full";
 pub const READONLY: &str = "readonly";
 /// The lesser form in which it is kept as a text, and nothing of it is done.
 pub const DRAFT: &str = "draft";
+/// The lesser form that a person chose themselves: a part of what was asked.
+pub const PART: &str = "part";
 
 /// Permission bits of which any lets a file be run.
 const EXECUTE_BITS: u32 = 0o111;
@@ -48,6 +50,8 @@ pub(crate) struct Facts {
     pub(crate) overwrites: i64,
     pub(crate) deletes: i64,
     pub(crate) moves: i64,
+    /// Files that are gone or have other bytes afterwards: neither what is moved nor a folder with nothing in it.
+    pub(crate) lost: i64,
     pub(crate) hidden_paths: i64,
     pub(crate) acting_paths: i64,
     pub(crate) secret_paths: i64,
@@ -87,6 +91,7 @@ impl Facts {
             Action::Vcs { change } => {
                 change.files().iter().for_each(|tracked| facts.add_path(&tracked.path));
                 facts.deletes += i64::from(change.loses());
+                facts.lost += i64::from(change.loses());
             }
             Action::Remember { .. } => {}
         }
@@ -97,23 +102,17 @@ impl Facts {
     pub(crate) fn add_staged(&mut self, request: &ActionRequest) {
         let staged = request.staged.iter().flat_map(|staged| &staged.items);
         staged.for_each(|item| self.add_change(item));
+        // What a command can read is looked at as surely as what a look names.
+        let seen = request.reach.as_ref().map_or(0, |reach| reach.secrets.len());
+        self.secret_paths += i64::try_from(seen).unwrap_or(i64::MAX);
         self.without_effect = has_had_no_effect(request);
     }
 
     fn add_read(&mut self, item: &ReadItem) {
         self.add_path(read_path(item));
         // A search that aims at secrets by its glob names them as surely as by a path.
-        let glob = match item {
-            ReadItem::Search { glob: Some(glob), .. } => glob.trim_start_matches(['*', '/']),
-            ReadItem::Search { glob: None, .. }
-            | ReadItem::List { .. }
-            | ReadItem::Read { .. }
-            | ReadItem::Hash { .. } => return,
-        };
-        let aimed = RelPath::from_bytes(glob.as_bytes()).map(|path| path_kind(&path));
-        if matches!(aimed, Ok(PathKind::Secret)) {
-            self.secret_paths += 1;
-        }
+        let by_path = path_kind(read_path(item)) == PathKind::Secret;
+        self.secret_paths += i64::from(!by_path && names_secret(item));
     }
 
     fn add_change(&mut self, item: &ChangeItem) {
@@ -125,8 +124,13 @@ impl Facts {
             | ChangeItem::Link { prior: Prior::Sha256(_) | Prior::EmptyFolder | Prior::Link(_), .. }
             | ChangeItem::Folder { was: Some(_), .. } => {
                 self.overwrites += 1;
+                // A folder only gets other permission bits.
+                self.lost += i64::from(!matches!(item, ChangeItem::Folder { .. }));
             }
-            ChangeItem::Delete { .. } => self.deletes += 1,
+            ChangeItem::Delete { prior, .. } => {
+                self.deletes += 1;
+                self.lost += i64::from(*prior != Prior::EmptyFolder);
+            }
             ChangeItem::Move { .. } => {
                 self.moves += 1;
                 self.deletes += 1;
@@ -156,6 +160,14 @@ impl Facts {
     pub(crate) const fn confined(&self) -> bool {
         match self.sandbox {
             Some(level) => confines(level),
+            None => false,
+        }
+    }
+
+    /// Whether a command would reach nothing but what it is shown.
+    pub(crate) const fn isolated(&self) -> bool {
+        match self.sandbox {
+            Some(level) => isolates(level),
             None => false,
         }
     }
@@ -201,6 +213,18 @@ impl Facts {
     }
 }
 
+/// Whether a command reaches nothing but what it is shown. Landlock alone does not govern permissions, owners and times of
+/// files: what ran behind it may have changed them anywhere.
+const fn isolates(level: SandboxLevel) -> bool {
+    match level {
+        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces => true,
+        SandboxLevel::Landlock
+        | SandboxLevel::Beneath
+        | SandboxLevel::Unconfined
+        | SandboxLevel::NotApplicable => false,
+    }
+}
+
 const fn confines(level: SandboxLevel) -> bool {
     match level {
         SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces | SandboxLevel::Landlock => true,
@@ -217,7 +241,8 @@ fn has_had_no_effect(request: &ActionRequest) -> bool {
         && secrets.is_empty()
         && staged.items.is_empty()
         && staged.look_first.is_none()
-        && confines(staged.sandbox_level)
+        && request.reach.as_ref().is_none_or(|reach| reach.secrets.is_empty() && reach.unsure.is_none())
+        && isolates(staged.sandbox_level)
 }
 
 /// A fact as Cedar takes it.

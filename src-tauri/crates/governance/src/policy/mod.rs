@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use bundle::Layer;
 pub use cedar::CedarAsk;
 pub(crate) use facts::Facts;
-pub use facts::{DRAFT, READONLY};
+pub use facts::{DRAFT, PART, READONLY};
 pub use permissions::{Permissions, RuleScope};
 pub use trial::{RuleEffect, RuleText, Trial, hypothetical};
 pub(crate) use words::count;
@@ -357,8 +357,10 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
             fetch.check().is_ok() && crate::classify::of_fetch(fetch).iter().eq(&request.target_resources)
         }
         (Some(workspace), action) => {
-            let staged = request.staged.as_ref().map_or(&[][..], |staged| &staged.items);
-            resources_of(workspace, action, staged) == request.target_resources
+            // Only words of a command lead anywhere.
+            let reach = request.reach.as_ref();
+            (reach.is_none() || matches!(action, Action::Command { .. }))
+                && resources_of(workspace, action, request.staged.as_ref(), reach) == request.target_resources
         }
         (None, Action::Remember { .. }) => request.target_resources.is_empty(),
         (None, Action::Observe { items }) => items.is_empty() && request.target_resources.is_empty(),

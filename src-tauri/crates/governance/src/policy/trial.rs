@@ -104,6 +104,7 @@ pub fn hypothetical(action: Action) -> ActionRequest {
         evidence_refs: Vec::new(),
         staged: None,
         not_staged: None,
+        reach: None,
         instead_of: None,
     }
 }

@@ -4,9 +4,10 @@ use super::glob::{self, matches};
 use super::shell::{Simple, simple_commands};
 use crate::classify::changed_paths;
 use crate::paths::{PathKind, path_kind};
+use crate::programs::{self, Starts};
 use crate::refusal::demand;
 use crate::{Refusal, classify};
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior};
+use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, Program, Reach};
 use model::limits::{
     CLAIM_BYTES_MAX, OVERRIDE_MS_MAX, OVERRIDE_USES_MAX, STANDING_MS_MAX, STANDING_PARTS_MAX,
     STANDING_USES_MAX,
@@ -14,19 +15,6 @@ use model::limits::{
 use model::policy::RiskBand;
 use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingGrant, StandingRef, StandingScope};
 use model::{Digest, RelPath, ResourceId, UnixMs, WorkspaceId};
-
-/// Programs that run what their arguments say: a prefix of them says nothing.
-const LAUNCHERS: [&str; 41] = [
-    ".", "ash", "awk", "bash", "builtin", "busybox", "chroot", "command", "csh", "dash", "doas", "env",
-    "eval", "exec", "expect", "find", "fish", "flock", "gawk", "gdb", "ionice", "ksh", "ld.so", "mawk",
-    "nice", "nohup", "parallel", "script", "sed", "setsid", "sh", "source", "ssh", "stdbuf", "strace",
-    "sudo", "time", "timeout", "trap", "xargs", "zsh",
-];
-/// Programs that run the code named by their second word.
-const INTERPRETERS: [&str; 14] = [
-    "bun", "deno", "java", "lua", "node", "nodejs", "npx", "perl", "php", "pwsh", "python", "python3",
-    "ruby", "tclsh",
-];
 
 /// A standing grant that was verified, with the uses it has had.
 #[derive(Debug, Clone, Copy)]
@@ -124,19 +112,22 @@ fn sound_override(grant: &StandingGrant) -> Result<(), Refusal> {
 pub(crate) fn open_ended(words: &[String]) -> Result<(), String> {
     let program = words.first().map_or("", String::as_str);
     let name = program.rsplit('/').next().unwrap_or(program);
-    let named = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let among = |list: &[&str]| list.contains(&name) || list.contains(&named);
-    if among(&LAUNCHERS) {
-        return Err(format!("`{name}` runs whatever stands behind it; allow exactly these words, or none"));
+    match programs::starts(program) {
+        None => Ok(()),
+        Some(Starts::Words) => {
+            Err(format!("`{name}` runs whatever stands behind it; allow exactly these words, or none"))
+        }
+        Some(Starts::Script) => {
+            let script = words.get(1).is_some_and(|word| !word.starts_with('-'));
+            let module = words.get(1).is_some_and(|word| word == "-m") && words.len() > 2;
+            match script || module {
+                true => Ok(()),
+                false => Err(format!(
+                    "`{name}` runs whatever stands behind it; name the script, or exactly all words"
+                )),
+            }
+        }
     }
-    let script = words.get(1).is_some_and(|word| !word.starts_with('-'));
-    let module = words.get(1).is_some_and(|word| word == "-m") && words.len() > 2;
-    if among(&INTERPRETERS) && !script && !module {
-        return Err(format!(
-            "`{name}` runs whatever stands behind it; name the script, or exactly all words"
-        ));
-    }
-    Ok(())
 }
 
 /// Whether a standing grant covers a request, by its words, places and scope alone.
@@ -160,9 +151,8 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
             false => Err("it is for another act".to_owned()),
         };
     }
-    // An act whose undoing its own proposer calls impossible is asked about.
-    if request.reversibility_hint == model::action::Reversibility::Irreversible {
-        return Err("the proposer says that it cannot be undone".to_owned());
+    if crate::risk::way_back(request) == model::action::Reversibility::Irreversible {
+        return Err("it cannot be undone".to_owned());
     }
     match (&grant.cover, &request.action) {
         (Cover::Command { .. }, Action::Command { .. }) => command(&grant.cover, request),
@@ -184,7 +174,7 @@ fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
 
 fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
     let (
-        Cover::Command { words, whole, cwd, network, changes },
+        Cover::Command { words, whole, cwd, network, changes, programs },
         Action::Command { argv, cwd: at, network: wants, secrets, .. },
     ) = (cover, &request.action)
     else {
@@ -200,9 +190,22 @@ fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
         return Err("a command that uses secrets is allowed each time anew".to_owned());
     }
     // Exactly these words are exactly these words, whatever a shell makes of them.
-    if !(*whole && argv == words) {
+    let exactly = *whole && argv == words;
+    if !exactly {
         for simple in simple_commands(argv)? {
             simple_covered(&simple, words, *whole)?;
+        }
+    }
+    if let Some(reach) = &request.reach {
+        for program in programs_of(argv) {
+            same_program(&program, reach, programs)?;
+        }
+        match reach.secrets.first() {
+            // Whoever allowed exactly these words has read the name in them.
+            Some(path) if !exactly => {
+                return Err(format!("`{path}`, which it can read, looks like a key or a password"));
+            }
+            _ => {}
         }
     }
     match &request.staged {
@@ -214,6 +217,36 @@ fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
         }
         None if changes.iter().any(|glob| glob == "**") => Ok(()),
         None => Err("what it would change is not known beforehand".to_owned()),
+    }
+}
+
+/// Programs that the words of a command start, as far as they can be read: its own, and those that a shell is told of.
+pub(crate) fn programs_of(argv: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = argv.first().cloned().into_iter().collect();
+    let simple = simple_commands(argv).unwrap_or_default();
+    all.extend(simple.into_iter().filter_map(|one| one.words.into_iter().next().flatten()));
+    all.dedup();
+    all
+}
+
+/// A program is the one that was meant: found outside of the project, and where the grant names it, the same file with
+/// the same bytes. A shell is one of the system's own. A bare word that leads nowhere is the shell's own, or fails.
+fn same_program(word: &str, reach: &Reach, meant: &[Program]) -> Result<(), String> {
+    let named = |program: &&Program| program.name == word;
+    let (found, meant) = (reach.programs.iter().find(named), meant.iter().find(named));
+    let shells = ["/usr/bin/", "/bin/"];
+    match (found, meant) {
+        (Some(found), _)
+            if programs::is_read_shell(word) && !shells.iter().any(|at| found.path.starts_with(at)) =>
+        {
+            Err(format!("`{word}` is `{}` here, and no shell of the system", found.path))
+        }
+        (Some(found), Some(meant)) if found != meant => {
+            Err(format!("`{word}` is another program than the one that was allowed"))
+        }
+        (None, Some(_)) => Err(format!("`{word}` is not the program that was allowed")),
+        (None, None) if word.contains('/') => Err(format!("`{word}` is no program outside of the project")),
+        _ => Ok(()),
     }
 }
 
@@ -268,8 +301,13 @@ fn delicate(items: &[ChangeItem], globs: &[String]) -> Result<(), String> {
         if let Some(path) = changed_paths(item).find(grave) {
             return Err(format!("`{path}` is delicate, and it does not name it outright"));
         }
-        if matches!(item, ChangeItem::Write { mode: Some(mode), .. } if mode & 0o6000 != 0) {
-            return Err("a file would run as somebody else".to_owned());
+        if let ChangeItem::Write { path, mode: Some(mode), .. } = item {
+            if mode & 0o6000 != 0 {
+                return Err("a file would run as somebody else".to_owned());
+            }
+            if mode & 0o111 != 0 {
+                return Err(format!("`{path}` could be run; that is asked about each time"));
+            }
         }
     }
     Ok(())
@@ -319,7 +357,7 @@ pub(crate) fn holds(
     })?;
     demand(*uses < grant.max_uses, "standing_spent", || "the standing grant is used up".to_owned())?;
     demand(overrides || grant.after_untrusted || !untrusted, "standing_untrusted", || {
-        "the proposer has read what nobody vouches for".to_owned()
+        "the model has read files or names that may contain instructions".to_owned()
     })?;
     sound(grant)
 }

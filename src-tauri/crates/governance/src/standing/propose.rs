@@ -1,8 +1,8 @@
 //! The narrowest standing grants that would have answered a question, the narrowest first.
 
-use super::covers::{covers, sound};
+use super::covers::{covers, programs_of, sound};
 use crate::classify::changed_paths;
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{Action, ActionRequest, ChangeItem, Prior, Program};
 use model::standing::{Cover, PathAct, StandingGrant};
 use model::{RelPath, ResourceId};
 use std::collections::BTreeSet;
@@ -35,12 +35,16 @@ fn command(request: &ActionRequest, argv: &[String], cwd: &RelPath, network: boo
         },
         None => vec!["**".to_owned()],
     };
+    let started = programs_of(argv);
+    let found = request.reach.iter().flat_map(|reach| &reach.programs);
+    let programs: Vec<Program> = found.filter(|program| started.contains(&program.name)).cloned().collect();
     let cover = |words: &[String], whole: bool| Cover::Command {
         words: words.to_vec(),
         whole,
         cwd: cwd.clone(),
         network,
         changes: changes.clone(),
+        programs: programs.clone(),
     };
     let mut found = vec![cover(argv, true)];
     // The program and its verb: `cargo test`, not `cargo`.

@@ -3,8 +3,7 @@
 //! A reader of a part of the POSIX grammar, on purpose: what it does not know for sure (substitutions, redirections,
 //! assignments, compound commands, here-documents, functions) it refuses, and nothing covers what it refuses.
 
-/// Shells whose `-c` is read. Others have other grammars.
-const SHELLS: [&str; 3] = ["sh", "bash", "dash"];
+use crate::programs;
 
 /// Words that begin something else than a simple command.
 const RESERVED: [&str; 20] = [
@@ -29,15 +28,14 @@ pub struct Simple {
 pub fn simple_commands(argv: &[String]) -> Result<Vec<Simple>, String> {
     let plain = || vec![Simple { words: argv.iter().cloned().map(Some).collect() }];
     let Some(program) = argv.first() else { return Err("it names no program".to_owned()) };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    if !SHELLS.contains(&name) {
+    if !programs::is_read_shell(program) {
         return Ok(plain());
     }
     match argv {
         [_, flag, script] if flag == "-c" || flag == "-ec" => read(script),
         // A script by its file name is a program like another: what it does is not in the words.
         [_, file] if !file.starts_with('-') => Ok(plain()),
-        _ => Err(format!("what `{name}` would do with these words cannot be read for sure")),
+        _ => Err(format!("what `{program}` would do with these words cannot be read for sure")),
     }
 }
 

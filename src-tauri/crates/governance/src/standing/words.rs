@@ -29,13 +29,17 @@ pub fn in_words(grant: &StandingGrant) -> String {
             visible(reason)
         );
     }
-    let taint = if grant.after_untrusted { ", also after it read what nobody vouches for" } else { "" };
+    let taint = if grant.after_untrusted {
+        ", also after the model has read files or names that may contain instructions"
+    } else {
+        ""
+    };
     format!("{} {place}, {time}, {uses}{taint}", cover(&grant.cover))
 }
 
 fn cover(cover: &Cover) -> String {
     match cover {
-        Cover::Command { words, whole, cwd, network, changes } => {
+        Cover::Command { words, whole, cwd, network, changes, programs } => {
             let said: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             let more = if *whole { "" } else { " and whatever follows" };
             let folder = if cwd.is_root() { String::new() } else { format!(" in {}", visible_path(cwd)) };
@@ -45,7 +49,10 @@ fn cover(cover: &Cover) -> String {
                 [all] if all == "**" => "changing ANYTHING here".to_owned(),
                 some => format!("changing only {}", list(some)),
             };
-            format!("run `{}`{more}{folder}, {network}, {changes},", said.join(" "))
+            let meant: Vec<String> = programs.iter().map(|one| visible(&one.path)).collect();
+            let meant =
+                if meant.is_empty() { String::new() } else { format!(" (that is {})", meant.join(", ")) };
+            format!("run `{}`{more}{meant}{folder}, {network}, {changes},", said.join(" "))
         }
         Cover::Paths { glob, acts } => {
             let acts: Vec<&str> = acts.iter().copied().map(PathAct::as_str).collect();

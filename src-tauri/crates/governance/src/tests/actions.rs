@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::{PathKind, classify, gravity, path_kind, resources};
-use model::action::{Action, ActionClass, ChangeItem, Prior};
+use model::action::{Action, ActionClass, ChangeItem, Prior, ReadItem};
 use model::{RelPath, ResourceId};
 use proptest::prelude::*;
 
@@ -134,12 +134,97 @@ fn delicate_paths_are_known_by_name() {
         (".config/fish/config.fish", ActsLater),
         (".config/autostart/x.desktop", ActsLater),
         (".editorconfig", Hidden),
+        ("Makefile", ActsLater),
+        ("sub/package.json", ActsLater),
+        ("tests/conftest.py", ActsLater),
+        ("setup.py", ActsLater),
+        ("build.rs", ActsLater),
+        ("app/build.gradle.kts", ActsLater),
+        (".gitlab-ci.yml", ActsLater),
+        (".envrc", ActsLater),
+        (".vscode/tasks.json", ActsLater),
+        (".npmrc", Secret),
+        ("pyproject.toml", ActsLater),
+        (".cargo/config.toml", ActsLater),
+        ("Cargo.toml", ActsLater),
+        ("vite.config.ts", ActsLater),
+        ("makefile.md", Plain),
+        ("secrets.rs", Plain),
+        ("secrets.yaml", Secret),
+        ("venv/certifi/cacert.pem", Plain),
     ];
     for (text, wanted) in cases {
         assert_eq!(path_kind(&path(text)), wanted, "`{text}`");
     }
     let raw = RelPath::from_bytes(b".ssh/\xff\xfe").expect("a path");
     assert_eq!(path_kind(&raw), Secret, "a name that is not UTF-8 is no exception");
+}
+
+#[test]
+fn a_folder_is_secret_when_all_in_it_is_and_a_look_names_a_secret_by_path_or_glob() {
+    use crate::{is_secret, names_secret};
+    for (text, is_folder, wanted) in [
+        (".ssh", true, true),
+        ("home/.aws", true, true),
+        (".ssh", false, true),
+        (".env", false, true),
+        (".env", true, false),
+        ("secrets", true, false),
+        ("", true, false),
+    ] {
+        assert_eq!(is_secret(&path(text), is_folder), wanted, "`{text}`");
+    }
+    let search = |at: &str, glob: Option<&str>| ReadItem::Search {
+        path: path(at),
+        pattern: ".".to_owned(),
+        glob: glob.map(str::to_owned),
+    };
+    for (item, wanted) in [
+        (search("", None), false),
+        (search("", Some("[.]env")), false),
+        (search("", Some("*.txt")), false),
+        (search("", Some(".env")), true),
+        (search("", Some("**/*.pem")), true),
+        (search(".ssh", None), true),
+        (search(".env", None), true),
+        (ReadItem::Hash { path: path("server.key") }, true),
+        (ReadItem::Hash { path: path("") }, false),
+    ] {
+        assert_eq!(names_secret(&item), wanted, "{item:?}");
+    }
+}
+
+#[test]
+fn git_is_a_look_also_inside_a_shell_but_not_with_other_settings_or_programs() {
+    let mutates = |argv: &[&str]| classify(&command(argv, false)).contains(&ActionClass::VcsMutation);
+    for look in [
+        &["git", "status"][..],
+        &["git", "--no-pager", "log", "-p"],
+        &["sh", "-c", "git status"],
+        &["bash", "-c", "git log --oneline | head -3 && ls"],
+        &["sh", "-c", "echo 'the git push of today'"],
+    ] {
+        assert!(!mutates(look), "{look:?}");
+    }
+    for act in [
+        &["git", "push"][..],
+        &["git", "-c", "core.fsmonitor=./x", "status"],
+        &["git", "-ccore.pager=./x", "log"],
+        &["git", "log", "--output=.git/config"],
+        &["git", "diff", "--ext-diff"],
+        &["git", "show", "--textconv"],
+        &["git", "grep", "-O", "x"],
+        &["git", "--exec-path=/tmp", "status"],
+        &["sh", "-c", "git status; git push"],
+        &["sh", "-c", "git -c alias.status='!x' status"],
+        &["sh", "-c", "git `echo push`"],
+        &["./sh", "-c", "git status"],
+        &["stdbuf", "git", "push"],
+        &["flock", "x", "git", "push"],
+        &["env", "git", "status"],
+    ] {
+        assert!(mutates(act), "{act:?}");
+    }
 }
 
 /// Any change set, with names that are not UTF-8, delicate or plain.

@@ -3,9 +3,9 @@
 use super::actions::any_items;
 use super::changed::every_change;
 use super::world::*;
-use crate::approval::{Card, LineKind, card, visible, visible_path};
+use crate::approval::{self, Line, LineKind, packet_bytes, values, visible, visible_path};
 use model::RelPath;
-use model::action::{Action, ReadItem};
+use model::action::{Action, ChangeItem, Prior, Program, Reach, ReadItem};
 use model::approval::{ApprovalPacket, StagedChange, StagedView};
 use model::artifact::ArtifactRef;
 use model::policy::{Profile, RiskBand};
@@ -18,6 +18,20 @@ static HIDDEN: LazyLock<Regex> = LazyLock::new(|| {
     let classes = r"\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\p{White_Space}";
     Regex::new(&format!(r"[{classes}\p{{Noncharacter_Code_Point}}--\x20]")).expect("a pattern")
 });
+
+/// A card with every value that its signature covers.
+struct Card {
+    title: String,
+    risk_band: RiskBand,
+    lines: Vec<Line>,
+    whole: Vec<String>,
+}
+
+fn card(packet: &ApprovalPacket) -> Card {
+    let approval::Card { title, risk_band, lines } = approval::card(packet);
+    let bytes = packet_bytes(packet).expect("a packet");
+    Card { title, risk_band, lines, whole: values(&bytes, "", 0, usize::MAX).expect("values").lines }
+}
 
 fn lines(card: &Card) -> Vec<&str> {
     let said = card.lines.iter().map(|line| line.text.as_str());
@@ -109,8 +123,50 @@ fn the_card_of_a_staged_command_shows_what_it_did_deletions_first_and_what_it_pr
     );
     packet.action_request.staged = None;
     packet.action_request.not_staged = Some("it asks for the network".to_owned());
-    let all = lines(&super::super::approval::card(&packet)).join("\n");
+    let all = lines(&self::card(&packet)).join("\n");
     assert!(all.contains("NOT TRIED BEFOREHAND, because it asks for the network"), "{all}");
+}
+
+#[test]
+fn a_link_in_place_of_something_is_a_loss_and_names_what_is_lost() {
+    let mut packet = Case::of(staged_request(), Profile::LocalEditAllowed).packet;
+    let change = |name: &str, effect: &str, before: Option<&str>, bytes: Option<u64>| StagedChange {
+        path: path(name),
+        from: None,
+        effect: effect.to_owned(),
+        before_sha256: before.map(sha),
+        before_bytes: bytes,
+        before_mode: None,
+        after_sha256: Some(sha("new")),
+        after_bytes: None,
+        after_mode: None,
+        text: None,
+        no_text: None,
+    };
+    let at = |n| ArtifactRef { artifact_id: id!(ArtifactId, n), sha256: sha("kept") };
+    packet.staged = Some(StagedView {
+        diff: at(71),
+        transcript: at(72),
+        changes: vec![
+            change("file", "link", Some("bytes"), Some(5)),
+            change("link", "link", Some("target"), None),
+            change("was-link", "replace", Some("target"), None),
+            change("fresh", "link", None, None),
+        ],
+        printed: String::new(),
+        printed_bytes: 0,
+    });
+    let card = card(&packet);
+    let kind = |words: &str| {
+        let line = card.lines.iter().find(|line| line.text.contains(words));
+        line.unwrap_or_else(|| panic!("`{words}` is not on the card: {:?}", lines(&card))).kind
+    };
+    assert_eq!(kind("OVERWRITE \"file\" (5 bytes) with a link"), LineKind::Destructive);
+    assert_eq!(kind("OVERWRITE \"link\" (a link) with a link"), LineKind::Destructive);
+    assert_eq!(kind("OVERWRITE \"was-link\" (a link become"), LineKind::Destructive);
+    assert_eq!(kind("put \"fresh\" as a link"), LineKind::Effect);
+    assert_eq!(kind(&format!("sha256 before {}", sha("bytes"))), LineKind::Destructive);
+    assert_eq!(lines(&card).iter().filter(|line| line.contains("sha256 before")).count(), 3);
 }
 
 #[test]
@@ -124,12 +180,58 @@ fn what_destroys_comes_first_and_in_words() {
         .map(|line| (line.kind, line.text.split(' ').next().expect("a word")))
         .collect();
     use LineKind::{Destructive, Effect};
-    let wanted =
-        [(Destructive, "DELETE"), (Destructive, "OVERWRITE"), (Destructive, "MOVE"), (Effect, "create")];
+    let wanted = [(Destructive, "DELETE"), (Destructive, "OVERWRITE"), (Effect, "create"), (Effect, "MOVE")];
     assert_eq!(effects, wanted);
     assert_eq!(card.lines[0].kind, LineKind::Risk);
     assert!(card.lines[0].text.starts_with("moderate risk: "), "{}", card.lines[0].text);
     assert_eq!(card.title, "delete 1 file, overwrite 1 file, move 1 file, create 1 file");
+}
+
+#[test]
+fn a_folder_with_nothing_in_it_goes_quietly_and_last() {
+    let empty = ChangeItem::Delete { path: path("empty"), prior: Prior::EmptyFolder };
+    let card = card(&packet(change(&[empty, rename("from", "to")])));
+    let effects: Vec<(LineKind, &str)> = card
+        .lines
+        .iter()
+        .filter(|line| matches!(line.kind, LineKind::Destructive | LineKind::Effect))
+        .map(|line| (line.kind, line.text.split(' ').next().expect("a word")))
+        .collect();
+    assert_eq!(effects, [(LineKind::Effect, "MOVE"), (LineKind::Effect, "remove")]);
+    assert_eq!(card.risk_band, RiskBand::Low, "{}", card.lines[0].text);
+    assert!(card.lines[0].text.contains("nothing is lost"), "{}", card.lines[0].text);
+}
+
+#[test]
+fn a_card_tells_what_a_command_does_not_see_and_what_it_can_read() {
+    let mut packet = packet(command(&["sh", "-c", "cat .env"], true));
+    packet.action_request.reach = Some(Reach {
+        hidden: vec![path("server.key")],
+        secrets: vec![path(".env")],
+        programs: vec![Program {
+            name: "sh".to_owned(),
+            path: "/usr/bin/dash".to_owned(),
+            sha256: sha("dash"),
+        }],
+        ..Reach::default()
+    });
+    let all = lines(&card(&packet)).join("\n");
+    for told in [
+        "it can READ \".env\"",
+        "hidden from it, because",
+        "\"server.key\"",
+        "\"sh\" is /usr/bin/dash, sha256",
+    ] {
+        assert!(all.contains(told), "`{told}` is not on the card: {all}");
+    }
+}
+
+#[test]
+fn a_reason_that_the_proposer_did_not_give_is_not_put_into_its_mouth() {
+    let mut packet = packet(change(&[create("new")]));
+    assert!(lines(&card(&packet)).join("\n").contains("says why"));
+    packet.rationale = packet.goal.clone();
+    assert!(!lines(&card(&packet)).join("\n").contains("says why"));
 }
 
 #[test]
@@ -145,7 +247,8 @@ fn what_cannot_be_undone_is_marked_as_such() {
     let wanted = [
         "WITH the network: what it sends cannot be taken back",
         "it may reach ANY public host",
-        "afterwards: cannot be undone",
+        "afterwards: can be undone only in part: what it sends cannot be taken back, and what a program changes is not \
+         all kept",
     ];
     assert_eq!(marked, wanted);
     for word in ["curl", "-T", "data", "https://example.org"] {
@@ -163,7 +266,7 @@ fn nothing_of_a_large_change_set_is_cut() {
         assert!(card.lines.iter().any(|line| line.text.starts_with(&name)), "{name}");
     }
     let long = "x".repeat(100_000);
-    let card = crate::approval::card(&packet(command(&["echo", &long], false)));
+    let card = self::card(&packet(command(&["echo", &long], false)));
     assert!(card.lines.iter().any(|line| line.text.contains(&long)));
 }
 
@@ -197,6 +300,22 @@ fn every_field_of_a_packet_shows_on_its_card() {
             assert_ne!(card(&changed).lines, before.lines, "{pointer} of the action, for a person");
         }
     }
+}
+
+#[test]
+fn a_card_says_which_names_may_look_like_others() {
+    let packet = |name: &str| {
+        let mut packet = Case::new(change(&[create("a")])).packet;
+        packet.action_request = request(change(&[create(name)]));
+        packet
+    };
+    let looks = |name: &str| -> Vec<LineKind> {
+        let lines = card(&packet(name)).lines;
+        lines.iter().filter(|line| line.text.contains("LOOK at the name")).map(|line| line.kind).collect()
+    };
+    assert_eq!(looks("p\u{430}ypal.txt"), [LineKind::Unrecoverable], "a Cyrillic letter among Latin ones");
+    assert_eq!(looks("e\u{301}te\u{301}.txt"), [LineKind::Fact], "accents of their own");
+    assert_eq!(looks("\u{e9}t\u{e9}.txt"), []);
 }
 
 /// Reads [`visible`] back.

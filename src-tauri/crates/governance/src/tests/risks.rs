@@ -4,12 +4,16 @@ use super::actions::any_items;
 use super::world::*;
 use crate::risk::{WIDE_LOSSES, WIDE_TARGETS};
 use model::action::{Action, ChangeItem, Reversibility};
-use model::policy::{Profile, RiskBand};
+use model::policy::{Profile, RiskBand, Verdict};
 use model::receipt::SandboxLevel;
 use proptest::prelude::*;
 
 fn band(action: Action) -> RiskBand {
     evaluate(action, Profile::ExternalPublishGated).risk_band
+}
+
+fn no_folder(name: &str) -> ChangeItem {
+    ChangeItem::Delete { path: path(name), prior: model::action::Prior::EmptyFolder }
 }
 
 fn many(number: i64, item: fn(&str) -> ChangeItem) -> Action {
@@ -38,12 +42,17 @@ fn every_side_of_a_request_can_raise_its_band() {
         ("an overwrite", change(&[overwrite("a.txt")]), Moderate),
         ("a deletion", change(&[delete("a.txt")]), Moderate),
         ("the deletion of a key", change(&[delete("server.pem")]), High),
-        ("a move", change(&[rename("a", "b")]), Moderate),
+        ("a move", change(&[rename("a", "b")]), Low),
+        ("many moves", many(WIDE_LOSSES, |name| rename(name, &format!("to/{name}"))), Low),
+        ("very many moves", many(WIDE_TARGETS, |name| rename(name, &format!("to/{name}"))), Moderate),
+        ("a folder with nothing in it", change(&[no_folder("empty")]), Low),
+        ("a new Makefile", change(&[create("Makefile")]), High),
+        ("a new test set-up", change(&[create("tests/conftest.py")]), High),
         ("some deletions", many(WIDE_LOSSES - 1, delete), Moderate),
-        ("many deletions", many(WIDE_LOSSES, delete), High),
-        ("many overwrites", many(WIDE_LOSSES, overwrite), High),
+        ("many deletions", many(WIDE_LOSSES, delete), Moderate),
+        ("many overwrites", many(WIDE_LOSSES, overwrite), Moderate),
         ("some new files", many(WIDE_TARGETS - 1, create), Low),
-        ("very many new files", many(WIDE_TARGETS, create), High),
+        ("very many new files", many(WIDE_TARGETS, create), Moderate),
         ("a command", command(&["make"], false), High),
         ("a command with the network", command(&["make"], true), Critical),
         ("a memory", remember("x"), Moderate),
@@ -63,6 +72,17 @@ fn a_command_without_walls_is_critical() {
 }
 
 #[test]
+fn a_command_behind_landlock_alone_is_asked_about_as_critical() {
+    let request = request(command(&["make"], false));
+    let mut question = question(&request, Profile::LocalEditAllowed);
+    question.sandbox = SandboxLevel::Landlock;
+    let got = ENGINE.evaluate(&question);
+    assert_eq!(got.risk_band, RiskBand::Critical, "so that no standing grant answers for it");
+    assert_eq!(got.verdict, Verdict::RequireApproval);
+    assert!(got.risk_summary.contains("bubblewrap"), "{}", got.risk_summary);
+}
+
+#[test]
 fn untrusted_content_in_context_raises_what_changes_something_and_nothing_else() {
     for action in every_kind() {
         let request = request(action);
@@ -71,7 +91,7 @@ fn untrusted_content_in_context_raises_what_changes_something_and_nothing_else()
         question.untrusted_in_context = true;
         let after = ENGINE.evaluate(&question);
         assert!(after.risk_band >= before);
-        let raised = before < RiskBand::High && request.action_class.is_important();
+        let raised = before < RiskBand::Moderate && request.action_class.is_important();
         assert_eq!(after.risk_band > before, raised, "{}: {}", after.action_summary, after.risk_summary);
     }
 }

@@ -4,7 +4,7 @@ use super::world::*;
 use crate::grant::{MintInput, mint};
 use crate::standing::{InForce, covers, in_words, propose, sign, sound, verify};
 use crate::{PolicyEngine, Question, resources_of};
-use model::action::{Action, ActionRequest, ChangeItem, Reversibility};
+use model::action::{Action, ActionRequest, ChangeItem, Prior, Program, Reach, Reversibility};
 use model::approval::{Shape, Surface};
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingGrant, StandingScope};
@@ -37,7 +37,8 @@ fn words(text: &[&str]) -> Vec<String> {
 
 fn run(prefix: &[&str], whole: bool, changes: &[&str]) -> StandingGrant {
     let cwd = path("src");
-    grant_of(Cover::Command { words: words(prefix), whole, cwd, network: false, changes: words(changes) })
+    let (words, changes) = (words(prefix), words(changes));
+    grant_of(Cover::Command { words, whole, cwd, network: false, changes, programs: Vec::new() })
 }
 
 fn places(glob: &str, acts: &[PathAct]) -> StandingGrant {
@@ -47,9 +48,9 @@ fn places(glob: &str, acts: &[PathAct]) -> StandingGrant {
 /// A command that has run in a staged view and changed these.
 fn staged(argv: &[&str], items: &[ChangeItem]) -> ActionRequest {
     let mut request = request(command(argv, false));
-    request.target_resources = resources_of(SPACE, &request.action, items);
     request.staged =
         staged_request().staged.map(|staged| model::action::Staged { items: items.to_vec(), ..staged });
+    request.target_resources = resources_of(SPACE, &request.action, request.staged.as_ref(), None);
     request
 }
 
@@ -282,6 +283,7 @@ fn what_policy_denies_and_what_is_critical_is_never_covered() {
         cwd,
         network: true,
         changes: words(&["**"]),
+        programs: Vec::new(),
     });
     assert_eq!(covers(&curl, &send), Ok(()));
     let held = [in_force(&curl, 0)];
@@ -306,7 +308,7 @@ fn a_proposer_that_read_what_nobody_vouches_for_needs_a_grant_that_says_so() {
     assert_eq!(asked(&act, &[in_force(&grant, 0)], true, T0).verdict, Verdict::RequireApproval);
     let also = StandingGrant { after_untrusted: true, ..grant };
     assert_eq!(asked(&act, &[in_force(&also, 0)], true, T0).verdict, Verdict::Allow);
-    assert!(in_words(&also).contains("nobody vouches for"));
+    assert!(in_words(&also).contains("may contain instructions"));
 }
 
 #[conforms::conforms("HK-16.6-1")]
@@ -428,4 +430,71 @@ fn the_narrowest_comes_first_and_each_proposal_covers_what_was_asked() {
     );
     assert_eq!(said(&request(remember("x"))), [] as [String; 0]);
     assert_eq!(frame.cover.shape(), Shape::PathGlob);
+}
+
+/// A request whose program is found at a place of the machine.
+fn found(request: ActionRequest, programs: &[(&str, &str, &str)]) -> ActionRequest {
+    let programs = programs.iter().map(|(name, path, bytes)| Program {
+        name: (*name).to_owned(),
+        path: (*path).to_owned(),
+        sha256: sha(bytes),
+    });
+    ActionRequest { reach: Some(Reach { programs: programs.collect(), ..Reach::default() }), ..request }
+}
+
+#[test]
+fn a_standing_grant_is_for_the_program_that_was_meant_and_never_for_a_file_of_the_folder() {
+    let written = || [create("src/out/a")];
+    let shell = |program: &str| staged(&[program, "-c", "echo hi"], &written());
+    let echo = run(&["echo"], false, &["src/out/**"]);
+    let both = [("sh", "/usr/bin/dash", "dash"), ("echo", "/usr/bin/echo", "echo")];
+    assert_eq!(covers(&echo, &found(shell("sh"), &both)), Ok(()), "a shell of the system");
+    for (program, is) in [
+        ("./sh", "nothing of the machine"),
+        ("/elsewhere/sh", "an absolute path into the folder"),
+        ("/usr/local/bin/sh", "another place than the system keeps its shells"),
+    ] {
+        let request = found(shell(program), &[("echo", "/usr/bin/echo", "echo")]);
+        assert!(covers(&echo, &request).is_err(), "{program}: {is}");
+        assert!(covers(&echo, &shell(program)).is_err(), "{program}, and nothing was looked up: {is}");
+    }
+    let other = [("sh", "/opt/evil/sh", "evil"), ("echo", "/usr/bin/echo", "echo")];
+    assert!(covers(&echo, &found(shell("sh"), &other)).is_err(), "a shell that is found elsewhere");
+
+    let fmt = || staged(&["cargo", "fmt"], &written());
+    let asked = found(fmt(), &[("cargo", "/usr/bin/cargo", "cargo 1")]);
+    let given = propose(&asked, &run(&["x"], true, &[]));
+    assert!(!given.is_empty());
+    for grant in &given {
+        assert_eq!(covers(grant, &asked), Ok(()), "{}", crate::standing::in_words(grant));
+        assert!(crate::standing::in_words(grant).contains("/usr/bin/cargo"));
+        let exchanged = found(fmt(), &[("cargo", "/usr/bin/cargo", "cargo 2")]);
+        assert!(covers(grant, &exchanged).is_err(), "other bytes");
+        let elsewhere = found(fmt(), &[("cargo", "/usr/local/bin/cargo", "cargo 1")]);
+        assert!(covers(grant, &elsewhere).is_err(), "another place");
+        assert!(covers(grant, &found(fmt(), &[])).is_err(), "nowhere outside of the project");
+    }
+}
+
+#[test]
+fn a_standing_grant_covers_no_file_that_can_be_run_and_no_look_at_a_key_that_it_does_not_spell_out() {
+    let all = places("**", PathAct::ALL);
+    let tool = |mode| {
+        request(change(&[ChangeItem::Write {
+            path: path("tool"),
+            content_sha256: sha("new"),
+            byte_size: 3,
+            prior: Prior::Absent,
+            mode: Some(mode),
+        }]))
+    };
+    assert_eq!(covers(&all, &tool(0o644)), Ok(()));
+    assert!(covers(&all, &tool(0o755)).is_err());
+    assert!(covers(&places("tool", PathAct::ALL), &tool(0o700)).is_err(), "nor where it is named outright");
+
+    let cat = staged(&["cat", ".env"], &[]);
+    let mut cat = found(cat, &[("cat", "/usr/bin/cat", "cat")]);
+    cat.reach.as_mut().expect("a reach").secrets = vec![path(".env")];
+    assert!(covers(&run(&["cat"], false, &[]), &cat).is_err());
+    assert_eq!(covers(&run(&["cat", ".env"], true, &[]), &cat), Ok(()), "exactly these words were read");
 }

@@ -209,6 +209,7 @@ pub(crate) fn request(action: Action) -> ActionRequest {
         evidence_refs: vec![id!(ArtifactId, 5)],
         staged: None,
         not_staged: None,
+        reach: None,
         instead_of: None,
     }
 }
@@ -218,7 +219,6 @@ pub(crate) fn staged_request() -> ActionRequest {
     let action = command(&["make", "clean"], false);
     let items = vec![delete("gone"), overwrite("kept"), create("new")];
     let mut request = request(action);
-    request.target_resources = crate::resources_of(SPACE, &request.action, &items);
     request.staged = Some(model::action::Staged {
         method: model::action::StageMethod::Overlay,
         sandbox_level: SandboxLevel::NamespacesLandlock,
@@ -234,6 +234,8 @@ pub(crate) fn staged_request() -> ActionRequest {
         look_first: None,
         left_out: vec![model::action::LeftOut { path: path("out"), entries: 7 }],
     });
+    request.target_resources =
+        crate::resources_of(SPACE, &request.action, request.staged.as_ref(), request.reach.as_ref());
     request
 }
 

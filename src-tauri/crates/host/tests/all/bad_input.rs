@@ -8,6 +8,7 @@ fn bad_input_has_its_status_and_changes_nothing() {
     let bench = Bench::new();
     let (run, approval) = bench.asking();
     let before = bench.stats();
+    let long = "x".repeat(129);
     let work = bench.path("work");
     let start = |more: Value| {
         let mut body = json!({ "message": "x", "workspace": work, "provider": "playbook", "model": "tidy" });
@@ -23,11 +24,12 @@ fn bad_input_has_its_status_and_changes_nothing() {
         (start(json!({ "workspace": "" })), 400, "usage"),
         (start(json!({ "workspace": "relative" })), 400, "usage"),
         (start(json!({ "workspace": "/no/such/folder" })), 404, "not_found"),
-        (start(json!({ "session_id": "20260514_1" })), 404, "not_found"),
+        (start(json!({ "session_id": long })), 400, "usage"),
         (start(json!({ "provider": "oracle" })), 400, "usage"),
         (start(json!({ "model": "no such playbook" })), 404, "not_found"),
-        (start(json!({ "toolsets": ["browser"] })), 400, "usage"),
-        (start(json!({ "profile": "anything goes" })), 400, "usage"),
+        (start(json!({ "toolsets": [long] })), 400, "usage"),
+        (start(json!({ "profile": long })), 400, "usage"),
+        (start(json!({ "source": "system" })), 400, "usage"),
         (start(json!({ "metadata": { "title": 7 } })), 400, "usage"),
         (start(json!({ "attachments": ["/no/such/file"] })), 404, "not_found"),
         (to(&format!("runs/{run}/cancel"), "{\"why\":1}"), 422, "unknown_field"),

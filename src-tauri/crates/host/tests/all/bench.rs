@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 
-const VAULT: &[u8] = b"a vault of words";
+pub const VAULT: &[u8] = b"a vault of words";
 const APPROVAL: &[u8] = b"a yes of words";
 /// How long anything expected may take on a slow machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -11,7 +11,11 @@ fn is(result: &Value, status: &str) {
     assert_eq!(result["accepted"], json!(status == "accepted"), "{result}");
     let mut fields: Vec<&str> = result.as_object().expect("an object").keys().map(String::as_str).collect();
     fields.sort_unstable();
-    assert_eq!(fields, ["accepted", "event_id", "safe_message", "status"], "nothing of the inside");
+    assert_eq!(
+        fields,
+        ["accepted", "event_id", "message", "ok", "safe_message", "status"],
+        "nothing of the inside"
+    );
     assert!(!result["safe_message"].as_str().expect("a text").is_empty());
 }
 
@@ -23,10 +27,10 @@ fn kinds(bench: &Bench, run: &str, kind: &str) -> usize {
     "RA-4.2-6",
     "RA-4.2-15",
     "RA-1.4-5",
-    "RA-4.3b-2",
-    "RA-4.3b-3",
-    "RA-4.3b-4",
-    "RA-4.3b-5",
+    part = "RA-4.3b-2",
+    part = "RA-4.3b-3",
+    part = "RA-4.3b-4",
+    part = "RA-4.3b-5",
     "RA-4.3b-6"
 )]
 #[test]
@@ -53,7 +57,16 @@ fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
     assert_eq!(files, 3, "nothing was done");
 }
 
-#[conforms("RA-1.4-3", "RA-4.2-5", "RA-4.3a-1", "RA-4.3a-3", "RA-4.3a-4", "RA-2-3", "RA-3-6", "RA-4.4f-3")]
+#[conforms(
+    "RA-1.4-3",
+    "RA-4.2-5",
+    "RA-4.3a-1",
+    "RA-4.3a-3",
+    "RA-4.3a-4",
+    "RA-2-3",
+    "RA-3-6",
+    part = "RA-4.4f-3"
+)]
 #[test]
 fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_said() {
     let bench = Bench::new();
@@ -78,39 +91,52 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     assert_eq!(kinds(&bench, &run, "error"), 0, "no provider is blamed");
 }
 
-#[conforms("RA-1.4-6", "RA-4.2-7", "RA-3-8", "RA-2-9", "RA-1.2-10", "RA-1.2-11")]
+#[conforms("RA-1.4-6", "RA-4.2-7", "RA-3-8", "RA-2-9", part = "RA-1.2-10", part = "RA-1.2-11")]
 #[test]
 fn a_question_survives_a_restart_and_is_answered_once() {
     let mut bench = Bench::new();
     let call = |tool: &str, arguments: Value| {
         vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
     };
-    let ask = call("ask", json!({ "question": "which one?", "choices": ["a", "b"] }));
-    let model = Model::new(vec![ask, call("done", json!({ "summary": "it is a" }))], true);
-    let asked = json!({ "message": "decide", "workspace": bench.path("work"), "model": model.address });
-    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
-    let status = bench.reaches(&run, &["awaiting_clarify"]);
-    let question = status["pending_clarify_id"].as_str().expect("a question").to_owned();
+    let ask = call("ask", json!({ "question": "which one?", "choices": [] }));
+    let model = Model::new(vec![ask.clone(), call("done", json!({ "summary": "it is a" }))], true);
+    let another = Model::new(vec![ask], true);
+    let begin = |model: &Model| {
+        let asked = json!({ "message": "decide", "workspace": bench.path("work"), "model": model.address });
+        let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+        let status = bench.reaches(&run, &["awaiting_clarify"]);
+        (run, status["pending_clarify_id"].as_str().expect("a question").to_owned())
+    };
+    let (run, question) = begin(&model);
+    let (other, _) = begin(&another);
     bench.close();
     bench.open();
     assert_eq!(bench.get(&format!("/v1/runs/{run}"))["pending_clarify_id"], question);
     let respond = format!("/v1/runs/{run}/clarifications/{question}/respond");
-    is(&bench.post(&respond, &json!({ "response": "a" })), "accepted");
+    let wrong = format!("/v1/runs/{other}/clarifications/{question}/respond");
+    is(&bench.post(&wrong, &json!({ "response": "a" })), "not-active");
+    is(&bench.post(&respond, &json!({ "response": "the beech at the gate" })), "accepted");
     bench.reaches(&run, &["completed"]);
+    let heard = model.heard();
+    let told: Vec<bool> = heard.iter().map(|request| request.contains("the beech at the gate")).collect();
+    assert_eq!(told, [false, true], "what was answered stands in what the model is asked next: {heard:?}");
+    assert_eq!(bench.get(&format!("/v1/runs/{other}"))["status"], "awaiting_clarify", "the other still asks");
     is(&bench.post(&respond, &json!({ "response": "b" })), "not-active");
     is(
         &bench.post(&format!("/v1/runs/{run}/clarifications/x/respond"), &json!({ "response": "b" })),
         "not-active",
     );
+    bench.close();
+    bench.open();
     assert_eq!(kinds(&bench, &run, "clarify.requested"), 1);
-    assert_eq!(kinds(&bench, &run, "clarify.resolved"), 1);
+    assert_eq!(kinds(&bench, &run, "clarify.resolved"), 1, "told again by the next host");
 }
 
 #[conforms(
     "RA-1.4-4",
     "RA-4.2-8",
     "RA-3-13",
-    "RA-4.3c-5",
+    part = "RA-4.3c-5",
     "RA-4.3c-6",
     "RA-4.3c-8",
     "HK-8.1.3-3",
@@ -144,7 +170,7 @@ fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
     assert_eq!(runs["runs"].as_array().expect("runs").len(), 1, "no phantom run");
 }
 
-#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14", "RA-4.3c-4")]
+#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14", part = "RA-4.3c-4")]
 #[test]
 fn the_goal_of_a_session_is_steered_and_said_twice_is_the_same() {
     let bench = Bench::new();

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 pub struct Model {
     pub address: String,
     go: Sender<()>,
+    heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Model {
@@ -18,17 +19,30 @@ impl Model {
         let address = format!("openai:http://{}/v1#words", listener.local_addr().expect("an address"));
         let (go, told) = channel::<()>();
         let told = Arc::new(Mutex::new(told));
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&heard);
         std::thread::spawn(move || {
             let mut answers = answers.into_iter().peekable();
             let mut last = Vec::new();
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { return };
+                // How large the model is, is asked first; this server does not tell.
+                let mut first = [0; 4];
+                if stream.peek(&mut first).is_ok_and(|n| first.get(..n) == Some(b"GET ")) {
+                    refuse(stream);
+                    continue;
+                }
                 last = answers.next().unwrap_or(last);
-                let (words, told) = (last.clone(), Arc::clone(&told));
-                std::thread::spawn(move || answer(stream, &words, (!freely).then_some(&*told)));
+                let (words, told, heard) = (last.clone(), Arc::clone(&told), Arc::clone(&all));
+                std::thread::spawn(move || answer(stream, &words, (!freely).then_some(&*told), &heard));
             }
         });
-        Self { address, go }
+        Self { address, go, heard }
+    }
+
+    /// What it was sent, request by request.
+    pub fn heard(&self) -> Vec<String> {
+        self.heard.lock().expect("no poison").clone()
     }
 
     /// Lets it say that many words.
@@ -37,10 +51,20 @@ impl Model {
     }
 }
 
+fn refuse(mut stream: TcpStream) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
+        line.clear();
+    }
+    let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+}
+
 fn answer(
     mut stream: TcpStream,
     words: &[String],
     told: Option<&Mutex<std::sync::mpsc::Receiver<()>>>,
+    heard: &Mutex<Vec<String>>,
 ) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut length = 0;
@@ -56,7 +80,9 @@ fn answer(
             break;
         }
     }
-    reader.read_exact(&mut vec![0; length]).ok()?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    heard.lock().ok()?.push(String::from_utf8(body).ok()?);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).ok()?;
     for word in words {

@@ -9,7 +9,7 @@ fn without_deltas(events: &[Value]) -> Vec<(Value, Value)> {
     whole.map(|event| (event["type"].clone(), event["payload"]["ledger_event_id"].clone())).collect()
 }
 
-#[conforms("RA-3-4", "RA-4.1-4", "RA-4.4a-4", "RA-2-8", "RA-2-11", "RA-4.4f-1")]
+#[conforms(part = "RA-3-4", "RA-4.1-4", part = "RA-4.4a-4", "RA-2-8", "RA-2-11", part = "RA-4.4f-1")]
 #[test]
 fn a_run_goes_on_under_the_next_host_and_its_stream_behind_the_last_event() {
     let mut bench = Bench::new();

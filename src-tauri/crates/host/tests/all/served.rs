@@ -56,26 +56,26 @@ fn another(bench: &Bench) -> (Server, String) {
     let token = Token::new([9; 32]);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let draw: gateway::Draw = Arc::new(|| [3; 32]);
-    let options = Options { token: token.clone(), draw, pages: None };
+    let options = Options { token: token.clone(), draw, pages: None, keeper: Arc::clone(bench.local()) as _ };
     let host: Arc<dyn api::Host> = Arc::clone(bench.local()) as _;
     (gateway::serve(host, listener, options).expect("served"), format!("Bearer {}", token.reveal()))
 }
 
 #[conforms(
-    "RA-5.2-1",
-    "RA-5.2-2",
+    part = "RA-5.2-1",
+    part = "RA-5.2-2",
     "RA-4.4a-2",
-    "RA-4.4a-7",
-    "RA-4.4b-2",
+    part = "RA-4.4a-7",
+    part = "RA-4.4b-2",
     "RA-4.4b-4",
     "RA-4.4d-1",
     "RA-4.4-1",
     "RA-4.4f-5",
     "RA-S-1",
-    "RA-P-1",
+    part = "RA-P-1",
     "RA-P-2",
-    "RA-4.1-5",
-    "RA-4.4f-2"
+    part = "RA-4.1-5",
+    part = "RA-4.4f-2"
 )]
 #[test]
 fn whoever_serves_dies_and_the_run_goes_on_and_is_found_again() {

@@ -169,20 +169,21 @@ fn neighbouring_reads_and_changes_become_one_request_and_order_is_kept() {
 
 proptest! {
     #[test]
-    fn a_path_never_leaves_the_workspace_and_nothing_panics(path in ".{0,30}", tool in 0..14_usize) {
+    fn a_path_never_leaves_the_workspace_and_nothing_panics(path in ".{0,30}", tool in 0..15_usize) {
         let (name, mut arguments) = samples().remove(tool);
         for key in ["path", "from", "to", "cwd"] {
-            if arguments.get(key).is_some() {
+            if arguments.get(key).is_some_and(Value::is_string) {
                 arguments[key] = json!(path);
             }
         }
         let paths: Vec<RelPath> = match one(name, arguments) {
             Ok(Proposal::Observe(items)) => items.into_iter().map(|i| match i {
                 ReadItem::List { path, .. } | ReadItem::Read { path } | ReadItem::Hash { path }
-                | ReadItem::Search { path, .. } => path,
+                | ReadItem::Search { path, .. } | ReadItem::Lines { path, .. } | ReadItem::HashFolder { path } => path,
             }).collect(),
             Ok(Proposal::Change(items)) => items.into_iter().flat_map(|i| match i {
                 ProposedChange::Write { path, .. } | ProposedChange::Delete { path } => vec![path],
+                ProposedChange::Edit { path, .. } => vec![path],
                 ProposedChange::Move { from, to } => vec![from, to],
             }).collect(),
             Ok(Proposal::Command { cwd, .. }) => vec![cwd],

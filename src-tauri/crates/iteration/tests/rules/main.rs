@@ -49,9 +49,10 @@ pub(crate) fn done(summary: &str) -> Vec<Proposal> {
 pub(crate) fn samples() -> Vec<(&'static str, Value)> {
     vec![
         ("list", json!({ "path": "src", "recursive": true })),
-        ("read", json!({ "path": "src/a.rs" })),
+        ("read", json!({ "path": "src/a.rs", "from": 3, "to": 9 })),
         ("search", json!({ "path": "src", "pattern": "fn \\w+", "glob": "*.rs" })),
-        ("hash", json!({ "path": "src" })),
+        ("hash", json!({ "path": "src", "own_files": true })),
+        ("edit", json!({ "path": "a.txt", "edits": [{ "old": "here", "new": "there" }] })),
         ("write", json!({ "path": "a.txt", "content": "text" })),
         ("delete", json!({ "path": "a.txt" })),
         ("move", json!({ "from": "a.txt", "to": "b/a.txt" })),
@@ -59,6 +60,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
             "change",
             json!({ "items": [
             { "op": "write", "path": "a", "content": "" },
+            { "op": "edit", "path": "e", "edits": [{ "old": "x", "new": "" }] },
             { "op": "delete", "path": "b" },
             { "op": "move", "from": "c", "to": "d" },
         ] }),

@@ -129,7 +129,7 @@ fn failures_are_handed_back_and_borne_a_bounded_number_of_times() {
     assert_eq!(ended.termination, Some(TerminationReason::RepeatedToolFailure));
 }
 
-#[conforms::conforms("RX-8-3")]
+#[conforms::conforms(part = "RX-8-3")]
 #[test]
 fn malformed_answers_are_asked_for_again_a_bounded_number_of_times() {
     let mut state = LoopState::new("g", 24);
@@ -193,7 +193,7 @@ fn folded(state: LoopState, bodies: &[Body], from: usize) -> LoopState {
     bodies.iter().enumerate().fold(state, |s, (at, body)| s.fold(event((from + at) as u128 + 1), body))
 }
 
-#[conforms::conforms("RX-10-1", "RX-10-2", "RX-10-3", "RX-10-4", "RX-6-2")]
+#[conforms::conforms(part = "RX-10-1", "RX-10-2", "RX-10-3", part = "RX-10-4", "RX-6-2")]
 #[test]
 fn a_run_is_rebuilt_from_its_events_and_goes_on_where_it_stopped() {
     proptest!(|(bodies in proptest::collection::vec(a_body(), 0..40), cut in 0..40_usize)| {

@@ -70,7 +70,7 @@ impl Kernel {
         let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
         let (keyid, key) =
             lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
-        let decision = verify(envelope, &approval, &packet, &key, self.ports.clock.now())?;
+        let decision = verify(envelope, &approval, &packet, &key, self.now_of(state))?;
         self.person(decision.decided_by)?;
         let standing = match standing {
             Some(_) if decision.choice == Choice::Deny => {
@@ -141,7 +141,7 @@ impl Kernel {
         }
         let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
         let actor = self.actor(PrincipalType::User)?;
-        let now = self.ports.clock.now();
+        let now = self.now_of(state);
         let decision = governance::approval::answer(
             &packet,
             Choice::Deny,
@@ -168,7 +168,7 @@ impl Kernel {
     }
 
     /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1).
-    fn resolution_receipt(
+    pub(super) fn resolution_receipt(
         &self,
         state: &TaskState,
         w: &mut Writeup<'_>,
@@ -202,7 +202,7 @@ impl Kernel {
     }
 
     /// A late or second answer changes nothing and is on record (reconciliation C24).
-    fn late(&self, state: &TaskState, approval: &Approval) -> Result<Answered, Error> {
+    pub(super) fn late(&self, state: &TaskState, approval: &Approval) -> Result<Answered, Error> {
         let key = format!("approval.resolve:{}", approval.approval_id);
         if let Some(original) = self.reader.by_idempotency_key(&key)? {
             let actor = self.actor(PrincipalType::System)?;
@@ -219,7 +219,7 @@ impl Kernel {
     }
 }
 
-fn pending(state: &TaskState, id: ApprovalId) -> Result<&Approval, Error> {
+pub(super) fn pending(state: &TaskState, id: ApprovalId) -> Result<&Approval, Error> {
     state
         .approvals
         .get(&id)

@@ -1,13 +1,13 @@
 //! A person answers a question (reconciliation C25).
 
-use super::note::{Words, noted};
+use super::note::{Voice, Words, noted};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::track::Track;
 use model::attempt::AttemptStatus;
 use model::body::{ClarificationAnswered, TaskInputAdded};
 use model::fault::Point;
-use model::ingress::{Channel, ClarificationStatus};
+use model::ingress::ClarificationStatus;
 use model::{ClarificationId, Sensitive, TaskId};
 
 impl Kernel {
@@ -20,10 +20,10 @@ impl Kernel {
         task_id: TaskId,
         clarification_id: ClarificationId,
         text: &str,
-        channel: Channel,
+        voice: impl Into<Voice>,
     ) -> Result<(), Error> {
         let key = format!("answer:{clarification_id}");
-        self.answer_as(task_id, clarification_id, text, channel, &key, "the question was named outright")
+        self.answer_as(task_id, clarification_id, text, voice.into(), &key, "the question was named outright")
     }
 
     /// The same, with what makes it harmless when it comes again and why it is the answer.
@@ -32,7 +32,7 @@ impl Kernel {
         task_id: TaskId,
         clarification_id: ClarificationId,
         text: &str,
-        channel: Channel,
+        voice: Voice,
         key: &str,
         why: &str,
     ) -> Result<(), Error> {
@@ -47,7 +47,7 @@ impl Kernel {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
         // One commit: an answer on record that the question never got could not be given again.
-        let (mut w, ingress_id) = self.words(state, Words { why, ..noted(text, channel, key)? })?;
+        let (mut w, ingress_id) = self.words(state, Words { why, ..noted(text, voice, key)? })?;
         w.batch.point = Point::ClarificationAnswer;
         let mut track = Track::of(state);
         w.push_keyed(

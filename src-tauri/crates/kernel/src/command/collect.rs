@@ -5,8 +5,10 @@
 //! person gave, keeps or was answered, and what beliefs, memory, decisions, approvals and grants name. From there it goes
 //! back through what went into each artifact. Only what the log itself calls kept for a time can go at all.
 
+mod live;
 mod plan;
 
+pub use live::{Live, live, live_without, written_by};
 pub use plan::{Collection, Garbage, garbage, plan};
 
 use crate::Error;

@@ -167,6 +167,7 @@ impl Kernel {
             constraints: contract.constraints,
             deadline_at: None,
             channel: Channel::Cli,
+            by_program: false,
             conversation_id: Some(state.task.conversation_id),
             parent_task_id: None,
             continuation_anchor: Some(ContinuationAnchor {

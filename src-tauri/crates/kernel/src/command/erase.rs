@@ -1,6 +1,7 @@
 //! Erasing what was said: the values behind digests, and content that repeats them. The log keeps every digest, so
 //! chains, trees, signatures and proofs stay as they are (proof.md 5).
 
+use super::collect::live_without;
 use super::person::{Matter, Signed};
 use crate::Error;
 use crate::kernel::Kernel;
@@ -11,18 +12,26 @@ use model::task::TaskStatus;
 use model::{ArtifactId, TaskId};
 use seal::Digest;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Digests that one event names at most.
 const DIGESTS_MAX: usize = 1_000;
+
+/// How often an erasure looks at what came in between before it gives way to what is at work.
+const CATCH_UPS_MAX: u32 = 16;
 
 /// What is to be erased, as it was shown to a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Erasure {
     /// Disclosures, sorted.
     pub values: Vec<Digest>,
-    /// Artifacts whose content goes, with the digest of it, sorted. All artifacts of the same content are among them.
+    /// Artifacts that are let go, with the digest of their content, sorted. The content goes with the last artifact that
+    /// has it.
     pub contents: Vec<(ArtifactId, Digest)>,
-    /// Tasks they belong to, sorted; each of them has ended.
+    /// Bytes that stand in a request of theirs and are no artifact of their own, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<Digest>,
+    /// The tasks concerned, sorted; each of them has ended.
     pub tasks: Vec<TaskId>,
 }
 
@@ -38,15 +47,17 @@ impl Erasure {
     /// Whether there is nothing left of it.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.values.is_empty() && self.contents.is_empty()
+        self.values.is_empty() && self.contents.is_empty() && self.written.is_empty()
     }
 }
 
 impl Kernel {
-    /// Erases, as one commit with the events that say so.
+    /// Erases, as one commit with the events that say so. Bytes that something else leads to stay, whatever was planned:
+    /// of these only what led there is let go.
     ///
     /// # Errors
-    /// [`Error::Conflict`] while one of the tasks is at work; [`Error::Refused`] when no person decided it.
+    /// [`Error::Conflict`] while one of the tasks is at work, or so much happens that nobody can say what else leads to
+    /// the content; [`Error::Refused`] when no person decided it.
     pub fn erase(&self, erasure: &Erasure, signed: &Signed) -> Result<(), Error> {
         for task in &erasure.tasks {
             match self.task(*task) {
@@ -59,6 +70,22 @@ impl Kernel {
                 Err(error) => return Err(error),
             }
         }
+        for _ in 0..CATCH_UPS_MAX {
+            match self.erase_on(erasure, signed) {
+                Err(Error::Ledger(ledger::Error::Grown { .. })) => {}
+                done => return done,
+            }
+        }
+        Err(Error::Conflict("too much is at work to erase beside it; try again".to_owned()))
+    }
+
+    /// One attempt, on the log as it is now.
+    fn erase_on(&self, erasure: &Erasure, signed: &Signed) -> Result<(), Error> {
+        let log_seq = self.reader.log_head()?;
+        let own: BTreeSet<ArtifactId> = erasure.contents.iter().map(|(id, _)| *id).collect();
+        let elsewhere = live_without(&self.reader, &self.artifacts, &own)?;
+        let held =
+            |digest: &Digest| elsewhere.kept.contains_key(digest) || elsewhere.staged.contains_key(digest);
         let decided = self.decided(Matter::Erase, erasure.sha256()?, signed)?;
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::DisclosureErase, actor, self.session.clone(), None)?;
@@ -66,14 +93,21 @@ impl Kernel {
         for digests in erasure.values.chunks(DIGESTS_MAX) {
             w.push(DisclosuresErased { digests: digests.to_vec(), reason: "a person asked".to_owned() });
         }
-        for (artifact_id, digest) in &erasure.contents {
+        for (artifact_id, _) in &erasure.contents {
             w.push(ArtifactExpired { artifact_id: *artifact_id, reason: "erased".to_owned() });
-            w.batch.erase_content.push(*digest);
         }
+        let digests = erasure.contents.iter().map(|(_, digest)| digest).chain(&erasure.written);
+        let gone: BTreeSet<Digest> = digests.filter(|digest| !held(digest)).copied().collect();
+        w.batch.erase_content.extend(&gone);
         w.batch.erase.extend(&erasure.values);
+        w.batch.expect_log = Some(log_seq);
         self.commit(w, None)?;
         for task in &erasure.tasks {
             self.forget(*task);
+        }
+        // Said by the log now; files go behind it. What a crash leaves is swept by the next erasure, or collected.
+        for digest in &gone {
+            self.artifacts.erase(digest)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Files taken in by a person: artifacts of the conversation's inbox, with where they came from.
 
+use super::note::Voice;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::writeup::NewArtifact;
@@ -7,7 +8,7 @@ use artifacts::Put;
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, Sensitivity, TrustTier};
 use model::body::{IngressBound, IngressReceived};
 use model::fault::Point;
-use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
+use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
 use model::{IngressId, Sensitive};
 use redact::Found;
 use std::io::Read;
@@ -31,11 +32,16 @@ impl Kernel {
     ///
     /// # Errors
     /// When it cannot be read or stored; nothing is recorded then.
-    pub fn ingest(&self, incoming: Incoming<'_>, channel: Channel) -> Result<(ArtifactRef, u64), Error> {
+    pub fn ingest(
+        &self,
+        incoming: Incoming<'_>,
+        voice: impl Into<Voice>,
+    ) -> Result<(ArtifactRef, u64), Error> {
+        let voice = voice.into();
         let (put, found) = self.keep_incoming(incoming.bytes)?;
         let (conversation_id, inbox) = self.inbox(None)?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::ArtifactIngest, inbox, ingress_id.to_string())?;
+        let mut w = self.inbox_writeup(Point::ArtifactIngest, inbox, ingress_id.to_string(), voice)?;
         let (sha256, byte_size) = match put {
             Put::Inline { digest, bytes } => {
                 let size = bytes.len() as u64;
@@ -60,7 +66,7 @@ impl Kernel {
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: channel,
+            source_channel: voice.channel,
             raw_text: Sensitive::from(said.clone()),
             normalized_text: Sensitive::from(said),
             status: IngressStatus::Received,

@@ -6,7 +6,7 @@
 //! no error. A task that has ended is never reopened: words about it make a task that follows it. Words never allow
 //! and never refuse an act; only an answer to the approval itself does.
 
-use super::note::Words;
+use super::note::{Voice, Words};
 use super::submit::{Attachment, Submission};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -30,8 +30,8 @@ pub struct Saying<'s> {
     pub conversation_id: Option<ConversationId>,
     /// The words.
     pub text: &'s str,
-    /// The surface it came through.
-    pub channel: Channel,
+    /// Where it comes from.
+    pub voice: Voice,
     /// The task it names outright.
     pub task: Option<TaskId>,
     /// What it answers: a task, approval, question, receipt or message, by its identifier.
@@ -111,7 +111,8 @@ impl Kernel {
                 return Err(Error::Conflict(format!("the task is {}", state.task.status)));
             }
         }
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string())?;
+        let voice = Voice::from(Channel::App);
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string(), voice)?;
         let reason = "a person turned to it".to_owned();
         w.push(FocusChanged { conversation_id, focus_task_id: task, reason });
         self.commit(w, None)?;
@@ -125,19 +126,19 @@ impl Kernel {
     /// recorded then.
     pub fn say(&self, saying: &Saying<'_>) -> Result<Bound, Error> {
         let (conversation_id, _) = self.inbox(saying.conversation_id)?;
-        let Saying { text, channel, idempotency_key: key, .. } = *saying;
-        super::note::noted(text, channel, key)?;
+        let Saying { text, voice, idempotency_key: key, .. } = *saying;
+        super::note::noted(text, voice, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
-            return self.heard_before(first.event_id, key);
+            return self.heard_before(first.event_id, key, text);
         }
         match self.meant(saying, conversation_id)? {
             Meant::Answer(task, question, why) => {
-                self.answer_as(task, question, saying.text, channel, key, &why)?;
+                self.answer_as(task, question, saying.text, voice, key, &why)?;
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
             Meant::One(task, why) if !self.has_ended(task)? => {
                 let resolution = IngressResolution::AppendNote;
-                let words = Words { text, channel, key, resolution, why: &why };
+                let words = Words { text, voice, key, resolution, why: &why };
                 self.said(task, words, |w, _, ingress_id| {
                     let text = Sensitive::from(text.to_owned());
                     w.push(TaskInputAdded { about_task_id: task, ingress_id, text });
@@ -148,7 +149,7 @@ impl Kernel {
             Meant::One(task, why) => {
                 let ingress_id = self.take_down(saying, conversation_id, Some(task), None)?;
                 let why = format!("{why}; it has ended, so a task follows it");
-                self.follow(task, ingress_id, text, channel, &why, Vec::new())
+                self.follow(task, ingress_id, text, voice.channel, &why, Vec::new())
             }
             Meant::Several(candidates, why) => {
                 let open = (candidates.clone(), why.clone());
@@ -188,7 +189,8 @@ impl Kernel {
             }
             About::Talk => {
                 let (_, inbox) = self.inbox(Some(row.conversation_id))?;
-                let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
+                let voice = Voice::from(Channel::App);
+                let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), voice)?;
                 bound(&mut w, ingress_id, IngressResolution::ChatOnly, None, row.candidates.clone(), why);
                 self.commit(w, None).map_err(once)?;
                 let resolution = IngressResolution::ChatOnly;
@@ -316,11 +318,11 @@ impl Kernel {
     ) -> Result<IngressId, Error> {
         let (_, inbox) = self.inbox(Some(conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string())?;
+        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), saying.voice)?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: saying.channel,
+            source_channel: saying.voice.channel,
             raw_text: Sensitive::from(saying.text.to_owned()),
             normalized_text: Sensitive::from(saying.text.trim().to_owned()),
             status: IngressStatus::Received,
@@ -354,7 +356,8 @@ impl Kernel {
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
         let (_, inbox) = self.inbox(Some(row.conversation_id))?;
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string())?;
+        let voice = Voice::from(row.channel);
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), voice)?;
         let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
         bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
         self.go_on_in(&mut w, state);
@@ -422,12 +425,13 @@ impl Kernel {
     }
 
     /// What a message came to that was heard before.
-    fn heard_before(&self, event: model::EventId, key: &str) -> Result<Bound, Error> {
+    fn heard_before(&self, event: model::EventId, key: &str, text: &str) -> Result<Bound, Error> {
         let stored = self.reader.event(event)?;
         let stored = stored.ok_or_else(|| Error::Broken(format!("event `{event}` is missing")))?;
         let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
             return Err(Error::Conflict(format!("`{key}` was used for something else")));
         };
+        self.same_words(key, &received.record.raw_text, text)?;
         let ingress_id = received.record.ingress_id;
         let row = self.query()?.message(ingress_id).map_err(broken)?;
         let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;

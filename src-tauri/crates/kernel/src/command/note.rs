@@ -10,19 +10,37 @@ use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::Writeup;
 use model::body::{
-    DuplicateRefused, IngressBound, IngressReceived, TaskGoalChanged, TaskInputAdded, TaskInputQueued,
+    DuplicateRefused, IngressBound, IngressReceived, PrincipalRegistered, TaskGoalChanged, TaskInputAdded,
+    TaskInputQueued,
 };
+use model::event::Actor;
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
-use model::principal::PrincipalType;
-use model::{Body, Event, EventId, IngressId, Sensitive, TaskId, limits};
+use model::principal::{Principal, PrincipalType};
+use model::{Body, Event, EventId, IngressId, PrincipalId, Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
+
+/// Where words come from: the surface, and whether a program said them and not the person of this store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Voice {
+    /// The surface they came through.
+    pub channel: Channel,
+    /// A token or a session shows that a program or a page is there, and no person.
+    pub by_program: bool,
+}
+
+impl From<Channel> for Voice {
+    fn from(channel: Channel) -> Self {
+        let by_program = matches!(channel, Channel::RunApi | Channel::Mcp | Channel::Webhook);
+        Self { channel, by_program }
+    }
+}
 
 /// Words for a task, as they came in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'w> {
     pub(crate) text: &'w str,
-    pub(crate) channel: Channel,
+    pub(crate) voice: Voice,
     pub(crate) key: &'w str,
     pub(crate) resolution: IngressResolution,
     pub(crate) why: &'w str,
@@ -39,10 +57,10 @@ impl Kernel {
         &self,
         task_id: TaskId,
         text: &str,
-        channel: Channel,
+        voice: impl Into<Voice>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        self.heard(task_id, noted(text, channel, idempotency_key)?, |ingress_id, text| TaskInputAdded {
+        self.heard(task_id, noted(text, voice, idempotency_key)?, |ingress_id, text| TaskInputAdded {
             about_task_id: task_id,
             ingress_id,
             text,
@@ -57,10 +75,10 @@ impl Kernel {
         &self,
         task_id: TaskId,
         text: &str,
-        channel: Channel,
+        voice: impl Into<Voice>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        self.heard(task_id, noted(text, channel, idempotency_key)?, |ingress_id, text| TaskInputQueued {
+        self.heard(task_id, noted(text, voice, idempotency_key)?, |ingress_id, text| TaskInputQueued {
             about_task_id: task_id,
             ingress_id,
             text,
@@ -76,10 +94,10 @@ impl Kernel {
         &self,
         task_id: TaskId,
         text: &str,
-        channel: Channel,
+        voice: impl Into<Voice>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        let words = noted(text, channel, idempotency_key)?;
+        let words = noted(text, voice, idempotency_key)?;
         let ingress_id = self.said(task_id, words, |w, state, ingress_id| {
             let text = Sensitive::from(text.to_owned());
             w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
@@ -96,7 +114,7 @@ impl Kernel {
     ///
     /// # Errors
     /// As [`Kernel::append_note`].
-    pub fn change_goal(&self, task_id: TaskId, goal: &str, channel: Channel) -> Result<bool, Error> {
+    pub fn change_goal(&self, task_id: TaskId, goal: &str, voice: impl Into<Voice>) -> Result<bool, Error> {
         let (edits, same) = {
             let cell = self.cell(task_id)?;
             let state = lock(&cell.state);
@@ -107,7 +125,7 @@ impl Kernel {
         }
         let key = format!("goal:{task_id}:{edits}");
         let why = "the goal of a task at work was edited";
-        let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, channel, &key)? };
+        let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, voice, &key)? };
         self.said(task_id, words, |w, state, _| {
             if state.goal_edits != edits {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
@@ -142,7 +160,7 @@ impl Kernel {
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{}", words.key))? {
-            return self.said_before(words.key, first.event_id);
+            return self.said_before(words.key, words.text, first.event_id);
         }
         if state.task.status.is_terminal() {
             let status = state.task.status;
@@ -155,7 +173,12 @@ impl Kernel {
     }
 
     /// The first result stands, and that it came again is recorded (HK-13.3-2).
-    fn said_before(&self, idempotency_key: &str, original_event_id: EventId) -> Result<IngressId, Error> {
+    fn said_before(
+        &self,
+        idempotency_key: &str,
+        text: &str,
+        original_event_id: EventId,
+    ) -> Result<IngressId, Error> {
         let stored = self
             .reader
             .event(original_event_id)?
@@ -163,6 +186,7 @@ impl Kernel {
         let Body::IngressReceived(received) = self.body_of(&Event::from_bytes(&stored.bytes)?)? else {
             return Err(Error::Conflict(format!("`{idempotency_key}` was used for something else")));
         };
+        self.same_words(idempotency_key, &received.record.raw_text, text)?;
         let ingress_id = received.record.ingress_id;
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::IngressReceive, actor, ingress_id.to_string(), None)?;
@@ -184,11 +208,11 @@ impl Kernel {
         let about = Some(state.task.task_id);
         let (conversation_id, inbox) = self.inbox(Some(state.task.conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), words.voice)?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: words.channel,
+            source_channel: words.voice.channel,
             raw_text: Sensitive::from(words.text.to_owned()),
             normalized_text: Sensitive::from(words.text.trim().to_owned()),
             status: IngressStatus::Received,
@@ -214,6 +238,41 @@ impl Kernel {
         Ok((w, ingress_id))
     }
 
+    /// A key names one request: with other words it is another request, and is refused.
+    pub(crate) fn same_words(&self, key: &str, first: &Sensitive<String>, now: &str) -> Result<(), Error> {
+        let redactor = self.ports.redactor.now();
+        let same = |first: &str| {
+            first == now || first == redactor.values(now).rest || first == redactor.text(now).rest
+        };
+        if first.shown().is_none_or(|first| same(first)) { Ok(()) } else { Err(used_before(key)) }
+    }
+
+    /// Who speaks. The first program to do so is made known to the store.
+    pub(crate) fn speaker(&self, voice: Voice) -> Result<Actor, Error> {
+        if !voice.by_program {
+            return self.actor(PrincipalType::User);
+        }
+        if let Ok(actor) = self.actor(PrincipalType::Service) {
+            return Ok(actor);
+        }
+        let system = self.actor(PrincipalType::System)?;
+        let mut w = self.store_writeup(Point::IngressReceive, system, self.session.clone(), None)?;
+        let principal_id = PrincipalId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        w.push(PrincipalRegistered {
+            principal: Principal {
+                principal_id,
+                principal_type: PrincipalType::Service,
+                display_name: Sensitive::from("program".to_owned()),
+                created_at: w.now,
+                authn_context_ref: None,
+                labels: Vec::new(),
+                external_identity_ref: None,
+            },
+        });
+        self.commit(w, None)?;
+        self.actor(PrincipalType::Service)
+    }
+
     /// What follows in a writeup that began in an inbox belongs to a task.
     pub(crate) fn go_on_in(&self, w: &mut Writeup<'_>, state: &TaskState) {
         let in_task = self.writeup(Point::IngressBind, state, w.actor);
@@ -222,8 +281,15 @@ impl Kernel {
     }
 }
 
+/// The key of another request.
+pub(crate) fn used_before(key: &str) -> Error {
+    Error::Conflict(format!(
+        "the idempotency key `{key}` was used for another request; give this one its own"
+    ))
+}
+
 /// A note within its bounds, for a task that is named.
-pub(crate) fn noted<'w>(text: &'w str, channel: Channel, key: &'w str) -> Result<Words<'w>, Error> {
+pub(crate) fn noted<'w>(text: &'w str, voice: impl Into<Voice>, key: &'w str) -> Result<Words<'w>, Error> {
     if text.trim().is_empty() || text.len() > limits::NOTE_BYTES_MAX {
         return Err(Error::Input(format!(
             "{} bytes were said and 1 to {} are taken; ingest what is longer as a file",
@@ -231,5 +297,5 @@ pub(crate) fn noted<'w>(text: &'w str, channel: Channel, key: &'w str) -> Result
             limits::NOTE_BYTES_MAX
         )));
     }
-    Ok(Words { text, channel, key, resolution: IngressResolution::AppendNote, why: NAMED })
+    Ok(Words { text, voice: voice.into(), key, resolution: IngressResolution::AppendNote, why: NAMED })
 }

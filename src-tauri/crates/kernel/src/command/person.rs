@@ -23,6 +23,10 @@ model::names! {
         AcceptPin = "accept_pin",
         /// A broken chain is anchored anew.
         Reanchor = "reanchor",
+        /// Hermit works again after a halt.
+        Boot = "boot",
+        /// An outcome that nobody knew is settled.
+        Settle = "settle",
     }
 }
 

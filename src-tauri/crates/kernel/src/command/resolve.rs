@@ -1,8 +1,10 @@
 //! A person settles an outcome nobody knows; the settlement has its own receipt (HK-19.4).
 
+use super::person::{Matter, Signed};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
-use crate::writeup::NewArtifact;
+use crate::state::{ActState, TaskState};
+use crate::writeup::{NewArtifact, Writeup};
 use model::Sensitive;
 use model::action::Reversibility;
 use model::artifact::ArtifactKind;
@@ -13,6 +15,7 @@ use model::policy::RiskBand;
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
 use model::{DecisionId, TaskId};
+use seal::Digest;
 
 impl Kernel {
     /// Records what a person found: it happened, it did not, or in part.
@@ -20,6 +23,20 @@ impl Kernel {
     /// # Errors
     /// [`Error::Conflict`] when no outcome of the task is open; [`Error::KeyLocked`] without the receipt key.
     pub fn resolve_outcome(&self, task_id: TaskId, result_code: ResultCode, note: &str) -> Result<(), Error> {
+        self.resolve_signed(task_id, result_code, note, None)
+    }
+
+    /// As [`Kernel::resolve_outcome`], by what a person signed about [`settle_subject`]; it stands beside the outcome.
+    ///
+    /// # Errors
+    /// As [`Kernel::resolve_outcome`]; [`Error::Refused`] when no person signed exactly that.
+    pub fn resolve_signed(
+        &self,
+        task_id: TaskId,
+        result_code: ResultCode,
+        note: &str,
+        signed: Option<&Signed>,
+    ) -> Result<(), Error> {
         if !matches!(result_code, ResultCode::Succeeded | ResultCode::Failed | ResultCode::Partial) {
             return Err(Error::Input(
                 "an outcome is settled as `succeeded`, `failed` or `partial`".to_owned(),
@@ -30,25 +47,12 @@ impl Kernel {
         let state = &mut *guard;
         let act = state.attempt().and_then(|a| a.act.clone()).filter(|a| a.uncertain);
         let act = act.ok_or_else(|| Error::Conflict("no outcome of this task is open".to_owned()))?;
+        let decided = signed
+            .map(|signed| self.decided(Matter::Settle, settle_subject(task_id, result_code, note), signed))
+            .transpose()?;
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.writeup(Point::EffectResolve, state, actor);
-        let decision = Decision {
-            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id,
-            step_id: state.step().map(|s| s.step_id),
-            attempt_id: state.current,
-            decision_type: DecisionClass::UncertaintyResolution,
-            summary: Sensitive::from(format!("{} was settled as {result_code}", act.summary)),
-            rationale: Sensitive::from(note.to_owned()),
-            evidence_refs: Vec::new(),
-            risk_level: act.policy.as_ref().map_or(RiskBand::High, |p| p.risk_band),
-            decided_by: actor.actor_id,
-            reversible: false,
-            created_at: w.now,
-            alternatives_considered: Vec::new(),
-            policy_override_ref: None,
-            effective_until: None,
-        };
+        let decision = self.settlement(state, &act, result_code, note, &w);
         let decision_id = decision.decision_id;
         w.push(DecisionRecorded { decision });
         let finding = w.artifact(
@@ -78,8 +82,44 @@ impl Kernel {
                 receipt_id,
             },
         );
+        if let Some(decided) = decided {
+            w.push(decided);
+        }
         self.commit(w, Some(state))?;
         self.forget_act(state, act.action_request_id);
         Ok(())
     }
+
+    /// What a person decided about an act whose end nobody saw.
+    fn settlement(
+        &self,
+        state: &TaskState,
+        act: &ActState,
+        result_code: ResultCode,
+        note: &str,
+        w: &Writeup<'_>,
+    ) -> Decision {
+        Decision {
+            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: state.task.task_id,
+            step_id: state.step().map(|s| s.step_id),
+            attempt_id: state.current,
+            decision_type: DecisionClass::UncertaintyResolution,
+            summary: Sensitive::from(format!("{} was settled as {result_code}", act.summary)),
+            rationale: Sensitive::from(note.to_owned()),
+            evidence_refs: Vec::new(),
+            risk_level: act.policy.as_ref().map_or(RiskBand::High, |p| p.risk_band),
+            decided_by: w.actor.actor_id,
+            reversible: false,
+            created_at: w.now,
+            alternatives_considered: Vec::new(),
+            policy_override_ref: None,
+            effective_until: None,
+        }
+    }
+}
+
+/// What a settlement is about: the task, what was found, and the person's words.
+pub fn settle_subject(task_id: TaskId, result_code: ResultCode, note: &str) -> Digest {
+    Digest::of(format!("settle\n{task_id}\n{result_code}\n{note}").as_bytes())
 }

@@ -37,7 +37,9 @@ impl Kernel {
         if let Some(why) = beyond(&receipt) {
             return Err(Error::Conflict(format!("receipt `{receipt_id}` {why}")));
         }
-        if self.is_undone(receipt_id)? {
+        // Whoever asks again gets the task that was made for it, also when that has ended.
+        let heard = self.reader.by_idempotency_key(&format!("ingress:{idempotency_key}"))?.is_some();
+        if !heard && self.is_undone(receipt_id)? {
             return Err(Error::Conflict(format!(
                 "receipt `{receipt_id}` is undone already; undo that undo instead"
             )));
@@ -104,6 +106,7 @@ impl Kernel {
             constraints: Vec::new(),
             deadline_at: None,
             channel,
+            by_program: false,
             conversation_id: Some(original.task.conversation_id),
             parent_task_id: parent,
             continuation_anchor: None,
@@ -249,7 +252,13 @@ impl Kernel {
             self.commit(w, Some(state)).map(drop)
         };
         let plan = match planned {
-            Ok(plan) => plan,
+            Ok(plan) => match hands.can_keep(&plan.items) {
+                Ok(()) => plan,
+                Err(why) => {
+                    let said = format!("not undone, nothing was changed: {why}");
+                    return over(state, w, TerminationReason::FatalToolError, &said);
+                }
+            },
             Err(Error::Conflict(why)) => {
                 let said = format!("not undone, nothing was changed: {why}");
                 return over(state, w, TerminationReason::FatalToolError, &said);
@@ -260,7 +269,8 @@ impl Kernel {
             return over(state, w, TerminationReason::Done, "there is nothing left to undo");
         }
         if plan.items.is_empty() {
-            let said = plan.left.iter().map(|i| format!("`{}`: {}", i.resource, i.why)).collect::<Vec<_>>();
+            let said =
+                plan.left.iter().map(|i| format!("`{}`: {}", shown(&i.resource), i.why)).collect::<Vec<_>>();
             let said = format!("not undone, nothing was changed: {}", said.join("; "));
             return over(state, w, TerminationReason::FatalToolError, &said);
         }
@@ -283,8 +293,11 @@ impl Kernel {
         let Action::Rollback { left, .. } = self.request_in_hand(state)?.action else {
             return Ok("undone".to_owned());
         };
-        let places: Vec<String> =
-            left.iter().take(NAMED).map(|stays| format!("`{}`: {}", stays.resource, stays.why)).collect();
+        let places: Vec<String> = left
+            .iter()
+            .take(NAMED)
+            .map(|stays| format!("`{}`: {}", shown(&stays.resource.to_string()), stays.why))
+            .collect();
         let more = match left.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!("; and {more} more, which the receipt names"),
@@ -388,5 +401,13 @@ pub fn payload_of(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     match seal::dsse::Envelope::parse(bytes) {
         Ok(envelope) => Ok(envelope.payload),
         Err(_) => Ok(bytes.to_vec()),
+    }
+}
+
+/// A place as a person reads it: the path within its folder.
+fn shown(resource: &str) -> String {
+    match resource.parse::<ResourceId>() {
+        Ok(ResourceId::File(_, path)) => governance::approval::visible_path(&path),
+        _ => resource.to_owned(),
     }
 }

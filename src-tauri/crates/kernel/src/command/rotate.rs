@@ -120,6 +120,7 @@ impl Kernel {
             reason: Sensitive::from(reason.to_owned()),
         });
         self.commit(w, None)?;
+        self.vouch_for_keys();
         Ok(())
     }
 }

@@ -3,31 +3,38 @@
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use model::ResourceId;
-use model::body::{SecretRegistered, SecretRemoved};
+use model::body::{SecretPlaced, SecretRegistered, SecretRemoved};
 use model::fault::Point;
 use model::principal::PrincipalType;
+use model::secret::SecretTerms;
 use std::collections::BTreeMap;
 
 /// Hosts that one secret may go to.
 const HOSTS_MAX: usize = 64;
 
 impl Kernel {
-    /// Records that a handle has a value, and the hosts it may go to as `name:port`; both replace what was said before.
+    /// Records that a handle has a value, and where it may go; both replace what was said before.
     ///
     /// # Errors
     /// [`Error::Input`] for a handle or host that cannot be written; [`Error::Conflict`] when the redactor does not
     /// know the value, so that nothing could be kept from it.
-    pub fn register_secret(&self, handle: &str, hosts: &[String], kept_in: &str) -> Result<(), Error> {
-        check(handle, hosts)?;
+    pub fn register_secret(&self, handle: &str, terms: &SecretTerms, kept_in: &str) -> Result<(), Error> {
+        check(handle, &terms.hosts)?;
         if !self.ports.redactor.now().handles().iter().any(|known| known == handle) {
             return Err(Error::Conflict(format!("nobody here knows the value of `secret:{handle}`")));
         }
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::KeyRegister, actor, self.session.clone(), None)?;
-        let (handle, mut hosts) = (handle.to_owned(), hosts.to_vec());
+        let SecretTerms { mut hosts, mut also_in } = terms.clone();
         hosts.sort();
         hosts.dedup();
-        w.push(SecretRegistered { handle, hosts, kept_in: kept_in.to_owned() });
+        also_in.sort();
+        also_in.dedup();
+        let handle = handle.to_owned();
+        w.push(SecretRegistered { handle: handle.clone(), hosts, kept_in: kept_in.to_owned() });
+        if !also_in.is_empty() {
+            w.push(SecretPlaced { handle, also_in });
+        }
         self.commit(w, None)?;
         Ok(())
     }
@@ -47,8 +54,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Secrets by handle, with the hosts each may go to.
-    pub fn secrets(&self) -> BTreeMap<String, Vec<String>> {
+    /// Secrets by handle, with where each may go.
+    pub fn secrets(&self) -> BTreeMap<String, SecretTerms> {
         lock(&self.store).secrets.clone()
     }
 

@@ -1,5 +1,6 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
+use super::note::{Voice, used_before};
 use super::plan::Part;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
@@ -88,6 +89,9 @@ pub struct Submission {
     pub deadline_at: Option<UnixMs>,
     /// The surface it came through.
     pub channel: Channel,
+    /// Whether a program handed it in; who did stands in the record of what came in.
+    #[serde(skip)]
+    pub by_program: bool,
     /// The conversation; the first one when none is named.
     pub conversation_id: Option<ConversationId>,
     /// The task it derives from, for decomposition only.
@@ -127,6 +131,13 @@ pub struct Submitted {
     pub duplicate: bool,
 }
 
+impl Submission {
+    fn voice(&self) -> Voice {
+        let voice = Voice::from(self.channel);
+        Voice { by_program: self.by_program || voice.by_program, ..voice }
+    }
+}
+
 const OUTRIGHT: &str = "a goal given outright starts a task of its own";
 
 impl Kernel {
@@ -158,10 +169,10 @@ impl Kernel {
         let choice = ModelChoice::Openai { base_url, model, secret };
         // Whoever cannot be made now says so when it is asked.
         let Ok(reasoner) = self.ports.reasoners.reasoner(&choice, None) else { return Ok(()) };
-        let takes = reasoner.descriptor().context_tokens;
-        // The goal stands in a pack as goal and as the step's objective; a quarter is kept for the answer.
+        let takes = reasoner.descriptor().takes();
+        // The goal stands in a pack as goal and as the step's objective.
         let needs = knowledge::count_tokens(&submission.goal).saturating_mul(2);
-        if needs <= takes.saturating_sub(takes / 4) {
+        if needs <= takes {
             return Ok(());
         }
         Err(Error::Input(format!(
@@ -191,8 +202,9 @@ impl Kernel {
         point: Point,
         inbox: TaskId,
         correlation: String,
+        voice: Voice,
     ) -> Result<Writeup<'_>, Error> {
-        let actor = self.actor(PrincipalType::User)?;
+        let actor = self.speaker(voice)?;
         let scope = Scope { task_id: inbox, step_id: None, attempt_id: None, workspace_id: None };
         Ok(Writeup::new(self.sources(), point, scope, actor, correlation, None))
     }
@@ -201,7 +213,8 @@ impl Kernel {
     fn receive(&self, submission: &Submission) -> Result<IngressId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string())?;
+        let voice = submission.voice();
+        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), voice)?;
         let stored = serde_json::to_vec(submission).map_err(|e| Error::Input(e.to_string()))?;
         let mut new = NewArtifact::audit(ArtifactKind::Message).class(ArtifactClass::Source);
         new.trust_tier = TrustTier::UserAsserted;
@@ -229,6 +242,32 @@ impl Kernel {
         Ok(ingress_id)
     }
 
+    /// A key names one request. What was erased since is compared with nothing.
+    fn same_request(&self, now: &Submission, record: &IngressRecord) -> Result<(), Error> {
+        self.same_words(&now.idempotency_key, &record.raw_text, &now.goal)?;
+        let Some(message) = record.referenced_artifact_refs.first() else { return Ok(()) };
+        let Some(row) = self.query()?.artifact(*message).map_err(|e| Error::Broken(e.to_string()))? else {
+            return Ok(());
+        };
+        let Ok(stored) = self.artifacts.read(&row.content_hash) else { return Ok(()) };
+        let Ok(first) = serde_json::from_slice::<Submission>(&stored) else { return Ok(()) };
+        let same = |now: &Submission| {
+            first.workspace_id == now.workspace_id
+                && first.profile == now.profile
+                && first.conversation_id == now.conversation_id
+                && first.attachments == now.attachments
+                && first.reasoning == now.reasoning
+        };
+        // It was kept without the values of secrets.
+        let bytes = serde_json::to_vec(now).map_err(|e| Error::Input(e.to_string()))?;
+        let kept = serde_json::from_slice(&self.ports.redactor.now().bytes(&bytes).rest);
+        if same(now) || kept.is_ok_and(|kept| same(&kept)) {
+            Ok(())
+        } else {
+            Err(used_before(&now.idempotency_key))
+        }
+    }
+
     /// The first result stands, and that somebody asked again is recorded (HK-13.3-2).
     fn same_again(&self, submission: &Submission, original: model::EventId) -> Result<Submitted, Error> {
         let stored = self
@@ -242,6 +281,7 @@ impl Kernel {
                 submission.idempotency_key
             )));
         };
+        self.same_request(submission, &received.record)?;
         let ingress_id = received.record.ingress_id;
         let task_id = match self.bound_task(ingress_id)? {
             Some(task_id) => task_id,
@@ -278,7 +318,8 @@ impl Kernel {
     ) -> Result<TaskId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
         let task_id = TaskId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string())?;
+        let voice = submission.voice();
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), voice)?;
         let resolution = match submission.parent_task_id {
             Some(_) => IngressResolution::ForkChild,
             None => IngressResolution::StartNewRoot,

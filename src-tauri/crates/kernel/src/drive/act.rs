@@ -77,6 +77,9 @@ impl Kernel {
             if drifts.is_empty() {
                 drifts = self.staged_stale(&request, &*hands, &observed.fingerprints);
             }
+            if drifts.is_empty() {
+                drifts = led_elsewhere(&request, &*hands);
+            }
             if !drifts.is_empty() || w.now > approved.expires_at {
                 return self.drifted(guard, w, track, &approved, &drifts);
             }
@@ -107,7 +110,9 @@ impl Kernel {
             lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
         let mut asked = record.approval.clone();
         asked.status = ApprovalStatus::Pending;
-        let decision = verify(&envelope, &asked, &packet_bytes, &key, self.ports.clock.now())?;
+        // It held when it was given, or it would not be in the log; whether it still does was asked before.
+        let given_at = record.approval.resolved_at.unwrap_or(state.latest);
+        let decision = verify(&envelope, &asked, &packet_bytes, &key, given_at)?;
         let packet = serde_json::from_slice(&packet_bytes).map_err(|e| Error::Broken(e.to_string()))?;
         Ok(Some(Yes { approval: record.approval.clone(), decision, packet }))
     }
@@ -200,7 +205,12 @@ impl Kernel {
         };
         track.unblock(&mut w, "allowed")?;
         track.attempt(&mut w, AttemptStatus::Authorized, "granted")?;
-        self.keep_before_images(&mut w, hands, &judged.request)?;
+        match (self.keep_before_images(&mut w, hands, &judged.request), &judged.witness) {
+            (Err(Error::Effects(why)), Some((witness, _))) if yes.is_some() => {
+                return self.unkept(guard, witness, why);
+            }
+            (kept, _) => kept?,
+        }
         self.keep_staged(&mut w, hands, &judged.request)?;
         if let Action::Remember { .. } = judged.request.action {
             return self.remember(state, w, track, &judged, &authorization, yes.as_ref());
@@ -228,6 +238,19 @@ impl Kernel {
             &mut progress,
         );
         self.conclude(cell, &judged.request, outcome, false)
+    }
+
+    /// What would be lost cannot be kept: nothing is done, the yes is void, and whoever proposed it is told.
+    fn unkept(
+        &self,
+        guard: MutexGuard<'_, TaskState>,
+        approved: &StateWitness,
+        why: String,
+    ) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let w = self.writeup(Point::EffectDispatch, &guard, actor);
+        let track = Track::of(&guard);
+        self.drifted(guard, w, track, approved, &[why])
     }
 
     /// Whether the standing grant that was to answer does not answer any more: nothing was written, and the next step
@@ -331,7 +354,8 @@ impl Kernel {
             evidence_refs: Vec::new(),
             risk_level: judged.policy.risk_band,
             decided_by,
-            reversible: judged.request.reversibility_hint != model::action::Reversibility::Irreversible,
+            reversible: governance::risk::way_back(&judged.request)
+                != model::action::Reversibility::Irreversible,
             created_at: w.now,
             alternatives_considered: Vec::new(),
             policy_override_ref: self.override_behind(state, judged)?,
@@ -353,7 +377,8 @@ impl Kernel {
             return Ok(());
         }
         w.actor = self.actor(PrincipalType::Executor)?;
-        for (path, _, bytes) in hands.before_images(request.items()).map_err(Error::Effects)? {
+        for image in hands.before_images(request.items()) {
+            let (path, _, bytes) = image.map_err(Error::Effects)?;
             let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
             new.media_type = "application/octet-stream";
             new.trust_tier = TrustTier::Untrusted;
@@ -401,4 +426,30 @@ impl Kernel {
         w.batch.consume.push((authorization.grant_id(), 1));
         Ok(seat)
     }
+}
+
+/// How the words of a command that runs in the folder itself lead elsewhere than when a person was asked: to another
+/// program, to files that were not there, to a key that it could not read. What is hidden from it may be more.
+fn led_elsewhere(request: &ActionRequest, hands: &dyn Hands) -> Vec<String> {
+    let (Some(then), None) = (&request.reach, &request.staged) else { return Vec::new() };
+    let now = hands.reach(&request.action);
+    let mut said = Vec::new();
+    for was in &then.programs {
+        match now.programs.iter().find(|is| is.name == was.name) {
+            Some(is) if is == was => {}
+            Some(is) => said.push(format!("`{}` was {} and is {}", was.name, was.path, is.path)),
+            None => said.push(format!("`{}` was {} and is gone", was.name, was.path)),
+        }
+    }
+    let new = now.programs.iter().filter(|is| !then.programs.iter().any(|was| was.name == is.name));
+    said.extend(new.map(|is| format!("`{}` is {}, which was not there", is.name, is.path)));
+    let come = |now: &[model::RelPath], then: &[model::RelPath]| -> Vec<String> {
+        now.iter().filter(|path| !then.contains(path)).map(|path| format!("`{path}` was not there")).collect()
+    };
+    said.extend(come(&now.files, &then.files));
+    said.extend(come(&now.secrets, &then.secrets));
+    if now.unsure != then.unsure {
+        said.extend(now.unsure.map(|why| format!("what it can read is no longer known: {why}")));
+    }
+    said
 }

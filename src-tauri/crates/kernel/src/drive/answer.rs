@@ -42,6 +42,9 @@ impl Kernel {
         let mut guard = lock(&cell.state);
         let state = &mut *guard;
         let (answer, proposals) = self.stored_answer(state)?;
+        if answer.is_cut() {
+            return self.cut(state, &answer);
+        }
         match proposals {
             Err(reason) => self.reject(state, reason),
             Ok(proposals) => {
@@ -81,6 +84,23 @@ impl Kernel {
         Ok(())
     }
 
+    /// An answer that its limit of tokens has cut: nothing of it is used, and the model is told how long it may be.
+    fn cut(&self, state: &mut TaskState, answer: &Answer) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let w = self.writeup(Point::IterationComplete, state, actor);
+        let tokens = match answer.usage.tokens_out {
+            0 => "its limit of tokens".to_owned(),
+            tokens => format!("{tokens} tokens"),
+        };
+        let why = format!(
+            "the answer was cut at {tokens} and nothing of it was done; write less at once: a long file in parts, the first \
+             with `write`, each further part with `edit`, and change a file that is there with small edits"
+        );
+        // What was said before the cut would only lead the next answer to the same length.
+        let short = Answer { text: String::new(), calls: Vec::new(), ..answer.clone() };
+        self.close_said(state, w, &[], &short, Some(why))
+    }
+
     fn carry_out(
         &self,
         cell: &Cell,
@@ -108,8 +128,8 @@ impl Kernel {
             }
             Some(act) => {
                 let hands = self.hands(state)?;
-                let reason =
-                    if answer.text.trim().is_empty() { state.goal_text() } else { answer.text.clone() };
+                let said = reasoning::prose::of(&answer.text);
+                let reason = if said.trim().is_empty() { state.goal_text() } else { said };
                 let (staged, unfit) = match known {
                     Some(Known::Staged(staging)) => (Some(Ok(staging)), None),
                     Some(Known::NotStaged(why)) => (Some(Err(why)), None),
@@ -332,7 +352,7 @@ impl Kernel {
     ) -> Result<IterationRecord, Error> {
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let outputs: Vec<Digest> = output.iter().map(|o| o.sha256).collect();
-        let said: String = answer.text.chars().take(400).collect();
+        let said: String = reasoning::prose::of(&answer.text).chars().take(400).collect();
         let decision = if said.trim().is_empty() {
             proposals.iter().map(name_of).collect::<Vec<_>>().join(", ")
         } else {

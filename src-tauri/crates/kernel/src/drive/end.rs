@@ -1,5 +1,6 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
+use super::stopped::stopped;
 use super::{Standing, status_of};
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
@@ -73,7 +74,8 @@ impl Kernel {
     ) -> Result<(), Error> {
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::IterationComplete, state, actor);
-        self.push_end(state, &mut w, reason, in_words(reason))?;
+        let said = stopped(state, reason, &self.contract(state)?.model);
+        self.push_end(state, &mut w, reason, &said)?;
         self.commit(w, Some(state))?;
         Ok(())
     }
@@ -255,7 +257,7 @@ impl Kernel {
                 about_attempt_id: attempt.attempt.attempt_id,
                 reason: TerminationReason::Cancelled,
                 iterations: attempt.loop_state.iteration,
-                summary: Sensitive::from(in_words(TerminationReason::Cancelled).to_owned()),
+                summary: Sensitive::from("Stopped: a person cancelled it.".to_owned()),
                 answer: None,
             });
             self.release_lease(state, &mut w);
@@ -297,24 +299,5 @@ impl Kernel {
         w.push(ClarificationExpired { clarification_id });
         self.commit(w, Some(state))?;
         Ok(())
-    }
-}
-
-/// A reason for people.
-pub(crate) const fn in_words(reason: TerminationReason) -> &'static str {
-    match reason {
-        TerminationReason::Done => "done",
-        TerminationReason::MaxIterations => "the most turns allowed were used",
-        TerminationReason::NoProgress => "several turns in a row brought nothing new",
-        TerminationReason::RepeatedToolFailure => "a tool failed again and again",
-        TerminationReason::FatalToolError => "a tool failed beyond repair",
-        TerminationReason::MalformedOutput => "the model's answers stayed malformed",
-        TerminationReason::ModelUnavailable => "the model gave no usable answer",
-        TerminationReason::BudgetSpent => "the budget is spent",
-        TerminationReason::Cancelled => "a person cancelled it",
-        TerminationReason::ApprovalDenied => "a person refused, and there was no other way",
-        TerminationReason::Expired => "its time ran out",
-        TerminationReason::UnknownOutcome => "the outcome of an effect is not known",
-        TerminationReason::GateHalted => "Hermit was halted",
     }
 }

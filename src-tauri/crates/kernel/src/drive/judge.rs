@@ -3,6 +3,7 @@
 use super::answer::empty_answer;
 use super::normalise::{self, Normalised};
 use crate::Error;
+use crate::command::part::is_part;
 use crate::command::standing::Held;
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::{Cell, Kernel, lock};
@@ -117,7 +118,8 @@ impl Kernel {
             }
             None => Vec::new(),
         };
-        let held = self.standing_for(state)?;
+        // What a person chose a part of is theirs to approve: nothing that lasts answers it.
+        let held = if is_part(request) { Vec::new() } else { self.standing_for(state)? };
         let standing: Vec<_> = held.iter().map(Held::in_force).collect();
         Ok(self.policy_for(state)?.evaluate(&Question {
             request,
@@ -197,7 +199,10 @@ impl Kernel {
         track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "judged")?;
         match judged.policy.verdict {
             Verdict::Allow => self.dispatch_now(cell, guard, w, track, hands, judged, None),
-            Verdict::RequireApproval => self.ask_person(&mut guard, w, track, judged),
+            Verdict::RequireApproval => match self.denied_before(&guard, &judged.request)? {
+                true => self.denied_again(&mut guard, w, track, &judged),
+                false => self.ask_person(&mut guard, w, track, judged),
+            },
             Verdict::Downgrade => match self.lesser(&guard, &w, hands, &judged)? {
                 Some(lesser) => self.lessen(&mut guard, w, track, &judged, lesser),
                 None => self.forbid(&mut guard, w, track, &judged),
@@ -346,7 +351,7 @@ impl Kernel {
         self.proceed(cell, guard, w, track, &*hands, judged)
     }
 
-    pub(super) fn act<'s>(&self, state: &'s TaskState) -> Result<&'s crate::state::ActState, Error> {
+    pub(crate) fn act<'s>(&self, state: &'s TaskState) -> Result<&'s crate::state::ActState, Error> {
         state
             .attempt()
             .and_then(|a| a.act.as_ref())
@@ -385,7 +390,10 @@ impl Kernel {
         let mut track = Track::of(state);
         let told = json!({
             "result_code": "denied",
-            "summary": "a person refused this; nothing was done",
+            "summary": match &request.instead_of {
+                Some(part) if is_part(&request) => format!("a person refused this; nothing of `{}` was done", part.asked),
+                _ => "a person refused this; nothing was done".to_owned(),
+            },
             "feedback": feedback,
         });
         let result = self.tell(&mut w, &request, &told)?;

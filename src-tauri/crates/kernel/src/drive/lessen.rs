@@ -7,6 +7,7 @@
 
 use super::judge::Judged;
 use super::normalise::in_one_line;
+use crate::command::part::is_part;
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::Kernel;
 use crate::ports::Hands;
@@ -26,7 +27,7 @@ use model::receipt::Receipt;
 use model::vcs::VcsChange;
 use model::web::{Fetch, Method};
 use model::witness::Found;
-use model::{PolicyResultId, RelPath, ResourceId, Sensitive};
+use model::{ArtifactId, PolicyResultId, RelPath, ResourceId, Sensitive};
 use seal::Digest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -39,6 +40,70 @@ const SHOWN_BYTES_MAX: usize = 64 * 1024;
 pub(super) struct Lesser {
     request: ActionRequest,
     draft: String,
+}
+
+/// What a request stands in for: what was asked, what policy said of that, and what is not done.
+pub(crate) struct StandsIn<'a> {
+    pub(crate) asked: (&'a ActionRequest, &'a ArtifactRef),
+    pub(crate) policy: (PolicyResultId, &'a ArtifactRef),
+    pub(crate) draft: &'a ArtifactRef,
+    pub(crate) mode: String,
+    pub(crate) rules: Vec<String>,
+}
+
+impl StandsIn<'_> {
+    /// Puts the request that stands in on record, with `summary` of what it then is.
+    pub(crate) fn record(
+        self,
+        w: &mut Writeup<'_>,
+        mut request: ActionRequest,
+        summary: impl FnOnce(&ActionRequest) -> String,
+    ) -> Result<(), Error> {
+        let ((asked, asked_at), (policy_result_id, policy_at)) = (self.asked, self.policy);
+        request.instead_of = Some(InsteadOf {
+            action_request_id: asked.action_request_id,
+            request_sha256: asked_at.sha256,
+            asked: in_one_line(&asked.action),
+            mode: self.mode.clone(),
+            rules: self.rules.clone(),
+            policy_result_sha256: policy_at.sha256,
+            draft_sha256: self.draft.sha256,
+        });
+        let bytes = seal::canon::to_canonical(&request)?;
+        let from = [asked_at.artifact_id, policy_at.artifact_id, self.draft.artifact_id];
+        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(from))?;
+        w.push(ActionRequested {
+            action_request_id: request.action_request_id,
+            request: at,
+            action_class: request.action_class,
+            tool: request.action.tool().to_owned(),
+            summary: Sensitive::from(summary(&request)),
+        });
+        w.push(ActionDowngraded {
+            action_request_id: asked.action_request_id,
+            policy_result_id,
+            instead: request.action_request_id,
+            mode: self.mode,
+            rules: self.rules,
+        });
+        Ok(())
+    }
+}
+
+/// Keeps the text of what is not done, out of the request that asked for it.
+pub(crate) fn keep_draft(
+    w: &mut Writeup<'_>,
+    text: &[u8],
+    of: ArtifactId,
+    alias: String,
+) -> Result<ArtifactRef, Error> {
+    let mut new = NewArtifact::audit(ArtifactKind::Diff)
+        .class(ArtifactClass::Deliverable)
+        .media("text/plain; charset=utf-8")
+        .trust(TrustTier::Untrusted)
+        .from([of]);
+    new.alias = Some(alias);
+    w.artifact(text, new)
 }
 
 impl Kernel {
@@ -91,40 +156,17 @@ impl Kernel {
             granted_packet: None,
         };
         seat.pass(self, &mut w, &ask)?;
-        let Lesser { mut request, draft } = lesser;
-        let mut new = NewArtifact::audit(ArtifactKind::Diff)
-            .class(ArtifactClass::Deliverable)
-            .media("text/plain; charset=utf-8")
-            .trust(TrustTier::Untrusted)
-            .from([judged.request_ref.artifact_id]);
-        new.alias = Some(format!("draft of {}", in_one_line(&judged.request.action)));
-        let draft = w.artifact(draft.as_bytes(), new)?;
-        request.instead_of = Some(InsteadOf {
-            action_request_id: judged.request.action_request_id,
-            request_sha256: judged.request_ref.sha256,
-            asked: in_one_line(&judged.request.action),
+        let Lesser { request, draft } = lesser;
+        let alias = format!("draft of {}", in_one_line(&judged.request.action));
+        let draft = keep_draft(&mut w, draft.as_bytes(), judged.request_ref.artifact_id, alias)?;
+        let instead = StandsIn {
+            asked: (&judged.request, &judged.request_ref),
+            policy: (judged.policy.policy_result_id, &judged.policy_ref),
+            draft: &draft,
             mode: judged.policy.downgrade.clone().unwrap_or_default(),
             rules: judged.policy.determining_rules.clone(),
-            policy_result_sha256: judged.policy_ref.sha256,
-            draft_sha256: draft.sha256,
-        });
-        let bytes = seal::canon::to_canonical(&request)?;
-        let from = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id, draft.artifact_id];
-        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(from))?;
-        w.push(ActionRequested {
-            action_request_id: request.action_request_id,
-            request: at,
-            action_class: request.action_class,
-            tool: request.action.tool().to_owned(),
-            summary: Sensitive::from(done_in_words(&request)),
-        });
-        w.push(ActionDowngraded {
-            action_request_id: judged.request.action_request_id,
-            policy_result_id: judged.policy.policy_result_id,
-            instead: request.action_request_id,
-            mode: judged.policy.downgrade.clone().unwrap_or_default(),
-            rules: judged.policy.determining_rules.clone(),
-        });
+        };
+        instead.record(&mut w, request, done_in_words)?;
         track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "policy allows a lesser form of it")?;
         self.commit(w, Some(state))?;
         seat.moved();
@@ -173,7 +215,9 @@ impl Kernel {
     fn draft_of(&self, w: &Writeup<'_>, hands: &dyn Hands, items: &[ChangeItem]) -> Result<String, Error> {
         let paths: Vec<RelPath> = items.iter().flat_map(governance::changed_paths).cloned().collect();
         let there = hands.texts(&paths);
-        let before = |prior: &Prior| match prior {
+        let before = |path: &RelPath, prior: &Prior| match prior {
+            // Lines of a key are read by nobody who has not asked to read it.
+            Prior::Sha256(_) if governance::is_secret(path, false) => None,
             Prior::Sha256(sha256) => there.get(sha256).cloned(),
             Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => Some(Vec::new()),
         };
@@ -187,10 +231,10 @@ impl Kernel {
                         None => self.artifacts.read(content_sha256)?,
                     };
                     let verb = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
-                    (format!("{verb} {path}"), before(prior), Some(after))
+                    (format!("{verb} {path}"), before(path, prior), Some(after))
                 }
                 ChangeItem::Delete { path, prior } => {
-                    (format!("delete {path}"), before(prior), Some(Vec::new()))
+                    (format!("delete {path}"), before(path, prior), Some(Vec::new()))
                 }
                 ChangeItem::Move { from, to, .. } => (format!("move {from} to {to}"), None, None),
                 ChangeItem::Folder { path, .. } => (format!("make the folder {path}"), None, None),
@@ -317,6 +361,22 @@ fn done_in_words(request: &ActionRequest) -> String {
 pub(super) fn receipted(state: &TaskState, request: &ActionRequest, receipt: &mut Receipt) {
     let Some(instead) = &request.instead_of else { return };
     let rules = instead.rules.join(", ");
+    if is_part(request) {
+        let said = [
+            format!(
+                "asked: {} ({}, sha256 {})",
+                instead.asked, instead.action_request_id, instead.request_sha256
+            ),
+            format!("a part of it was approved, by {rules}; the rest was denied"),
+            format!("what was left out, sha256 {}", instead.draft_sha256),
+        ];
+        receipt.observed.splice(0..0, said.map(Sensitive::from));
+        receipt.output_refs.extend(draft_in(state, instead));
+        let came = receipt.result_summary.shown().cloned().unwrap_or_default();
+        receipt.result_summary =
+            Sensitive::from(format!("{came}; a part of what was asked, the rest was denied"));
+        return;
+    }
     let said = [
         format!(
             "asked: {} ({}, sha256 {})",

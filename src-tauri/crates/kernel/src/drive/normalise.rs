@@ -6,7 +6,7 @@ use crate::ports::Hands;
 use crate::state::{ObservedRef, TaskState};
 use crate::writeup::Writeup;
 use iteration::{Proposal, ProposedChange};
-use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior, Reversibility};
+use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::principal::PrincipalType;
 use model::witness::{Fingerprint, Found};
@@ -136,7 +136,8 @@ impl Kernel {
         let classes = governance::classify(&action);
         let action_class =
             *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
-        let target_resources = governance::resources(workspace, &action);
+        let reach = matches!(action, Action::Command { .. }).then(|| hands.reach(&action));
+        let target_resources = governance::resources_of(workspace, &action, None, reach.as_ref());
         let found = if action_class.is_important() {
             hands.observe(&governance::witness::observable(&target_resources))
         } else {
@@ -152,7 +153,7 @@ impl Kernel {
             attempt_id,
             action_class,
             expected_effects: expected_effects(workspace, &action, &found),
-            reversibility_hint: reversibility(&action),
+            reversibility_hint: governance::risk::reversibility(&action),
             target_resources,
             action,
             reason: reason.chars().take(2_000).collect(),
@@ -161,6 +162,7 @@ impl Kernel {
             evidence_refs: attempt.observed.iter().map(|o| o.artifact.artifact_id).collect(),
             staged: None,
             not_staged: None,
+            reach,
             instead_of: None,
         };
         let bytes = seal::canon::to_canonical(&request)?;
@@ -181,14 +183,16 @@ pub(super) fn command_of(proposal: &Proposal) -> Option<Action> {
     })
 }
 
-/// What is overwritten is kept for an undo, and no secret is ever kept: such an act cannot be done.
+/// What is overwritten is kept for an undo: what is too large, and what holds a secret, which is never kept, cannot be.
 fn in_the_way(redactor: &redact::Redactor, hands: &dyn Hands, items: &[ChangeItem]) -> Option<Unfit> {
+    if let Err(why) = hands.can_keep(items) {
+        return Some(Unfit(why));
+    }
     if redactor.is_empty() || items.is_empty() {
         return None;
     }
-    let images = hands.before_images(items).ok()?;
-    images.iter().find_map(|(path, _, bytes)| {
-        let held = redactor.holds(bytes);
+    hands.before_images(items).map_while(Result::ok).find_map(|(path, _, bytes)| {
+        let held = redactor.holds(&bytes);
         (!held.is_empty()).then(|| {
             Unfit(format!(
                 "`{path}` holds the value of {}; what is overwritten is kept for an undo, and Hermit keeps no secret: \
@@ -208,7 +212,9 @@ fn found_at(
     let paths: Vec<ResourceId> = proposed
         .iter()
         .flat_map(|item| match item {
-            ProposedChange::Write { path, .. } | ProposedChange::Delete { path } => vec![path.clone()],
+            ProposedChange::Write { path, .. }
+            | ProposedChange::Edit { path, .. }
+            | ProposedChange::Delete { path } => vec![path.clone()],
             ProposedChange::Move { from, to } => vec![from.clone(), to.clone()],
         })
         .map(|path| ResourceId::File(workspace, path))
@@ -233,16 +239,17 @@ fn change_items(
 ) -> Result<Result<Vec<ChangeItem>, Unfit>, Error> {
     let mut there = found_at(hands, workspace, proposed);
     let mut items = Vec::with_capacity(proposed.len());
-    for item in proposed {
+    for item in &super::edit::joined(proposed) {
         match item {
-            ProposedChange::Write { path, content } => {
+            ProposedChange::Write { path, .. } | ProposedChange::Edit { path, .. } => {
                 let prior = match prior_of_write(path, there.get(path), seen.get(path)) {
                     Ok(prior) => prior,
                     Err(unfit) => return Ok(Err(unfit)),
                 };
-                if let Some(why) = would_lose(hands, path, content, &prior) {
-                    return Ok(Err(why));
-                }
+                let content = match super::edit::content_of(w.redactor(), hands, item, &prior) {
+                    Ok(content) => content,
+                    Err(unfit) => return Ok(Err(unfit)),
+                };
                 let content_sha256 = w.keep(content.as_bytes())?;
                 let byte_size = content.len() as u64;
                 there.insert(path.clone(), Found::File { sha256: content_sha256, byte_size, mode: None });
@@ -265,6 +272,12 @@ fn change_items(
                 let Some(found @ Found::File { sha256, .. }) = there.get(from).cloned() else {
                     return Ok(Err(not_a_file(from, there.get(from).unwrap_or(&Found::Absent))));
                 };
+                if let Some(Found::Folder { .. }) = there.get(to) {
+                    let name = from.to_string().rsplit('/').next().unwrap_or_default().to_owned();
+                    return Ok(Err(Unfit(format!(
+                        "`{to}` is a folder; to move the file into it, `to` is `{to}/{name}`"
+                    ))));
+                }
                 if !matches!(there.get(to), None | Some(Found::Absent)) {
                     return Ok(Err(Unfit(format!(
                         "`{to}` exists; a move never overwrites, choose another name"
@@ -284,7 +297,7 @@ fn change_items(
 }
 
 /// A proposer that was shown a placeholder where a key stands would write the placeholder over the key.
-fn would_lose(hands: &dyn Hands, path: &RelPath, content: &str, prior: &Prior) -> Option<Unfit> {
+pub(super) fn would_lose(hands: &dyn Hands, path: &RelPath, content: &str, prior: &Prior) -> Option<Unfit> {
     if !matches!(prior, Prior::Sha256(_)) || !content.contains(PLACEHOLDER) {
         return None;
     }
@@ -376,18 +389,21 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
 }
 
 /// What each item of a change set does.
-pub(super) fn effects_of_items(
+pub(crate) fn effects_of_items(
     workspace: WorkspaceId,
     items: &[ChangeItem],
     found: &[Fingerprint],
 ) -> Vec<ExpectedEffect> {
-    let before = |path: &RelPath| {
-        let resource = ResourceId::File(workspace, path.clone());
-        found.iter().find(|f| f.resource == resource).and_then(|f| match &f.state {
-            Found::File { sha256, .. } => Some(*sha256),
+    let there: BTreeMap<&RelPath, Digest> = found
+        .iter()
+        .filter_map(|print| match (&print.resource, &print.state) {
+            (ResourceId::File(of, path), Found::File { sha256, .. }) if *of == workspace => {
+                Some((path, *sha256))
+            }
             _ => None,
         })
-    };
+        .collect();
+    let before = |path: &RelPath| there.get(path).copied();
     let effect =
         |path: &RelPath, effect: &str, after: Option<Digest>, byte_size: Option<u64>| ExpectedEffect {
             resource: ResourceId::File(workspace, path.clone()),
@@ -419,20 +435,8 @@ pub(super) fn effects_of_items(
     items.iter().flat_map(one).collect()
 }
 
-fn reversibility(action: &Action) -> Reversibility {
-    match action {
-        Action::Fetch(fetch) if fetch.method.changes() => Reversibility::Irreversible,
-        Action::Fetch(_) => Reversibility::NoEffect,
-        Action::Observe { .. } => Reversibility::NoEffect,
-        Action::Change { .. } | Action::Vcs { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
-            Reversibility::Reversible
-        }
-        Action::Command { .. } => Reversibility::Partial,
-    }
-}
-
 /// A request in one line.
-pub(super) fn in_one_line(action: &Action) -> String {
+pub(crate) fn in_one_line(action: &Action) -> String {
     match action {
         Action::Observe { items } => {
             let look = |item: &model::action::ReadItem| match item {
@@ -441,7 +445,12 @@ pub(super) fn in_one_line(action: &Action) -> String {
                 model::action::ReadItem::Search { path, pattern, .. } => {
                     format!("search {} for {pattern}", place(path))
                 }
-                model::action::ReadItem::Hash { path } => format!("hash {}", place(path)),
+                model::action::ReadItem::Lines { path, from, to } => {
+                    format!("read lines {from} to {to} of {}", place(path))
+                }
+                model::action::ReadItem::Hash { path } | model::action::ReadItem::HashFolder { path } => {
+                    format!("hash {}", place(path))
+                }
             };
             items.iter().map(look).collect::<Vec<_>>().join(", ")
         }
@@ -464,6 +473,17 @@ fn place(path: &RelPath) -> String {
     }
 }
 
+/// One change is told by the name of its file, so that lists tell acts apart and a search finds it.
 fn changes_in_one_line(items: &[ChangeItem]) -> String {
+    if let [item] = items {
+        return match item {
+            ChangeItem::Write { path, prior: Prior::Absent, .. } => format!("create {}", place(path)),
+            ChangeItem::Write { path, .. } => format!("overwrite {}", place(path)),
+            ChangeItem::Delete { path, .. } => format!("delete {}", place(path)),
+            ChangeItem::Move { from, to, .. } => format!("move {} to {}", place(from), place(to)),
+            ChangeItem::Folder { path, .. } => format!("make the folder {}", place(path)),
+            ChangeItem::Link { path, .. } => format!("make the link {}", place(path)),
+        };
+    }
     governance::summary(&Action::Change { items: items.to_vec() })
 }

@@ -1,5 +1,6 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
+use crate::command::part::is_part;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
@@ -62,7 +63,7 @@ impl Kernel {
             self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
         } else {
             // The key is locked: what the receipt needs is stored, and the attempt waits in receipt_pending.
-            self.park_receipt(&mut w, &outcome, &outputs)?;
+            self.park_receipt(&mut w, request.action_request_id, &outcome, &outputs)?;
         }
         self.commit(w, Some(state))?;
         self.forget_act(state, request.action_request_id);
@@ -119,8 +120,11 @@ impl Kernel {
             let mut new = NewArtifact::audit(output.kind)
                 .class(ArtifactClass::Evidence)
                 .from(request.evidence_refs.clone());
-            new.trust_tier = trust_of(&request.action);
-            new.alias = Some(output.about.clone());
+            new.trust_tier = trust_of(&request.action, &output.bytes);
+            new.alias = Some(match &request.action {
+                Action::Observe { items } => what_was_seen(items),
+                _ => output.about.clone(),
+            });
             new.media_type = media(&output.media_type);
             kept.push(w.artifact(&output.bytes, new)?);
         }
@@ -143,7 +147,8 @@ impl Kernel {
         outcome: &Outcome,
         outputs: &[ArtifactRef],
     ) -> Result<ArtifactRef, Error> {
-        if let Some(instead) = &request.instead_of {
+        let part = request.instead_of.as_ref().filter(|_| is_part(request));
+        if let (Some(instead), None) = (&request.instead_of, part) {
             return self.told_instead(state, w, (request, instead), outcome, outputs);
         }
         if let (Action::Observe { .. } | Action::Fetch(_) | Action::Vcs { .. }, Some(seen)) =
@@ -153,16 +158,29 @@ impl Kernel {
         }
         let items: Vec<serde_json::Value> = items_of(request, outcome)
             .into_iter()
-            .map(|(op, path, outcome)| json!({ "op": op, "path": path.to_string(), "outcome": outcome.as_str() }))
+            .zip(request.items())
+            .map(|((op, path, outcome), item)| {
+                let mut told = json!({ "op": op, "path": path.to_string(), "outcome": outcome.as_str() });
+                if let (ChangeItem::Move { to, .. }, Some(told)) = (item, told.as_object_mut()) {
+                    told.insert("to".to_owned(), json!(to.to_string()));
+                }
+                told
+            })
             .collect();
         let text = |kind: ArtifactKind| {
             let output = outcome.outputs.iter().find(|o| o.kind == kind)?;
             let clean = redaction::clean(w.redactor(), &output.bytes, true).ok()?;
             Some(String::from_utf8_lossy(&clean.rest).into_owned())
         };
+        let denied = part.map(|part| self.words_with(part)).transpose()?;
+        let summary = summary_of(request, outcome);
         let told = json!({
             "result_code": outcome.result_code.as_str(),
-            "summary": summary_of(request, outcome),
+            "summary": match part {
+                Some(part) => format!("a person approved a part of `{}`, and denied the rest: {summary}", part.asked),
+                None => summary,
+            },
+            "feedback": denied,
             "items": items,
             "observed": outcome.observed,
             "exit_code": outcome.ran.exit_code,
@@ -171,7 +189,7 @@ impl Kernel {
         });
         let new = NewArtifact::audit(ArtifactKind::ActionResult)
             .class(ArtifactClass::Evidence)
-            .trust(trust_of(&request.action))
+            .trust(trust_of(&request.action, &[]))
             .from(outputs.iter().map(|o| o.artifact_id));
         w.object(&told, new)
     }
@@ -207,18 +225,37 @@ impl Kernel {
     }
 }
 
-/// Contents come from outside and are not to be believed; names, sizes and digests were seen by our own hands.
-fn trust_of(action: &Action) -> TrustTier {
+/// What is looked at comes from outside and is not to be believed: contents, and names as well, because whoever packed
+/// an archive chose them. What became of our own changes was seen by our own hands, at places that a proposer named, and
+/// so was the digest of a file that it named.
+fn trust_of(action: &Action, seen: &[u8]) -> TrustTier {
     match action {
-        Action::Observe { items } => {
-            let contents = |i: &ReadItem| matches!(i, ReadItem::Read { .. } | ReadItem::Search { .. });
-            if items.iter().any(contents) { TrustTier::Untrusted } else { TrustTier::Observed }
-        }
-        Action::Command { .. } | Action::Fetch(_) => TrustTier::Untrusted,
+        Action::Observe { items } if tells_no_name(items, seen) => TrustTier::Observed,
+        Action::Observe { .. } | Action::Command { .. } | Action::Fetch(_) => TrustTier::Untrusted,
         Action::Change { .. } | Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
             TrustTier::Observed
         }
     }
+}
+
+/// Whether a look answered with digests of the very files that were asked for, and told no other name.
+fn tells_no_name(items: &[ReadItem], seen: &[u8]) -> bool {
+    let value: serde_json::Value = serde_json::from_slice(seen).unwrap_or_default();
+    let Some(results) = value.get("results").and_then(|results| results.as_array()) else { return false };
+    let none = |result: &serde_json::Value, key: &str| {
+        result.get(key).and_then(|list| list.as_array()).is_none_or(Vec::is_empty)
+    };
+    results.len() == items.len()
+        && items.iter().zip(results).all(|(item, result)| {
+            let (ReadItem::Hash { path } | ReadItem::HashFolder { path }) = item else { return false };
+            let own = path.to_string();
+            let entries = result.get("entries").and_then(|entries| entries.as_array());
+            let is_own =
+                |entry: &serde_json::Value| entry.get("path").and_then(|p| p.as_str()) == Some(own.as_str());
+            none(result, "unreadable")
+                && none(result, "not_files")
+                && entries.is_none_or(|entries| entries.iter().all(is_own))
+        })
 }
 
 fn media(given: &str) -> &'static str {
@@ -226,6 +263,26 @@ fn media(given: &str) -> &'static str {
         "application/json" => "application/json",
         "text/plain" | "text/plain; charset=utf-8" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
+    }
+}
+
+/// What was looked at, by name: `notes/meeting 1.md, as read`.
+fn what_was_seen(items: &[ReadItem]) -> String {
+    let name = |path: &RelPath| match path.is_root() {
+        true => "the folder".to_owned(),
+        false => governance::approval::visible_path(path),
+    };
+    let seen = |item: &ReadItem| match item {
+        ReadItem::Read { path } => format!("{}, as read", name(path)),
+        ReadItem::List { path, .. } => format!("{}, as listed", name(path)),
+        ReadItem::Search { path, pattern, .. } => format!("{}, searched for {pattern}", name(path)),
+        ReadItem::Lines { path, from, to } => format!("{}, lines {from} to {to}, as read", name(path)),
+        ReadItem::Hash { path } | ReadItem::HashFolder { path } => format!("{}, as hashed", name(path)),
+    };
+    match items {
+        [] => "nothing".to_owned(),
+        [one] => seen(one),
+        [first, rest @ ..] => format!("{}; and {} more", seen(first), rest.len()),
     }
 }
 
@@ -258,6 +315,15 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
     let items = items_of(request, outcome);
     let done = items.iter().filter(|(_, _, outcome)| *outcome == ItemOutcome::Done).count();
     let all = items.len();
+    let hidden = request.reach.as_ref().map_or(0, |reach| reach.hidden.len());
+    let unseen = match hidden {
+        0 => String::new(),
+        1 => "; 1 place that looks like a key was hidden from it, name it in the command to ask for it"
+            .to_owned(),
+        many => format!(
+            "; {many} places that look like keys were hidden from it, name one in the command to ask for it"
+        ),
+    };
     let head = match (outcome.ran.exit_code, all) {
         (_, 0) if matches!(request.action, Action::Vcs { .. }) => outcome
             .observed
@@ -282,7 +348,7 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
         (None, _) => format!("{done} of {all} changes done"),
     };
     match &outcome.error {
-        Some(error) => format!("{head}: {error}"),
-        None => head,
+        Some(error) => format!("{head}: {error}{unseen}"),
+        None => format!("{head}{unseen}"),
     }
 }

@@ -21,7 +21,7 @@ use model::task::ModelChoice;
 use model::witness::Found;
 use model::{ActionRequestId, ReceiptId, Sensitive, Slot};
 use seal::{Digest, dsse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Kernel {
     /// Seals a receipt and adds its event. `false` when its key is locked: then nothing was added.
@@ -34,7 +34,8 @@ impl Kernel {
         mut receipt: Receipt,
         about: Option<ActionRequestId>,
     ) -> Result<bool, Error> {
-        let registered = lock(&self.store).keys.contains_key(&KeyPurpose::Receipt);
+        let keyid = |purpose| lock(&self.store).keys.get(&purpose).map(|(keyid, _)| *keyid);
+        let registered = keyid(KeyPurpose::Receipt).is_some();
         let signer = self.ports.keys.receipt();
         if registered && signer.is_none() {
             return Ok(false);
@@ -42,6 +43,7 @@ impl Kernel {
         receipt.signer_ref = Slot::or(signer.as_ref().map(|s| s.public().keyid()), Absence::Unavailable);
         receipt.verifiability =
             if signer.is_some() { Verifiability::Signed } else { Verifiability::HashChained };
+        receipt.manifest_ref = signer.as_ref().and_then(|_| keyid(KeyPurpose::Manifest));
         let statement = Statement {
             statement_type: STATEMENT_TYPE.to_owned(),
             subject: subjects(&receipt),
@@ -207,6 +209,7 @@ impl Kernel {
             verifiability: Verifiability::HashChained,
             sandbox_level: SandboxLevel::NotApplicable,
             signer_ref: Slot::Absent(Absence::Unavailable),
+            manifest_ref: None,
             idempotency_key: String::new(),
         })
     }
@@ -215,6 +218,7 @@ impl Kernel {
     pub(super) fn park_receipt(
         &self,
         w: &mut Writeup<'_>,
+        about: ActionRequestId,
         outcome: &Outcome,
         outputs: &[ArtifactRef],
     ) -> Result<(), Error> {
@@ -227,7 +231,7 @@ impl Kernel {
         };
         let bytes = serde_json::to_vec(&parked).map_err(|e| Error::Broken(e.to_string()))?;
         let mut new = NewArtifact::audit(ArtifactKind::ActionResult);
-        new.alias = Some(PARKED.to_owned());
+        new.alias = Some(parked_of(about));
         w.artifact(&bytes, new)?;
         Ok(())
     }
@@ -241,12 +245,18 @@ impl Kernel {
         let Some((result, result_code, sandbox_level)) = act.outcome else {
             return Err(Error::Broken("a receipt is due and no outcome is recorded".to_owned()));
         };
-        let parked = state
-            .artifacts
-            .values()
-            .filter(|a| a.kind == ArtifactKind::ActionResult && a.produced_by == state.current)
-            .filter(|a| a.task_local_alias.as_ref().and_then(|n| n.shown()).is_some_and(|n| n == PARKED))
-            .max_by_key(|a| (a.created_at, a.artifact_id));
+        let own = parked_of(request.action_request_id);
+        let parked_as = |name: &str| {
+            let named = state.artifacts.values().filter(move |a| {
+                let alias = a.task_local_alias.as_ref().and_then(|alias| alias.shown());
+                alias.is_some_and(|alias| alias == name)
+            });
+            named
+                .filter(|a| a.kind == ArtifactKind::ActionResult && a.produced_by == state.current)
+                .max_by_key(|a| (a.created_at, a.artifact_id))
+        };
+        // Hosts of before did not name the request.
+        let parked = parked_as(&own).or_else(|| parked_as(PARKED));
         let parked: Parked = match parked {
             Some(artifact) => serde_json::from_slice(&self.artifacts.read(&artifact.content_hash)?)
                 .map_err(|e| Error::Broken(e.to_string()))?,
@@ -282,6 +292,11 @@ pub(super) fn note_undone(w: &mut Writeup<'_>, action: &Action, by: ReceiptId, o
 }
 
 const PARKED: &str = "what the receipt needs";
+
+/// The name of what the receipt for one request needs.
+fn parked_of(request: ActionRequestId) -> String {
+    format!("{PARKED}: {request}")
+}
 
 /// The parts of an outcome that only its receipt would hold.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -335,23 +350,16 @@ fn name_images(state: &TaskState, w: &Writeup<'_>, changes: &mut [Change]) -> Ve
 
 /// Digests of outputs; a statement without outputs names its request.
 fn subjects(receipt: &Receipt) -> Vec<Subject> {
-    let digest = |sha256: &Digest| BTreeMap::from([("sha256".to_owned(), sha256.to_string())]);
-    let mut subjects: Vec<Subject> = receipt
-        .changes
-        .iter()
-        .filter_map(|change| match &change.after {
-            Found::File { sha256, .. } => {
-                Some(Subject { name: change.resource.clone(), digest: digest(sha256) })
-            }
-            _ => None,
-        })
-        .collect();
+    let written = receipt.changes.iter().filter_map(|change| match &change.after {
+        Found::File { sha256, .. } => Some(sha256),
+        _ => None,
+    });
     let named = receipt.output_refs.iter().chain(receipt.action_request_ref.value());
-    subjects.extend(named.map(|output| Subject {
-        name: Sensitive::from(output.artifact_id.to_string()),
-        digest: digest(&output.sha256),
-    }));
-    subjects
+    let mut digests: Vec<&Digest> = written.chain(named.map(|output| &output.sha256)).collect();
+    let mut seen = BTreeSet::new();
+    digests.retain(|digest| seen.insert(*digest));
+    let subject = |sha256: &Digest| BTreeMap::from([("sha256".to_owned(), sha256.to_string())]);
+    digests.into_iter().map(|sha256| Subject { name: None, digest: subject(sha256) }).collect()
 }
 
 const fn class_of(action: &Action) -> ReceiptClass {
@@ -371,7 +379,7 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
             Action::Command { .. } => Reversibility::Partial,
             // What failed was not done there; all else cannot be taken back from here.
             Action::Fetch(_) if outcome.result_code == ResultCode::Failed => Reversibility::NoEffect,
-            Action::Fetch(_) => request.reversibility_hint,
+            Action::Fetch(_) => governance::risk::way_back(request),
             Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => {
                 Reversibility::Reversible
             }
@@ -382,7 +390,7 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
             | Action::Rollback { .. } => Reversibility::NoEffect,
         };
     }
-    request.reversibility_hint
+    governance::risk::way_back(request)
 }
 
 /// How it is taken back: nothing is promised that no before-image or command of ours could keep.

@@ -13,7 +13,8 @@ use model::grant::CapabilityGrant;
 use model::principal::PrincipalType;
 use model::receipt::{Change, ItemOutcome, Ran, ResultCode, SandboxLevel};
 use model::witness::{Fingerprint, Found, StateWitness};
-use model::{RelPath, ResourceId, Sensitive, UnixMs, WorkspaceId};
+use model::{RelPath, ResourceId, Sensitive, UnixMs};
+use std::collections::BTreeMap;
 
 impl Kernel {
     /// Establishes what became of the act in hand. It is never run again; items of a change set that were
@@ -37,12 +38,14 @@ impl Kernel {
             return self.conclude(cell, &request, outcome, true);
         }
         let now = self.ports.clock.now();
+        let late = self.now_of(state);
         let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
         let grant = self.grant_in_hand(state)?;
         let outcome = if !settled.is_certain() {
-            self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, act.dispatched_at)
+            self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, act.dispatched_at, late)
         } else if (open || request.staged.is_some())
-            && now < grant.expires_at
+            // Under a clock that was set back since, nobody can tell whether it still holds: what is there is concluded.
+            && (grant.not_before..grant.expires_at).contains(&now)
             && !self.is_revoked(state, &grant)
         {
             // This use of the grant is the one under way: it is not counted twice.
@@ -51,7 +54,7 @@ impl Kernel {
             hands.roll_forward(authorization, &request, &settled)
         } else {
             let code = certain_code(&settled);
-            self.outcome_of(&request, &settled, code, act.dispatched_at)
+            self.outcome_of(&request, &settled, code, act.dispatched_at, late)
         };
         drop(guard);
         self.conclude(cell, &request, outcome, true)
@@ -89,6 +92,7 @@ impl Kernel {
         settled: &Settled,
         result_code: ResultCode,
         dispatched_at: Option<UnixMs>,
+        finished_at: UnixMs,
     ) -> Outcome {
         let transcript = settled.transcript.as_ref();
         let bytes = seal::canon::to_canonical(request).unwrap_or_default();
@@ -120,8 +124,8 @@ impl Kernel {
                 argv: None,
                 executable_sha256: None,
                 exit_code: transcript.and_then(|t| t.exit_code),
-                started_at: dispatched_at.unwrap_or_else(|| self.ports.clock.now()),
-                finished_at: self.ports.clock.now(),
+                started_at: dispatched_at.unwrap_or(finished_at),
+                finished_at,
             },
             sandbox_level: match request.action {
                 Action::Command { .. } => self.ports.hands.sandbox(),
@@ -165,11 +169,15 @@ fn changes_of(settled: &Settled) -> Vec<Change> {
         _ => None,
     });
     let Some(workspace) = workspace else { return Vec::new() };
+    let (before, now) = (by_resource(&settled.before), by_resource(&settled.now));
     let change = |path: &RelPath, outcome: ItemOutcome| {
-        let before = found(&settled.before, workspace, path);
-        let now = found(&settled.now, workspace, path);
+        let resource = ResourceId::File(workspace, path.clone());
+        let found = |prints: &BTreeMap<&ResourceId, &Found>| {
+            prints.get(&resource).map_or(Found::Absent, |found| (*found).clone())
+        };
+        let (before, now) = (found(&before), found(&now));
         Change {
-            resource: Sensitive::from(ResourceId::File(workspace, path.clone()).to_string()),
+            resource: Sensitive::from(resource.to_string()),
             after: if outcome == ItemOutcome::NotDone { before.clone() } else { now },
             before,
             before_image: None,
@@ -183,7 +191,6 @@ fn changes_of(settled: &Settled) -> Vec<Change> {
         .collect()
 }
 
-fn found(prints: &[Fingerprint], workspace: WorkspaceId, path: &RelPath) -> Found {
-    let resource = ResourceId::File(workspace, path.clone());
-    prints.iter().find(|f| f.resource == resource).map_or(Found::Absent, |f| f.state.clone())
+fn by_resource(prints: &[Fingerprint]) -> BTreeMap<&ResourceId, &Found> {
+    prints.iter().rev().map(|print| (&print.resource, &print.state)).collect()
 }

@@ -11,17 +11,18 @@ use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::writeup::{NewArtifact, Writeup};
 use effects::{Staging, Unstaged};
-use governance::{PathKind, path_kind};
 use iteration::Proposal;
-use model::action::{Action, ActionRequest, ChangeItem, Prior, Reversibility};
+use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::approval::{StagedChange, StagedView};
 use model::artifact::{ArtifactClass, ArtifactRef, TrustTier};
 use model::fault::Point;
 use model::policy::Verdict;
 use model::principal::PrincipalType;
+use model::receipt::ResultCode;
 use model::witness::{Fingerprint, Found};
-use model::{ArtifactId, AttemptId, PolicyResultId, ResourceId, WorkspaceId};
+use model::{ActionRequestId, ArtifactId, AttemptId, PolicyResultId, ResourceId, WorkspaceId};
 use seal::Digest;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -108,7 +109,7 @@ impl Kernel {
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         let known = match hands.stage(attempt, action, &stop, &mut |_| {}) {
             Ok(staging) => match self.fit_to_keep(hands, attempt, staging) {
-                Ok(staging) => Known::Staged(with_a_look(hands, staging)),
+                Ok(staging) => Known::Staged(staging),
                 Err(why) => {
                     hands.unstage(attempt).map_err(Error::Effects)?;
                     Known::Failed(why)
@@ -176,13 +177,18 @@ impl Kernel {
             Err(why) => request.not_staged = Some(why.clone()),
             Ok(staging) => {
                 let items = &staging.staged.items;
-                request.target_resources = governance::resources_of(workspace, &request.action, items);
+                request.staged = Some(staging.staged.clone());
+                request.reach = Some(staging.reach.clone());
+                request.target_resources = governance::resources_of(
+                    workspace,
+                    &request.action,
+                    request.staged.as_ref(),
+                    request.reach.as_ref(),
+                );
                 let observable = governance::witness::observable(&request.target_resources);
                 normalised.found = hands.observe(&observable);
                 request.expected_effects.extend(effects_of_items(workspace, items, &normalised.found));
-                request.reversibility_hint =
-                    if items.is_empty() { Reversibility::NoEffect } else { Reversibility::Reversible };
-                request.staged = Some(staging.staged.clone());
+                request.reversibility_hint = governance::risk::known_way_back(request);
                 normalised.staging = Some(staging.clone());
             }
         }
@@ -264,7 +270,8 @@ impl Kernel {
             return Vec::new();
         }
         let mut stale = Vec::new();
-        let mut made: Vec<&model::RelPath> = Vec::new();
+        let found = by_path(found);
+        let mut made: BTreeSet<&model::RelPath> = BTreeSet::new();
         for item in request.items() {
             let (path, prior) = match item {
                 ChangeItem::Write { path, prior, .. }
@@ -275,7 +282,7 @@ impl Kernel {
                 ChangeItem::Move { from, prior, .. } => (from, prior),
             };
             // What an item before this one has made or taken away is not there yet.
-            if !made.contains(&path) && !holds(prior, found, path) {
+            if !made.contains(path) && !holds(prior, &found, path) {
                 stale.push(format!("`{path}` is not as it was when the command ran"));
             }
             if let ChangeItem::Write { content_sha256, .. } = item
@@ -284,8 +291,10 @@ impl Kernel {
                 stale.push(why);
             }
             match item {
-                ChangeItem::Delete { .. } | ChangeItem::Folder { was: None, .. } => made.push(path),
-                ChangeItem::Move { to, .. } if !made.contains(&to) && !holds(&Prior::Absent, found, to) => {
+                ChangeItem::Delete { .. } | ChangeItem::Folder { was: None, .. } => {
+                    made.insert(path);
+                }
+                ChangeItem::Move { to, .. } if !made.contains(to) && !holds(&Prior::Absent, &found, to) => {
                     stale.push(format!("something is at `{to}` now"));
                 }
                 ChangeItem::Move { .. }
@@ -314,27 +323,37 @@ impl Kernel {
         Ok(())
     }
 
-    /// Forgets staged runs that a host has left when it died: all but those that a request in hand will carry over.
-    pub(crate) fn sweep_staged(&self) {
-        // What cannot be told is kept: it harms nobody, and the next run of the same attempt replaces it.
-        let wanted = |attempt: AttemptId| self.is_staged_run_wanted(attempt).unwrap_or(true);
-        match self.ports.hands.sweep(&wanted) {
+    /// Forgets what a host has left in the spool when it died, but for what is still needed.
+    pub(crate) fn sweep_spool(&self) {
+        match self.ports.hands.sweep(self) {
             Ok(0) => {}
-            Ok(swept) => tracing::info!(swept, "staged runs of a host that died are forgotten"),
-            Err(error) => tracing::warn!(error, "what a staged run left is still there"),
+            Ok(swept) => tracing::info!(swept, "what a host that died has left of its acts is forgotten"),
+            Err(error) => tracing::warn!(error, "what a host that died has left of its acts is still there"),
         }
     }
 
-    fn is_staged_run_wanted(&self, attempt: AttemptId) -> Result<bool, Error> {
+    /// The task of an attempt that is at work.
+    fn at_work(&self, attempt: AttemptId) -> Result<Option<TaskState>, Error> {
         let broken = |e: projections::Error| Error::Broken(e.to_string());
-        let Some(row) = self.query()?.attempt(attempt).map_err(broken)? else { return Ok(false) };
+        let Some(row) = self.query()?.attempt(attempt).map_err(broken)? else { return Ok(None) };
         let state = self.task(row.task_id)?;
-        let at_work = !state.task.status.is_terminal() && state.current == Some(attempt);
+        Ok(Some(state).filter(|s| !s.task.status.is_terminal() && s.current == Some(attempt)))
+    }
+
+    fn is_staged_run_wanted(&self, attempt: AttemptId) -> Result<bool, Error> {
         let open = |act: &crate::state::ActState| act.outcome.is_none() && act.resolved.is_none();
-        if !at_work || !state.attempt().and_then(|attempt| attempt.act.as_ref()).is_some_and(open) {
-            return Ok(false);
+        match self.at_work(attempt)? {
+            Some(state) if state.attempt().and_then(|attempt| attempt.act.as_ref()).is_some_and(open) => {
+                Ok(self.request_in_hand(&state)?.staged.is_some())
+            }
+            _ => Ok(false),
         }
-        Ok(self.request_in_hand(&state)?.staged.is_some())
+    }
+
+    fn is_act_open(&self, act: ActionRequestId) -> Result<bool, Error> {
+        let row = self.query()?.action(act).map_err(|e| Error::Broken(e.to_string()))?;
+        let certain = |code: ResultCode| code != ResultCode::UnknownOutcome;
+        Ok(row.is_none_or(|row| !row.result_code.is_some_and(certain)))
     }
 
     /// Nothing of a staged run is needed any more. What stays behind harms nobody and is swept by the next one.
@@ -348,17 +367,19 @@ impl Kernel {
     }
 }
 
-/// A run that changed nothing asks nobody, unless it could have read what a person is asked about before it is read:
-/// then what it printed is seen by a person first.
-fn with_a_look(hands: &dyn Hands, mut staging: Staging) -> Staging {
-    if staging.staged.items.is_empty() {
-        staging.staged.look_first = match hands.seek(&|path| path_kind(path) == PathKind::Secret) {
-            Ok(None) => None,
-            Ok(Some(path)) => Some(format!("`{path}` looks like a key or a password, and it could read it")),
-            Err(why) => Some(format!("not everything that it could read is known: {why}")),
-        };
+/// What cannot be told is kept: it harms nobody.
+impl effects::Needed for Kernel {
+    fn staged(&self, attempt: AttemptId) -> bool {
+        self.is_staged_run_wanted(attempt).unwrap_or(true)
     }
-    staging
+
+    fn attempt(&self, attempt: AttemptId) -> bool {
+        self.at_work(attempt).map_or(true, |state| state.is_some())
+    }
+
+    fn act(&self, act: ActionRequestId) -> bool {
+        self.is_act_open(act).unwrap_or(true)
+    }
 }
 
 /// Leaves out texts that are too long for a packet, and says so.
@@ -376,9 +397,16 @@ fn fit(changes: &mut [StagedChange]) {
     }
 }
 
-fn holds(prior: &Prior, found: &[Fingerprint], path: &model::RelPath) -> bool {
-    let at = found.iter().find(|f| matches!(&f.resource, ResourceId::File(_, at) if at == path));
-    match (prior, at.map(|f| &f.state)) {
+fn by_path(found: &[Fingerprint]) -> BTreeMap<&model::RelPath, &Found> {
+    let of = found.iter().rev().filter_map(|print| match &print.resource {
+        ResourceId::File(_, path) => Some((path, &print.state)),
+        _ => None,
+    });
+    of.collect()
+}
+
+fn holds(prior: &Prior, found: &BTreeMap<&model::RelPath, &Found>, path: &model::RelPath) -> bool {
+    match (prior, found.get(path)) {
         (Prior::Absent, Some(Found::Absent)) | (Prior::EmptyFolder, Some(Found::Folder { .. })) => true,
         (Prior::Sha256(wanted), Some(Found::File { sha256, .. })) => wanted == sha256,
         (Prior::Link(wanted), Some(Found::Symlink { target_sha256 })) => wanted == target_sha256,

@@ -7,7 +7,7 @@ use crate::ports::Notice;
 use crate::state::{AttemptState, ObservedRef, TaskState};
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use knowledge::{Delta, Material, PackInput, Pinned, Turn};
+use knowledge::{Delta, PackInput, Pinned, Turn};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
@@ -96,7 +96,7 @@ impl Kernel {
         let state = &mut *guard;
         let reasoner = self.reasoner(state, &contract)?;
         let descriptor = reasoner.descriptor();
-        let input = self.pack_input(state, &contract, descriptor.context_tokens)?;
+        let input = self.pack_input(state, &contract, descriptor.takes())?;
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
         // A playbook reads no pack.
@@ -105,13 +105,17 @@ impl Kernel {
         }
         let request =
             reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
-        let reserve = u64::from(pack.tokens).saturating_add(u64::from(descriptor.context_tokens / 4));
+        let reserve = u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers()));
         let spent = state.tokens_spent.saturating_add(reserve);
         let local = descriptor.provider == "playbook" || descriptor.provider == "scripted";
         if !local && spent > contract.budget.tokens_max || state.wall_ms > contract.budget.wall_ms_max {
             return self.terminate_locked(state, TerminationReason::BudgetSpent);
         }
-        if state.attempt().is_some_and(|a| a.loop_state.iteration >= contract.budget.iterations_max) {
+        // A playbook takes as many turns as it needs, up to the cap of every run: nobody can know how many those are.
+        let bounded = descriptor.provider != "playbook";
+        if bounded
+            && state.attempt().is_some_and(|a| a.loop_state.iteration >= contract.budget.iterations_max)
+        {
             return self.terminate_locked(state, TerminationReason::MaxIterations);
         }
         self.commit_pack(state, &pack, &request, &descriptor, if local { 0 } else { reserve })
@@ -221,7 +225,7 @@ impl Kernel {
             contract.clone(),
         );
         input.iteration = attempt.iteration.saturating_add(1);
-        input.tokens_max = tokens.saturating_sub(tokens / 4).max(512);
+        input.tokens_max = tokens.max(512);
         input.now = self.ports.clock.now();
         input.goal = state.goal_text();
         if let Some(step) = state.step() {
@@ -258,65 +262,6 @@ impl Kernel {
                 order,
             })
             .collect()
-    }
-
-    fn materials(&self, state: &TaskState, attempt: &AttemptState) -> Result<Vec<Material>, Error> {
-        let mut materials = Vec::new();
-        for (order, seen) in (0_u64..).zip(&attempt.observed) {
-            let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { continue };
-            let bytes = self.artifacts.read(&artifact.content_hash)?;
-            materials.push(Material {
-                artifact_id: artifact.artifact_id,
-                kind: artifact.kind,
-                title: format!("{}: {}", seen.tool, seen.about),
-                text: String::from_utf8_lossy(&bytes).into_owned(),
-                trust_tier: artifact.trust_tier,
-                sensitivity: artifact.sensitivity_class,
-                order,
-                pinned: false,
-            });
-        }
-        for artifact in state.artifacts.values().filter(|a| a.class == ArtifactClass::Source) {
-            let about = artifact.task_local_alias.as_ref().and_then(|a| a.shown().cloned());
-            let Some(title) = about else { continue };
-            let bytes = self.artifacts.read(&artifact.content_hash)?;
-            materials.push(Material {
-                artifact_id: artifact.artifact_id,
-                kind: artifact.kind,
-                title,
-                text: String::from_utf8_lossy(&bytes).into_owned(),
-                trust_tier: artifact.trust_tier,
-                sensitivity: artifact.sensitivity_class,
-                order: 0,
-                pinned: true,
-            });
-        }
-        self.earlier_answers(state, attempt, &mut materials)?;
-        Ok(materials)
-    }
-
-    /// What the steps before this one ended with. A model said it, so it is believed as little as anything it read.
-    fn earlier_answers(
-        &self,
-        state: &TaskState,
-        attempt: &AttemptState,
-        materials: &mut Vec<Material>,
-    ) -> Result<(), Error> {
-        for (earlier, at) in state.earlier_answers(attempt) {
-            let Some(artifact) = state.artifacts.get(&at.artifact_id) else { continue };
-            let step = state.steps.get(&earlier.attempt.step_id).and_then(|s| s.title.shown());
-            materials.push(Material {
-                artifact_id: artifact.artifact_id,
-                kind: artifact.kind,
-                title: format!("result of the earlier step {}", step.map_or("", String::as_str)),
-                text: String::from_utf8_lossy(&self.artifacts.read(&artifact.content_hash)?).into_owned(),
-                trust_tier: artifact.trust_tier,
-                sensitivity: artifact.sensitivity_class,
-                order: 0,
-                pinned: true,
-            });
-        }
-        Ok(())
     }
 
     /// Everything this attempt has seen, whole, for a reasoner that decides from it.
@@ -358,10 +303,12 @@ impl Kernel {
                 self.ports.observer.notice(Notice::Delta { task_id, text });
             }
         };
-        let mut on_delta = |text: &str| tell(stream.push_text(text));
+        let mut prose = reasoning::prose::Prose::default();
+        let mut on_delta = |text: &str| tell(stream.push_text(&prose.push(text)));
         let started = self.ports.clock.now();
         let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
         let reply = reasoner.propose(&input, &mut on_delta, &stopped);
+        tell(stream.push_text(&prose.end()));
         tell(stream.end_text());
         let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
         let mut guard = lock(&cell.state);
@@ -421,12 +368,20 @@ impl Kernel {
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.writeup(Point::ModelFail, state, actor);
         let mendable = error.can_be_mended();
+        let again = matches!(error, reasoning::Error::Parameter { .. });
         w.push(ModelFailed {
             about_attempt_id: attempt.attempt.attempt_id,
             iteration: attempt.iteration,
             error: Sensitive::from(error.to_string()),
             retryable: error.may_retry(),
         });
+        if again {
+            // The request is made anew without it; a server has few parameters to refuse, and each is refused once.
+            let mut track = Track::of(state);
+            track.attempt(&mut w, AttemptStatus::CompilingContext, "asks again in other words")?;
+            self.commit(w, Some(state))?;
+            return Ok(None);
+        }
         if mendable {
             let mut track = Track::of(state);
             track.task(&mut w, TaskStatus::Paused, "model_unavailable", Some(error.to_string()))?;
@@ -436,8 +391,13 @@ impl Kernel {
                 state.task.task_id
             )));
         }
+        self.push_end(
+            state,
+            &mut w,
+            TerminationReason::ModelUnavailable,
+            &format!("Stopped: {error}. Put that right, or choose another model, and run it again."),
+        )?;
         self.commit(w, Some(state))?;
-        self.terminate_locked(state, TerminationReason::ModelUnavailable)?;
         Ok(None)
     }
 }

@@ -25,7 +25,7 @@ impl Kernel {
                         "there is no `secret:{handle}`; a person sets it with `hermit secret set`, so ask for it"
                     ))));
                 }
-                Some(hosts) if !hosts.contains(&server) => {
+                Some(terms) if !terms.hosts.contains(&server) => {
                     return Ok(Err(Unfit(format!(
                         "`secret:{handle}` may not go to `{server}`; a person says where it may go, so ask for it"
                     ))));

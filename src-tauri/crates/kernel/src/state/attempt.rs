@@ -275,7 +275,7 @@ impl AttemptState {
             Body::ModelOutputRejected(_) => self.answer = None,
             Body::IterationCompleted(b) => {
                 self.answer = None;
-                self.turns.push((b.record.step_number, in_one_line(&b.record)));
+                self.turns.extend(in_one_line(&b.record).map(|line| (b.record.step_number, line)));
                 self.remember_output(b.record.tool_invocation.as_deref());
             }
             Body::RunTerminated(b) => self.terminated = Some((b.reason, b.answer.clone())),
@@ -364,12 +364,15 @@ impl AttemptState {
     }
 }
 
-/// A turn as later turns are told of it.
-fn in_one_line(record: &model::attempt::IterationRecord) -> String {
+/// A turn as later turns are told of it, where there is more to tell than the name of its tool: what came of it stands
+/// in its result.
+fn in_one_line(record: &model::attempt::IterationRecord) -> Option<String> {
     let decision = record.model_decision.shown().map_or("(erased)", String::as_str);
     let tool = record.tool_invocation.as_deref().unwrap_or("nothing");
     match record.error.as_ref().and_then(|e| e.shown()) {
-        Some(error) => format!("{tool}: {decision} -> {error}"),
-        None => format!("{tool}: {decision}"),
+        Some(error) if decision == tool => Some(format!("{tool}: {error}")),
+        Some(error) => Some(format!("{tool}: {decision} -> {error}")),
+        None if decision == tool => None,
+        None => Some(format!("{tool}: {decision}")),
     }
 }

@@ -6,7 +6,7 @@ use crate::tokens::{count_tokens, head_within, tail_within};
 use crate::working_state::lists;
 use model::ArtifactId;
 use model::artifact::{Sensitivity, TrustTier};
-use model::context::{ContextItem, ContextOmission, Section};
+use model::context::{Act, ContextItem, ContextOmission, Section};
 use redact::Redactor;
 use std::collections::BTreeSet;
 
@@ -28,6 +28,10 @@ pub(super) struct Candidate {
     pub(super) tokens: u32,
     /// Artifacts it rests on.
     pub(super) inputs: Vec<ArtifactId>,
+    /// How to see what is cut of it.
+    pub(super) rest: &'static str,
+    /// What was asked for, when this is what came of it.
+    pub(super) act: Option<Act>,
 }
 
 impl Candidate {
@@ -39,7 +43,8 @@ impl Candidate {
     /// Tokens of everything around the text.
     pub(super) fn frame(&self) -> u32 {
         let fence = if self.fenced { fence::cost(&self.source, self.tier) } else { 0 };
-        count_tokens(&self.title).saturating_add(1).saturating_add(fence)
+        let call = self.act.as_ref().map_or(0, |act| count_tokens(&act.call));
+        count_tokens(&self.title).saturating_add(1).saturating_add(fence).saturating_add(call)
     }
 
     /// The item, whole.
@@ -47,7 +52,7 @@ impl Candidate {
         let tokens = self.cost();
         let text = if self.fenced { fence::fence(&self.source, self.tier, &self.text) } else { self.text };
         let (section, source, title, trust_tier) = (self.section, self.source, self.title, self.tier);
-        ContextItem { section, source, title, text, trust_tier, tokens, cut: false }
+        ContextItem { section, source, title, text, trust_tier, tokens, cut: false, act: self.act }
     }
 
     /// The item within `tokens`: whole if it fits, else head and tail around a mark that says what is left out.
@@ -57,7 +62,7 @@ impl Candidate {
         }
         let room = tokens.saturating_sub(self.frame());
         let mut part = self.clone();
-        part.text = cut(&self.text, room);
+        part.text = cut(&self.text, room, self.rest);
         part.tokens = count_tokens(&part.text);
         ContextItem { cut: true, ..part.whole() }
     }
@@ -67,18 +72,19 @@ impl Candidate {
 const MARK_TOKENS: u32 = 40;
 
 /// Two thirds of the room for the beginning, one third for the end; lines are kept whole where that costs little.
-fn cut(text: &str, room: u32) -> String {
-    let room = room.saturating_sub(MARK_TOKENS);
+fn cut(text: &str, room: u32, rest: &str) -> String {
+    let how = if rest.is_empty() { String::new() } else { format!("; to see them, {rest}") };
+    let room = room.saturating_sub(MARK_TOKENS).saturating_sub(count_tokens(&how));
     let head = head_within(text, room - room / 3);
     let head =
         head.rfind('\n').filter(|at| at * 4 > head.len() * 3).and_then(|at| head.get(..=at)).unwrap_or(head);
-    let rest = text.get(head.len()..).unwrap_or("");
-    let tail = tail_within(rest, room / 3);
+    let behind = text.get(head.len()..).unwrap_or("");
+    let tail = tail_within(behind, room / 3);
     let tail =
         tail.find('\n').filter(|at| at * 4 < tail.len()).and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
-    let left = rest.get(..rest.len() - tail.len()).unwrap_or("");
+    let left = behind.get(..behind.len() - tail.len()).unwrap_or("");
     let (bytes, lines) = (left.len(), left.matches('\n').count());
-    format!("{head}\n[… {bytes} bytes, {lines} line ends left out here …]\n{tail}")
+    format!("{head}\n[… {bytes} bytes, {lines} line ends left out here{how} …]\n{tail}")
 }
 
 /// The candidates of a pack and what never became one.
@@ -116,7 +122,15 @@ impl Basket<'_> {
             needed: false,
             tokens,
             inputs: Vec::new(),
+            rest: "",
+            act: None,
         }
+    }
+
+    /// A call may name what must not be seen, as every text may.
+    fn redacted(&self, act: &Act) -> Act {
+        let clean = |text: &str| self.redactor.text(text).rest.into_owned();
+        Act { call: clean(&act.call), did: clean(&act.did), changed: act.changed }
     }
 
     pub(super) fn omit(&mut self, section: Section, source: &str, reason: &str) {
@@ -215,6 +229,8 @@ fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
         candidate.divisible = true;
         candidate.needed = artifact.pinned;
         candidate.inputs = vec![artifact.artifact_id];
+        candidate.rest = artifact.rest;
+        candidate.act = artifact.act.as_ref().map(|act| basket.redacted(act));
         candidates.push(candidate);
     }
     candidates

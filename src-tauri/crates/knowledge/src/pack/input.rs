@@ -2,6 +2,7 @@
 
 use crate::Error;
 use model::artifact::{ArtifactKind, Sensitivity, TrustTier};
+use model::context::Act;
 use model::decision::Decision;
 use model::knowledge::{Belief, MemoryRecord, WorkingState};
 use model::task::{StepContract, TaskContract};
@@ -36,6 +37,10 @@ pub struct Material {
     pub order: u64,
     /// Whether a person or contract named it: it comes first and is never left out, though it may be cut.
     pub pinned: bool,
+    /// What a model can do to see what is cut of it; empty when it can do nothing.
+    pub rest: &'static str,
+    /// What was asked for, when this is what came of it.
+    pub act: Option<Act>,
 }
 
 /// A message bound to the task since the last boundary.

@@ -13,11 +13,13 @@ mod gate;
 mod notes;
 mod others;
 mod report;
+pub(crate) mod stands;
 mod trees;
 
 pub use breaks::{Break, breaks};
 pub use notes::{PinState, check_pin};
 pub use report::{Place, Progress, Report, Verdict};
+pub use stands::{Changed, changed};
 
 use crate::Error;
 use crate::reader::Reader;

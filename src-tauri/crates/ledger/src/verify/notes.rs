@@ -201,7 +201,11 @@ fn follow(global: &mut Frontier, note: Read, before: u64) -> Result<bool, Stop> 
 }
 
 /// What a note says, its text, and whether a trusted key signed it.
-fn open(bytes: &[u8], origin: &str, keys: &[PublicKey]) -> Result<(note::Checkpoint, String, bool), String> {
+pub(super) fn open(
+    bytes: &[u8],
+    origin: &str,
+    keys: &[PublicKey],
+) -> Result<(note::Checkpoint, String, bool), String> {
     let text = |e: seal::Error| e.to_string();
     let parsed = note::Note::parse(bytes).map_err(text)?;
     let said = note::Checkpoint::from_text(&parsed.text).map_err(text)?;

@@ -46,6 +46,44 @@ fn a_note_of_a_living_process_is_believed_even_where_the_file_system_does_not_lo
 }
 
 #[test]
+fn a_holder_on_another_machine_is_believed_whatever_its_boot_and_process() {
+    let world = World::new();
+    drop(world.writer());
+    let lock = world.path().join("ledger.lock");
+    let note =
+        r#"{"holder":{"pid":2147483000,"since":5,"session":"s","boot":"another","machine":"another"}}"#;
+    std::fs::write(&lock, note).unwrap();
+    let Err(Error::HeldElsewhere { path, .. }) = world.open() else { panic!("taken from another machine") };
+    assert_eq!(path, lock.display().to_string());
+    assert!(holder(world.path()).unwrap().is_some());
+    std::fs::remove_file(&lock).unwrap();
+    drop(world.writer());
+}
+
+#[test]
+fn a_flipped_bit_in_the_note_says_nothing_of_the_ledger() {
+    let world = World::new();
+    drop(world.writer());
+    // As in every store that has kept something: without it the note may be one that was never finished.
+    std::fs::create_dir(world.path().join("artifacts")).unwrap();
+    let lock = world.path().join("ledger.lock");
+    let whole = std::fs::read(&lock).unwrap();
+    for at in 0..whole.len() {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        std::fs::write(&lock, &flipped).unwrap();
+        drop(world.open().unwrap_or_else(|e| panic!("bit in byte {at}: {e}")));
+        // A lost ledger is missed all the same.
+        if at == 12 {
+            std::fs::write(&lock, &flipped).unwrap();
+            std::fs::rename(world.path().join("ledger.db"), world.path().join("aside")).unwrap();
+            assert!(matches!(world.open(), Err(Error::Corrupt { .. })));
+            std::fs::rename(world.path().join("aside"), world.path().join("ledger.db")).unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_host_whose_epoch_was_taken_over_writes_nothing_more() {
     let world = World::new();
     let writer = world.writer();

@@ -166,7 +166,12 @@ impl World {
 pub fn open_at(dir: &Path, projector: Box<dyn Projector>, faults: Arc<dyn Faults>) -> Result<Writer, Error> {
     let start = STORES.fetch_add(1, Ordering::Relaxed) << 20;
     let entropy = Arc::new(Dice(AtomicU64::new(start)));
-    Writer::open(dir, OpenOptions { hermit_version: "test".to_owned(), projector, faults, entropy })
+    Writer::open(dir, options(projector, faults, entropy))
+}
+
+fn options(projector: Box<dyn Projector>, faults: Arc<dyn Faults>, entropy: Arc<Dice>) -> OpenOptions {
+    let (hermit_version, log_keys) = ("test".to_owned(), vec![signer().public()]);
+    OpenOptions { hermit_version, projector, faults, entropy, log_keys }
 }
 
 /// Opens a store whose chain is broken, to anchor it anew.
@@ -174,7 +179,7 @@ pub fn open_broken_at(dir: &Path) -> Result<Writer, Error> {
     let start = STORES.fetch_add(1, Ordering::Relaxed) << 20;
     let entropy = Arc::new(Dice(AtomicU64::new(start)));
     let (projector, faults) = (Box::new(NoProjections), Arc::new(NoFaults));
-    Writer::open_broken(dir, OpenOptions { hermit_version: "test".to_owned(), projector, faults, entropy })
+    Writer::open_broken(dir, options(projector, faults, entropy))
 }
 
 pub fn verify_at(dir: &Path) -> Report {

@@ -14,4 +14,5 @@ mod names;
 mod objects;
 mod paths;
 mod tables;
+mod visible;
 mod web;

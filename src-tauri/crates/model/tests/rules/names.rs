@@ -91,7 +91,7 @@ fn statuses_of_tasks_steps_and_attempts() {
     );
 }
 
-#[conforms::conforms("HK-8.3-9")]
+#[conforms::conforms(part = "HK-8.3-9")]
 #[test]
 fn phases_of_an_attempt() {
     list!(
@@ -108,7 +108,7 @@ fn phases_of_an_attempt() {
     );
 }
 
-#[conforms::conforms("HK-8.6-4", "HK-8.7-4", "HK-15.4-1")]
+#[conforms::conforms("HK-15.4-1")]
 #[test]
 fn statuses_and_tiers_of_knowledge() {
     list!(BeliefStatus, ["active", "superseded", "contradicted", "revoked", "expired"]);
@@ -116,7 +116,7 @@ fn statuses_and_tiers_of_knowledge() {
     list!(TrustTier, ["untrusted", "observed", "verified", "user_asserted", "policy_asserted"]);
 }
 
-#[conforms::conforms("HK-8.9-5", "HK-8.11-1", "HK-16.1-1")]
+#[conforms::conforms("HK-8.9-5")]
 #[test]
 fn names_of_approvals_principals_and_decisions() {
     list!(ApprovalStatus, ["pending", "granted", "denied", "expired", "cancelled", "invalidated"]);
@@ -156,7 +156,7 @@ fn names_of_approvals_principals_and_decisions() {
     );
 }
 
-#[conforms::conforms("HK-16.2-1", "HK-16.3-2", "HK-16.4-1")]
+#[conforms::conforms("HK-16.2-1", "HK-16.3-2", part = "HK-16.4-1")]
 #[test]
 fn names_of_policy() {
     list!(RiskBand, ["low", "moderate", "high", "critical"]);
@@ -241,7 +241,7 @@ fn a_grant_comes_only_from_a_surface_with_a_person_at_it() {
     assert_eq!(may, ["terminal", "approval_window", "browser", "test"]);
 }
 
-#[conforms::conforms("HK-14.1-1", "HK-14.1-2")]
+#[conforms::conforms(part = "HK-14.1-1")]
 #[test]
 fn classes_and_kinds_of_artifacts() {
     list!(ArtifactClass, ["source", "working", "derived", "evidence", "deliverable", "audit"]);
@@ -310,7 +310,7 @@ fn classes_and_kinds_of_artifacts() {
     list!(RetentionClass, ["permanent", "task", "ephemeral"]);
 }
 
-#[conforms::conforms("HK-18.1-1", "HK-18.3-1", "HK-18.5-1")]
+#[conforms::conforms(part = "HK-18.1-1", part = "HK-18.3-1", part = "HK-18.5-1")]
 #[test]
 fn names_of_receipts() {
     list!(
@@ -336,7 +336,7 @@ fn names_of_receipts() {
     list!(Absence, ["not_required", "not_applicable", "precedes_task", "unavailable"]);
 }
 
-#[conforms::conforms("HK-17.1-3", "HK-8.1.3-1")]
+#[conforms::conforms(part = "HK-8.1.3-1")]
 #[test]
 fn names_of_leases_and_ingress() {
     list!(LeaseMode, ["readonly", "mutable", "isolated", "external_effects_disabled"]);

@@ -71,7 +71,7 @@ pub(crate) struct DirectorySink {
 
 impl DirectorySink {
     pub(crate) fn create(root: &Path) -> Result<Self, Error> {
-        fs::create_dir(root).map_err(|e| Error::io("make", root, &e))?;
+        private_folder(root).map_err(|e| Error::io("make", root, &e))?;
         Ok(Self { root: root.to_owned() })
     }
 }
@@ -80,12 +80,37 @@ impl Sink for DirectorySink {
     fn file(&mut self, name: &str, _size: u64, _crc: u32, body: &mut Body<'_>) -> Result<(), Error> {
         let path = self.root.join(name);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|e| Error::io("make", folder, &e))?;
+            private_folders(folder).map_err(|e| Error::io("make", folder, &e))?;
         }
-        let file = fs::File::create_new(&path).map_err(|e| Error::io("write", &path, &e))?;
+        let file = create_new(&path).map_err(|e| Error::io("write", &path, &e))?;
         let mut out = std::io::BufWriter::new(file);
         body(&mut out)?;
         out.into_inner().map_err(|e| Error::io("write", &path, e.error()))?;
         Ok(())
     }
+}
+
+/// A folder that is not there yet, for its owner alone: a proof tells what its owner did.
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    builder().create(path)
+}
+
+fn private_folders(path: &Path) -> std::io::Result<()> {
+    builder().recursive(true).create(path)
+}
+
+fn builder() -> fs::DirBuilder {
+    #[allow(unused_mut, reason = "other systems know no modes")]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// A file that is not there yet, for its owner alone.
+pub(crate) fn create_new(path: &Path) -> std::io::Result<fs::File> {
+    let mut options = fs::File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create_new(true).open(path)
 }

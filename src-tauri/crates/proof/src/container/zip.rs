@@ -165,6 +165,7 @@ pub(crate) struct Zip {
 impl Zip {
     pub(super) fn open(path: &Path) -> Result<Self, Stop> {
         let failed = |e: io::Error| Stop::Failed(Error::io("read", path, &e));
+        super::is_file(path).map_err(failed)?;
         let mut file = File::open(path).map_err(failed)?;
         let length = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let bad = |why: &str| Stop::at("the zip", why);

@@ -47,8 +47,6 @@ impl Prov {
     pub(super) fn write(&self, out: &mut dyn Write, events: &mut Events<'_>) -> Result<(), Error> {
         let head = json!({
             "prefix": { "hermit": "https://hermit.local/ns#", "prov": "http://www.w3.org/ns/prov#" },
-            "hermit:authoritative": false,
-            "hermit:derived_from": layout::TASK_EVENTS,
             "agent": named(self.agents.iter().map(|(id, kind)| (hermit(id), json!({ "prov:type": kind })))),
             "activity": named(self.attempts.iter().map(|id| (hermit(id), json!({ "prov:type": "hermit:attempt" })))),
             "wasAssociatedWith": named(self.associated.iter().map(|(attempt, actor)| {
@@ -59,7 +57,13 @@ impl Prov {
         let head = seal::canon::canonical_value(&head).map_err(Error::inconsistent)?;
         // Without its closing brace: what follows are further members.
         put(out, head.strip_suffix(b"}").unwrap_or(&head))?;
-        section(out, "entity", events, &mut |made, member| {
+        // The document itself is an entity: PROV-JSON has no other place for what is said of it.
+        let itself = json!({
+            "prov:type": { "$": "prov:Bundle", "type": "prov:QUALIFIED_NAME" },
+            "hermit:authoritative": false,
+            "hermit:derived_from": layout::TASK_EVENTS,
+        });
+        section(out, "entity", Some((hermit(&"lineage"), itself)), events, &mut |made, member| {
             let artifact = &made.artifact;
             let value = json!({
                 "prov:type": artifact.kind,
@@ -68,21 +72,21 @@ impl Prov {
             });
             member(hermit(&artifact.artifact_id), value)
         })?;
-        section(out, "used", events, &mut |made, member| {
+        section(out, "used", None, events, &mut |made, member| {
             let Some(attempt) = made.attempt else { return Ok(()) };
             made.inputs().try_for_each(|(at, input)| {
                 let relation = json!({ "prov:activity": hermit(&attempt), "prov:entity": input });
                 member(format!("_:{}-used-{at}", made.artifact.artifact_id), relation)
             })
         })?;
-        section(out, "wasDerivedFrom", events, &mut |made, member| {
+        section(out, "wasDerivedFrom", None, events, &mut |made, member| {
             let name = hermit(&made.artifact.artifact_id);
             made.inputs().try_for_each(|(at, input)| {
                 let relation = json!({ "prov:generatedEntity": name, "prov:usedEntity": input });
                 member(format!("_:{}-from-{at}", made.artifact.artifact_id), relation)
             })
         })?;
-        section(out, "wasGeneratedBy", events, &mut |made, member| {
+        section(out, "wasGeneratedBy", None, events, &mut |made, member| {
             let Some(attempt) = made.attempt else { return Ok(()) };
             let entity = hermit(&made.artifact.artifact_id);
             let relation = json!({ "prov:entity": entity, "prov:activity": hermit(&attempt) });
@@ -115,22 +119,28 @@ impl Made {
     }
 }
 
+/// One section of the document: the member given first, and those that the events come to.
 fn section(
     out: &mut dyn Write,
     name: &str,
+    first: Option<(String, Value)>,
     events: &mut Events<'_>,
     members: &mut Members<'_>,
 ) -> Result<(), Error> {
     put(out, format!(",\"{name}\":{{").as_bytes())?;
-    let mut first = true;
-    events(&mut |bytes| {
-        let Some(made) = Made::of(bytes) else { return Ok(()) };
-        members(&made, &mut |name, value| {
-            let comma = if std::mem::take(&mut first) { "" } else { "," };
-            let value = seal::canon::canonical_value(&value).map_err(Error::inconsistent)?;
-            put(out, format!("{comma}\"{name}\":").as_bytes())?;
-            put(out, &value)
-        })
+    let mut is_first = true;
+    let mut member = |name: String, value: Value| {
+        let comma = if std::mem::take(&mut is_first) { "" } else { "," };
+        let value = seal::canon::canonical_value(&value).map_err(Error::inconsistent)?;
+        put(out, format!("{comma}\"{name}\":").as_bytes())?;
+        put(out, &value)
+    };
+    if let Some((name, value)) = first {
+        member(name, value)?;
+    }
+    events(&mut |bytes| match Made::of(bytes) {
+        Some(made) => members(&made, &mut member),
+        None => Ok(()),
     })?;
     put(out, b"}")
 }

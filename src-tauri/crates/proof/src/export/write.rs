@@ -6,7 +6,7 @@ use crate::container::{DirectorySink, Sink, ZipSink};
 use std::path::Path;
 
 pub(super) fn zip_file(plan: &Plan<'_>, path: &Path) -> Result<u64, Error> {
-    let file = std::fs::File::create_new(path).map_err(|e| Error::io("write", path, &e))?;
+    let file = crate::container::create_new(path).map_err(|e| Error::io("write", path, &e))?;
     let mut out = std::io::BufWriter::with_capacity(256 * 1024, file);
     let mut sink = ZipSink::new(&mut out);
     plan.write(&mut sink)?;

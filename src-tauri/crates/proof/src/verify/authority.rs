@@ -254,9 +254,12 @@ impl Check<'_> {
     fn packet(&mut self, digest: Option<&Digest>) -> Result<Option<Packet>, Stop> {
         let Some(digest) = digest else { return Ok(None) };
         if !self.objects.packets.contains_key(digest) {
-            let Some(packet) = self.content::<ApprovalPacket>(digest)? else { return Ok(None) };
-            let shown = seal::canon::to_canonical(&packet.action_request);
-            let shown = shown.map_err(|e| Stop::at(Named::Artifact(*digest).path(), e))?;
+            let Some(value) = self.content::<serde_json::Value>(digest)? else { return Ok(None) };
+            let malformed = |e: &dyn std::fmt::Display| Stop::at(Named::Artifact(*digest).path(), e);
+            // Its own bytes and not what is read of them: a later program may say more in a request.
+            let shown = value.get("action_request").map(seal::canon::canonical_value).transpose();
+            let shown = shown.map_err(|e| malformed(&e))?.unwrap_or_default();
+            let packet: ApprovalPacket = serde_json::from_value(value).map_err(|e| malformed(&e))?;
             let (approval_id, nonce, expires_at) = (packet.approval_id, packet.nonce, packet.expires_at);
             let packet = Packet { approval_id, nonce, expires_at, request: Digest::of(&shown) };
             self.objects.packets.insert(*digest, packet);

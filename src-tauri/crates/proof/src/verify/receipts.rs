@@ -2,6 +2,8 @@
 
 use super::Check;
 use super::manifest::envelope_of;
+use super::rotations::Leads;
+use crate::Trust;
 use crate::container::Stop;
 use crate::facts::ReceiptFact;
 use crate::layout::{self as l, Named};
@@ -155,7 +157,20 @@ impl Check<'_> {
         if !known && receipt.verifiability != Verifiability::HashChained {
             return Err(Stop::at(name, "it names another signer than the receipt key"));
         }
-        Ok(())
+        self.manifest_named(name, receipt)
+    }
+
+    /// Nobody but the holder of the manifest key that the receipt names may have listed the files of this bundle.
+    fn manifest_named(&mut self, name: &str, receipt: &Receipt) -> Result<(), Stop> {
+        let Some(named) = receipt.manifest_ref.filter(|_| self.signed) else { return Ok(()) };
+        match self.leads("manifest", &[Trust::KeyId(named)]) {
+            Leads::Nowhere => Err(Stop::at(name, "it names another manifest key than this bundle's")),
+            Leads::Revoked(_) => Ok(()),
+            Leads::Itself | Leads::Through(..) => {
+                self.has_named_manifest = true;
+                Ok(())
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::rotations::Leads;
 use super::{Check, blank};
 use crate::Trust;
+use crate::layout as l;
 use crate::report::{Report, Verdict};
 use seal::{PublicKey, sshsig};
 
@@ -52,6 +53,9 @@ impl Check<'_> {
                 why: "consistent, and signed by nobody: the store has no keys (hash_chained)".to_owned(),
             },
         };
+        if report.verdict == Verdict::Valid {
+            report.unvouched = self.unbound(&report.trusted);
+        }
         let seen = self.witnesses(&mut report, trust);
         self.proven(&mut report);
         report.proven.append(&mut through);
@@ -96,6 +100,18 @@ impl Check<'_> {
         }
         let named: Vec<String> = trust.iter().map(ToString::to_string).collect();
         format!("{signer}, and the key you named ({}) does not vouch for it", named.join(", "))
+    }
+
+    /// Files of one receipt alone that nothing binds to the log: where the receipt does not name the manifest key,
+    /// anybody could have signed the list of files anew.
+    fn unbound(&self, trusted: &[String]) -> Vec<String> {
+        if !self.single || self.has_named_manifest || trusted.iter().any(|purpose| purpose == "manifest") {
+            return Vec::new();
+        }
+        let fixed = [l::README, l::SUMS, l::SUMS_ED25519, l::SUMS_SSHSIG, l::KEY_ALLOWED, l::KEY_MANIFEST];
+        let person = Some(l::KEY_APPROVAL).filter(|_| self.counts.decisions + self.counts.standing == 0);
+        let all = fixed.into_iter().chain(person).chain([l::LOG_POLICY]);
+        all.filter(|name| self.has(name)).map(str::to_owned).collect()
     }
 
     fn proven(&self, report: &mut Report) {
@@ -238,8 +254,20 @@ impl Check<'_> {
         if self.signed && !vouched {
             asserted.push("whose the keys are: they came with the bundle".to_owned());
         }
-        if self.has(crate::layout::PROV) {
+        if self.has(l::PROV) {
             asserted.push("README.txt and prov.json: they are made from the rest and bind nobody".to_owned());
+        } else {
+            asserted.push("README.txt: it is made from the rest and binds nobody".to_owned());
+        }
+        if self.facts.claims > 0 {
+            let acts = match self.counts.receipts {
+                0 => "no receipt here says that anything was done",
+                _ => "what was done is what the receipts say",
+            };
+            asserted.push(format!(
+                "what was said at {} of a run: a model's own words, unverified; {acts}",
+                count(self.facts.claims, "end")
+            ));
         }
     }
 
@@ -277,6 +305,12 @@ impl Check<'_> {
                 "what {} of types unknown to this program mean",
                 count(self.facts.unknown, "event")
             ));
+        }
+        if !report.unvouched.is_empty() {
+            not_shown.push(
+                "what whoever handed this on may have left out of it: nobody you trust vouches for which files are here"
+                    .to_owned(),
+            );
         }
         not_shown.append(&mut self.not_shown);
     }

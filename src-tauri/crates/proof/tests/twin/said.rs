@@ -45,16 +45,19 @@ fn receipts() -> Vec<Saying> {
         }),
         ("a second subject with two digests", SUBJECT, |s| {
             let digests = json!({ "sha256": nobody(), "sha512": longer() });
-            s["subject"]
-                .as_array_mut()
-                .unwrap()
-                .push(json!({ "name": { "$plain": "x" }, "digest": digests }));
+            s["subject"].as_array_mut().unwrap().push(json!({ "digest": digests }));
         }),
-        ("a second subject with the name of the first", Some("it does not open `/subject/1/name`"), |s| {
-            let second = s["subject"][0].clone();
-            s["subject"].as_array_mut().unwrap().push(second);
+        ("a subject with a name of before", None, |s| s["subject"][0]["name"] = json!({ "$sd": nobody() })),
+        ("a subject with the name of something else", Some("it does not open `/subject/0/name`"), |s| {
+            s["subject"][0]["name"] = s["predicate"]["result_summary"].clone();
         }),
-        ("no subject at all", Some("it opens nothing in this bundle"), |s| s["subject"] = json!([])),
+        ("a subject with a name in plain text", Some("invalid type"), |s| {
+            s["subject"][0]["name"] = json!("x")
+        }),
+        ("no subject at all", None, |s| s["subject"] = json!([])),
+        ("another manifest key", Some("another manifest key"), |s| {
+            s["predicate"]["manifest_ref"] = nobody().into();
+        }),
         ("another kind of statement", KIND, |s| s["_type"] = "https://in-toto.io/Statement/v0.1".into()),
         ("another kind of predicate", KIND, |s| s["predicateType"] = "https://example.org/v1".into()),
     ]

@@ -37,7 +37,13 @@ pub struct Trail {
 
 impl World {
     pub fn act(&mut self, n: usize) {
-        let (request, request_ref) = self.propose(n);
+        let request = self.request(n);
+        self.perform(request);
+    }
+
+    /// The whole of one act: a person is asked and says yes, it is done, and a receipt tells of it.
+    pub(super) fn perform(&mut self, request: ActionRequest) {
+        let request_ref = self.proposed(&request);
         let (policy, policy_ref) = self.judge(&request, &request_ref, None);
         let witness = self.witness(&request);
         let (approval_id, packet_sha256, envelope) =
@@ -90,7 +96,7 @@ impl World {
             approval_ref,
             decision_ref: Slot::NOT_REQUIRED,
         });
-        let entry = self.pass("change", &request_ref.sha256, GateDecision::Allow).unwrap();
+        let entry = self.pass(request.action.tool(), &request_ref.sha256, GateDecision::Allow).unwrap();
         self.push(EffectDispatched {
             action_request_id: request.action_request_id,
             grant_id: grant.grant_id,
@@ -101,10 +107,17 @@ impl World {
     }
 
     pub(super) fn propose(&mut self, n: usize) -> (ActionRequest, ArtifactRef) {
+        let request = self.request(n);
+        let request_ref = self.proposed(&request);
+        (request, request_ref)
+    }
+
+    /// One small file is to be written.
+    fn request(&mut self, n: usize) -> ActionRequest {
         let path: RelPath = format!("notes/{n}.txt").parse().unwrap();
         let content = self.artifact(ArtifactKind::FileSnapshot, format!("content {n}\n").into_bytes());
         let resource = ResourceId::File(self.workspace, path.clone());
-        let request = ActionRequest {
+        ActionRequest {
             action_request_id: ActionRequestId::fresh(&self.clock, &self.dice),
             task_id: self.task,
             step_id: self.step,
@@ -134,17 +147,21 @@ impl World {
             evidence_refs: Vec::new(),
             staged: None,
             not_staged: None,
+            reach: None,
             instead_of: None,
-        };
-        let request_ref = self.object(ArtifactKind::ActionRequest, &request);
+        }
+    }
+
+    fn proposed(&mut self, request: &ActionRequest) -> ArtifactRef {
+        let request_ref = self.object(ArtifactKind::ActionRequest, request);
         self.push(ActionRequested {
             action_request_id: request.action_request_id,
             request: request_ref.clone(),
             action_class: request.action_class,
-            tool: "change".to_owned(),
-            summary: Sensitive::from(format!("write notes/{n}.txt")),
+            tool: request.action.tool().to_owned(),
+            summary: Sensitive::from(format!("{} of {}", request.action.tool(), request.target_resources[0])),
         });
-        (request, request_ref)
+        request_ref
     }
 
     pub(super) fn judge(
@@ -158,9 +175,9 @@ impl World {
             action_request_id: request.action_request_id,
             action_request_sha256: request_ref.sha256,
             verdict: if standing.is_some() { Verdict::Allow } else { Verdict::RequireApproval },
-            risk_band: RiskBand::Moderate,
-            action_classes: vec![ActionClass::WriteLocal],
-            policy_profile: Profile::LocalEditAllowed,
+            risk_band: self.vary("RiskBand", RiskBand::Moderate),
+            action_classes: vec![request.action_class],
+            policy_profile: self.vary("Profile", Profile::LocalEditAllowed),
             policy_set_sha256: Digest::of(b"policy set"),
             schema_sha256: Digest::of(b"schema"),
             determining_rules: vec!["ask-before-write".to_owned()],
@@ -193,7 +210,7 @@ impl World {
             attempt_id: self.attempt,
             fingerprints: vec![Fingerprint {
                 resource: request.target_resources[0].clone(),
-                state: Found::Absent,
+                state: self.vary("Found", Found::Absent),
             }],
             preconditions: vec!["nothing is there".to_owned()],
             observed_at: self.clock.now(),
@@ -246,7 +263,7 @@ impl World {
             requested_at: now,
             expires_at: now.plus_ms(self.patience_ms),
             nonce: "00112233445566778899aabbccddeeff".to_owned(),
-            staged: None,
+            staged: self.vary("StagedView", None),
         };
         let packet_ref = self.object(ArtifactKind::ApprovalPacket, &packet);
         let approval = Approval {
@@ -280,7 +297,7 @@ impl World {
     fn say_yes(&mut self, packet: ApprovalPacket, packet_sha256: Digest) -> Digest {
         let approval_id = packet.approval_id;
         let scope = ApprovalScope {
-            shape: Shape::Exact,
+            shape: self.vary("Shape", Shape::Exact),
             pattern: Vec::new(),
             expires_at: packet.expires_at,
             max_uses: 1,
@@ -341,7 +358,7 @@ impl World {
             witness_sha256: Slot::Value(witness),
             approval_ref: Slot::Value(approval),
             decision_ref: Slot::NOT_REQUIRED,
-            filesystem_scope: FilesystemScope::Named,
+            filesystem_scope: self.vary("FilesystemScope", FilesystemScope::Named),
             network_scope: Vec::new(),
             secret_scope: Vec::new(),
             standing: None,
@@ -356,8 +373,8 @@ impl World {
             task_id: self.task,
             step_id: self.step,
             attempt_id: self.attempt,
-            receipt_class: ReceiptClass::ToolExecution,
-            action_class: ActionClass::WriteLocal,
+            receipt_class: self.vary("ReceiptClass", ReceiptClass::ToolExecution),
+            action_class: trail.request.action_class,
             action_request_ref: Slot::Value(trail.request_ref.clone()),
             input_refs: Vec::new(),
             environment_ref: Slot::Value(trail.environment.clone()),
@@ -385,10 +402,10 @@ impl World {
             }),
             changes: vec![Change {
                 resource: Sensitive::from(trail.request.target_resources[0].to_string()),
-                before: Found::Absent,
+                before: self.vary("Found", Found::Absent),
                 after,
                 before_image: None,
-                outcome: ItemOutcome::Done,
+                outcome: self.vary("ItemOutcome", ItemOutcome::Done),
             }],
             output_refs: Vec::new(),
             observed: vec![Sensitive::from("the file is there".to_owned())],
@@ -399,16 +416,17 @@ impl World {
                 artifact_refs: Vec::new(),
                 rolls_back: None,
             },
-            result_code: ResultCode::Succeeded,
+            result_code: self.vary("ResultCode", ResultCode::Succeeded),
             result_summary: Sensitive::from("one file was written".to_owned()),
             created_at: self.clock.now(),
-            replay_class: ReplayClass::IdempotentReplay,
+            replay_class: self.vary("ReplayClass", ReplayClass::IdempotentReplay),
             verifiability: if self.with_keys { Verifiability::Signed } else { Verifiability::HashChained },
-            sandbox_level: SandboxLevel::Beneath,
+            sandbox_level: self.vary("SandboxLevel", SandboxLevel::Beneath),
             signer_ref: Slot::or(
                 self.with_keys.then(|| self.keys.receipt.public().keyid()),
                 Absence::Unavailable,
             ),
+            manifest_ref: (self.with_keys && !self.is_of_before).then(|| self.keys.manifest.public().keyid()),
             idempotency_key: format!("receipt:{}", trail.request.action_request_id),
         }
     }
@@ -416,7 +434,7 @@ impl World {
     /// Seals a receipt and records it.
     pub fn issue(&mut self, receipt: Receipt, about: ActionRequestId) {
         let subject = Subject {
-            name: receipt.changes[0].resource.clone(),
+            name: self.is_of_before.then(|| receipt.changes[0].resource.clone()),
             digest: BTreeMap::from([("sha256".to_owned(), Digest::of(b"content").to_string())]),
         };
         let statement = Statement {

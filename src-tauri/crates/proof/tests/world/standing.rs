@@ -127,7 +127,7 @@ impl World {
     }
 
     /// A store in which one act was done under a standing grant, each of the two changed before.
-    fn once(change: impl Fn(&mut StandingGrant), used: impl Fn(&World, &mut Use)) -> Self {
+    pub(super) fn once(change: impl Fn(&mut StandingGrant), used: impl Fn(&World, &mut Use)) -> Self {
         let mut world = World::new(0, 1);
         let mut grant = world.lasting();
         change(&mut grant);

@@ -2,20 +2,20 @@
 
 use super::reply::{said, shorten};
 use crate::{EgressError, Error};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// No answer came at all.
-pub fn unreached(url: &str, error: EgressError) -> Error {
+pub fn unreached(url: &str, model: &str, error: EgressError) -> Error {
     let base = url.strip_suffix("/chat/completions").unwrap_or(url);
     let (why, advice) = match error {
         EgressError::Unreachable(why) => (
             format!("nothing answers at `{base}`: {why}"),
             "start the model's server there, or choose another model".to_owned(),
         ),
-        EgressError::TimedOut(ms) => (
-            format!("no answer within {} s", ms.div_ceil(1000)),
-            "give it more time in the model's settings, or use a smaller model or a smaller context"
-                .to_owned(),
-        ),
+        EgressError::TimedOut(ms) => {
+            (format!("no answer within {} s", ms.div_ceil(1000)), slow(&address(url, model)))
+        }
         EgressError::Cut(why) => (format!("the connection was cut: {why}"), CUT_ADVICE.to_owned()),
         EgressError::Stopped => return Error::Cancelled,
         EgressError::Denied(why) => return Error::NotAllowed { why },
@@ -31,31 +31,96 @@ pub fn cut() -> Error {
     Error::Unavailable { why: "the answer was cut in the middle".to_owned(), advice: CUT_ADVICE.to_owned() }
 }
 
-/// The server answered with an HTTP error.
-pub fn refused(status: u16, body: &[u8], model: &str) -> Error {
+/// Which of [`super::PARAMETERS`] a server refuses, with its own words; none when it is about something else, or the
+/// request does not hold it.
+pub fn parameter(
+    status: u16,
+    body: &[u8],
+    request: &[u8],
+    refused: &BTreeSet<String>,
+) -> Option<(&'static str, String)> {
+    if !matches!(status, 400 | 404 | 422 | 500 | 501) {
+        return None;
+    }
     let text = String::from_utf8_lossy(body);
-    let why = serde_json::from_str(&text).map_or_else(|_| text.clone().into_owned(), |value| said(&value));
-    let why = if why.trim().is_empty() { "it gave no reason".to_owned() } else { shorten(&why) };
-    let lower = why.to_lowercase();
-    let mentions = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let advice = match status {
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    let why = shorten(&if value.is_null() { text.into_owned() } else { said(&value) });
+    let sent: Value = serde_json::from_slice(request).ok()?;
+    let inner = value.get("error").unwrap_or(&value);
+    let named = inner.get("param").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    let words = why.to_lowercase();
+    let about = |name: &str| {
+        let aliases: &[&str] = match name {
+            "max_tokens" => &["max_tokens", "max_completion_tokens"],
+            "response_format" => &["response_format", "json_schema", "grammar", "structured output"],
+            "tools" => &["tools", "tool_choice", "tool use", "tool call", "function call", "jinja"],
+            name => return named == name || words.contains(name),
+        };
+        aliases.iter().any(|alias| named.starts_with(alias) || words.contains(alias))
+    };
+    // A limit may be refused for its size: then its other name helps nobody.
+    let too_much =
+        ["context", "too large", "at most", "maximum", "less than"].iter().any(|w| words.contains(w));
+    super::PARAMETERS
+        .into_iter()
+        .filter(|name| sent.get(name).is_some() && !refused.contains(*name))
+        .filter(|name| *name != "max_tokens" || !too_much || words.contains("max_completion_tokens"))
+        .find(|name| about(name))
+        .map(|name| (name, why))
+}
+
+/// What a person can do about an answer's status; every setting that it names is one of `hermit models set`.
+fn for_status(status: u16, words: &str, address: &str, model: &str) -> String {
+    let mentions = |all: &[&str]| all.iter().any(|word| words.contains(word));
+    match status {
         301..=308 => "give the address it redirects to; redirects are not followed".to_owned(),
-        400 | 413 | 422 if mentions(&["context", "too long", "too large", "n_ctx"]) => {
-            "give the server more context, or set fewer `context_tokens`".to_owned()
+        400 | 413 | 422 if mentions(&["context", "too long", "too large", "n_ctx"]) => format!(
+            "give the server more context, or tell Hermit how much it has: `hermit models set {address} --context 4096`"
+        ),
+        400 | 422 if mentions(&["max_tokens", "max_completion_tokens"]) => {
+            format!("tell Hermit how long an answer may be: `hermit models set {address} --output 2048`")
         }
         400 | 422 if mentions(&["response_format", "json_schema", "grammar", "schema"]) => {
-            "this server knows no structured output; set `mode` to `tools`".to_owned()
+            format!("this server knows no structured output: `hermit models set {address} --mode tools`")
         }
         400 | 422 | 500 if mentions(&["tool", "template", "jinja"]) => {
-            "this server knows no tools; set `mode` to `json_schema`".to_owned()
+            format!("this server knows no tools: `hermit models set {address} --mode json_schema`")
         }
-        400 if mentions(&["temperature"]) => "set `temperature_milli` to none for this model".to_owned(),
-        401 | 403 => "check the key of this model in the keychain".to_owned(),
+        400 | 422 if mentions(&["temperature"]) => {
+            format!("let the model have its own temperature: `hermit models set {address} --temperature own`")
+        }
+        401 | 403 => "check its key, and give it again with `hermit models add`".to_owned(),
         404 => format!("check the base URL, and that the server has a model named `{model}`"),
         429 => "wait a while; the provider limits how often it may be asked".to_owned(),
         503 if mentions(&["loading"]) => "wait until the model is loaded".to_owned(),
         500..=599 => "try again; if it happens again, look at the server's log".to_owned(),
-        _ => "check the model's settings".to_owned(),
-    };
+        _ => "look at the server's log".to_owned(),
+    }
+}
+
+/// Every advice about a status, as it is given for this model: a test tries the commands in them.
+pub fn every(address: &str, model: &str) -> Vec<String> {
+    let words = ["", "context", "max_tokens", "response_format", "tools", "temperature", "loading"];
+    let statuses = [301, 400, 401, 403, 404, 413, 422, 429, 500, 503, 418];
+    let all = statuses.iter().flat_map(|status| words.iter().map(move |word| (*status, *word)));
+    let said: BTreeSet<String> = all.map(|(status, word)| for_status(status, word, address, model)).collect();
+    said.into_iter().chain([slow(address)]).collect()
+}
+
+fn slow(address: &str) -> String {
+    format!("use a smaller model, or a smaller context: `hermit models set {address} --context 8192`")
+}
+
+/// The server answered with an HTTP error.
+pub fn refused(status: u16, body: &[u8], url: &str, model: &str) -> Error {
+    let text = String::from_utf8_lossy(body);
+    let why = serde_json::from_str(&text).map_or_else(|_| text.clone().into_owned(), |value| said(&value));
+    let why = if why.trim().is_empty() { "it gave no reason".to_owned() } else { shorten(&why) };
+    let advice = for_status(status, &why.to_lowercase(), &address(url, model), model);
     Error::Refused { status, why, advice }
+}
+
+/// What a person names the model by.
+fn address(url: &str, model: &str) -> String {
+    format!("openai:{}#{model}", url.strip_suffix("/chat/completions").unwrap_or(url))
 }

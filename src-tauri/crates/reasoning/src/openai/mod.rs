@@ -1,6 +1,7 @@
 //! OpenAI-compatible chat completions, streamed: llama.cpp, Ollama, vLLM, OpenAI.
 
-mod advice;
+pub mod advice;
+mod guide;
 mod ordered;
 mod reply;
 mod request;
@@ -10,7 +11,11 @@ mod turns;
 use crate::{Address, Descriptor, Egress, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
 use model::proposal::ToolSpec;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of rules and of all tools in a request, roughly.
+const TOOLS_BYTES: usize = 12_000;
 
 /// How tools are offered to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -26,11 +31,14 @@ pub enum Mode {
     JsonSchema,
 }
 
-/// Contexts up to this many tokens are those of small local models.
+/// Contexts up to this many tokens have no room for all tools.
 pub const SMALL_CONTEXT_TOKENS: u32 = 4096;
-/// What a small local model is offered: with these Qwen2.5-Coder-1.5B lists, reads, writes and ends; with all tools
-/// it loses its way.
-pub const FEW_TOOLS: [&str; 4] = ["list", "read", "write", "done"];
+/// What a small model is offered, and what a small context has room for: with more, Qwen2.5-Coder-1.5B loses its way.
+pub const FEW_TOOLS: [&str; 8] = ["list", "read", "move", "edit", "write", "delete", "command", "done"];
+/// Parameters of a request that a server may not know; what it refuses is left out from then on, and its limit of tokens
+/// is named by the other of its two names.
+pub const PARAMETERS: [&str; 6] =
+    ["max_tokens", "temperature", "seed", "stream_options", "response_format", "tools"];
 
 /// How a server is asked.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -38,9 +46,13 @@ pub const FEW_TOOLS: [&str; 4] = ["list", "read", "write", "done"];
 pub struct Settings {
     /// How tools are offered.
     pub mode: Mode,
-    /// Names of the tools that are offered to the model; empty leaves the choice: all of them where the context has
-    /// more than [`SMALL_CONTEXT_TOKENS`], else [`FEW_TOOLS`].
+    /// Names of the tools that are offered to the model; empty leaves the choice: all of them, but [`FEW_TOOLS`] to a
+    /// small model and where the context has no more than [`SMALL_CONTEXT_TOKENS`].
     pub offer: Vec<String>,
+    /// Whether the model is known to be small.
+    pub small: bool,
+    /// Those of [`PARAMETERS`] that the server has refused.
+    pub without: BTreeSet<String>,
     /// Handle of the key in the keychain; the host resolves it.
     pub secret: Option<String>,
     /// Tokens that prompt and answer together may have.
@@ -64,6 +76,8 @@ impl Default for Settings {
         Self {
             mode: Mode::Auto,
             offer: Vec::new(),
+            small: false,
+            without: BTreeSet::new(),
             secret: None,
             context_tokens: 4096,
             answer_tokens: 1024,
@@ -76,6 +90,13 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Whether all tools are offered.
+    pub fn offers_all(&self) -> bool {
+        !self.offer.is_empty() || !self.small && self.context_tokens > SMALL_CONTEXT_TOKENS
+    }
+}
+
 /// A server that speaks the protocol.
 ///
 /// It opens no connection itself: everything goes through the [`Egress`] it was given, with the key as a handle.
@@ -85,7 +106,13 @@ pub struct OpenAi {
     remote: bool,
     settings: Settings,
     egress: Arc<dyn Egress>,
+    /// What the server has refused since this was made.
+    refused: Mutex<BTreeSet<String>>,
+    learn: Option<Learn>,
 }
+
+/// Keeps the name of a parameter that a server has refused.
+pub type Learn = Box<dyn Fn(&str) + Send + Sync>;
 
 impl OpenAi {
     /// Connects nothing yet.
@@ -100,7 +127,15 @@ impl OpenAi {
             });
         };
         let (url, model) = (format!("{url}/chat/completions"), model.clone());
-        Ok(Self { url, model, remote: address.is_remote(), settings, egress })
+        let (remote, refused) = (address.is_remote(), Mutex::new(settings.without.clone()));
+        Ok(Self { url, model, remote, settings, egress, refused, learn: None })
+    }
+
+    /// The same, telling what its server refuses to somebody who keeps it.
+    #[must_use]
+    pub fn learning(mut self, learn: Learn) -> Self {
+        self.learn = Some(learn);
+        self
     }
 }
 
@@ -110,18 +145,59 @@ const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 impl OpenAi {
     fn offers(&self, tool: &str) -> bool {
-        match (self.settings.offer.as_slice(), self.settings.context_tokens) {
-            ([], tokens) if tokens > SMALL_CONTEXT_TOKENS => true,
-            ([], _) => FEW_TOOLS.contains(&tool),
-            (chosen, _) => chosen.iter().any(|name| name == tool),
+        match self.settings.offer.as_slice() {
+            [] => self.settings.offers_all() || FEW_TOOLS.contains(&tool),
+            chosen => chosen.iter().any(|name| name == tool),
         }
     }
 
+    fn without(&self) -> BTreeSet<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The server does not know a parameter: it is left out from now on, when it was not already.
+    fn unlearned(&self, status: u16, body: &[u8], request: &[u8]) -> Option<Error> {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let (name, why) = advice::parameter(status, body, request, &refused)?;
+        refused.insert(name.to_owned());
+        drop(refused);
+        if let Some(learn) = &self.learn {
+            learn(name);
+        }
+        Some(Error::Parameter { name: name.to_owned(), why })
+    }
+
+    /// Tokens that are left for a context beside the answer, the rules and the tools.
+    fn prompt_tokens(&self) -> u32 {
+        let context = self.settings.context_tokens;
+        if context <= SMALL_CONTEXT_TOKENS {
+            return context.saturating_sub(context / 4);
+        }
+        // Three bytes a token: tools are JSON, which takes more tokens than prose.
+        let tools = if self.settings.small { TOOLS_BYTES / 4 } else { TOOLS_BYTES };
+        let around = u32::try_from(tools / 3).unwrap_or(u32::MAX);
+        context.saturating_sub(self.answer_tokens()).saturating_sub(around).max(context / 4)
+    }
+
+    /// Tokens of one answer: never so many that nothing is left to ask with.
+    fn answer_tokens(&self) -> u32 {
+        self.settings.answer_tokens.min(self.settings.context_tokens / 2)
+    }
+
     fn mode(&self) -> Mode {
-        match self.settings.mode {
-            Mode::Auto if self.remote => Mode::Tools,
+        let wanted = match self.settings.mode {
+            Mode::Auto if self.remote && !self.settings.small => Mode::Tools,
             Mode::Auto => Mode::JsonSchema,
             chosen => chosen,
+        };
+        // What is refused in both forms is written into the prompt, and the answer is read for the call in it.
+        let without = self.without();
+        match wanted {
+            Mode::Tools if without.contains("tools") => Mode::JsonSchema,
+            Mode::JsonSchema if without.contains("response_format") && !without.contains("tools") => {
+                Mode::Tools
+            }
+            wanted => wanted,
         }
     }
 
@@ -151,7 +227,7 @@ impl OpenAi {
         if let (Some(error), true) = (broken, status < 400) {
             return Err(error);
         }
-        let reply = outcome.map_err(|error| advice::unreached(&self.url, error))?;
+        let reply = outcome.map_err(|error| advice::unreached(&self.url, &self.model, error))?;
         if heard.raw.is_empty() {
             heard
                 .take(&reply.body, on_delta)
@@ -159,7 +235,9 @@ impl OpenAi {
         }
         match status {
             200..=299 => Ok(heard),
-            _ => Err(advice::refused(status, &heard.raw, &self.model)),
+            _ => Err(self
+                .unlearned(status, &heard.raw, request)
+                .unwrap_or_else(|| advice::refused(status, &heard.raw, &self.url, &self.model))),
         }
     }
 }
@@ -211,6 +289,8 @@ impl Reasoner for OpenAi {
             model: self.model.clone(),
             remote: self.remote,
             context_tokens: self.settings.context_tokens,
+            prompt_tokens: self.prompt_tokens(),
+            answer_tokens: self.answer_tokens(),
             cost_in_micros: self.settings.cost_in_micros,
             cost_out_micros: self.settings.cost_out_micros,
         }
@@ -218,7 +298,19 @@ impl Reasoner for OpenAi {
 
     fn encode(&self, pack: &ContextPack, tools: &[ToolSpec]) -> Result<Vec<u8>, Error> {
         let offered: Vec<ToolSpec> = tools.iter().filter(|tool| self.offers(&tool.name)).cloned().collect();
-        request::encode(&self.model, &self.url, self.mode(), &self.settings, pack, &offered)
+        let settings = Settings {
+            without: self.without(),
+            answer_tokens: self.answer_tokens(),
+            ..self.settings.clone()
+        };
+        let guided = self.settings.small && self.mode() == Mode::JsonSchema;
+        let turn = guided.then(|| guide::Turn::of(&offered, pack));
+        let tools = request::Tools {
+            offered: &offered,
+            usable: turn.as_ref().map_or(&offered, |turn| &turn.usable),
+            guided: turn.as_ref().map(|turn| turn.words.as_str()),
+        };
+        request::encode(&self.model, &self.url, self.mode(), &settings, pack, &tools)
     }
 
     fn propose(

@@ -10,6 +10,7 @@ use model::context::{ContextItem, ContextPack, Section};
 use model::proposal::ToolSpec;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What every model is told; short, because a small model reads it on a CPU.
 const RULES: &str = "You plan work on a person's folder. You cannot act: you propose one action at a time, it is \
@@ -28,7 +29,8 @@ struct Body<'a> {
     model: &'a str,
     messages: Vec<Message>,
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +53,39 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct Message {
     role: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
     content: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Called>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    tool_call_id: String,
+}
+
+impl Message {
+    fn of(role: &'static str, content: &str) -> Self {
+        Self { role, content: content.to_owned(), tool_calls: Vec::new(), tool_call_id: String::new() }
+    }
+}
+
+/// A call that the model made, as the protocol tells it again.
+#[derive(Serialize)]
+struct Called {
+    id: String,
+    r#type: &'static str,
+    function: CalledFunction,
+}
+
+#[derive(Serialize)]
+struct CalledFunction {
+    name: String,
+    arguments: String,
+}
+
+/// What a call is kept as.
+#[derive(serde::Deserialize)]
+struct Call {
+    tool: String,
+    arguments: Value,
 }
 
 #[derive(Serialize)]
@@ -80,6 +114,16 @@ struct Schema<'a> {
     schema: Ordered<'a>,
 }
 
+/// The tools of a request.
+pub struct Tools<'a> {
+    /// Those that the model is told of: they stay the same, and so does what a server has read already.
+    pub offered: &'a [ToolSpec],
+    /// Those of them that can be used in this turn, with the arguments that they can have: the grammar.
+    pub usable: &'a [ToolSpec],
+    /// What a small model is told at the end of all it reads; nothing for others.
+    pub guided: Option<&'a str>,
+}
+
 /// The exact bytes of a request.
 ///
 /// # Errors
@@ -90,23 +134,28 @@ pub fn encode(
     mode: Mode,
     settings: &Settings,
     pack: &ContextPack,
-    tools: &[ToolSpec],
+    tools: &Tools<'_>,
 ) -> Result<Vec<u8>, Error> {
-    let by_schema = mode == Mode::JsonSchema && !tools.is_empty();
-    let schema = if by_schema { actions(tools) } else { Value::Null };
+    let by_schema = mode == Mode::JsonSchema && !tools.offered.is_empty();
+    let schema = if by_schema { actions(tools.usable) } else { Value::Null };
+    let (tools, guided) = (tools.offered, tools.guided);
+    let takes = |parameter: &str| !settings.without.contains(parameter);
     // OpenAI's own models know the newer name of the limit only, everybody else's the older one.
-    let newer = url.starts_with("https://api.openai.com/");
+    let newer = url.starts_with("https://api.openai.com/") || !takes("max_tokens");
     let body = Body {
         model: name,
-        messages: messages(pack, tools, by_schema),
+        messages: messages(pack, tools, guided, by_schema),
         stream: true,
-        stream_options: StreamOptions { include_usage: true },
-        temperature: settings.temperature_milli.map(|milli| f64::from(milli) / 1000.0),
+        stream_options: takes("stream_options").then_some(StreamOptions { include_usage: true }),
+        temperature: settings
+            .temperature_milli
+            .filter(|_| takes("temperature"))
+            .map(|milli| f64::from(milli) / 1000.0),
         max_tokens: (!newer).then_some(settings.answer_tokens),
         max_completion_tokens: newer.then_some(settings.answer_tokens),
-        seed: settings.seed,
+        seed: settings.seed.filter(|_| takes("seed")),
         tools: (mode == Mode::Tools && !tools.is_empty()).then(|| tools.iter().map(native).collect()),
-        response_format: by_schema.then_some(Format {
+        response_format: (by_schema && takes("response_format")).then_some(Format {
             r#type: "json_schema",
             json_schema: Schema { name: "action", strict: true, schema: Ordered(&schema) },
         }),
@@ -153,8 +202,12 @@ fn system(pack: &ContextPack, tools: &[ToolSpec], by_schema: bool) -> String {
     text
 }
 
-/// The argument names of a tool, optional ones with a question mark: the grammar enforces the rest.
+/// The argument names of a tool, optional ones with a question mark: the grammar enforces the rest. One that is always the
+/// same word is named with it, and several forms stand beside each other.
 fn signature(parameters: &Value) -> String {
+    if let Some(forms) = parameters.get("oneOf").and_then(Value::as_array) {
+        return forms.iter().map(signature).collect::<Vec<_>>().join(" | ");
+    }
     let required: Vec<&str> = parameters
         .get("required")
         .and_then(Value::as_array)
@@ -164,21 +217,63 @@ fn signature(parameters: &Value) -> String {
         .collect();
     let optional = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
     let optional = optional.map(|(name, _)| name.as_str()).filter(|name| !required.contains(name));
-    let words: Vec<String> = required
-        .iter()
-        .map(|name| (*name).to_owned())
-        .chain(optional.map(|name| format!("{name}?")))
-        .collect();
+    // What a list holds is named, too: a grammar keeps the form, and the words tell what it is for.
+    let named = |name: &str| {
+        let argument = parameters.pointer(&format!("/properties/{name}"));
+        let items = argument.and_then(|argument| argument.get("items"));
+        let items = items.filter(|items| items.get("properties").or_else(|| items.get("oneOf")).is_some());
+        let word = argument.and_then(|argument| argument.get("const")).and_then(Value::as_str);
+        match (items, word) {
+            (Some(items), _) => format!("{name}: [{}]", signature(items)),
+            (None, Some(word)) => format!("{name}: {word}"),
+            (None, None) => name.to_owned(),
+        }
+    };
+    let words: Vec<String> =
+        required.iter().map(|name| named(name)).chain(optional.map(|name| format!("{name}?"))).collect();
     format!("{{{}}}", words.join(", "))
 }
 
 /// System, what holds for the whole run, then what was done and seen in the order in which it happened: what a server
 /// has read before stays the beginning of what it reads now, and so in its cache.
-fn messages(pack: &ContextPack, tools: &[ToolSpec], by_schema: bool) -> Vec<Message> {
+fn messages(pack: &ContextPack, tools: &[ToolSpec], guided: Option<&str>, by_schema: bool) -> Vec<Message> {
     // Sources cost a dozen tokens each; only a tool that cites evidence needs them.
     let cites = tools.iter().any(|tool| tool.name == "believe" || tool.name == "remember");
-    let mut user = String::new();
-    for section in Section::ALL.iter().copied() {
+    let mut messages = vec![Message::of("system", &system(pack, tools, by_schema))];
+    push(&mut messages, "user", &sections(pack, cites, |section| !is_last(section)));
+    let form = if by_schema { ", as one JSON object" } else { "" };
+    let (mut did, mut changed) = (Vec::new(), false);
+    // A pack has the newest first.
+    for item in pack.items.iter().rev().filter(|item| item.section == Section::Artifacts) {
+        for turn in turns(item, unfenced(&item.text)) {
+            let content = fenced(&turn.title, &turn.text, item, cites);
+            match turn.act.as_ref().filter(|act| !act.call.is_empty()) {
+                Some(act) if !by_schema => answered(&mut messages, &act.call, content),
+                Some(act) => {
+                    push(&mut messages, "assistant", &act.call);
+                    push(&mut messages, "user", &content);
+                }
+                None => push(&mut messages, "user", &content),
+            }
+            changed |= turn.act.as_ref().is_some_and(|act| act.changed);
+            did.extend(turn.act.map(|act| one_line(&act.did)));
+        }
+    }
+    let last = sections(pack, cites, is_last) + &left_out(pack);
+    push(&mut messages, "user", last.trim_end());
+    push(&mut messages, "user", &nudge(pack, &did, changed, guided, form));
+    messages
+}
+
+/// What is another from turn to turn stands behind everything that stays: before it, all that follows would be read anew.
+const fn is_last(section: Section) -> bool {
+    matches!(section, Section::WorkingState | Section::Ingress | Section::Session)
+}
+
+/// These sections, each under its heading.
+fn sections(pack: &ContextPack, cites: bool, wanted: impl Fn(Section) -> bool) -> String {
+    let mut text = String::new();
+    for section in Section::ALL.iter().copied().filter(|section| wanted(*section)) {
         if matches!(section, Section::Policy | Section::Artifacts) {
             continue;
         }
@@ -187,38 +282,36 @@ fn messages(pack: &ContextPack, tools: &[ToolSpec], by_schema: bool) -> Vec<Mess
             items.reverse();
         }
         if !items.is_empty() {
-            user.push_str(&format!("## {}\n", heading(section)));
+            text.push_str(&format!("## {}\n", heading(section)));
         }
         for item in items {
-            push_item(&mut user, item, cites);
+            push_item(&mut text, item, cites);
         }
     }
-    if !pack.omissions.is_empty() {
-        let count = pack.omissions.len();
-        user.push_str(&format!("({count} more items did not fit here; look again if you need them)\n"));
-    }
-    let mut messages = vec![Message { role: "system", content: system(pack, tools, by_schema) }];
-    push(&mut messages, "user", &user);
-    let form = if by_schema { ", as one JSON object" } else { "" };
-    let (mut did, mut changed) = (Vec::new(), false);
-    // A pack has the newest first.
-    for item in pack.items.iter().rev().filter(|item| item.section == Section::Artifacts) {
-        for turn in turns(item, unfenced(&item.text)) {
-            if let Some(asked) = &turn.asked {
-                push(&mut messages, "assistant", asked);
-            }
-            push(&mut messages, "user", &fenced(&turn.title, &turn.text, item, cites));
-            did.extend(turn.did.map(|words| one_line(&words)));
-            changed |= turn.changed;
-        }
-    }
-    push(&mut messages, "user", &nudge(pack, &did, changed, form));
-    messages
+    text
+}
+
+/// What is known and not shown, with the reason: what only did not fit can be looked at again.
+fn left_out(pack: &ContextPack) -> String {
+    let fits = |reason: &str| !reason.starts_with("does not fit") && !reason.starts_with("shown in part");
+    let count = pack.omissions.iter().filter(|one| !fits(&one.reason)).count();
+    let mut words = match count {
+        0 => String::new(),
+        count => format!("({count} more items did not fit here; look again if you need them)\n"),
+    };
+    let reasons: BTreeSet<String> = pack
+        .omissions
+        .iter()
+        .filter(|one| fits(&one.reason))
+        .map(|one| format!("({} not shown: {})\n", heading(one.section), one_line(&one.reason)))
+        .collect();
+    words.extend(reasons);
+    words
 }
 
 /// The last words before the answer. A model of one or two thousand million weights follows these before all others:
 /// without them it lists the folder again and again.
-fn nudge(pack: &ContextPack, did: &[String], changed: bool, form: &str) -> String {
+fn nudge(pack: &ContextPack, did: &[String], changed: bool, guided: Option<&str>, form: &str) -> String {
     if did.is_empty() {
         return format!("The next action{form}:");
     }
@@ -226,6 +319,11 @@ fn nudge(pack: &ContextPack, did: &[String], changed: bool, form: &str) -> Strin
     let goal = goal.map(|item| first_line(&item.text)).unwrap_or_default();
     let recent: Vec<&str> = did.iter().rev().take(12).rev().map(String::as_str).collect();
     let recent = recent.join(", ");
+    if let Some(guided) = guided {
+        return format!(
+            "Already done: {recent}. Do not do these again.\nGoal: {goal}\n{guided} The next action{form}:"
+        );
+    }
     if changed {
         return format!(
             "Goal: {goal}\nAlready done: {recent}.\nUse done now if that reaches the goal, with a summary of what was \
@@ -233,8 +331,8 @@ fn nudge(pack: &ContextPack, did: &[String], changed: bool, form: &str) -> Strin
         );
     }
     format!(
-        "Already done: {recent}. Do not do these again.\nGoal: {goal}\nIf you have read all you need, write the result \
-         now. The next action{form}:"
+        "Already done: {recent}. Do not do these again.\nGoal: {goal}\nIf you have read all you need, do now what \
+         the goal asks for. The next action{form}:"
     )
 }
 
@@ -242,15 +340,31 @@ fn first_line(text: &str) -> String {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().chars().take(400).collect()
 }
 
-/// Templates of many models refuse two messages of one role in a row: they are joined.
+/// Templates of many models refuse two messages of one role in a row, and a user's behind a tool's: they are joined.
 fn push(messages: &mut Vec<Message>, role: &'static str, content: &str) {
+    if content.is_empty() {
+        return;
+    }
     match messages.last_mut() {
-        Some(last) if last.role == role => {
+        Some(last) if last.role == role || (last.role == "tool" && role == "user") => {
             last.content.push('\n');
             last.content.push_str(content);
         }
-        _ => messages.push(Message { role, content: content.to_owned() }),
+        _ => messages.push(Message::of(role, content)),
     }
+}
+
+/// A call and its result in the protocol's own form, for servers that are offered tools.
+fn answered(messages: &mut Vec<Message>, call: &str, content: String) {
+    let Ok(Call { tool, arguments }) = serde_json::from_str(call) else {
+        return push(messages, "user", &content);
+    };
+    // Nine letters and digits: some templates take no others.
+    let id = format!("call{:05}", messages.len());
+    let function = CalledFunction { name: tool, arguments: arguments.to_string() };
+    let called = Called { id: id.clone(), r#type: "function", function };
+    messages.push(Message { tool_calls: vec![called], ..Message::of("assistant", "") });
+    messages.push(Message { tool_call_id: id, ..Message::of("tool", &content) });
 }
 
 const fn heading(section: Section) -> &'static str {
@@ -299,7 +413,7 @@ const fn is_own_word(tier: TrustTier) -> bool {
 
 /// The content inside the context compiler's own fence, `[[data WORD …]]` to `[[end WORD]]` with the word nowhere in
 /// between: one fence is enough, and this one is shorter.
-fn unfenced(text: &str) -> &str {
+pub(super) fn unfenced(text: &str) -> &str {
     let inner = || {
         let (head, rest) = text.trim_end().split_once("]]\n")?;
         let word = head.strip_prefix("[[data ")?.split(' ').next().filter(|word| word.len() >= 6)?;

@@ -9,7 +9,7 @@ use model::proposal::ToolCall;
 use serde_json::{Value, json};
 
 /// One look at the workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Look {
     /// Entries of a folder.
     List(RelPath, bool),
@@ -17,16 +17,19 @@ pub enum Look {
     Read(RelPath),
     /// Digests below a path.
     Hash(RelPath),
+    /// Digests of a folder's own files.
+    HashFolder(RelPath),
     /// Lines that match: path, pattern, glob.
     Search(RelPath, String, Option<String>),
 }
 
 impl Look {
-    const fn op(&self) -> &'static str {
+    /// The tool.
+    pub const fn op(&self) -> &'static str {
         match self {
             Self::List(..) => "list",
             Self::Read(_) => "read",
-            Self::Hash(_) => "hash",
+            Self::Hash(_) | Self::HashFolder(_) => "hash",
             Self::Search(..) => "search",
         }
     }
@@ -34,7 +37,11 @@ impl Look {
     /// Where.
     pub const fn path(&self) -> &RelPath {
         match self {
-            Self::List(path, _) | Self::Read(path) | Self::Hash(path) | Self::Search(path, ..) => path,
+            Self::List(path, _)
+            | Self::Read(path)
+            | Self::Hash(path)
+            | Self::HashFolder(path)
+            | Self::Search(path, ..) => path,
         }
     }
 
@@ -44,6 +51,7 @@ impl Look {
         let arguments = match self {
             Self::List(_, recursive) => json!({ "path": path, "recursive": recursive }),
             Self::Read(_) | Self::Hash(_) => json!({ "path": path }),
+            Self::HashFolder(_) => json!({ "path": path, "own_files": true }),
             Self::Search(_, pattern, None) => json!({ "path": path, "pattern": pattern }),
             Self::Search(_, pattern, Some(glob)) => json!({ "path": path, "pattern": pattern, "glob": glob }),
         };
@@ -72,7 +80,14 @@ impl Fact {
 
     /// Whether it answers this look.
     pub fn answers(&self, look: &Look) -> bool {
-        self.op == look.op() && self.path == *look.path()
+        self.op == look.op()
+            && self.path == *look.path()
+            && self.is_of_own_files() == matches!(look, Look::HashFolder(_))
+    }
+
+    /// Whether it holds digests of a folder's own files, and not of those in folders inside it.
+    pub fn is_of_own_files(&self) -> bool {
+        self.value.get("own_files").and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// Why there is nothing, when there is nothing.

@@ -20,6 +20,7 @@ mod world;
 
 use crate::{Descriptor, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
+use model::limits::CHANGE_ITEMS_MAX;
 use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
 use model::{Digest, RelPath};
 use schema::Document;
@@ -196,13 +197,18 @@ impl PlaybookReasoner {
     }
 }
 
+/// What a person reads where the work is more than one approval holds.
+const MORE_FOLLOW: &str = ", the most that one approval holds. You are asked about the rest when these are done; to be asked about less, choose a \
+     folder inside this one";
+
 fn described(call: &ToolCall) -> String {
     let argument =
         |key: &str| call.arguments.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
     match call.name.as_str() {
         "change" => {
             let count = call.arguments.get("items").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
-            format!("propose {count} change{}", if count == 1 { "" } else { "s" })
+            let rest = if count < CHANGE_ITEMS_MAX { "" } else { MORE_FOLLOW };
+            format!("propose {count} change{}{rest}", if count == 1 { "" } else { "s" })
         }
         "done" => argument("summary").to_owned(),
         "ask" => argument("question").to_owned(),
@@ -224,6 +230,8 @@ impl Reasoner for PlaybookReasoner {
             model: self.playbook.name().to_owned(),
             remote: false,
             context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,
+            prompt_tokens: 0,
+            answer_tokens: 0,
             cost_in_micros: 0,
             cost_out_micros: 0,
         }
@@ -259,6 +267,21 @@ impl Reasoner for PlaybookReasoner {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_more_than_one_approval_holds_is_said_with_what_to_do() {
+        let call = |count: usize| ToolCall {
+            name: "change".to_owned(),
+            arguments: serde_json::json!({ "items": vec![serde_json::json!({ "op": "delete", "path": "a" }); count] }),
+        };
+        assert_eq!(described(&call(2)), "propose 2 changes");
+        let all = described(&call(CHANGE_ITEMS_MAX));
+        assert!(
+            all.starts_with(&format!("propose {CHANGE_ITEMS_MAX} changes, the most"))
+                && all.contains("asked about the rest"),
+            "{all}"
+        );
+    }
 
     #[test]
     fn the_shipped_texts_are_of_the_language() {

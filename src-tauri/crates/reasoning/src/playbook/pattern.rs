@@ -3,12 +3,34 @@
 use globset::{GlobBuilder, GlobMatcher};
 use model::RelPath;
 use regex::bytes::{Regex, RegexBuilder};
+use std::cell::RefCell;
 
 /// Memory a compiled expression may take: a parameter may hold any expression.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
+thread_local! {
+    /// The last expressions that were compiled: a rule is tried on each of many files.
+    static COMPILED: RefCell<Vec<(String, Regex)>> = const { RefCell::new(Vec::new()) };
+}
+/// Expressions that are kept; a playbook has few.
+const COMPILED_MAX: usize = 8;
+
 /// A regular expression over bytes; it runs in linear time, whatever it is.
 pub fn regex(text: &str) -> Result<Regex, String> {
+    let known =
+        |all: &Vec<(String, Regex)>| all.iter().find(|(known, _)| known == text).map(|(_, r)| r.clone());
+    if let Some(regex) = COMPILED.with_borrow(known) {
+        return Ok(regex);
+    }
+    let regex = compiled(text)?;
+    COMPILED.with_borrow_mut(|all| {
+        all.truncate(COMPILED_MAX - 1);
+        all.insert(0, (text.to_owned(), regex.clone()));
+    });
+    Ok(regex)
+}
+
+fn compiled(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).size_limit(REGEX_BYTES_MAX).build();
     // The engine draws an arrow under the place over several lines; its last line says what is wrong.
     built.map_err(|e| {

@@ -240,7 +240,7 @@ impl Plan {
         }
         let look = Look::Hash(path.clone());
         match world.failure(&look) {
-            Some(why) => self.leave(path, why.to_owned()),
+            Some(why) => self.leave(path, why),
             None => self.needs.push(look),
         }
         false

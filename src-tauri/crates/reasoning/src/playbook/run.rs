@@ -247,7 +247,9 @@ impl Run<'_> {
                     entries.push(entry);
                     text = Some((words, path.clone()));
                 }
-                Look::List(..) | Look::Hash(_) | Look::Search(..) => entries.extend(fact.entries()),
+                Look::List(..) | Look::Hash(_) | Look::HashFolder(_) | Look::Search(..) => {
+                    entries.extend(fact.entries());
+                }
             }
         }
         let bound = match text {
@@ -297,13 +299,9 @@ impl Run<'_> {
         if let Some(why) = &self.history.failed {
             return Err(format!("a look was not possible: {why}"));
         }
-        let mut unique: Vec<Look> = Vec::new();
-        for look in missing {
-            if !unique.contains(&look) && unique.len() < LOOKS_MAX {
-                unique.push(look);
-            }
-        }
-        Ok(Flow::Say(unique.iter().map(Look::call).collect()))
+        let mut seen = BTreeSet::new();
+        let unique: Vec<Look> = missing.into_iter().filter(|look| seen.insert(look.clone())).collect();
+        Ok(Flow::Say(unique.iter().take(LOOKS_MAX).map(Look::call).collect()))
     }
 
     fn table(&self, from: &str, columns: &[String]) -> Vec<Entry> {
@@ -337,7 +335,7 @@ impl Run<'_> {
             Plan::of(parts, &self.scope(), &World::of(facts, deep))?
         };
         if !plan.needs.is_empty() {
-            return self.wanting(plan.needs);
+            return self.wanting(by_folder(plan.needs));
         }
         self.left_alone.extend(plan.left_alone);
         if plan.items.is_empty() {
@@ -418,6 +416,27 @@ impl Run<'_> {
     }
 }
 
+/// Files that are to be hashed in one folder before the folder is hashed at once.
+const HASHES_MIN: usize = LOOKS_MAX + 1;
+
+/// The same looks, with one for all files of a folder in place of one for each: a folder may hold more files than a run
+/// has turns for.
+fn by_folder(looks: Vec<Look>) -> Vec<Look> {
+    let mut count: BTreeMap<RelPath, usize> = BTreeMap::new();
+    for look in &looks {
+        if let Look::Hash(path) = look {
+            *count.entry(path.parent()).or_default() += 1;
+        }
+    }
+    let one = |look: Look| match &look {
+        Look::Hash(path) if count.get(&path.parent()).is_some_and(|many| *many >= HASHES_MIN) => {
+            Look::HashFolder(path.parent())
+        }
+        _ => look,
+    };
+    looks.into_iter().map(one).collect()
+}
+
 fn change_call(items: Vec<Value>) -> ToolCall {
     ToolCall { name: "change".to_owned(), arguments: json!({ "items": items }) }
 }
@@ -448,7 +467,7 @@ const fn verb(look: &Look) -> &'static str {
     match look {
         Look::List(..) => "list",
         Look::Read(_) => "read",
-        Look::Hash(_) => "hash",
+        Look::Hash(_) | Look::HashFolder(_) => "hash",
         Look::Search(..) => "search",
     }
 }

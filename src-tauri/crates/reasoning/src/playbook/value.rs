@@ -1,5 +1,6 @@
 //! Values of templates: words, and paths as bytes, each with its readable form.
 
+use model::visible::is_hidden;
 use std::fmt::Write;
 
 /// What a name in a template stands for.
@@ -47,7 +48,7 @@ pub fn readable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c == '%' || c.is_control() || is_invisible(c) {
+            if c == '%' || is_hidden(c) {
                 let mut buffer = [0; 4];
                 escape(&mut text, c.encode_utf8(&mut buffer).as_bytes());
             } else {
@@ -83,11 +84,6 @@ fn escape(text: &mut String, bytes: &[u8]) {
         // Writing into a string cannot fail.
         let _ = write!(text, "%{byte:02X}");
     }
-}
-
-/// Characters that show nothing or turn the direction of what follows: a name must look like what it is.
-const fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// One cell of CSV. What a spreadsheet would take for a formula is spelled with `%XX` at its head.

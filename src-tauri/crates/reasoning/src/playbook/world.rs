@@ -33,6 +33,10 @@ pub struct World<'a> {
     listed: BTreeSet<RelPath>,
     deep: Vec<RelPath>,
     unreadable: Vec<RelPath>,
+    /// Folders whose own files were hashed at once, and what could not be read of them.
+    hashed: BTreeMap<RelPath, BTreeMap<RelPath, String>>,
+    /// Places of facts, by tool and path: a folder of many files gives many looks.
+    at: BTreeMap<(&'a str, &'a RelPath), Vec<usize>>,
 }
 
 impl<'a> World<'a> {
@@ -46,7 +50,12 @@ impl<'a> World<'a> {
             listed: BTreeSet::new(),
             deep: Vec::new(),
             unreadable: Vec::new(),
+            hashed: BTreeMap::new(),
+            at: BTreeMap::new(),
         };
+        for (place, fact) in facts.iter().enumerate() {
+            world.at.entry((fact.op(), fact.path())).or_default().push(place);
+        }
         for fact in facts.iter().filter(|fact| fact.error().is_none()) {
             world.learn(fact, deep);
         }
@@ -68,8 +77,12 @@ impl<'a> World<'a> {
             }
             _ => {}
         }
-        if fact.op() == "list" || fact.op() == "hash" {
+        if fact.is_of_own_files() {
+            self.hashed.insert(fact.path().clone(), fact.unreadable().into_iter().collect());
+        } else if fact.op() == "list" || fact.op() == "hash" {
             self.unreadable.extend(fact.unreadable().into_iter().map(|(path, _)| path));
+        }
+        if fact.op() == "list" || fact.op() == "hash" {
             for entry in fact.entries() {
                 self.lower.insert(lower(&entry.path));
                 if let Some(digest) = entry.sha256 {
@@ -88,14 +101,28 @@ impl<'a> World<'a> {
     }
 
     /// Why a look gave nothing, when it was tried and gave nothing.
-    pub fn failure(&self, look: &Look) -> Option<&'a str> {
-        self.facts.iter().filter(|fact| fact.answers(look)).find_map(Fact::error)
+    pub fn failure(&self, look: &Look) -> Option<String> {
+        if let Some(why) = self.answering(look).find_map(Fact::error) {
+            return Some(why.to_owned());
+        }
+        let Look::Hash(path) = look else { return None };
+        let unread = self.hashed.get(&path.parent())?;
+        Some(
+            unread.get(path).cloned().unwrap_or_else(|| "it was gone when it was looked at again".to_owned()),
+        )
+    }
+
+    /// What answers a look.
+    fn answering(&self, look: &Look) -> impl Iterator<Item = &'a Fact> {
+        let facts = self.facts;
+        let places = self.at.get(&(look.op(), look.path())).cloned().unwrap_or_default();
+        places.into_iter().filter_map(|place| facts.get(place)).filter(|fact| fact.answers(look))
     }
 
     /// The text of a file that was read whole.
     pub fn text(&self, path: &RelPath) -> Option<Vec<u8>> {
         let read = Look::Read(path.clone());
-        self.facts.iter().find(|fact| fact.answers(&read) && fact.error().is_none()).and_then(Fact::bytes)
+        self.answering(&read).find(|fact| fact.error().is_none()).and_then(Fact::bytes)
     }
 
     /// Whether something there has this name in another case.
@@ -126,8 +153,8 @@ impl<'a> World<'a> {
             State::Folder => {
                 let list = Look::List(parent, false);
                 match self.failure(&list) {
-                    Some(why) => State::Blocked(why.to_owned()),
-                    None if self.facts.iter().any(|fact| fact.answers(&list)) => {
+                    Some(why) => State::Blocked(why),
+                    None if self.answering(&list).next().is_some() => {
                         State::Blocked("its folder holds too much to be seen whole".to_owned())
                     }
                     None => State::Need(list),

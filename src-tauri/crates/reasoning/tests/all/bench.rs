@@ -62,6 +62,7 @@ pub fn item(section: Section, tier: TrustTier, title: &str, text: &str) -> Conte
         trust_tier: tier,
         tokens: 1,
         cut: false,
+        act: None,
     }
 }
 
@@ -138,7 +139,7 @@ impl Bench {
         }
     }
 
-    fn hash(&self, path: &RelPath) -> Value {
+    fn hash(&self, path: &RelPath, deep: bool) -> Value {
         let mut rows = Vec::new();
         let mut unreadable = Vec::new();
         let stat = match fs::symlink_metadata(self.at(path)) {
@@ -146,7 +147,7 @@ impl Bench {
             Err(e) => return json!({"op": "hash", "path": path, "error": e.to_string()}),
         };
         if stat.is_dir() {
-            self.walk(path, true, &mut rows, &mut unreadable);
+            self.walk(path, deep, &mut rows, &mut unreadable);
         } else {
             rows.push(json!({"path": path, "kind": "file"}));
         }
@@ -188,7 +189,9 @@ impl Bench {
                     value
                 }
             },
-            ReadItem::Hash { path } => self.hash(path),
+            ReadItem::Lines { .. } => panic!("a playbook reads files whole"),
+            ReadItem::Hash { path } => self.hash(path, true),
+            ReadItem::HashFolder { path } => self.hash(path, false),
             ReadItem::Search { path, pattern, .. } => {
                 let regex = regex::Regex::new(pattern).unwrap();
                 let (mut rows, mut matches) = (Vec::new(), Vec::new());
@@ -234,6 +237,7 @@ impl Bench {
                 fs::create_dir_all(self.at(&path.parent())).unwrap();
                 fs::write(self.at(path), content).unwrap();
             }
+            ProposedChange::Edit { .. } => panic!("a playbook edits nothing"),
             ProposedChange::Move { from, to } => {
                 seen(from);
                 assert!(fs::symlink_metadata(self.at(to)).is_err(), "{to} exists");
@@ -264,7 +268,7 @@ impl Bench {
             }
             let outcome = if n < happen { "done" } else { "not_done" };
             let (op, path) = match item {
-                ProposedChange::Write { path, .. } => ("write", path),
+                ProposedChange::Write { path, .. } | ProposedChange::Edit { path, .. } => ("write", path),
                 ProposedChange::Delete { path } => ("delete", path),
                 ProposedChange::Move { from, .. } => ("move", from),
             };

@@ -95,6 +95,31 @@ fn by_schema_each_tool_is_an_alternative_that_names_itself_first() {
 }
 
 #[test]
+fn by_schema_the_words_name_every_form_of_a_change() {
+    let request = sent(Mode::JsonSchema, Vec::new());
+    let system = request["messages"][0]["content"].as_str().unwrap();
+    let forms = "change {items: [{op: write, path, content} | {op: edit, path, edits: [{old, new}]} | {op: delete, path} | \
+                 {op: move, from, to}]}:";
+    assert!(system.contains(forms), "{system}");
+}
+
+#[test]
+fn a_model_is_told_what_a_command_did_and_not_how_this_machine_ran_it() {
+    let facts = [
+        "overlay does not work here: no",
+        "staged by copy, laid in 1 ms",
+        "walls: landlock (x)",
+        "the network was held",
+    ];
+    let result = serde_json::json!({ "result_code": "succeeded", "summary": "it ended", "exit_code": 0, "observed": facts, "transcript": { "argv": ["ls"], "stdout": "a.txt\n" } });
+    let title = "command: run ls (action.result)";
+    let done = item(Section::Artifacts, TrustTier::Observed, title, &result.to_string());
+    let request = sent(Mode::Tools, vec![done]).to_string();
+    assert!(request.contains("a.txt") && request.contains(facts[3]), "{request}");
+    assert!(facts[..3].iter().all(|fact| !request.contains(fact)), "{request}");
+}
+
+#[test]
 fn natively_tools_are_offered_as_functions() {
     let body = sent(Mode::Tools, Vec::new());
     assert_eq!(body["tools"][0]["function"]["name"], "list");
@@ -153,9 +178,10 @@ fn what_was_done_becomes_turns_and_the_newest_is_last() {
 #[test]
 fn a_small_context_is_offered_few_tools_and_a_choice_is_kept_to() {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
-    for (offer, names) in
-        [(&[][..], &["list", "read", "write", "done"][..]), (&["done", "ask"], &["ask", "done"])]
-    {
+    for (offer, names) in [
+        (&[][..], &["list", "read", "edit", "write", "delete", "move", "command", "done"][..]),
+        (&["done", "ask"], &["ask", "done"]),
+    ] {
         let offer = offer.iter().map(|name: &&str| (*name).to_owned()).collect();
         let settings = Settings { mode: Mode::Tools, offer, ..Settings::default() };
         let server = OpenAi::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
@@ -169,4 +195,124 @@ fn a_small_context_is_offered_few_tools_and_a_choice_is_kept_to() {
             .collect();
         assert_eq!(found, names);
     }
+}
+
+/// What a small model with a large context is sent.
+fn sent_to_small(items: Vec<ContextItem>) -> Value {
+    let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+    let settings = Settings { small: true, context_tokens: 32_768, ..Settings::default() };
+    let server = OpenAi::new(&address, settings, Arc::new(Pieces(Vec::new()))).unwrap();
+    let bytes = server.encode(&pack(items), &iteration::tools()).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// The grammar that a small model is held to, by tool: the names that its argument may have.
+fn held_to(items: Vec<ContextItem>) -> std::collections::BTreeMap<String, Value> {
+    let body = sent_to_small(items);
+    let any = body["response_format"]["json_schema"]["schema"]["anyOf"].as_array().unwrap();
+    let names = |one: &Value| {
+        let arguments = &one["properties"]["arguments"]["properties"];
+        let path = ["path", "from"].iter().find_map(|name| arguments.get(*name)).unwrap_or(&Value::Null);
+        (one["properties"]["tool"]["const"].as_str().unwrap().to_owned(), path.clone())
+    };
+    any.iter().map(names).collect()
+}
+
+#[test]
+fn a_small_model_looks_first_and_names_only_what_is_there() {
+    let seen = |title: &str, content: &str| item(Section::Artifacts, TrustTier::Untrusted, title, content);
+    let listed = seen(
+        "observe",
+        r#"{"results":[{"op":"list","path":"","entries":[{"path":"a%20b.md","kind":"file","byte_size":5},{"path":"c.md","kind":"file","byte_size":7},{"path":"sub","kind":"folder"}]}]}"#,
+    );
+    let read = |path: &str| {
+        seen("observe", &format!(r#"{{"results":[{{"op":"read","path":"{path}","text":"words"}}]}}"#))
+    };
+    let moved = seen(
+        "change",
+        r#"{"result_code":"succeeded","items":[{"op":"move","path":"c.md","to":"sub/d.md","outcome":"done"}]}"#,
+    );
+    let is = |names: &[&str]| serde_json::json!({ "enum": names });
+
+    let first = held_to(Vec::new());
+    assert_eq!(first.keys().collect::<Vec<_>>(), ["list"]);
+    assert_eq!(first["list"], serde_json::json!({ "const": "." }));
+    // What is there is little: it is read before anything is changed.
+    let second = held_to(vec![listed.clone()]);
+    assert_eq!(second.keys().collect::<Vec<_>>(), ["read"]);
+    assert_eq!(second["read"], is(&["a%20b.md", "c.md"]));
+    assert_eq!(held_to(vec![read("c.md"), listed.clone()])["read"], is(&["a%20b.md"]));
+    // Everything is read: nothing is read again, and what is not there is not named.
+    let third = held_to(vec![read("a%20b.md"), read("c.md"), listed.clone()]);
+    assert!(!third.contains_key("read"), "{third:?}");
+    assert_eq!(third["move"], is(&["a%20b.md", "c.md"]));
+    assert_eq!((&third["list"], &third["edit"]), (&is(&["sub"]), &is(&["a%20b.md", "c.md"])));
+    assert!(third["write"].get("enum").is_none());
+    let fourth = held_to(vec![moved, read("a%20b.md"), read("c.md"), listed]);
+    assert_eq!(fourth["move"], is(&["a%20b.md"]), "what was moved has its name");
+    assert_eq!(fourth["edit"], is(&["a%20b.md", "sub/d.md"]));
+}
+
+#[test]
+fn a_small_model_is_told_which_tool_the_goal_asks_for_and_of_the_other_files() {
+    let goal = item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "Rename each scan");
+    let seen = |content: &str| item(Section::Artifacts, TrustTier::Untrusted, "observe", content);
+    let listed = seen(
+        r#"{"results":[{"op":"list","path":"","entries":[{"path":"a.md","kind":"file","byte_size":5},{"path":"b.md","kind":"file","byte_size":5}]}]}"#,
+    );
+    let read =
+        |path: &str| seen(&format!(r#"{{"results":[{{"op":"read","path":"{path}","text":"words"}}]}}"#));
+    let moved = seen(
+        r#"{"result_code":"succeeded","items":[{"op":"move","path":"a.md","to":"c.md","outcome":"done"}]}"#,
+    );
+    let last = |items: Vec<ContextItem>| {
+        let body = sent_to_small(items);
+        body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+    };
+    let (a, b) = (read("a.md"), read("b.md"));
+    let before = last(vec![b.clone(), a.clone(), listed.clone(), goal.clone()]);
+    assert!(before.contains("do now what the goal asks for, with move."), "{before}");
+    let after = last(vec![moved, b, a, listed, goal]);
+    assert!(after.contains("Do the same for every other file that the goal is about, with move."), "{after}");
+}
+
+#[test]
+fn a_small_model_is_not_held_to_names_where_not_all_are_known() {
+    let many: Vec<Value> = (0..300)
+        .map(|n| serde_json::json!({ "path": format!("{n}.md"), "kind": "file", "byte_size": 5 }))
+        .collect();
+    let cut = |cut: bool| {
+        let entries = if cut { &many[..2] } else { &many[..] };
+        let look =
+            serde_json::json!({ "results": [{ "op": "list", "path": "", "cut": cut, "entries": entries }] });
+        held_to(vec![item(Section::Artifacts, TrustTier::Untrusted, "observe", &look.to_string())])
+    };
+    for held in [cut(true), cut(false)] {
+        assert!(held.contains_key("write") && held.contains_key("done"), "{held:?}");
+        assert!(held["read"].get("enum").is_none(), "{held:?}");
+    }
+}
+
+#[test]
+fn what_was_sent_before_stays_the_beginning_of_what_is_sent_next() {
+    let goal = || item(Section::TaskContract, TrustTier::UserAsserted, "Goal", "sum up");
+    let read = |path: &str| {
+        let seen = format!(r#"{{"results":[{{"op":"read","path":"{path}","text":"words"}}]}}"#);
+        item(Section::Artifacts, TrustTier::Untrusted, "observe", &seen)
+    };
+    let turn = |words: &str| item(Section::Session, TrustTier::Observed, "Turn", words);
+    let said = |words: &str| item(Section::Ingress, TrustTier::UserAsserted, "", words);
+    let before = sent(Mode::JsonSchema, vec![goal(), read("a.md"), said("be brief"), turn("read a.md")]);
+    let news =
+        vec![goal(), read("b.md"), read("a.md"), said("in French"), turn("read b.md"), turn("read a.md")];
+    let after = sent(Mode::JsonSchema, news);
+    let (before, after) = (before["messages"].as_array().unwrap(), after["messages"].as_array().unwrap());
+    let (last, kept) = before.split_last().unwrap();
+    assert_eq!(kept, &after[..kept.len()]);
+    let (seen, _) = last["content"].as_str().unwrap().split_once("## New from the person").unwrap();
+    assert!(
+        seen.contains("words") && after[kept.len()]["content"].as_str().unwrap().starts_with(seen.trim_end())
+    );
+    let news = after.last().unwrap()["content"].as_str().unwrap();
+    assert!(news.contains("in French") && news.contains("read b.md"), "{news}");
 }

@@ -137,6 +137,24 @@ fn hundreds_of_files_are_tidied_within_the_loops_limits() {
 }
 
 #[test]
+fn hundreds_of_loose_files_take_no_more_turns_than_a_hundred() {
+    let turns = |files: usize, playbook: &str, parameters: &[(&str, &str)]| {
+        let mut bench = Bench::new();
+        for n in 0..files {
+            bench.file(format!("IMG_{n:04}.jpg").as_bytes(), b"the same", 0);
+        }
+        bench.run(&shipped(playbook), parameters);
+        (bench.observed.len(), bench.proposed.len())
+    };
+    let rename = [("pattern", "IMG_(.*)"), ("replacement", "trip-$1")];
+    for (playbook, parameters) in [("tidy", &[][..]), ("rename", &rename), ("duplicates", &[])] {
+        let (few, many) = (turns(100, playbook, parameters), turns(600, playbook, parameters));
+        assert_eq!(few.0, many.0, "{playbook} takes more turns for more files");
+        assert!(many.1 >= 599, "{playbook} proposed {} changes", many.1);
+    }
+}
+
+#[test]
 fn inventory_writes_what_is_there_and_replaces_only_its_own_table() {
     let mut bench = Bench::new();
     bench

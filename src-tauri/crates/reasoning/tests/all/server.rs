@@ -131,7 +131,11 @@ fn each_failure_is_its_own_error_with_advice() {
             "wait until the model is loaded",
             true,
         ),
-        (error("401 Unauthorized", "{\"error\":{\"message\":\"bad key\"}}"), "bad key; check the key", false),
+        (
+            error("401 Unauthorized", "{\"error\":{\"message\":\"bad key\"}}"),
+            "bad key; check its key, and give it again with `hermit models add`",
+            false,
+        ),
         (error("404 Not Found", ""), "gave no reason; check the base URL", false),
         (
             error("400 Bad Request", "{\"error\":\"the request exceeds the available context size\"}"),
@@ -140,8 +144,8 @@ fn each_failure_is_its_own_error_with_advice() {
         ),
         (
             error("400 Bad Request", "{\"error\":{\"message\":\"response_format is not supported\"}}"),
-            "set `mode` to `tools`",
-            false,
+            "asked again without it",
+            true,
         ),
         (error("429 Too Many Requests", "{\"detail\":\"slow down\"}"), "slow down; wait", true),
     ] {
@@ -162,7 +166,7 @@ fn a_server_that_is_down_or_slow_is_unavailable() {
     let address = format!("openai:http://{}/v1#m", silent.local_addr().unwrap());
     let error =
         ask_at(&address, Settings { timeout_ms: 50, ..Settings::default() }, &|| false).0.unwrap_err();
-    assert!(error.may_retry() && error.to_string().contains("give it more time"), "{error}");
+    assert!(error.may_retry() && error.to_string().contains("--context 8192`"), "{error}");
 }
 
 #[test]

@@ -95,6 +95,12 @@ impl Frontier {
         }
     }
 
+    /// The roots of its complete subtrees, largest first.
+    #[must_use]
+    pub fn peaks(&self) -> &[Digest] {
+        &self.peaks
+    }
+
     /// The bytes a store keeps.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

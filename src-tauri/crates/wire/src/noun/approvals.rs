@@ -3,6 +3,7 @@
 
 use crate::table::{answers, params};
 use crate::{Page, Text};
+use serde_json::Value;
 
 params! {
     /// Which approvals; without a status those that wait.
@@ -16,6 +17,23 @@ params! {
     /// One approval by identifier, or by its beginning or end.
     Show { approval: String }
 
+    /// The exact bytes to sign, from the given one on.
+    Packet {
+        approval: String,
+        from: Option<u64>,
+    }
+
+    /// Lines of the card, or of what is signed, that hold `find`, from the given one on.
+    Lines {
+        approval: String,
+        /// `card`, every line of the card; `signed`, every value of the packet as `pointer = value`.
+        of: String,
+        /// Only those that hold these words, whatever the case.
+        find: Option<String>,
+        after: Option<String>,
+        limit: Option<u32>,
+    }
+
     /// A decision as signed.
     Decide {
         approval: String,
@@ -25,11 +43,32 @@ params! {
         standing: Option<String>,
     }
 
+    /// A part of what was asked: the rest is denied, and the part is asked about by itself. It allows nothing.
+    Part {
+        approval: String,
+        /// Files and folders, as paths below the workspace.
+        #[serde(default)]
+        only: Vec<String>,
+        /// Rows as `changes.show` counts them.
+        #[serde(default)]
+        rows: Vec<Rows>,
+        /// Words for the model, about the rest.
+        feedback: Option<String>,
+        /// Where it was chosen, as with a no.
+        surface: Option<String>,
+    }
+
+    /// Rows that follow each other.
+    Rows { from: u32, rows: u32 }
+
     /// A no.
     Deny {
         approval: String,
         /// Words for the model.
         feedback: Option<String>,
+        /// Whether the task is to end with it.
+        #[serde(default)]
+        stop: bool,
         /// Where it was given: `terminal`, `approval_window`, `browser`, `run_api`, `mcp`, `script`,
         /// `main_window`, `notification`.
         surface: Option<String>,
@@ -58,20 +97,36 @@ answers! {
         row: ApprovalRow,
         /// What is asked, in a line.
         title: String,
-        /// The card, the gravest first; never cut.
+        /// The card, the gravest first. Of a large one the beginning of each part; `approvals.lines` has every line.
         lines: Vec<Line>,
-        /// Every leaf of the packet as `pointer = value`.
-        whole: Vec<String>,
+        /// Lines that are not here.
+        lines_left: u64,
+        /// The packet without its long lists, which `changes.show` and `approvals.lines` give in parts.
+        outline: Value,
+        /// Places that it touches.
+        resources: u64,
+        /// Places that were looked at, and are looked at again before anything runs.
+        checked: u64,
         /// SHA-256 of the packet: what is approved.
         packet_sha256: String,
-        /// Base64 of the packet's canonical bytes.
-        packet: String,
+        /// Bytes of the packet.
+        packet_bytes: u64,
+        /// Base64 of the packet's canonical bytes; of a large one `approvals.packet` gives them in pieces.
+        packet: Option<String>,
         nonce: String,
         /// The person who would answer.
         person_id: String,
         /// Key id of the approval key in force; absent when none is registered.
         approval_keyid: Option<String>,
         receipt_id: Option<String>,
+    }
+
+    /// A piece of the bytes to sign.
+    Piece {
+        /// Base64.
+        bytes: String,
+        /// Where the next piece begins; absent at the end.
+        next: Option<u64>,
     }
 
     /// One line of the card.
@@ -94,3 +149,5 @@ answers! {
 
 /// A part of the list.
 pub type Approvals = Page<ApprovalRow>;
+/// A part of the lines.
+pub type LinePage = Page<Line>;

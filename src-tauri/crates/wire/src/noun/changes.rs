@@ -6,7 +6,18 @@ use crate::table::{answers, params};
 
 params! {
     /// Of an approval or a receipt, by identifier.
-    Show { of: String }
+    Show {
+        of: String,
+        /// From this row on.
+        from: Option<u32>,
+        /// So many rows at most.
+        limit: Option<u32>,
+        /// Only rows whose path holds these words, whatever the case.
+        find: Option<String>,
+        /// Without texts; each is `later`.
+        #[serde(default)]
+        brief: bool,
+    }
 }
 
 answers! {
@@ -17,17 +28,50 @@ answers! {
         tense: String,
         /// The folder, unless it was erased.
         workspace: Option<Text>,
+        /// Rows there are; with `find`, that were found.
+        total: u32,
+        /// What is done to all of them.
+        sum: Sum,
+        /// Rows that a person reads as one, such as moves into one folder; none with `find`.
+        groups: Vec<Group>,
+        /// Where the files below stand among the rows.
+        from: u32,
         files: Vec<FileChange>,
+    }
+
+    /// Counts of rows.
+    #[derive(Default)]
+    Sum {
+        deleted: u32,
+        replaced: u32,
+        created: u32,
+        moved: u32,
+        folders: u32,
+    }
+
+    /// Rows that stand together.
+    Group {
+        /// `move` or `folder`.
+        op: String,
+        /// The folder that moves go to; empty for the workspace itself.
+        to: Option<String>,
+        /// Its first row.
+        from: u32,
+        rows: u32,
+        /// Rows of it that were done, of a receipt.
+        done: u32,
     }
 
     /// One file.
     FileChange {
-        /// `delete`, `write`, `move`, `folder`.
+        /// `delete`, `write`, `move`, `folder`, `link`.
         op: String,
         /// From the folder, in the written form: percent-encoded where it is no plain text.
         path: String,
         /// Where a move goes to.
         to: Option<String>,
+        /// A file with the same bytes that stays where it is.
+        same_as: Option<String>,
         /// Absent where there was nothing.
         before: Option<Side>,
         /// Absent where nothing will be.
@@ -42,7 +86,8 @@ answers! {
         byte_size: Option<u64>,
         /// The text, where it is one and is at hand.
         text: Option<String>,
-        /// Why there is no text: `binary`, `large`, `gone`; or `drifted`, when the folder holds other bytes now.
+        /// Why there is no text: `binary`, `large`, `gone`; `drifted`, when the folder holds other bytes now; `later`,
+        /// when the answer was full: the row is asked for by itself.
         missing: Option<String>,
     }
 }

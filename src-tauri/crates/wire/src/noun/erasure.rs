@@ -21,6 +21,10 @@ answers! {
     Planned {
         values: Vec<Value>,
         contents: Vec<Content>,
+        /// Bytes that only a request of these leads to, such as what was to be written.
+        written: Vec<Written>,
+        /// Content that stays, because another task has the same bytes; here it is only let go.
+        kept: Vec<Held>,
         tasks: Vec<String>,
         /// Words to read before it is done.
         warnings: Vec<String>,
@@ -34,6 +38,10 @@ answers! {
         pointer: String,
         text: Text,
     }
+    /// Bytes that are no artifact of their own.
+    Written { sha256: String, byte_size: u64 }
+    /// Content, and a task that has it as well.
+    Held { sha256: String, task_id: String }
     /// An artifact whose content goes.
     Content {
         artifact_id: String,

@@ -2,15 +2,15 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use crate::{Text, Verdict};
+use crate::{PersonSigned, Text, Verdict};
 
 params! {
     /// Nothing to say.
     State {}
     /// Why.
     Halt { reason: Option<String> }
-    /// Nothing to say.
-    Boot {}
+    /// What a person signed; not needed in the process that holds the store.
+    Boot { #[serde(default)] signed: Option<PersonSigned> }
     /// Where to, absolute; must not exist.
     Export { path: String }
     /// Which file, absolute; and the hash of the last entry, when it is known from elsewhere.

@@ -9,6 +9,9 @@ params! {
     Verify {
         #[serde(default)]
         keys: Vec<String>,
+        /// Read all content, too, and compare it with its digests.
+        #[serde(default)]
+        content: bool,
     }
     /// Nothing to say.
     Rebuild {}
@@ -61,7 +64,19 @@ answers! {
         pinned: bool,
         /// What a person severed, because it did not fit: it is read and not vouched for.
         severed: Vec<Cut>,
+        /// What reading all content has shown, where that was asked for.
+        content: Option<Contents>,
     }
+    /// Content as it was read.
+    Contents {
+        checked: u64,
+        byte_size: u64,
+        /// Digests of content that is not there.
+        missing: Vec<String>,
+        damaged: Vec<Damaged>,
+    }
+    /// Content that is not what its name says.
+    Damaged { sha256: String, why: String }
     /// The end of a task's chain that was severed.
     Cut {
         task_id: String,

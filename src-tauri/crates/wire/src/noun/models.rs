@@ -11,6 +11,33 @@ params! {
         ports: Vec<u16>,
     }
 
+    /// What is set for one model: what is absent stays as it is.
+    Set {
+        /// Its address.
+        address: String,
+        /// Tokens that prompt and answer may have together; 0 asks its server again.
+        #[serde(default)]
+        context: Option<u32>,
+        /// Tokens of one answer; 0 leaves it to Hermit.
+        #[serde(default)]
+        output: Option<u32>,
+        /// `own` for the model's own, or from 0 to 2; empty leaves it to Hermit.
+        #[serde(default)]
+        temperature: Option<String>,
+        /// `auto`, `tools` or `json_schema`.
+        #[serde(default)]
+        mode: Option<String>,
+        /// `all`, `few`, or `auto`.
+        #[serde(default)]
+        tools: Option<String>,
+        /// US dollars for a million tokens read; empty leaves it to Hermit.
+        #[serde(default)]
+        price_in: Option<String>,
+        /// US dollars for a million tokens written; empty leaves it to Hermit.
+        #[serde(default)]
+        price_out: Option<String>,
+    }
+
     /// Who proposes when a task names nobody.
     Standard {
         /// Such as `openai:http://127.0.0.1:8080/v1#qwen`; nobody when absent.
@@ -27,6 +54,8 @@ answers! {
         /// Who proposes when a task names nobody.
         standard: Option<String>,
         providers: Vec<Provider>,
+        /// Models that something is set for, and the standard.
+        set: Vec<Asked>,
     }
     /// A server on this machine.
     Server {
@@ -44,12 +73,42 @@ answers! {
         id: String,
         /// What to name it by in a task.
         address: String,
+        /// How it is asked.
+        asked: Option<Asked>,
+    }
+    /// How a model is asked.
+    Asked {
+        /// What it is named by in a task.
+        address: String,
+        /// Tokens that prompt and answer may have together.
+        context: u32,
+        /// Tokens of one answer.
+        output: u32,
+        /// Where the sizes are known from, in words.
+        from: String,
+        /// `own`, or a number.
+        temperature: String,
+        /// `auto`, `tools` or `json_schema`.
+        mode: String,
+        /// `all` or `few`.
+        tools: String,
+        /// What it costs, where that is known.
+        price: Option<Price>,
+        /// Parameters that its server refuses.
+        without: Vec<String>,
+    }
+    /// What a model costs, in US dollars for a million tokens.
+    Price {
+        input: String,
+        output: String,
+        /// Where it is known from, in words.
+        from: String,
     }
     /// A server that has a key.
     Provider {
         /// Its base URL.
         url: String,
-        /// Handle of the key; its value sleeps in the vault.
+        /// Handle of the key; its value is kept in the vault.
         secret: String,
         /// Whether there is such a secret.
         kept: bool,

@@ -12,7 +12,13 @@ answers! {
     /// All at hand.
     Playbooks { playbooks: Vec<Playbook> }
     /// One playbook.
-    Playbook { name: String, about: String, parameters: Vec<Parameter> }
+    Playbook {
+        name: String,
+        about: String,
+        /// What it does, for somebody about to run it.
+        description: String,
+        parameters: Vec<Parameter>,
+    }
     /// One of its parameters.
     Parameter {
         name: String,

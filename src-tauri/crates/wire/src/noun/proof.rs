@@ -110,5 +110,7 @@ answers! {
         proven: Vec<String>,
         asserted: Vec<String>,
         not_shown: Vec<String>,
+        /// Files for which no trusted key vouches, of a proof that is valid otherwise.
+        unvouched: Vec<String>,
     }
 }

@@ -9,7 +9,12 @@ params! {
     /// Which receipts.
     List { task: Option<String>, after: Option<String>, limit: Option<u32> }
     /// One receipt by identifier, or by its beginning or end.
-    Show { receipt: String }
+    Show {
+        receipt: String,
+        /// Without the list of changes, which `changes.show` gives in parts.
+        #[serde(default)]
+        brief: bool,
+    }
     /// What to undo: a receipt, a task, or everything since a time (milliseconds since 1970). With `since` in more
     /// than one folder, `workspace` names one by its identifier; `receipts.plan` lists them.
     Rollback {

@@ -16,8 +16,10 @@ answers! {
         handle: String,
         /// Where it may go, as `name:port`; nowhere when there is none.
         hosts: Vec<String>,
-        /// Which vault its value sleeps in: `keychain`, `file`.
+        /// Which vault its value is kept in: `keychain`, `file`.
         kept_in: String,
+        /// Where in a request its value may stand beside the headers: `url`, `body`.
+        also_in: Vec<String>,
         /// When it was set last.
         since: i64,
     }

@@ -21,8 +21,12 @@ answers! {
         byte_size: u64,
         /// The last place of the log it holds.
         log_seq: u64,
-        /// Artifacts that the log names and that are not there.
+        /// Content that the log names and that is not there.
         missing: Vec<String>,
+        /// Content that is there and damaged, so that it could not be copied.
+        damaged: Vec<String>,
+        /// Files with keys that the copy does not hold and a restored store needs.
+        keys_left_out: Vec<String>,
     }
     /// What was put back, and what the ledger's verification says of it.
     Restored {
@@ -34,5 +38,7 @@ answers! {
         reason: String,
         /// How it stands to the head kept outside the store, when it is not consistent with it; a sentence.
         behind_pin: Option<String>,
+        /// Files with keys to put into the folder, from where they are kept: a copy holds none.
+        keys_to_put_back: Vec<String>,
     }
 }

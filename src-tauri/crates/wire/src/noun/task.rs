@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use crate::{Page, Text};
+use crate::{Page, PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -155,7 +155,14 @@ params! {
     }
 
     /// What a person found: `succeeded`, `failed` or `partial`.
-    Settle { task: String, result: String, note: String }
+    Settle {
+        task: String,
+        result: String,
+        note: String,
+        /// What a person signed; not needed in the process that holds the store.
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
 
     /// Of which task.
     WorkingState { task: String, after: Option<String>, limit: Option<u32> }
@@ -202,6 +209,15 @@ answers! {
         parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
         refused_by: Option<String>,
+        /// Whether what it did was undone since: `all`, `part`; absent where nothing was.
+        undone: Option<String>,
+        /// It should be at work, and nobody works on it; absent where that cannot be known.
+        interrupted: Option<bool>,
+        /// The folder it works in, unless it was erased.
+        workspace: Option<Text>,
+        /// Why it stopped, paused or broke off, in a sentence with what to do next; nothing while it works and when it
+        /// succeeded.
+        because: Option<Text>,
     }
 
     /// How many tasks stand how.
@@ -233,6 +249,10 @@ answers! {
         termination: Option<String>,
         /// Its last words.
         summary: Option<Text>,
+        /// Whose words those are: `model`, which nobody has verified, or `hermit`.
+        summary_by: Option<String>,
+        /// Receipts of what was done in this task: what its last words claim beyond them, nobody has verified.
+        verified_by: Vec<String>,
         /// The artifact with its answer.
         answer_ref: Option<String>,
         /// What it waits for, if it waits.

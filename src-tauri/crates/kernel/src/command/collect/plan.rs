@@ -118,18 +118,18 @@ impl Collection {
     }
 }
 
-struct Known {
-    artifact: Artifact,
-    task: TaskId,
+pub(super) struct Known {
+    pub(super) artifact: Artifact,
+    pub(super) task: TaskId,
 }
 
 #[derive(Default)]
-struct Gathered {
-    artifacts: BTreeMap<ArtifactId, Known>,
-    expired: BTreeSet<ArtifactId>,
+pub(super) struct Gathered {
+    pub(super) artifacts: BTreeMap<ArtifactId, Known>,
+    pub(super) expired: BTreeSet<ArtifactId>,
     /// When a task ended; absent while it has not.
     ended: BTreeMap<TaskId, UnixMs>,
-    named: BTreeSet<String>,
+    pub(super) named: BTreeSet<String>,
     receipts: Vec<ArtifactId>,
     /// Tasks of people; those of the store and of conversations never end.
     created: BTreeSet<TaskId>,
@@ -144,7 +144,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn all(reader: &Reader) -> Result<Self, Error> {
+    pub(super) fn all(reader: &Reader) -> Result<Self, Error> {
         let mut all = Self::default();
         all.catch_up(reader)?;
         Ok(all)
@@ -229,7 +229,7 @@ impl Gathered {
 }
 
 /// Every identifier of an artifact and every digest that stands anywhere in a document.
-fn names(value: &Value, found: &mut BTreeSet<String>) {
+pub(super) fn names(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::String(text) => {
             let digest = text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -272,7 +272,7 @@ pub fn garbage(
     Ok((collection, files))
 }
 
-fn document(bytes: &[u8]) -> Result<Value, Error> {
+pub(super) fn document(bytes: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(bytes).map_err(|e| Error::Broken(format!("stored content is no JSON: {e}")))
 }
 

@@ -1,6 +1,11 @@
-"""Checks bundles with rfc8785 and securesystemslib alone: canonical bytes, links, digests, envelopes."""
+"""Checks bundles with rfc8785, securesystemslib, in-toto-attestation and prov alone: canonical bytes, links, digests,
+envelopes, statements, lineage."""
 import base64, glob, hashlib, json, os, sys
 import rfc8785
+from google.protobuf import json_format
+from in_toto_attestation.v1 import statement_pb2
+from in_toto_attestation.v1.statement import Statement
+from prov.model import ProvDocument
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import SSlibKey
 
@@ -13,6 +18,21 @@ def canonical(data):
     value = json.loads(data)
     assert rfc8785.dumps(value) == data
     return value
+
+
+def in_toto(payload):
+    """A Statement v1 to in-toto's own parser, and valid by its own rules."""
+    read = json_format.ParseDict(json.loads(payload), statement_pb2.Statement())
+    Statement.copy_from_pb(read).validate()
+
+
+def lineage(name):
+    """A document of PROV-JSON that survives being read and written again, and says of itself that it binds nobody."""
+    document = ProvDocument.deserialize(source=name, format="json")
+    again = ProvDocument.deserialize(content=document.serialize(format="json"), format="json")
+    assert document == again
+    own = json.load(open(name))["entity"]["hermit:lineage"]
+    assert own["hermit:authoritative"] is False and len(document.get_record("hermit:lineage")) == 1
 
 
 for root in sys.argv[1:]:
@@ -43,4 +63,10 @@ for root in sys.argv[1:]:
             envelope = Envelope.from_dict(json.load(open(name)))
             envelope.verify([key], 1)
             canonical(envelope.payload)
+            in_toto(envelope.payload)
+    for name in glob.glob("receipts/*.json") + glob.glob("statement.json"):
+        if not name.endswith(".dsse.json"):
+            in_toto(open(name).read())
+    for name in glob.glob("prov.json"):
+        lineage(name)
     print(os.path.basename(root), "events", number, "envelopes", len(names))

@@ -108,7 +108,7 @@ fn table() -> String {
         );
     }
     text += "}\n\nexport type CommandName = keyof Commands;\n\n";
-    text += "export type Access = \"read\" | \"write\" | \"owner\" | \"free\";\n\n";
+    text += "export type Access = \"read\" | \"write\" | \"owner\" | \"person\" | \"free\";\n\n";
     text += "/** What a command needs, and the topics that make its answer stale. */\n";
     text += "export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: readonly Topic[] }>> = {\n";
     for info in wire::COMMANDS {
@@ -116,6 +116,7 @@ fn table() -> String {
             Access::read => "read",
             Access::write => "write",
             Access::owner => "owner",
+            Access::person => "person",
             Access::free => "free",
         };
         let topics: Vec<String> = info.topics.iter().map(|t| format!("\"{}\"", t.as_str())).collect();

@@ -1,0 +1,71 @@
+//! A chain in five plain sentences: what was done, what for, who allowed it, what it rests on, how it is taken back.
+
+use wire::Text;
+use wire::receipts::{Explanation, Link};
+
+/// Names of what a change rests on that are said; the rest is counted.
+const NAMES_MAX: usize = 3;
+
+fn label(link: &Link) -> Option<&str> {
+    match link.label.as_ref()? {
+        Text::Shown(text) => Some(text.as_str()).filter(|text| !text.trim().is_empty()),
+        Text::Erased { .. } => None,
+    }
+}
+
+/// The sentences of one receipt.
+pub(super) fn sentences(chain: &Explanation) -> Vec<String> {
+    vec![what(chain), why(chain), who(chain), rests_on(chain), back(chain)]
+}
+
+fn what(chain: &Explanation) -> String {
+    let act = chain.action.as_ref().and_then(label).or_else(|| chain.effect.as_ref().and_then(label));
+    let at = chain.effect.iter().chain(&chain.action).find_map(|link| link.at);
+    let when = at.map(|at| format!(" on {}", wire::utc(at))).unwrap_or_default();
+    format!("What was done{when}: {}.", act.unwrap_or("an act whose words are erased"))
+}
+
+fn why(chain: &Explanation) -> String {
+    let of = |kind: &str| chain.goal.iter().rev().filter(|link| link.kind == kind).find_map(label);
+    match of("task").or_else(|| chain.goal.iter().find_map(label)) {
+        Some(goal) => format!("It was done for the task: {goal}."),
+        None => "What it was done for is erased or not recorded.".to_owned(),
+    }
+}
+
+fn who(chain: &Explanation) -> String {
+    let policy = chain.policy.last().map(|link| link.detail.as_str()).filter(|text| !text.is_empty());
+    let policy = policy.map(|said| format!("Policy said {said}; ")).unwrap_or_default();
+    match chain.approvals.last() {
+        Some(approval) => {
+            let at = approval.at.map(|at| format!(" on {}", wire::utc(at))).unwrap_or_default();
+            format!("{policy}a person was asked{at} and it was {}.", approval.detail)
+        }
+        None => format!("{policy}nobody was asked for this one act."),
+    }
+}
+
+fn rests_on(chain: &Explanation) -> String {
+    let names: Vec<&str> = chain.evidence.iter().filter_map(label).collect();
+    let shown = names.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join("; ");
+    let more = match names.len().saturating_sub(NAMES_MAX) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let trust = match (chain.untrusted.is_empty(), &chain.trust) {
+        (false, _) => " Some of it came from outside and was not checked.".to_owned(),
+        (true, Some(tier)) => format!(" The least sure of it is {tier}."),
+        (true, None) => String::new(),
+    };
+    match names.is_empty() {
+        true => format!("It rests on nothing that was read.{trust}"),
+        false => format!("It rests on: {shown}{more}.{trust}"),
+    }
+}
+
+fn back(chain: &Explanation) -> String {
+    match chain.undone_by.first() {
+        Some(by) => format!("It was undone since, by receipt {}.", by.id),
+        None => format!("To undo it: hermit rollback {}", chain.receipt_id),
+    }
+}

@@ -1,0 +1,264 @@
+//! Who asks, and what that lets them do. One rule for every command, from the wire's table; no body has one of its own.
+
+use crate::host::{BundleSigners, Flow, Stands};
+use crate::{Host, Journal};
+use governance::PathKind;
+use kernel::Kernel;
+use kernel::command::note::Voice;
+use kernel::command::person::{Matter, Signed};
+use kernel::command::submit::Reasoning;
+use ledger::Reader;
+use model::body::KeyPurpose;
+use model::ingress::Channel;
+use model::standing::StandingGrant;
+use model::{RelPath, TaskId, UnixMs};
+use projections::Query;
+use seal::{Digest, PublicKey};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+use wire::{Access, Caller, Code, Error, Use, find};
+
+/// Where the kernel shows itself, and where files are that no task works in.
+const SYSTEM_PLACES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
+
+/// Whether the caller may ask this at all.
+///
+/// # Errors
+/// [`Code::Forbidden`].
+pub(crate) fn admit(caller: Caller, name: &str, params: &Value, lent: &[String]) -> Result<(), Error> {
+    let Some(info) = find(name) else { return Ok(()) };
+    if caller == Caller::Owner {
+        return Ok(());
+    }
+    let given = |field: &str| params.get(field).is_some_and(|value| !value.is_null());
+    match info.access {
+        Access::owner => {
+            return Err(forbidden(format!("`{name}` runs only in the process that holds the store"))
+                .hint("stop that process and run the command by itself"));
+        }
+        Access::person if caller == Caller::Page || !given("signed") => {
+            return Err(forbidden(format!("only a person may ask `{name}`")).hint(
+                "a person says it in the app, or at a terminal with the approval passphrase; a page asks for that \
+                 passphrase itself",
+            ));
+        }
+        _ => {}
+    }
+    if name == "artifacts.ingest"
+        && params.get("trust").and_then(Value::as_str).is_some_and(|trust| trust != "untrusted")
+    {
+        return Err(forbidden("only a person at the process that holds the store may vouch for a file")
+            .hint("leave `trust` out, or end that process and run `hermit artifacts ingest` by itself"));
+    }
+    let is_foreign = |field: &str| match params.get(field) {
+        Some(Value::String(place)) => !lent.contains(place),
+        Some(Value::Array(places)) => {
+            places.iter().any(|place| place.as_str().is_none_or(|place| !lent.iter().any(|one| one == place)))
+        }
+        Some(Value::Null) | None => false,
+        Some(_) => true,
+    };
+    let named = wire::places(name).find(|(field, what)| *what != Use::Works && is_foreign(field));
+    match named {
+        Some((field, _)) if caller == Caller::Page => {
+            Err(forbidden(format!("a page names no place of this machine, such as `{field}`"))
+                .hint("send the bytes of a file, or download what is made")
+                .details(json!({ "field": field })))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn forbidden(message: impl Into<String>) -> Error {
+    Error::new(Code::Forbidden, message)
+}
+
+/// A host as a caller other than its owner has it.
+pub struct Through<'h> {
+    host: &'h dyn Host,
+    caller: Caller,
+}
+
+impl<'h> Through<'h> {
+    /// What `caller` may have of a host.
+    pub const fn new(host: &'h dyn Host, caller: Caller) -> Self {
+        Self { host, caller }
+    }
+}
+
+/// Where words come from: over which surface, and whether anything shows that a person said them.
+pub(crate) fn voice(host: &dyn Host, channel: Channel) -> Voice {
+    let voice = Voice::from(channel);
+    Voice { by_program: voice.by_program || host.caller() != Caller::Owner, ..voice }
+}
+
+/// A folder that a page may name: not the store, nothing of the system, nothing that holds keys.
+fn for_pages(store: &Path, folder: PathBuf) -> Result<PathBuf, Error> {
+    let refused = |why: &str| {
+        forbidden(format!("a page cannot name `{}` to work in: {why}", folder.display()))
+            .hint("name another folder, or begin the task at a terminal")
+    };
+    if folder.starts_with(store) || store.starts_with(&folder) && folder.parent().is_none() {
+        return Err(refused("it holds Hermit's own store"));
+    }
+    if SYSTEM_PLACES.iter().any(|place| folder.starts_with(place)) {
+        return Err(refused("it belongs to the system"));
+    }
+    let below = folder.strip_prefix("/").unwrap_or(&folder).to_string_lossy().into_owned();
+    let looks_secret = RelPath::from_bytes(below.as_bytes())
+        .is_ok_and(|path| governance::path_kind(&path) == PathKind::Secret);
+    if looks_secret {
+        return Err(refused("it looks as if keys or passwords were kept there"));
+    }
+    Ok(folder)
+}
+
+impl Host for Through<'_> {
+    fn caller(&self) -> Caller {
+        self.caller
+    }
+
+    fn workspace(&self, path: &Path) -> Result<PathBuf, Error> {
+        let folder = self.host.workspace(path)?;
+        match self.caller {
+            Caller::Page => {
+                let store = self.host.kernel()?.dir();
+                for_pages(&store.canonicalize().unwrap_or_else(|_| store.to_owned()), folder)
+            }
+            Caller::Owner | Caller::Program => Ok(folder),
+        }
+    }
+
+    fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, Error> {
+        match choice {
+            wire::task::Reasoner::Address { address }
+                if self.caller == Caller::Page && address.trim_start().starts_with("recorded:") =>
+            {
+                Err(forbidden("a page names no file of this machine"))
+            }
+            _ => self.host.reasoning(choice),
+        }
+    }
+
+    fn kernel(&self) -> Result<&Kernel, Error> {
+        self.host.kernel()
+    }
+
+    fn reader(&self) -> Result<Reader, Error> {
+        self.host.reader()
+    }
+
+    fn query(&self) -> Result<Query, Error> {
+        self.host.query()
+    }
+
+    fn artifacts(&self) -> Result<&artifacts::Store, Error> {
+        self.host.artifacts()
+    }
+
+    fn signers(&self) -> Option<BundleSigners> {
+        self.host.signers()
+    }
+
+    fn open_keys(&self) -> Option<Vec<KeyPurpose>> {
+        self.host.open_keys()
+    }
+
+    fn trusted_log_keys(&self) -> Vec<PublicKey> {
+        self.host.trusted_log_keys()
+    }
+
+    fn trusted_people(&self) -> Result<Vec<(String, String)>, Error> {
+        self.host.trusted_people()
+    }
+
+    fn sign_yes(&self, packet: &[u8], person: &str, passphrase: &[u8]) -> Result<Vec<u8>, Error> {
+        self.host.sign_yes(packet, person, passphrase)
+    }
+
+    fn sign_standing(&self, draft: &StandingGrant, passphrase: &[u8]) -> Result<Vec<u8>, Error> {
+        self.host.sign_standing(draft, passphrase)
+    }
+
+    fn sign_decision(&self, matter: Matter, subject: Digest, passphrase: &[u8]) -> Result<Signed, Error> {
+        self.host.sign_decision(matter, subject, passphrase)
+    }
+
+    fn cosign(&self) -> Vec<String> {
+        self.host.cosign()
+    }
+
+    fn witness_policy(&self) -> Option<String> {
+        self.host.witness_policy()
+    }
+
+    fn pin(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.host.pin()
+    }
+
+    fn now(&self) -> UnixMs {
+        self.host.now()
+    }
+
+    fn fresh_key(&self) -> String {
+        self.host.fresh_key()
+    }
+
+    fn playbooks(&self) -> Vec<wire::playbooks::Playbook> {
+        self.host.playbooks()
+    }
+
+    fn models(&self, ports: &[u16]) -> Result<wire::models::Found, Error> {
+        self.host.models(ports)
+    }
+
+    fn set_standard_model(&self, address: Option<&str>) -> Result<(), Error> {
+        self.host.set_standard_model(address)
+    }
+
+    fn set_model(&self, settings: &wire::models::Set) -> Result<wire::models::Asked, wire::Error> {
+        self.host.set_model(settings)
+    }
+
+    fn drive(&self, task: TaskId) -> Result<(), Error> {
+        self.host.drive(task)
+    }
+
+    fn drive_all(&self) -> Result<Vec<TaskId>, Error> {
+        self.host.drive_all()
+    }
+
+    fn stands(&self, task: TaskId, patience: Duration) -> Result<Stands, Error> {
+        self.host.stands(task, patience)
+    }
+
+    fn journal(&self, run: Option<TaskId>) -> Result<Journal, Error> {
+        self.host.journal(run)
+    }
+
+    fn rebuild(&self) -> Result<u64, Error> {
+        self.host.rebuild()
+    }
+
+    fn progress(&self, what: &'static str, done: u64, total: u64) -> Flow {
+        self.host.progress(what, done, total)
+    }
+
+    fn content_quota_bytes(&self) -> u64 {
+        self.host.content_quota_bytes()
+    }
+
+    fn facts(&self) -> Vec<wire::host::Fact> {
+        self.host.facts()
+    }
+
+    fn sheets(&self) -> &crate::Sheets {
+        self.host.sheets()
+    }
+
+    fn listen(&self) -> Option<Receiver<wire::Notice>> {
+        self.host.listen()
+    }
+}

@@ -1,0 +1,148 @@
+//! Files by name: which artifacts tell what stood in a file, found by the words of its name in the full-text index.
+
+use crate::{Host, Wire as _, fold};
+use model::action::{Action, ActionRequest, ReadItem};
+use model::event::EntityType;
+use model::{ActionRequestId, ArtifactId, RelPath, ResourceId, Sensitive, TaskId, WorkspaceId};
+use projections::{Ask, Query};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use wire::{Error, Text};
+
+/// Hits of one question that are looked at; a file that was read more often is recalled by what is newest.
+const HITS_MAX: usize = 5_000;
+
+/// Every workspace that a file may be in, and its name there.
+pub(crate) fn within(host: &dyn Host, path: &Path) -> Result<Vec<(WorkspaceId, RelPath)>, Error> {
+    let store = fold::store_state(&host.reader()?)?;
+    let mut found = Vec::new();
+    for (workspace, root) in &store.workspaces {
+        let Some(root) = root.as_deref().and_then(|root| kernel::workspace::decode_root(root).ok()) else {
+            continue;
+        };
+        let Ok(below) = path.strip_prefix(&root) else { continue };
+        if let Ok(below) = RelPath::from_bytes(below.as_os_str().as_encoded_bytes()) {
+            found.push((*workspace, below));
+        }
+    }
+    Ok(found)
+}
+
+/// What was taken in, read, or kept of a file, the newest first, with the task it belongs to.
+pub(crate) fn of_file(host: &dyn Host, path: &Path) -> Result<Vec<(ArtifactId, TaskId)>, Error> {
+    let query = host.query()?;
+    let taken_in = kernel::workspace::encode_root(path);
+    let places = within(host, path)?;
+    let mut names: BTreeSet<String> = places.iter().map(|(_, path)| path.to_string()).collect();
+    names.extend(places.iter().map(|(_, path)| path.display_lossy()));
+    names.insert(path.to_string_lossy().into_owned());
+    names.insert(taken_in.clone());
+    let resources: BTreeMap<String, &RelPath> =
+        places.iter().map(|(id, path)| (ResourceId::File(*id, path.clone()).to_string(), path)).collect();
+    let mut found = BTreeMap::new();
+    for name in names {
+        for (kind, id) in hits(&query, &name)? {
+            match kind {
+                EntityType::Artifact => {
+                    let Ok(id) = id.parse::<ArtifactId>() else { continue };
+                    let Some(row) = query.artifact(id).wire()? else { continue };
+                    let says = |leaf: &Sensitive<String>| {
+                        leaf.shown().is_some_and(|text| {
+                            *text == taken_in
+                                || resources.contains_key(text)
+                                || text.strip_prefix("before ").is_some_and(|of| resources.contains_key(of))
+                        })
+                    };
+                    if says(&row.uri) || row.alias.as_ref().is_some_and(says) {
+                        found.insert(id, row.task_id);
+                    }
+                }
+                EntityType::ActionRequest => {
+                    let Ok(id) = id.parse::<ActionRequestId>() else { continue };
+                    let Some(row) = query.action(id).wire()? else { continue };
+                    let Some(result) = row.result_ref else { continue };
+                    if looked_at(host, row.request_ref, &places) {
+                        found.insert(result, row.task_id);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(found.into_iter().rev().collect())
+}
+
+/// What to search for: a full path is searched for by its name in the folder that a task worked in.
+pub(crate) fn words_of(host: &dyn Host, text: &str) -> Result<String, Error> {
+    let path = Path::new(text.trim());
+    if !path.is_absolute() {
+        return Ok(text.to_owned());
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let below = within(host, path)?.first().map(|(_, below)| below.display_lossy());
+    Ok(below.or(name).unwrap_or_else(|| text.to_owned()))
+}
+
+/// What was hit by the words of a name, each thing once.
+fn hits(query: &Query, name: &str) -> Result<Vec<(EntityType, String)>, Error> {
+    let (mut found, mut ask) = (Vec::new(), Ask::ALL);
+    let mut seen = BTreeSet::new();
+    // A name without a word in it is nowhere in the index.
+    if !name.chars().any(char::is_alphanumeric) {
+        return Ok(found);
+    }
+    loop {
+        let page = query.search(name, ask).wire()?;
+        for hit in page.rows {
+            if seen.insert(hit.id.clone()) {
+                found.push((hit.kind, hit.id));
+            }
+        }
+        match page.next {
+            Some(next) if found.len() < HITS_MAX => ask = Ask::ALL.after(Some(next)),
+            _ => return Ok(found),
+        }
+    }
+}
+
+/// Whether a request looked into the file.
+fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPath)]) -> bool {
+    let read = || {
+        let row = host.query().ok()?.artifact(request).ok()??;
+        let bytes = host.artifacts().ok()?.read(&row.content_hash).ok()?;
+        serde_json::from_slice::<ActionRequest>(&bytes).ok()
+    };
+    let Some(request) = read() else { return false };
+    let Action::Observe { items } = &request.action else { return false };
+    let within = |resource: &ResourceId| match resource {
+        ResourceId::File(workspace, _) => places.iter().any(|(id, _)| id == workspace),
+        _ => false,
+    };
+    request.target_resources.iter().any(within)
+        && items.iter().any(|item| match item {
+            ReadItem::Read { path } | ReadItem::Lines { path, .. } | ReadItem::Hash { path } => {
+                places.iter().any(|(_, file)| file == path)
+            }
+            ReadItem::List { .. } | ReadItem::Search { .. } | ReadItem::HashFolder { .. } => false,
+        })
+}
+
+/// A name of a place as a person reads it: without percent signs, and what would not be seen is shown.
+pub(crate) fn visible(text: &str) -> String {
+    let (before, name) = text.strip_prefix("before ").map_or(("", text), |name| ("before ", name));
+    if let Ok(ResourceId::File(_, path)) = name.parse::<ResourceId>() {
+        return format!("{before}{}", governance::approval::visible_path(&path));
+    }
+    match kernel::workspace::decode_root(name) {
+        Ok(path) if name.starts_with('/') => format!("{before}{}", path.display()),
+        _ => text.to_owned(),
+    }
+}
+
+/// The same for a leaf.
+pub(crate) fn visible_text(leaf: &Sensitive<String>) -> Text {
+    match leaf {
+        Sensitive::Shown(text) => Text::Shown(visible(text)),
+        Sensitive::Erased(digest) => Text::Erased { erased: digest.to_string() },
+    }
+}

@@ -1,0 +1,400 @@
+//! The part of a card that shows files: what goes, what is replaced with which difference, what moves, what is new.
+
+use super::{Extent, Row, folded, is_folder};
+use crate::output::Tone;
+use crate::text::{count, name, paragraph, size};
+use model::action::{ChangeItem, Prior};
+use model::approval::StagedChange;
+use model::{Digest, RelPath};
+use similar::{ChangeTag, TextDiff};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use wire::changes::{Changes, FileChange, Side};
+
+/// A difference of two texts is looked for this long; then it is shown coarser.
+const DIFF_TIME: Duration = Duration::from_millis(500);
+/// Unchanged lines around a change.
+const AROUND: usize = 3;
+/// Names in a list before it is folded.
+const NAMES: usize = 40;
+/// Names in a group at least.
+const NAMES_MIN: usize = 3;
+/// Files whose text is shown.
+const TEXTS: usize = 12;
+/// Lines of a text at least, however many files there are.
+const LINES_MIN: usize = 6;
+/// Lines of a text at least where it is the only one.
+const LINES: usize = 20;
+/// Rows that the rest of a card takes.
+const REST: usize = 10;
+
+/// What is done to files, by kind; the order is that of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Verb {
+    Delete,
+    Replace,
+    Mode,
+    Move,
+    Create,
+    Link,
+    Folder,
+    RemoveFolder,
+}
+
+impl Verb {
+    const fn of(item: &ChangeItem) -> Self {
+        match item {
+            ChangeItem::Delete { prior, .. } if is_folder(prior) => Self::RemoveFolder,
+            ChangeItem::Delete { .. } => Self::Delete,
+            ChangeItem::Write { prior: Prior::Absent, .. } => Self::Create,
+            ChangeItem::Link { prior: Prior::Absent, .. } => Self::Link,
+            ChangeItem::Write { .. } | ChangeItem::Link { .. } => Self::Replace,
+            ChangeItem::Move { .. } => Self::Move,
+            ChangeItem::Folder { was: None, .. } => Self::Folder,
+            ChangeItem::Folder { was: Some(_), .. } => Self::Mode,
+        }
+    }
+
+    fn staged(effect: &str) -> Self {
+        match effect {
+            "delete" => Self::Delete,
+            "rename" => Self::Move,
+            "mode" => Self::Mode,
+            "create" => Self::Create,
+            "delete_folder" => Self::RemoveFolder,
+            "make_folder" => Self::Folder,
+            "link" => Self::Link,
+            _ => Self::Replace,
+        }
+    }
+
+    /// With how many, for a person who reads one line.
+    fn sum(self, many: usize) -> String {
+        match self {
+            Self::Delete => format!("DELETES {}", count(many, "file")),
+            Self::Replace => format!("REPLACES {}", count(many, "file")),
+            Self::Mode => format!("changes the permissions of {}", count(many, "entry")),
+            Self::Move => format!("moves {}", count(many, "file")),
+            Self::Create => format!("creates {}", count(many, "file")),
+            Self::Link => format!("creates {}", count(many, "link")),
+            Self::Folder => format!("makes {}", count(many, "folder")),
+            Self::RemoveFolder => format!("removes {}", count(many, "empty folder")),
+        }
+    }
+
+    fn heading(self, many: usize) -> Row {
+        match self {
+            Self::Delete => (Tone::Bad, format!("Deletes {}", count(many, "file"))),
+            Self::Replace => (Tone::Bad, format!("Replaces {}", count(many, "file"))),
+            Self::Mode => (Tone::Warn, format!("Changes the permissions of {}", count(many, "entry"))),
+            Self::Move => (Tone::Bold, format!("Moves {}; nothing is lost", count(many, "file"))),
+            Self::Create => (Tone::Bold, format!("Creates {}", count(many, "file"))),
+            Self::Link => (Tone::Bold, format!("Creates {}", count(many, "link"))),
+            Self::Folder => (Tone::Bold, format!("Makes {}", count(many, "folder"))),
+            Self::RemoveFolder => (Tone::Plain, format!("Removes {}, empty by then", count(many, "folder"))),
+        }
+    }
+}
+
+/// Counts of what is done, the gravest first.
+fn counts(verbs: impl Iterator<Item = Verb>) -> Vec<String> {
+    let mut by: BTreeMap<Verb, usize> = BTreeMap::new();
+    verbs.for_each(|verb| *by.entry(verb).or_default() += 1);
+    by.into_iter().map(|(verb, many)| verb.sum(many)).collect()
+}
+
+/// What a change set does, in counts.
+pub fn sum(items: &[ChangeItem]) -> Vec<String> {
+    counts(items.iter().map(Verb::of))
+}
+
+/// What a command did, in counts.
+pub fn sum_staged(changes: &[StagedChange]) -> Vec<String> {
+    counts(changes.iter().map(|change| Verb::staged(&change.effect)))
+}
+
+/// A change set with the bytes of both sides.
+pub struct Files<'a> {
+    items: &'a [ChangeItem],
+    sides: BTreeMap<&'a str, &'a FileChange>,
+}
+
+/// One side of a file.
+enum Known<'a> {
+    Text(&'a str),
+    Not(&'static str),
+}
+
+impl<'a> Files<'a> {
+    pub fn new(items: &'a [ChangeItem], changes: Option<&'a Changes>) -> Self {
+        let sides = changes.iter().flat_map(|c| &c.files).map(|file| (file.path.as_str(), file)).collect();
+        Self { items, sides }
+    }
+
+    pub fn rows(&self, extent: Extent) -> Vec<Row> {
+        let mut by: BTreeMap<Verb, Vec<&ChangeItem>> = BTreeMap::new();
+        self.items.iter().for_each(|item| by.entry(Verb::of(item)).or_default().push(item));
+        let texts = [Verb::Replace, Verb::Create].iter().filter_map(|verb| by.get(verb)).map(Vec::len).sum();
+        let room = room(extent, texts);
+        let mut shown = 0;
+        let mut rows = Vec::new();
+        for (verb, items) in by {
+            rows.push(verb.heading(items.len()));
+            match verb {
+                Verb::Move => self.moves(&items, extent, &mut rows),
+                Verb::Replace | Verb::Create => {
+                    for item in items.iter().take(names(extent)) {
+                        shown += 1;
+                        let room = if shown <= TEXTS || extent == Extent::Whole { room } else { 0 };
+                        self.text(item, room, &mut rows);
+                    }
+                    more(items.len(), extent, &mut rows);
+                }
+                Verb::Folder | Verb::RemoveFolder if extent != Extent::Whole => {
+                    let all: Vec<String> = items.iter().take(NAMES).map(|item| name(item.path())).collect();
+                    let rest = items.len().saturating_sub(NAMES);
+                    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+                    rows.push((Tone::Plain, format!("  {}{rest}", all.join(", "))));
+                }
+                _ => {
+                    for item in items.iter().take(names(extent)) {
+                        self.text(item, if extent == Extent::Whole { room } else { 0 }, &mut rows);
+                    }
+                    more(items.len(), extent, &mut rows);
+                }
+            }
+        }
+        rows
+    }
+
+    /// One file, and as much of its text as there is room for.
+    fn text(&self, item: &ChangeItem, room: usize, rows: &mut Vec<Row>) {
+        let file = self.sides.get(item.path().to_string().as_str());
+        let before = file.and_then(|file| file.before.as_ref());
+        let after = file.and_then(|file| file.after.as_ref());
+        let (mark, tone, about, text) = match item {
+            ChangeItem::Delete { prior, .. } => {
+                let text = match prior {
+                    Prior::Sha256(sha256) => removed(&known(before, sha256)),
+                    _ => Vec::new(),
+                };
+                ("-", Tone::Bad, bytes(before.and_then(|side| side.byte_size)), text)
+            }
+            ChangeItem::Write { content_sha256, byte_size, prior, mode, .. } => {
+                let text = match prior {
+                    Prior::Sha256(sha256) => changed(&known(before, sha256), &known(after, content_sha256)),
+                    _ => added(&known(after, content_sha256)),
+                };
+                let (plus, minus) = tally(&text);
+                // What cannot be shown is not counted either.
+                let lines = match prior {
+                    _ if text.iter().any(|(tone, _)| *tone == Tone::Warn) => String::new(),
+                    Prior::Absent => format!("{}, ", count(plus, "line")),
+                    _ => format!("+{plus} −{minus} lines, "),
+                };
+                let mode = mode.map(|mode| format!(", permissions {mode:o}")).unwrap_or_default();
+                let mark = if *prior == Prior::Absent { "+" } else { "~" };
+                (mark, Tone::Plain, format!("  ({lines}{}{mode})", size(*byte_size)), text)
+            }
+            ChangeItem::Link { target, .. } => {
+                let to = crate::text::plain(target);
+                ("+", Tone::Plain, format!("  a link to {to}"), Vec::new())
+            }
+            ChangeItem::Folder { mode, was, .. } => {
+                let octal = |mode: &Option<u32>| mode.map(|m| format!("{m:o}")).unwrap_or_default();
+                let about = match was {
+                    Some(was) => format!("  from {was:o} to {}", octal(mode)),
+                    None => String::new(),
+                };
+                ("+", Tone::Plain, about, Vec::new())
+            }
+            ChangeItem::Move { .. } => (">", Tone::Plain, String::new(), Vec::new()),
+        };
+        rows.push((tone, format!("  {mark} {}{about}", name(item.path()))));
+        if room == 0 && !text.is_empty() && !matches!(item, ChangeItem::Delete { .. }) {
+            return rows.push(folded(text.len(), "line"));
+        }
+        let left = text.len().saturating_sub(room);
+        rows.extend(text.into_iter().take(room));
+        if left > 0 && room > 0 {
+            rows.push(folded(left, "line"));
+        }
+    }
+
+    /// Moves by the folder they go to: how many, then the files.
+    fn moves(&self, items: &[&ChangeItem], extent: Extent, rows: &mut Vec<Row>) {
+        let mut by: BTreeMap<RelPath, Vec<(&RelPath, &RelPath)>> = BTreeMap::new();
+        for item in items {
+            if let ChangeItem::Move { from, to, .. } = item {
+                by.entry(to.parent()).or_default().push((from, to));
+            }
+        }
+        let each = match extent {
+            Extent::Whole => usize::MAX,
+            Extent::Folded(screen) => {
+                let all = screen.saturating_sub(REST + 2 * by.len());
+                (all / by.len().max(1)).max(NAMES_MIN)
+            }
+        };
+        for (folder, pairs) in by.iter().take(names(extent)) {
+            let to = if folder.is_root() { "the folder itself".to_owned() } else { name(folder) };
+            rows.push((Tone::Plain, format!("  {} to {to}", pairs.len())));
+            for (from, to) in pairs.iter().take(each) {
+                rows.push((Tone::Plain, format!("      {}", self.pair(from, to))));
+            }
+            if pairs.len() > each {
+                rows.push(folded(pairs.len() - each, "file"));
+            }
+        }
+        more(by.len(), extent, rows);
+    }
+
+    fn pair(&self, from: &RelPath, to: &RelPath) -> String {
+        let mut text = name(from);
+        if from.file_name() != to.file_name() {
+            text.push_str(&format!(" becomes {}", name(to)));
+        }
+        let file = self.sides.get(from.to_string().as_str());
+        if let Some(same) = file.and_then(|file| file.same_as.as_deref()) {
+            text.push_str(&format!(", same as {} (stays)", crate::text::path(same)));
+        }
+        text
+    }
+}
+
+/// How many rows each text gets.
+fn room(extent: Extent, texts: usize) -> usize {
+    match extent {
+        Extent::Whole => usize::MAX,
+        Extent::Folded(screen) => {
+            let all = screen.saturating_sub(REST).max(LINES);
+            (all / texts.clamp(1, TEXTS)).max(LINES_MIN)
+        }
+    }
+}
+
+const fn names(extent: Extent) -> usize {
+    match extent {
+        Extent::Whole => usize::MAX,
+        Extent::Folded(_) => NAMES,
+    }
+}
+
+fn more(all: usize, extent: Extent, rows: &mut Vec<Row>) {
+    if all > names(extent) {
+        rows.push(folded(all - names(extent), "entry"));
+    }
+}
+
+fn bytes(found: Option<u64>) -> String {
+    found.map(|bytes| format!("  ({})", size(bytes))).unwrap_or_default()
+}
+
+/// The text of a side, only where it is the very text that is meant.
+fn known<'a>(side: Option<&'a Side>, meant: &Digest) -> Known<'a> {
+    let Some(side) = side else { return Known::Not("its content cannot be shown") };
+    match (&side.text, side.missing.as_deref()) {
+        (Some(text), _) if Digest::of(text.as_bytes()) == *meant => Known::Text(text),
+        (Some(_), _) => {
+            Known::Not("CONTENT NOT SHOWN: the store holds other bytes than those you would approve")
+        }
+        (None, Some("binary")) => Known::Not("binary, not shown"),
+        (None, Some("large")) => Known::Not("too large to show"),
+        (None, Some("drifted")) => Known::Not("it was changed since; what is lost cannot be shown"),
+        (None, _) => Known::Not("CONTENT NOT SHOWN: the store does not hold it"),
+    }
+}
+
+fn note(text: &str) -> Row {
+    (Tone::Warn, format!("      {text}"))
+}
+
+fn lined(tone: Tone, mark: char, text: &str) -> Vec<Row> {
+    text.split_terminator('\n').map(|line| (tone, format!("      {mark}{}", paragraph(line)))).collect()
+}
+
+fn added(after: &Known<'_>) -> Vec<Row> {
+    match after {
+        Known::Text(text) => lined(Tone::Good, '+', text),
+        Known::Not(why) => vec![note(why)],
+    }
+}
+
+fn removed(before: &Known<'_>) -> Vec<Row> {
+    match before {
+        Known::Text(text) => lined(Tone::Bad, '-', text),
+        Known::Not(why) => vec![note(why)],
+    }
+}
+
+fn changed(before: &Known<'_>, after: &Known<'_>) -> Vec<Row> {
+    let (Known::Text(before), Known::Text(after)) = (before, after) else {
+        let mut rows = removed(before);
+        rows.extend(added(after));
+        return rows;
+    };
+    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(*before, *after);
+    let mut rows = Vec::new();
+    for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
+        rows.push((Tone::Faint, format!("      {}", hunk.header())));
+        for change in hunk.iter_changes() {
+            let (tone, mark) = match change.tag() {
+                ChangeTag::Delete => (Tone::Bad, '-'),
+                ChangeTag::Insert => (Tone::Good, '+'),
+                ChangeTag::Equal => (Tone::Plain, ' '),
+            };
+            let line = change.value();
+            rows.push((tone, format!("      {mark}{}", paragraph(line.strip_suffix('\n').unwrap_or(line)))));
+            if change.missing_newline() {
+                rows.push((Tone::Faint, "      (no line break at the end)".to_owned()));
+            }
+        }
+    }
+    rows
+}
+
+/// Lines that come and lines that go.
+fn tally(rows: &[Row]) -> (usize, usize) {
+    let with =
+        |mark: char| rows.iter().filter(move |(_, text)| text.get(6..).is_some_and(|t| t.starts_with(mark)));
+    (with('+').count(), with('-').count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(rows: &[Row]) -> Vec<&str> {
+        rows.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    #[test]
+    fn only_the_text_whose_digest_is_signed_is_shown_and_nothing_in_it_is_hidden() {
+        let made = |text: Option<&str>, missing: Option<&str>| Side {
+            sha256: String::new(),
+            byte_size: None,
+            text: text.map(str::to_owned),
+            missing: missing.map(str::to_owned),
+        };
+        let side = |text: &str| made(Some(text), None);
+        let meant = Digest::of(b"rm x\r\n\tend\n");
+        let shown = added(&known(Some(&side("rm x\r\n\tend\n")), &meant));
+        assert_eq!(texts(&shown), ["      +rm x\\u{d}", "      +\tend"]);
+        for other in [Some(side("rm y\n")), Some(made(None, Some("gone"))), None] {
+            let shown = added(&known(other.as_ref(), &meant));
+            assert!(!texts(&shown).iter().any(|text| text.contains("rm")), "{shown:?}");
+            assert_eq!(shown.len(), 1, "it says that nothing is shown: {shown:?}");
+        }
+        let binary = made(None, Some("binary"));
+        assert_eq!(texts(&added(&known(Some(&binary), &meant))), ["      binary, not shown"]);
+    }
+
+    #[test]
+    fn one_changed_line_of_many_is_shown_with_what_stands_around_it() {
+        let before: String = (1..=5_000).map(|n| format!("line {n}\n")).collect();
+        let after = before.replace("line 2500\n", "rm -rf /\n");
+        let rows = changed(&Known::Text(&before), &Known::Text(&after));
+        assert_eq!(tally(&rows), (1, 1));
+        assert!(texts(&rows).contains(&"      +rm -rf /") && rows.len() < 12, "{rows:?}");
+    }
+}

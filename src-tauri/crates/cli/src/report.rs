@@ -1,0 +1,248 @@
+//! How a task came out, in place: what was done, how to undo and prove it; or what failed, and what to do about it.
+
+use crate::context::Context;
+use crate::follow::{Rest, exit_code, next_steps};
+use crate::live::{done, grouped, took};
+use crate::output::{Output, Tone};
+use crate::question::{self, Asking};
+use crate::text::{clip, paragraph, plain, short};
+use host::Session;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use wire::grants::Standing;
+use wire::receipts::{ReceiptRow, Show};
+use wire::task::{Action, Task};
+use wire::{Error, exit};
+
+/// Receipts that are told one by one.
+const RECEIPTS: usize = 20;
+/// Refusals and failures that are told one by one.
+const TROUBLES: usize = 10;
+/// Characters of an answer.
+const ANSWER: usize = 20_000;
+
+/// Says how the task stands, what it did, and what can be done next.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn report(
+    context: &Context,
+    session: &Session,
+    rest: &Rest,
+    receipts: &[ReceiptRow],
+) -> Result<(), Error> {
+    let asking = Asking::of(session, &rest.task)?;
+    context.out.answer(&asking, |out, asking| {
+        head(out, rest, receipts);
+        acts(out, session, &rest.task, receipts);
+        words(out, &rest.task);
+        ways(out, &rest.task, receipts);
+        if rest.key_locked {
+            out.say(
+                Tone::Warn,
+                "Your keys are locked: the work is recorded, and its receipt waits for them.",
+            );
+            out.line("Run `hermit resume` at a terminal, or with HERMIT_PASSPHRASE_FILE set.");
+        }
+        if let Some(question) = &asking.question {
+            question::show(out, question);
+        }
+        next_steps(&rest.task).iter().for_each(|line| out.line(line));
+    })
+}
+
+/// One line: done, waiting, or stopped and why.
+fn head(out: &Output, rest: &Rest, receipts: &[ReceiptRow]) {
+    let task = &rest.task;
+    let tone = match exit_code(rest) {
+        exit::DONE => Tone::Good,
+        exit::WAITING => Tone::Warn,
+        _ => Tone::Bad,
+    };
+    let spent = spent(task);
+    out.prose(tone, format!("{} {spent}", why(rest, receipts.iter().any(changes))));
+    if exit_code(rest) != exit::DONE {
+        for (trouble, times) in troubles(&task.actions).into_iter().take(TROUBLES) {
+            let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
+            out.prose(Tone::Bad, format!("  {trouble}{times}"));
+        }
+    }
+}
+
+fn spent(task: &Task) -> String {
+    let ms = u64::try_from(task.wall_ms).unwrap_or(0);
+    let mut parts = vec![format!("task {}", short(&task.row.task_id)), took(Duration::from_millis(ms))];
+    if task.row.tokens_used > 0 {
+        parts.push(format!("{} tokens", grouped(task.row.tokens_used)));
+    }
+    if task.row.cost_micros > 0 {
+        parts.push(format!("cost {}", crate::live::money(task.row.cost_micros)));
+    }
+    format!("({})", parts.join(", "))
+}
+
+/// Why a task stands as it does, in a sentence.
+fn why(rest: &Rest, changed: bool) -> String {
+    let task = &rest.task;
+    let nothing = if changed { "" } else { " Nothing was changed." };
+    let reason = task.termination.as_deref().unwrap_or_default();
+    match task.row.status.as_str() {
+        _ if rest.stopped => format!("Stopped: you denied it.{nothing}"),
+        "completed" => "Done.".to_owned(),
+        "rolled_back" => "Done, and undone since.".to_owned(),
+        "cancelled" => format!("Cancelled.{nothing}"),
+        "failed" => format!("{}{nothing}", failed(reason, task)),
+        "paused" if reason == "model_unavailable" => {
+            "Paused: the model cannot be reached. Start it or choose another with `hermit models`, then resume."
+                .to_owned()
+        }
+        "paused" => "Paused.".to_owned(),
+        "blocked" => "Waiting for you.".to_owned(),
+        other => format!("It is {other}."),
+    }
+}
+
+/// Why a task failed, in a sentence with what to do about it.
+pub fn failed(reason: &str, task: &Task) -> String {
+    if let (Some(because), "failed") = (&task.row.because, task.row.status.as_str()) {
+        return plain(&because.to_string());
+    }
+    match reason {
+        "approval_denied" => "You denied it.".to_owned(),
+        "max_iterations" => format!(
+            "Stopped: it used all the turns it was allowed ({}). Run it again with `--iterations` and a larger number.",
+            task.row.iterations
+        ),
+        "budget_spent" => format!(
+            "Stopped: its budget is spent ({} of {} tokens). Run it again with `--tokens` and a larger number.",
+            grouped(task.row.tokens_used),
+            grouped(task.tokens_max)
+        ),
+        "no_progress" => "Stopped: it made no progress for several turns.".to_owned(),
+        "repeated_tool_failure" => "Stopped: what it tried failed again and again.".to_owned(),
+        "fatal_tool_error" => "Not done.".to_owned(),
+        "malformed_output" => {
+            "Stopped: the model's answers could not be read as actions. Try a larger model or a smaller goal."
+                .to_owned()
+        }
+        "model_unavailable" => "Stopped: the model cannot be reached.".to_owned(),
+        "expired" => "Stopped: nobody answered in time.".to_owned(),
+        "gate_halted" => "Stopped: Hermit was halted. Run `hermit boot` to resume work.".to_owned(),
+        "unknown_outcome" => "Stopped: the outcome of an action is not known.".to_owned(),
+        _ => "Failed.".to_owned(),
+    }
+}
+
+/// What was refused or failed, each once, with how often.
+fn troubles(actions: &[Action]) -> Vec<(String, usize)> {
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for action in actions {
+        let summary = plain(&clip(&action.summary.to_string(), 200));
+        let trouble = action.trouble.as_ref().map(|t| plain(&clip(&t.to_string(), 300)));
+        let text = match (action.verdict.as_deref(), trouble) {
+            (_, Some(trouble)) => format!("{summary}: {trouble}"),
+            (Some("deny"), None) => {
+                let id = &action.action_request_id;
+                format!("policy refused `{summary}`; why: hermit policy explain {id}")
+            }
+            _ => continue,
+        };
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, times)) => *times += 1,
+            None => told.push((text, 1)),
+        }
+    }
+    told
+}
+
+/// What was done, receipt by receipt, and which standing approval answered in a person's place.
+fn acts(out: &Output, session: &Session, task: &Task, receipts: &[ReceiptRow]) {
+    let by: BTreeMap<&str, &Action> =
+        task.actions.iter().filter_map(|a| a.receipt_id.as_deref().map(|id| (id, a))).collect();
+    for receipt in receipts.iter().rev().take(RECEIPTS) {
+        let action = by.get(receipt.receipt_id.as_str());
+        let summary = action.map_or_else(|| receipt.summary.to_string(), |action| action.summary.to_string());
+        let what = clip(&done(&plain(&summary)), 300);
+        match receipt.result.as_str() {
+            "succeeded" => out.line(format!("  {what}")),
+            "partial" => {
+                let came = clip(&plain(&receipt.summary.to_string()), 300);
+                out.say(Tone::Warn, format!("  Only in part: {what} ({came})"));
+            }
+            result => out.say(Tone::Bad, format!("  {}: {what}", crate::text::capital(result))),
+        }
+        if let Some(words) = answered_by(session, &receipt.receipt_id) {
+            out.prose(Tone::Warn, format!("    You were not asked: {words}"));
+        }
+    }
+    if let Some(more) = receipts.len().checked_sub(RECEIPTS).filter(|more| *more > 0) {
+        let id = short(&task.row.task_id);
+        out.line(format!("  and {more} more: hermit receipts list --task {id}"));
+    }
+}
+
+/// The standing approval behind a receipt, in words.
+fn answered_by(session: &Session, receipt: &str) -> Option<String> {
+    let found = session.call(&Show { receipt: receipt.to_owned(), brief: false }).ok()?;
+    let id = standing(&found.receipt)?;
+    let rows = session.call(&Standing { all: true }).ok().map(|list| list.rows).unwrap_or_default();
+    let words = rows.into_iter().find(|row| row.grant_id == id).and_then(|row| row.words).unwrap_or_default();
+    Some(format!("your standing approval {} answered ({})", short(&id), plain(&clip(&words, 300))))
+}
+
+/// The identifier of a standing grant somewhere in a receipt.
+fn standing(value: &Value) -> Option<String> {
+    let map = value.as_object()?;
+    if let Some(found) = map.get("standing").filter(|found| !found.is_null()) {
+        return found.get("grant_id").and_then(Value::as_str).map(str::to_owned);
+    }
+    map.values().find_map(standing)
+}
+
+/// The last words of the task: Hermit's own, or a model's, which nobody has checked.
+pub fn words(out: &Output, task: &Task) {
+    let Some(summary) = &task.summary else { return };
+    let text = paragraph(&clip(&summary.to_string(), ANSWER));
+    if task.summary_by.as_deref() != Some("model") {
+        // Why it stopped stands above already.
+        if task.row.because.as_ref() == Some(summary) {
+            return;
+        }
+        return text.lines().for_each(|line| out.prose(Tone::Plain, line));
+    }
+    out.say(Tone::Warn, "The model says (not verified; what was done is listed above):");
+    text.lines().for_each(|line| out.prose(Tone::Plain, format!("  {line}")));
+}
+
+/// How to undo it, look at it, and prove it.
+fn ways(out: &Output, task: &Task, receipts: &[ReceiptRow]) {
+    let undoable: Vec<&ReceiptRow> = receipts.iter().filter(|receipt| is_undoable(receipt)).collect();
+    let id = short(&task.row.task_id);
+    let mut ways = Vec::new();
+    match undoable.as_slice() {
+        [] => {}
+        [one] => ways.push(format!("Undo: hermit rollback {}", short(&one.receipt_id))),
+        _ => ways.push(format!("Undo: hermit rollback {}", task.row.task_id)),
+    }
+    match receipts {
+        [] => {}
+        [one] => ways.push(format!("Receipt: hermit receipts show {}", short(&one.receipt_id))),
+        _ => ways.push(format!("Receipts: hermit receipts list --task {id}")),
+    }
+    if !receipts.is_empty() {
+        ways.push(format!("Proof: hermit proof export {id} -o proof.zip"));
+    }
+    ways.iter().for_each(|way| out.say(Tone::Faint, way));
+}
+
+/// Whether a receipt is of an act that can be undone and was not.
+pub fn is_undoable(receipt: &ReceiptRow) -> bool {
+    receipt.undone_by.is_none() && receipt.reversibility != "irreversible" && changes(receipt)
+}
+
+/// Whether a receipt is of an act that changed something.
+pub fn changes(receipt: &ReceiptRow) -> bool {
+    let looked = receipt.action_class.starts_with("read") || receipt.action_class.starts_with("observe");
+    !looked && matches!(receipt.result.as_str(), "succeeded" | "partial")
+}

@@ -1,0 +1,239 @@
+//! What a person reads before a yes, and what the terminal tells afterwards: the very bytes, counts that nothing can
+//! push away, questions with their choices, and results in place.
+
+use crate::bench::{APPROVAL, Bench, allow, before, text};
+use serde_json::{Value, json};
+use testkit::pty::Pty;
+use testkit::{Chat, Large};
+
+/// A model that gives these answers in turn, and the last of them from then on; its address.
+fn model(answers: &[Value]) -> String {
+    Chat::saying(Large::STRONG, answers.to_vec()).address()
+}
+
+fn tool(name: &str, arguments: Value) -> Value {
+    json!({ "tool": name, "arguments": arguments })
+}
+
+/// A run of a model at a terminal.
+fn run(bench: &Bench, answers: &[Value]) -> Pty {
+    let (folder, model) = (bench.folder(), model(answers));
+    let goal = ["run", "--goal", "do it", "--workspace", folder.to_str().unwrap(), "--model", &model];
+    bench.terminal(&goal)
+}
+
+/// The same without a terminal.
+fn asked(bench: &Bench, answers: &[Value]) -> Value {
+    let (folder, model) = (bench.folder(), model(answers));
+    let goal =
+        ["run", "--goal", "do it", "--workspace", folder.to_str().unwrap(), "--model", &model, "--json"];
+    bench.run(&goal).ends_with(4).json()
+}
+
+fn edit() -> Vec<Value> {
+    vec![
+        tool("read", json!({ "path": "a.txt" })),
+        tool("write", json!({ "path": "a.txt", "content": "alpha\nrm -rf everything\n" })),
+        tool("done", json!({ "summary": "All tests pass." })),
+    ]
+}
+
+#[test]
+fn a_replaced_file_is_shown_as_the_difference_at_every_place_where_it_can_be_approved() {
+    let bench = Bench::new();
+    let mut terminal = run(&bench, &edit());
+    terminal.expect("Replaces 1 file").expect("a.txt").expect("-alpha").expect("+rm -rf everything");
+    terminal.expect("REPLACES 1 file").expect("Approve?").send("later\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    let waiting = bench.run(&["approvals", "list", "--json"]).ends_with(0).json();
+    let approval = text(&waiting["rows"][0]["approval_id"]);
+    let short = &approval[approval.len() - 8..];
+    // Without a terminal, as JSON, and where the yes is given.
+    let shown = bench.run(&["approvals", "show", short]).ends_with(0).out;
+    assert!(shown.contains("+rm -rf everything") && shown.contains("REPLACES 1 file"), "{shown}");
+    let told = bench.run(&["approvals", "show", short, "--json"]).ends_with(0).json();
+    assert_eq!(told["changes"]["files"][0]["after"]["text"], "alpha\nrm -rf everything\n", "{told}");
+    let mut terminal = bench.terminal(&["approvals", "approve", short]);
+    terminal.expect("+rm -rf everything").expect("Approve?").send("details\r");
+    terminal
+        .expect("Every value that your signature covers")
+        .expect("content_sha256")
+        .expect("Approve?")
+        .send("y\r");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    // What the model says of itself stands under what was done, and is marked.
+    terminal.expect("Done.").expect("Overwrote a.txt").expect("not verified").expect("All tests pass.");
+    terminal.expect("Undo: hermit rollback ").expect("Receipt: ").expect("Proof: ");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn a_new_file_is_shown_as_its_text_folded_above_a_screen_and_whole_on_demand() {
+    let bench = Bench::new();
+    let lines: String = (1..=200).map(|n| format!("line {n}\n")).collect();
+    let write = tool("write", json!({ "path": "long.md", "content": lines }));
+    let waits = asked(&bench, &[write, tool("done", json!({ "summary": "done" }))]);
+    let approval = text(&waits["waits_for"]["id"]);
+    let shown = bench.run(&["approvals", "show", &approval]).ends_with(0).out;
+    assert!(shown.contains("+line 1\n") && shown.contains("more lines not shown here"), "{shown}");
+    assert!(!shown.contains("+line 100\n") && shown.lines().count() < 50, "{shown}");
+    let whole = bench.run(&["approvals", "show", &approval, "--whole"]).ends_with(0).out;
+    assert!((1..=200).all(|n| whole.contains(&format!("+line {n}\n"))), "{whole}");
+}
+
+#[test]
+fn what_a_command_printed_does_not_push_its_deletions_out_of_sight() {
+    let bench = Bench::new();
+    let flood = "rm a.txt; echo x > b.jpg; yes '' | head -4090";
+    let command = tool("command", json!({ "argv": ["sh", "-c", flood] }));
+    let mut terminal = run(&bench, &[command, tool("done", json!({ "summary": "done" }))]);
+    // In the line before the question, and everything on one screen or two.
+    terminal.expect("DELETES 1 file · REPLACES 1 file").expect("Approve?");
+    let shown = terminal.shown();
+    assert!(shown.lines().count() < 80, "{} lines", shown.lines().count());
+    assert!(shown.contains("more lines not shown here"), "{shown}");
+    // Stopped: denied, and the task ends with it.
+    terminal.send("stop\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 3, "{shown}");
+    assert!(shown.contains("Stopped: you denied it. Nothing was changed."), "{shown}");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert!(matches!(text(&tasks["rows"][0]["status"]).as_str(), "cancelled" | "failed"), "{tasks}");
+}
+
+#[test]
+fn a_question_is_shown_with_its_choices_and_answered_in_place() {
+    let bench = Bench::new();
+    let ask = tool("ask", json!({ "question": "Which currency?", "choices": ["EUR", "USD"] }));
+    let answers = [ask, tool("done", json!({ "summary": "thank you" }))];
+    let waits = asked(&bench, &answers);
+    assert_eq!(waits["question"]["question"], "Which currency?", "{waits}");
+    assert_eq!(waits["question"]["choices"], json!(["EUR", "USD"]), "{waits}");
+    let task = text(&waits["row"]["task_id"]);
+    let shown = bench.run(&["task", "show", &task]).ends_with(0).out;
+    assert!(shown.contains("It asks: Which currency?") && shown.contains("2  USD"), "{shown}");
+
+    let mut terminal = run(&bench, &answers);
+    terminal.expect("It asks: Which currency?").expect("1  EUR").expect("2  USD");
+    terminal.expect("Your answer").send("3\r").expect("not one of the choices");
+    terminal.expect("Your answer").send("\r").expect("Enter alone answers nothing");
+    terminal.expect("Your answer").send("2\r").expect("Done.");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let all = bench.run(&["search", "USD"]).ends_with(0).out;
+    assert!(all.contains("USD"), "the words of the choice were given: {all}");
+}
+
+#[test]
+fn a_passphrase_typed_at_the_wrong_place_is_neither_shown_nor_taken() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    terminal.expect("Approve?").send(&format!("{APPROVAL}\r"));
+    terminal.expect("That is not one of the answers");
+    terminal.expect("Approve?").send("y\r");
+    // Typed on while the key is being opened.
+    terminal.expect("Approval passphrase: ").send(&format!("wrong\r{APPROVAL}"));
+    terminal.expect("does not open");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains(APPROVAL), "{shown}");
+}
+
+#[test]
+fn duplicates_are_shown_with_the_file_that_stays() {
+    let bench = Bench::new();
+    std::fs::write(bench.folder().join("copy.txt"), "alpha").unwrap();
+    let folder = bench.folder();
+    let words = ["run", "--playbook", "duplicates", "--workspace", folder.to_str().unwrap()];
+    let mut terminal = bench.terminal(&words);
+    terminal.expect("Moves 1 file; nothing is lost").expect("1 to Duplicates");
+    terminal.expect(".txt, same as ").expect("(stays)");
+    allow(&mut terminal);
+    terminal.expect("Done.").expect("Moved copy.txt to Duplicates");
+    assert_eq!(terminal.end().0, 0);
+}
+
+#[test]
+fn first_steps_that_were_left_are_taken_up_again_without_another_sample() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let words = ["start", "--workspace", folder.to_str().unwrap()];
+    let mut terminal = bench.terminal(&words);
+    terminal.expect("Approve?").send("later\r");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 4, "{shown}");
+    let mut terminal = bench.terminal(&["start"]);
+    terminal.expect("was not finished");
+    allow(&mut terminal);
+    terminal.expect("Undo: hermit rollback ").expect("valid");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert_eq!(tasks["rows"].as_array().unwrap().len(), 1, "{tasks}");
+}
+
+#[test]
+fn a_part_of_what_a_command_did_is_chosen_at_the_card_and_the_rest_is_denied_with_words() {
+    let bench = Bench::new();
+    let command = tool("command", json!({ "argv": ["sh", "-c", "rm a.txt; echo x > b.jpg"] }));
+    let mut terminal = run(&bench, &[command, tool("done", json!({ "summary": "done" }))]);
+    terminal.expect("DELETES 1 file · REPLACES 1 file").expect("Approve?").send("part\r");
+    terminal.expect("A file or folder to approve").send("c.txt\r");
+    terminal.expect("Another one").send("\r").expect("Reason").send("\r").expect("has no file `c.txt`");
+    terminal.expect("Approve?").send("part\r");
+    terminal.expect("A file or folder to approve").send("b.jpg\r").expect("Another one").send("\r");
+    terminal.expect("Reason").send("a.txt is mine\r");
+    // The smaller card, by itself: what was left out is not in it.
+    terminal.expect("A PART of what was asked").expect("Approve?");
+    let shown = terminal.shown();
+    let (_, smaller) = shown.rsplit_once("A PART of what was asked").unwrap();
+    assert!(smaller.contains("REPLACES 1 file") && !smaller.contains("DELETES"), "{smaller}");
+    terminal.send("y\r").expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    terminal.expect("Done.");
+    assert_eq!(terminal.end().0, 0);
+    let files = bench.files();
+    assert_eq!(files["b.jpg"], "x\n");
+    assert!(files.contains_key("a.txt"), "{files:?}");
+    let all = bench.run(&["approvals", "list", "--status", "any", "--json"]).ends_with(0).json();
+    let denied = all["rows"].as_array().unwrap().iter().find(|row| row["status"] == "denied").unwrap();
+    assert_eq!(denied["feedback"], "a.txt is mine (left out: \"a.txt\")", "{denied}");
+    // It has one receipt, and is undone like any other.
+    let mut terminal = bench.terminal(&["undo"]);
+    allow(&mut terminal);
+    terminal.expect("Done.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(bench.files(), before());
+    bench.run(&["ledger", "verify", "--content"]).ends_with(0);
+}
+
+#[test]
+fn files_named_with_the_approval_are_the_only_ones_that_are_asked_about() {
+    let bench = Bench::new();
+    let (task, approval) = bench.waiting();
+    let unknown = bench.terminal(&["approvals", "approve", &approval, "--only", "nothing.txt"]).end();
+    assert!(unknown.0 == 2 && unknown.1.contains("has no file `nothing.txt`"), "{unknown:?}");
+    assert_eq!(bench.status(&approval), "pending");
+    // A program cannot choose for a person at a terminal.
+    bench.run(&["approvals", "approve", &approval, "--only", "a.txt"]).ends_with(3);
+    assert_eq!(bench.status(&approval), "pending");
+    let words = ["approvals", "approve", &approval, "--only", "a.txt", "--feedback", "the rest stays"];
+    let mut terminal = bench.terminal(&words);
+    terminal.expect("A PART of what was asked").expect("moves 1 file");
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(bench.status(&approval), "denied");
+    let (then, now) = (before(), bench.files());
+    let moved = then.keys().filter(|name| !now.contains_key(*name)).collect::<Vec<_>>();
+    assert_eq!(moved, ["a.txt"], "{code}: {shown}");
+    let proof = bench.path("part.zip");
+    bench.run(&["proof", "export", &task, "-o", proof.to_str().unwrap()]).ends_with(0);
+    let verified = bench.run(&["proof", "verify", proof.to_str().unwrap(), "--json"]);
+    assert!(
+        matches!(verified.json()["verdict"].as_str(), Some("valid" | "unverifiable")),
+        "{}",
+        verified.out
+    );
+}

@@ -1,0 +1,190 @@
+//! Keys that are made: broken off wherever that can break off, on a full disk, and in a store that has others.
+
+use crate::bench::{APPROVAL, Bench, VAULT, program};
+use serde_json::Value;
+use std::process::Command;
+
+/// Every window of key making: the vault, the file that names the keys, the approval key, the ledger.
+const WINDOWS: [&str; 4] = ["key.stage", "key.mark", "key.promote", "key.register"];
+
+fn purposes(bench: &Bench) -> Vec<String> {
+    let listed = bench.run(&["keys", "list", "--json"]).ends_with(0).json();
+    let keys = listed["keys"].as_array().unwrap();
+    keys.iter().map(|key| key["purpose"].as_str().unwrap().to_owned()).collect()
+}
+
+fn fact(bench: &Bench, name: &str) -> Value {
+    let facts = bench.run(&["doctor", "--json"]).json();
+    let facts = facts["facts"].as_array().unwrap();
+    facts.iter().find(|fact| fact["name"] == name).unwrap_or_else(|| panic!("no `{name}`")).clone()
+}
+
+#[test]
+fn a_key_making_that_broke_off_anywhere_is_finished_by_trying_again() {
+    for window in WINDOWS {
+        for side in ["before", "after"] {
+            for how in ["abort", "error"] {
+                let (fault, bench) = (format!("{window}:{side}:{how}"), Bench::bare());
+                let broke = bench.keys_with(&[("HERMIT_FAULT", &fault)]);
+                assert_ne!(broke.code, 0, "{fault} did not fire: {}", broke.out);
+                let again = bench.keys();
+                let done_before = fault.starts_with("key.register:after");
+                assert_eq!(again.code, i32::from(done_before), "{fault}: {}{}", again.out, again.err);
+                assert_eq!(purposes(&bench), ["log", "receipt", "manifest", "approval"], "{fault}");
+                for name in ["vault", "approval key"] {
+                    assert_ne!(fact(&bench, name)["level"], "trouble", "{fault}: {}", fact(&bench, name));
+                }
+                bench.run(&["ledger", "checkpoint"]).ends_with(0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_yes_can_be_given_with_keys_that_a_second_try_took_up() {
+    let bench = Bench::bare();
+    assert_ne!(bench.keys_with(&[("HERMIT_FAULT", "key.register:before:abort")]).code, 0);
+    for name in ["vault", "approval key"] {
+        let fact = fact(&bench, name);
+        assert!(fact["advice"].as_str().unwrap().contains("once more: it takes"), "{fact}");
+    }
+    // Another passphrase is not the one that was chosen, and the answer says which file it is about.
+    std::fs::write(bench.path("approval"), "another passphrase").unwrap();
+    let wrong = bench.keys();
+    assert_eq!(wrong.code, 4, "{}", wrong.err);
+    assert!(wrong.err.contains("approval.key") && wrong.err.contains("earlier"), "{}", wrong.err);
+    std::fs::write(bench.path("approval"), APPROVAL).unwrap();
+    bench.keys().ends_with(0);
+    bench.tidied();
+    bench.run(&["ledger", "verify"]).ends_with(0);
+}
+
+#[test]
+fn keys_are_made_on_a_full_disk_once_there_is_room() {
+    let bench = Bench::bare();
+    // In a mount namespace of its own the small disk is gone with the shell; without the right to one, the injected
+    // errors above have to do.
+    let script = r#"mount -t tmpfs -o size=8m none "$HERMIT_HOME" || exit 77
+for free in $(seq 560 12 716); do
+  rm -rf "$HERMIT_HOME"/* "$HERMIT_HOME".pin
+  left=$(df -k --output=avail "$HERMIT_HOME" | tail -n 1)
+  dd if=/dev/zero of="$HERMIT_HOME/filler" bs=1k count=$((left - free)) 2>/dev/null
+  "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval >/dev/null 2>said
+  first=$?
+  rm "$HERMIT_HOME/filler"
+  [ $first = 0 ] || "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval >said 2>&1 \
+    || { echo "with $free KiB:"; cat said; exit 1; }
+  [ "$("$0" keys list | grep -c 'in force')" = 4 ] || { echo "with $free KiB some are missing"; exit 1; }
+  echo "$free $first"
+done"#;
+    std::fs::create_dir(bench.home()).unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script]).arg(program());
+    let ran = bench.finish_in(command);
+    if ran.code == 77 || ran.err.contains("unshare failed") {
+        return;
+    }
+    let ran = ran.ends_with(0);
+    assert!(ran.out.lines().any(|line| !line.ends_with(" 0")), "no disk was full:\n{}", ran.out);
+    assert!(ran.out.lines().any(|line| line.ends_with(" 0")), "every disk was full:\n{}", ran.out);
+}
+
+#[test]
+fn a_restored_store_asks_for_its_own_keys_and_gets_no_new_ones() {
+    let bench = Bench::new();
+    bench.run(&["ledger", "checkpoint"]).ends_with(0);
+    let copied = bench.path("copied").to_str().unwrap().to_owned();
+    let made = bench.run(&["backup", &copied, "--json"]).ends_with(0).json();
+    assert_eq!(made["keys_left_out"], serde_json::json!(["vault.key", "keys.json", "approval.key"]));
+    for verb in ["backup", "restore"] {
+        let help = bench.run(&[verb, "--help"]).ends_with(0).out;
+        assert!(help.contains("keys.json"), "{help}");
+    }
+    let home = bench.home().to_str().unwrap().to_owned();
+    std::fs::rename(bench.home(), bench.path("aside")).unwrap();
+    let restored = bench.run(&["restore", &copied]);
+    assert!(restored.out.contains("Put vault.key, keys.json, approval.key back"), "{}", restored.out);
+
+    for name in ["vault", "approval key"] {
+        let fact = fact(&bench, name);
+        assert_eq!(fact["level"], "trouble", "{fact}");
+        assert!(fact["advice"].as_str().unwrap().starts_with("put "), "{fact}");
+    }
+    let verified = bench.run(&["ledger", "verify"]).code;
+    let before: Vec<_> = names(&home);
+    let refused = bench.keys();
+    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    for said in ["keys.json", "vault.key", "approval.key", "a backup holds no keys"] {
+        assert!(refused.err.contains(said), "`{said}` is missing in: {}", refused.err);
+    }
+    assert_eq!(names(&home), before, "nothing was made");
+    assert_eq!(bench.run(&["ledger", "verify"]).code, verified);
+
+    for name in ["keys.json", "vault.key", "approval.key"] {
+        std::fs::copy(bench.path("aside").join(name), bench.home().join(name)).unwrap();
+    }
+    bench.run(&["ledger", "verify"]).ends_with(0);
+    bench.tidied();
+    assert_ne!(fact(&bench, "vault")["level"], "trouble");
+    // One of them alone is missed, too.
+    std::fs::remove_file(bench.home().join("approval.key")).unwrap();
+    let refused = bench.keys();
+    assert!(refused.err.contains("approval.key missing"), "{}", refused.err);
+    assert!(!bench.home().join("approval.key").exists());
+}
+
+fn names(folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.contains("key"));
+    names.sort();
+    names
+}
+
+#[test]
+fn passphrases_that_protect_nothing_leave_nothing_behind() {
+    let bench = Bench::bare();
+    let refused = |vault: &str, approval: &str, said: &str| {
+        std::fs::write(bench.path("vault"), vault).unwrap();
+        std::fs::write(bench.path("approval"), approval).unwrap();
+        let ran = bench.keys().ends_with(2);
+        assert!(ran.err.contains(said), "{}", ran.err);
+        for name in ["vault.key", "keys.json", "approval.key"] {
+            assert!(!bench.home().join(name).exists(), "{name} after `{vault}` and `{approval}`");
+        }
+    };
+    refused("short", APPROVAL, "at least 8 characters");
+    refused(VAULT, "short", "at least 8 characters");
+    refused(VAULT, VAULT, "two different passphrases");
+}
+
+#[test]
+fn the_first_approval_key_wants_a_terminal_and_the_right_passphrase_of_the_vault() {
+    let bench = Bench::bare();
+    std::fs::write(bench.path("vault"), VAULT).unwrap();
+    let mut command = Command::new("sh");
+    command.arg("-c").arg("exec \"$0\" keys init --store file --passphrase-fd 3 3<vault").arg(program());
+    bench.finish_in(command).ends_with(0);
+    assert_eq!(purposes(&bench).len(), 3);
+    // A program that knows both passphrases makes itself no key that says yes.
+    let refused = bench.keys();
+    assert_eq!(refused.code, 3, "{}{}", refused.out, refused.err);
+    assert!(refused.err.contains("terminal"), "{}", refused.err);
+    assert!(!bench.home().join("approval.key").exists());
+    let answer = |vault: &str, ends: i32| {
+        let mut terminal = bench.terminal(&["keys", "init"]);
+        terminal.expect("Vault passphrase: ").send(&format!("{vault}\r"));
+        terminal.expect("Approval passphrase: ").send(&format!("{vault}\r"));
+        terminal.expect("different from the vault's").expect("Approval passphrase: ");
+        terminal.send("short\r").expect("at least 8 characters").expect("Approval passphrase: ");
+        terminal.send(&format!("{APPROVAL}\r")).expect("once more: ").send(&format!("{APPROVAL}\r"));
+        let (code, shown) = terminal.end();
+        assert_eq!(code, ends, "{shown}");
+    };
+    answer("a wrong passphrase", 4);
+    assert!(!bench.home().join("approval.key").exists());
+    answer(VAULT, 0);
+    assert_eq!(purposes(&bench).len(), 4);
+    bench.tidied();
+}

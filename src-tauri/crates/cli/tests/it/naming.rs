@@ -1,0 +1,118 @@
+//! Things are called by what they are: files by their paths, acts in sentences, tasks by what they did and what became
+//! of it.
+
+use crate::bench::{Bench, allow, text};
+use crate::forgetting::{call, model};
+use serde_json::json;
+
+/// A model reads a note whose name has a blank in it and writes a summary; the person allows it.
+fn summarised(bench: &Bench) -> String {
+    std::fs::write(bench.home().join("config.json"), "{\"context_tokens\": 32000}").unwrap();
+    std::fs::create_dir(bench.folder().join("notes")).unwrap();
+    std::fs::write(bench.folder().join("notes/meeting 1.md"), "the roof leaks\n").unwrap();
+    let address = model(vec![
+        call("read", &json!({ "path": "notes/meeting%201.md" })),
+        call("write", &json!({ "path": "SUMMARY.md", "content": "fix the roof\n" })),
+        call("done", &json!({ "summary": "written" })),
+    ]);
+    let folder = bench.folder();
+    let words = [
+        "run",
+        "--goal",
+        "summarise the notes",
+        "--model",
+        &address,
+        "--workspace",
+        folder.to_str().unwrap(),
+    ];
+    let ran = bench.run(&[&words[..], &["--json"]].concat()).ends_with(4).json();
+    let mut terminal = bench.terminal(&["approvals", "approve", &text(&ran["waits_for"]["id"])]);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    text(&ran["row"]["task_id"])
+}
+
+#[test]
+fn a_file_that_was_read_is_recalled_by_its_path_and_what_came_of_it_is_explained_in_sentences() {
+    let bench = Bench::new();
+    let task = summarised(&bench);
+    let note = bench.folder().join("notes/meeting 1.md");
+    let recalled = bench.run(&["recall", note.to_str().unwrap()]).ends_with(0).out;
+    assert!(recalled.contains("meeting 1.md\", as read"), "{recalled}");
+    assert!(
+        recalled.contains("hermit rollback rcp_"),
+        "what was written from it is in the plan:\n{recalled}"
+    );
+    let lineage = bench.run(&["artifacts", "lineage", note.to_str().unwrap(), "--json"]).ends_with(0).json();
+    assert!(text(&lineage["artifact_id"]).starts_with("art_"), "{lineage}");
+    let by_path = bench.run(&["search", &format!("{}:1", note.display())]).ends_with(0).out;
+    assert!(by_path.contains("meeting 1.md"), "{by_path}");
+    let never = bench.folder().join("notes/meeting 2.md");
+    bench.run(&["recall", never.to_str().unwrap()]).ends_with(1);
+
+    let summary = format!("{}:1", bench.folder().join("SUMMARY.md").display());
+    let plain = bench.run(&["explain", &summary]).ends_with(0).out;
+    for part in [
+        "What was done on ",
+        "for the task: summarise the notes",
+        "a person was asked",
+        "meeting 1.md",
+        "hermit rollback rcp_",
+    ] {
+        assert!(plain.contains(part), "{part} in:\n{plain}");
+    }
+    assert!(!plain.contains("art_") && !plain.contains("apr_") && !plain.contains("%20"), "{plain}");
+    let long = bench.run(&["explain", &summary, "--ids"]).ends_with(0).out;
+    assert!(long.contains("art_") && long.len() > plain.len(), "{long}");
+
+    let found = bench.run(&["search", "summarise"]).ends_with(0).out;
+    let headings = found.lines().filter(|line| line.starts_with("20")).collect::<Vec<_>>();
+    assert_eq!(
+        headings.iter().filter(|line| line.contains(&task)).count(),
+        1,
+        "one heading for the task:\n{found}"
+    );
+    assert!(found.contains("summarise the notes") && !found.contains("\\u{a}"), "{found}");
+    let hits = bench.run(&["search", "SUMMARY", "--json"]).ends_with(0).json();
+    let rows = hits["rows"].as_array().unwrap();
+    assert!(
+        rows.iter().any(|hit| hit["kind"] == "receipt" && text(&hit["id"]).starts_with("rcp_")),
+        "{hits}"
+    );
+}
+
+#[test]
+fn a_list_tells_tasks_apart_by_name_and_folder_and_says_what_was_undone() {
+    let bench = Bench::new();
+    let (task, receipt) = bench.tidied();
+    let listed = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let row = |listed: &serde_json::Value| {
+        listed["rows"].as_array().unwrap().iter().find(|row| row["task_id"] == task.as_str()).unwrap().clone()
+    };
+    assert_eq!(row(&listed)["title"], "Tidy folder");
+    assert_eq!(row(&listed)["undone"], serde_json::Value::Null);
+    assert!(text(&row(&listed)["workspace"]).ends_with("/folder"), "{listed}");
+    let planned = bench.run(&["rollback", &receipt, "--json"]).ends_with(4).json();
+    let mut terminal = bench.terminal(&["approvals", "approve", &text(&planned["waits_for"]["id"])]);
+    allow(&mut terminal);
+    terminal.end();
+    let listed = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert_eq!(row(&listed)["undone"], "all", "{listed}");
+    let shown = bench.run(&["task", "list"]).ends_with(0).out;
+    let line = shown.lines().find(|line| line.contains(&task[task.len() - 8..])).unwrap();
+    assert!(line.contains("undone") && line.contains("Tidy folder"), "{line}");
+
+    // A host that died in the middle leaves a task that nobody works on.
+    let vault = bench.path("vault");
+    let folder = bench.folder();
+    let words = ["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap(), "--json"];
+    let environment = [
+        ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()),
+        ("HERMIT_FAULT", "context.compile:after:abort"),
+    ];
+    assert_ne!(bench.run_with(&words, &environment).code, 4);
+    let listed = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    let all = listed["rows"].as_array().unwrap();
+    assert!(all.iter().any(|row| row["interrupted"] == true), "{listed}");
+}

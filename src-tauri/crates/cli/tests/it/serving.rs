@@ -1,0 +1,169 @@
+//! A host that goes on: after a full disk, after it was killed, and with keys that are opened and locked at a terminal.
+
+use crate::bench::{APPROVAL, Bench, VAULT, allow, before, program};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Nothing here takes longer, also on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `hermit serve` in the background, and what it said first; killed at the end.
+pub struct Served(pub Child, String);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Served {
+    /// Begins, and waits until others can attach.
+    pub fn begin(bench: &Bench, environment: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(program());
+        command.arg("serve").current_dir(bench.path("")).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HERMIT_HOME", bench.home());
+        command.envs(environment.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut said = String::new();
+        while !said.contains("Ctrl-C ends it") {
+            said += &lines.next().expect("it serves").unwrap();
+        }
+        // Whatever else it says goes nowhere; a closed pipe would be no matter to it.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self(child, said)
+    }
+}
+
+/// Looks until it is so.
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < PATIENCE, "never: {what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_task_whose_drive_met_a_full_disk_is_driven_again_by_the_same_host() {
+    let bench = Bench::new();
+    let vault = bench.path("vault");
+    let (_, approval) = bench.waiting();
+    let full = [
+        ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()),
+        ("HERMIT_FAULT", "effect.dispatch:before:full"),
+    ];
+    let _served = Served::begin(&bench, &full);
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    allow(&mut terminal);
+    let begun = Instant::now();
+    let (_, shown) = terminal.end();
+    until("the folder is tidied", || bench.files() != before());
+    // The round that a served host makes every half a minute has not come yet.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{shown}");
+}
+
+#[test]
+fn the_pin_stands_behind_every_signed_head_however_the_host_ends() {
+    let bench = Bench::new();
+    let vault = bench.path("vault");
+    let pin = bench.path("home.pin");
+    let _ = std::fs::remove_file(&pin);
+    let mut served = Served::begin(&bench, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())]);
+    let copied = Command::new("cp").arg("-a").arg(bench.home()).arg(bench.path("old")).status().unwrap();
+    assert!(copied.success());
+    bench.run(&["ledger", "checkpoint"]).ends_with(0);
+    let head = bench.run(&["checkpoint", "export"]).ends_with(0).out;
+    until("the pin is the head", || std::fs::read_to_string(&pin).is_ok_and(|pin| pin == head));
+    served.0.kill().unwrap();
+    served.0.wait().unwrap();
+    // The ledger of before is put back in its place.
+    std::fs::remove_dir_all(bench.home()).unwrap();
+    std::fs::rename(bench.path("old"), bench.home()).unwrap();
+    let refused = bench.run(&["ledger", "checkpoint"]).ends_with(3);
+    assert!(refused.err.contains("hermit checkpoint accept"), "{}", refused.err);
+}
+
+#[test]
+fn a_host_that_dies_while_it_moves_the_pin_has_lost_nothing() {
+    for side in ["before", "after"] {
+        let bench = Bench::new();
+        let vault = bench.path("vault");
+        let fault = format!("pin.move:{side}:abort");
+        let environment =
+            [("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault.as_str())];
+        assert_ne!(bench.run_with(&["ledger", "checkpoint"], &environment).code, 0, "{fault}");
+        bench.run(&["ledger", "checkpoint"]).ends_with(0);
+        let head = bench.run(&["checkpoint", "export"]).ends_with(0).out;
+        assert_eq!(std::fs::read_to_string(bench.path("home.pin")).unwrap(), head);
+        bench.run(&["ledger", "verify"]).ends_with(0);
+    }
+}
+
+/// Whether the host signs, which takes its keys.
+fn signs(bench: &Bench) -> bool {
+    let ran = bench.run(&["ledger", "checkpoint"]);
+    assert!([0, 4].contains(&ran.code), "{}{}", ran.out, ran.err);
+    ran.code == 0
+}
+
+#[test]
+fn a_person_at_a_terminal_opens_and_locks_the_keys_of_a_host_that_runs() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let served = Served::begin(&bench, &[]);
+    assert!(served.1.contains("Keys: locked") && served.1.contains("hermit unlock"), "{}", served.1);
+    assert!(!signs(&bench));
+    let refused = bench.run(&["unlock"]).ends_with(3);
+    assert!(refused.err.contains("at a terminal"), "{}", refused.err);
+    let mut terminal = bench.terminal(&["unlock", "--for", "30m"]);
+    terminal.expect("Vault passphrase: ").send("a wrong one\r");
+    terminal.expect("Vault passphrase: ").send(&format!("{VAULT}\r"));
+    let (code, shown) = terminal.end();
+    assert!(code == 0 && shown.contains("30 minutes"), "{shown}");
+    assert!(signs(&bench));
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    allow(&mut terminal);
+    assert_eq!(terminal.end().0, 0);
+    assert_ne!(bench.files(), before());
+    bench.run(&["lock"]).ends_with(0);
+    assert!(!signs(&bench));
+    bench.run(&["unlock", "--for", "9d"]).ends_with(2);
+}
+
+#[test]
+fn keys_are_made_at_a_terminal_while_a_host_runs() {
+    let bench = Bench::bare();
+    let served = Served::begin(&bench, &[]);
+    assert!(served.1.contains("Keys: none") && served.1.contains("hermit keys init"), "{}", served.1);
+    // A program has no terminal, whatever it knows.
+    assert_ne!(bench.keys().code, 0);
+    assert!(!bench.home().join("keys.json").exists());
+    let mut terminal = bench.terminal(&["keys", "init"]);
+    terminal.expect("8 characters or more");
+    for (question, words) in [("Vault passphrase", VAULT), ("Approval passphrase", APPROVAL)] {
+        terminal.expect(&format!("{question}: ")).send(&format!("{words}\r"));
+        terminal.expect(&format!("{question} once more: ")).send(&format!("{words}\r"));
+    }
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(signs(&bench));
+}
+
+#[test]
+fn a_program_without_a_terminal_opens_nothing_over_the_control_socket() {
+    let bench = Bench::new();
+    let _served = Served::begin(&bench, &[]);
+    let program = "import json, socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); words = sys.argv[2].encode()
+head = {'act': 'unlock', 'keychain': False, 'vault_bytes': len(words), 'approval_bytes': None, 'open_ms': 60000}
+s.sendall(json.dumps(head).encode() + b'\\n' + words)
+print(s.makefile().read())";
+    let mut command = Command::new("setsid");
+    command.args(["--wait", "python3", "-c", program]).arg(bench.home().join("control.sock")).arg(VAULT);
+    let ran = bench.finish_in(command).ends_with(0);
+    assert!(ran.out.contains("forbidden"), "{}", ran.out);
+    assert!(!signs(&bench));
+}

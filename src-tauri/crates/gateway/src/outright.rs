@@ -1,0 +1,68 @@
+//! What a person on a page says outright, with the passphrase: that Hermit works again, and what became of an act whose
+//! end nobody saw.
+
+use crate::answer::{Passphrase, refusal};
+use crate::guard::Who;
+use crate::person::{answered, signed};
+use crate::server::{Gateway, Seat};
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// What a boot must bring.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Booted {
+    passphrase: Passphrase,
+}
+
+/// What a settlement must bring.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settled {
+    task: String,
+    result: String,
+    note: String,
+    passphrase: Passphrase,
+}
+
+/// `POST /api/session/boot`: a person lets Hermit work again.
+pub(crate) async fn boot(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let (_, Booted { passphrase }) = match signed(who, &headers, "boot", request).await {
+        Ok(opened) => opened,
+        Err(error) => return refusal(&error),
+    };
+    let at = Arc::clone(&gateway);
+    let boot = move |host: &dyn api::Host| {
+        Ok(at.people.sign_outright(|| at.now(), || api::seat::boot(host, &passphrase.0)))
+    };
+    answered(gateway.seated_at(Seat::Urgent, boot).await)
+}
+
+/// `POST /api/session/settle`: a person says what became of an act whose end nobody saw.
+pub(crate) async fn settle(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let (_, given) = match signed::<Settled>(who, &headers, "settle", request).await {
+        Ok(opened) => opened,
+        Err(error) => return refusal(&error),
+    };
+    let at = Arc::clone(&gateway);
+    let Settled { task, result, note, passphrase } = given;
+    let found = wire::task::Settle { task, result, note, signed: None };
+    let settle = move |host: &dyn api::Host| {
+        Ok(at.people.sign_outright(|| at.now(), || api::seat::settle(host, &found, &passphrase.0)))
+    };
+    answered(gateway.seated_at(Seat::Urgent, settle).await)
+}

@@ -1,0 +1,100 @@
+//! Files of pages: bytes that come in, and bytes that go out.
+
+use crate::browsers::SESSION;
+use crate::person::Page;
+use crate::{Got, Open, open};
+use serde_json::{Value, json};
+
+fn send(open: &Open, page: &Page<'_>, name: &str, bytes: &[u8]) -> Got {
+    let origin = open.origin();
+    let headers = [(SESSION, page.session.as_str()), ("origin", origin.as_str())];
+    open.ask("POST", &format!("/api/session/upload?name={name}"), &headers, bytes)
+}
+
+fn fetch(open: &Open, page: &Page<'_>, asked: &Value) -> Got {
+    let origin = open.origin();
+    let headers =
+        [(SESSION, page.session.as_str()), ("origin", origin.as_str()), ("content-type", "application/json")];
+    open.ask("POST", "/api/session/download", &headers, asked.to_string().as_bytes())
+}
+
+#[test]
+fn a_page_downloads_a_proof_and_has_it_checked_by_its_bytes() {
+    let open = open(320);
+    let (task, _) = open.home.with_an_act("write a");
+    let page = Page::of(&open);
+    let asked =
+        json!({ "command": "proof.export", "name": "proof.zip", "params": { "task": task.to_string() } });
+    let got = fetch(&open, &page, &asked);
+    assert_eq!((got.status, &got.body[..2]), (200, &b"PK"[..]), "{}", got.json());
+    let told: Value = serde_json::from_str(got.header("x-hermit-answer").expect("told")).expect("JSON");
+    assert_eq!(told["byte_size"], got.body.len(), "all of it");
+    let sent = send(&open, &page, "proof.zip", &got.body);
+    assert_eq!((sent.status, &sent.json()["byte_size"]), (200, &json!(got.body.len())));
+    let upload = sent.json()["upload"].clone();
+    let (status, report) = page.post("/api/proof.verify", &json!({ "path": upload }));
+    assert_eq!(status, 200, "{report}");
+    assert_eq!(report["task_id"], task.to_string());
+    // It is this session's, and no other's; and a program has paths.
+    let other = Page::of(&open);
+    assert_eq!(other.post("/api/proof.verify", &json!({ "path": upload })).0, 403);
+    assert_eq!(
+        open.client().ask("proof.verify", &json!({ "path": upload })).expect_err("no path").code,
+        wire::Code::Usage
+    );
+    open.home.world.clock.advance(10 * 60 * 1000);
+    assert_eq!(page.post("/api/proof.verify", &json!({ "path": upload })).0, 403, "ten minutes are over");
+}
+
+#[test]
+fn a_page_downloads_the_gates_evidence_and_a_backup_and_names_nothing_else() {
+    let open = open(321);
+    open.home.with_an_act("write a");
+    let page = Page::of(&open);
+    for (command, name) in [("gate.export", "gate.zip"), ("store.backup", "backup.zip")] {
+        let got = fetch(&open, &page, &json!({ "command": command, "name": name }));
+        assert_eq!(got.status, 200, "{command}: {}", got.json());
+        assert!(got.body.len() > 200, "{command}");
+    }
+    for (asked, status) in [
+        (json!({ "command": "task.list", "name": "x" }), 400),
+        (json!({ "command": "store.restore", "name": "x", "params": { "from": "/etc" } }), 403),
+        (json!({ "command": "gate.export", "name": "../x" }), 400),
+        (json!({ "command": "gate.export", "name": "/tmp/x" }), 400),
+        (json!({ "command": "gate.export", "name": "" }), 400),
+        (json!({ "command": "gate.export", "name": "x", "to": "/tmp" }), 422),
+    ] {
+        assert_eq!(fetch(&open, &page, &asked).status, status, "{asked}");
+    }
+    let origin = open.origin();
+    for path in ["/api/session/download", "/api/session/upload?name=x"] {
+        let bearer = open.bearer();
+        let by_program = [("authorization", bearer.as_str()), ("origin", origin.as_str())];
+        assert_eq!(open.raw(path, &by_program, b"{}").0, 403, "{path}");
+    }
+}
+
+#[test]
+fn a_file_that_a_page_sends_is_taken_in_and_handed_over() {
+    let open = open(322);
+    let page = Page::of(&open);
+    let upload = send(&open, &page, "notes.md", b"# notes").json()["upload"].clone();
+    let (status, taken) = page.post("/api/artifacts.ingest", &json!({ "path": upload }));
+    assert_eq!((status, &taken["byte_size"]), (200, &json!(7)), "{taken}");
+    let shown = open.home.must("artifacts.show", json!({ "artifact": taken["artifact_id"] }));
+    assert_eq!((&shown["name"], &shown["trust"]), (&json!("notes.md"), &json!("untrusted")));
+    let folder = open.home.world.folder.path();
+    let begin = |files: Value| {
+        let reasoner = json!({ "kind": "playbook", "name": "inventory" });
+        page.post(
+            "/api/task.submit",
+            &json!({ "workspace": folder, "reasoner": reasoner, "attachments": files }),
+        )
+    };
+    assert_eq!(begin(json!([upload, "/etc/hostname"])).0, 403);
+    let (status, begun) = begin(json!([upload]));
+    assert_eq!(status, 200, "{begun}");
+    for name in ["", "..", "a/b", "a%00b"] {
+        assert_eq!(send(&open, &page, name, b"x").status, 400, "{name}");
+    }
+}

@@ -1,0 +1,38 @@
+//! The part of a card that tells what the words of a command lead to: what it does not see, what it can read, and which
+//! programs and files are meant.
+
+use super::card::{Line, LineKind, effect};
+use super::visible::{visible, visible_path};
+use model::action::ActionRequest;
+
+pub(super) fn lines(request: &ActionRequest) -> Vec<Line> {
+    let Some(reach) = &request.reach else { return Vec::new() };
+    let grave = |text: String| Line { kind: LineKind::Destructive, text };
+    let mut lines: Vec<Line> = reach
+        .secrets
+        .iter()
+        .map(|path| {
+            grave(format!("it can READ {}, which looks like a key or a password", visible_path(path)))
+        })
+        .collect();
+    lines.extend(
+        reach.unsure.iter().map(|why| grave(format!("not all that it can read is known: {}", visible(why)))),
+    );
+    if !reach.hidden.is_empty() {
+        let places: Vec<String> = reach.hidden.iter().map(visible_path).collect();
+        lines.push(effect(format!(
+            "hidden from it, because they look like keys or passwords: {}",
+            places.join(", ")
+        )));
+    }
+    lines.extend(reach.programs.iter().map(|program| {
+        let text = format!(
+            "\"{}\" is {}, sha256 {}",
+            visible(&program.name),
+            visible(&program.path),
+            program.sha256
+        );
+        Line { kind: LineKind::Fact, text }
+    }));
+    lines
+}

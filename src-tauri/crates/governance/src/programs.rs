@@ -1,0 +1,214 @@
+//! Programs that start programs, in one table: whoever reads the words of a command looks here.
+
+use model::action::Action;
+
+/// How a program comes to start another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// It runs whatever stands behind it: shells and launchers.
+    Words,
+    /// It runs the code that its first argument names.
+    Script,
+}
+
+/// Shells and launchers: no prefix of their words says what they will run.
+const LAUNCHERS: [&str; 80] = [
+    ".",
+    "ash",
+    "at",
+    "awk",
+    "bash",
+    "batch",
+    "builtin",
+    "busybox",
+    "bwrap",
+    "chroot",
+    "chrt",
+    "cmd",
+    "command",
+    "csh",
+    "dash",
+    "dbus-launch",
+    "dbus-run-session",
+    "doas",
+    "docker",
+    "entr",
+    "env",
+    "eval",
+    "exec",
+    "expect",
+    "faketime",
+    "fakeroot",
+    "find",
+    "firejail",
+    "fish",
+    "flock",
+    "gawk",
+    "gdb",
+    "ionice",
+    "ksh",
+    "ld.so",
+    "ltrace",
+    "mawk",
+    "mksh",
+    "nice",
+    "nohup",
+    "nsenter",
+    "parallel",
+    "podman",
+    "powershell",
+    "prlimit",
+    "proot",
+    "proxychains",
+    "rlwrap",
+    "runuser",
+    "screen",
+    "script",
+    "sed",
+    "setpriv",
+    "setsid",
+    "sh",
+    "socat",
+    "source",
+    "ssh",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "tcsh",
+    "time",
+    "timeout",
+    "tmux",
+    "torsocks",
+    "toybox",
+    "trap",
+    "unshare",
+    "uv",
+    "watch",
+    "xargs",
+    "xvfb-run",
+    "yash",
+    "zsh",
+    "unbuffer",
+    "catchsegv",
+];
+
+/// Interpreters: the words are said as far as the script, or the module, is named.
+const INTERPRETERS: [&str; 17] = [
+    "bun", "bunx", "deno", "guile", "java", "lua", "node", "nodejs", "npx", "perl", "php", "pwsh", "python",
+    "ruby", "tclsh", "rscript", "julia",
+];
+
+/// Programs whose business is version control.
+const VERSION_CONTROL: [&str; 11] =
+    ["git", "git-lfs", "hg", "svn", "jj", "fossil", "bzr", "cvs", "gh", "glab", "hub"];
+
+/// Shells whose `-c` is read word by word. Others have other grammars.
+const READ_SHELLS: [&str; 3] = ["sh", "bash", "dash"];
+
+/// A program's name without folder, case, version and ending: `/usr/bin/Python3.13` and `python.exe` are `python`.
+pub(crate) fn name(word: &str) -> String {
+    let last = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
+    let last = last.strip_suffix(".exe").unwrap_or(&last);
+    let bare = last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    // `.` is a program of its own, and a name of digits alone has nothing else.
+    if bare.is_empty() { last.to_owned() } else { bare.to_owned() }
+}
+
+/// How a program starts others; none when it is not known to start what its words say.
+pub(crate) fn starts(word: &str) -> Option<Starts> {
+    let name = name(word);
+    if LAUNCHERS.contains(&name.as_str()) {
+        return Some(Starts::Words);
+    }
+    INTERPRETERS.contains(&name.as_str()).then_some(Starts::Script)
+}
+
+/// Whether a program starts what its words say, so that all of them are looked through.
+pub fn starts_programs(word: &str) -> bool {
+    starts(word).is_some()
+}
+
+/// Whether a word is a shell whose `-c` is read: by its bare name, or where the system keeps it. A file of the folder
+/// that is called like one is no shell.
+pub(crate) fn is_read_shell(word: &str) -> bool {
+    let name = word.strip_prefix("/usr/bin/").or_else(|| word.strip_prefix("/bin/")).unwrap_or(word);
+    READ_SHELLS.contains(&name)
+}
+
+/// Whether a word is a program of version control.
+pub(crate) fn is_version_control(word: &str) -> bool {
+    VERSION_CONTROL.contains(&name(word).as_str())
+}
+
+/// Whether a text names a program of version control anywhere.
+pub(crate) fn mentions_version_control(text: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.split(|c| !is_word(c)).any(is_version_control)
+}
+
+/// Whether the words of a command name a program of version control.
+pub fn names_version_control(action: &Action) -> bool {
+    matches!(action, Action::Command { argv, .. } if argv.iter().any(|word| mentions_version_control(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standing::open_ended;
+
+    fn words(text: &[&str]) -> Vec<String> {
+        text.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn nothing_that_starts_programs_is_allowed_with_an_open_end_and_all_its_words_are_looked_through() {
+        for program in LAUNCHERS {
+            for spelled in [program.to_owned(), format!("/usr/bin/{program}"), format!("{program}.EXE")] {
+                assert!(open_ended(&words(&[&spelled])).is_err(), "{spelled}");
+                assert!(open_ended(&words(&[&spelled, "x"])).is_err(), "{spelled} x");
+            }
+        }
+        for program in INTERPRETERS {
+            for spelled in [program.to_owned(), format!("/usr/bin/{program}"), format!("{program}3.13")] {
+                assert!(open_ended(&words(&[&spelled])).is_err(), "{spelled}");
+                assert!(open_ended(&words(&[&spelled, "-c"])).is_err(), "{spelled} -c");
+                assert!(open_ended(&words(&[&spelled, "script"])).is_ok(), "{spelled} script");
+            }
+        }
+        for program in LAUNCHERS.iter().chain(&INTERPRETERS) {
+            let argv = words(&[program, "git", "push"]);
+            let action = Action::Command {
+                argv,
+                cwd: model::RelPath::ROOT,
+                network: false,
+                timeout_ms: 1,
+                hosts: Vec::new(),
+                secrets: Vec::new(),
+            };
+            let classes = crate::classify(&action);
+            assert!(classes.contains(&model::action::ActionClass::VcsMutation), "{program} git push");
+        }
+    }
+
+    #[test]
+    fn a_name_is_what_is_left_without_folder_case_version_and_ending() {
+        for (word, wanted) in [
+            ("/usr/bin/Python3.13", "python"),
+            ("python3", "python"),
+            ("C:\\Git\\Git.EXE", "git"),
+            (".", "."),
+            ("7", "7"),
+            ("ld.so", "ld.so"),
+            ("git-lfs", "git-lfs"),
+        ] {
+            assert_eq!(name(word), wanted, "{word}");
+        }
+        assert!(is_read_shell("sh") && is_read_shell("/bin/dash") && is_read_shell("/usr/bin/bash"));
+        for other in ["./sh", "bin/sh", "/tmp/sh", "/usr/bin/../../tmp/sh", "/usr/local/bin/sh", "zsh"] {
+            assert!(!is_read_shell(other), "{other}");
+        }
+    }
+}

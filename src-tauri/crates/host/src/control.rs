@@ -1,0 +1,328 @@
+//! The control socket: how a person at a terminal makes, opens and locks the keys of a host that runs.
+//!
+//! It lies in the store's folder, which is its owner's alone. A token does not show that a person is there: the socket
+//! says which process speaks, and what opens or makes keys is heard only from one that a terminal is in front of. So is
+//! the wish for a link whose page may do the same. Passphrases follow the order as bytes, so that no parser keeps a copy of them.
+
+use crate::{Error, Home, Local, NewKeys, VaultChoice};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// Its name in the store's folder.
+pub const SOCKET: &str = "control.sock";
+/// An order is a few words; more is not ours.
+const ORDER_BYTES_MAX: usize = 1024;
+/// More than any passphrase.
+const PASSPHRASE_BYTES_MAX: usize = 64 * 1024;
+/// An answer holds one error at most.
+const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+/// How long either side waits for the other's words. Making a key takes a second where it is slow.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest that keys may be open.
+pub const OPEN_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// What a person may ask of a host that runs.
+pub enum Order<'a> {
+    /// Makes keys, or takes up those that an earlier try left.
+    MakeKeys(&'a NewKeys<'a>),
+    /// Opens the keys for a while, with the passphrase of the vault's file where it is one.
+    Unlock(Option<&'a [u8]>, Duration),
+    /// Forgets the open keys.
+    Lock,
+    /// A link for a browser, which a person reads at their terminal.
+    Link,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Act {
+    MakeKeys,
+    Unlock,
+    Lock,
+    Link,
+}
+
+/// The order's first line; as many bytes of passphrases follow.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    act: Act,
+    keychain: bool,
+    vault_bytes: Option<usize>,
+    approval_bytes: Option<usize>,
+    open_ms: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    error: Option<wire::Error>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
+}
+
+/// An order as it was heard.
+struct Heard {
+    head: Head,
+    vault: Option<Zeroizing<Vec<u8>>>,
+    approval: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl Heard {
+    /// Does it; the link, where one was asked for.
+    fn obey(&self, local: &std::sync::Arc<Local>) -> Result<Option<String>, Error> {
+        match self.head.act {
+            Act::MakeKeys => {
+                local.make_keys(&NewKeys {
+                    vault: if self.head.keychain { VaultChoice::Keychain } else { VaultChoice::File },
+                    vault_passphrase: self.vault.as_ref().map(|words| words.as_slice()),
+                    approval_passphrase: self.approval.as_ref().map(|words| words.as_slice()),
+                })?;
+                // What waited for a key goes on.
+                local.go_on().map_err(Error::Said)?;
+            }
+            Act::Unlock => {
+                let time = Duration::from_millis(self.head.open_ms).min(OPEN_MAX);
+                local.unlock_for(self.vault.clone(), time)?;
+            }
+            Act::Lock => local.lock("a person locked them")?,
+            Act::Link => return Ok(local.link_at_terminal()),
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(unix)]
+pub(crate) use here::Control;
+#[cfg(unix)]
+pub use here::{link, order};
+
+/// On this system keys are made and opened by the process that owns the store.
+///
+/// # Errors
+/// Always.
+#[cfg(not(unix))]
+pub fn order(_: &Home, _: &Order<'_>) -> Result<(), wire::Error> {
+    Err(wire::Error::new(wire::Code::Held, "another process owns the store").hint("end it first"))
+}
+
+/// On this system a page neither makes nor opens keys.
+///
+/// # Errors
+/// Always.
+#[cfg(not(unix))]
+pub fn link(home: &Home) -> Result<String, wire::Error> {
+    order(home, &Order::Link).and(Err(api::no_host()))
+}
+
+#[cfg(unix)]
+mod here {
+    use super::*;
+    use std::io::{self, Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::path::PathBuf;
+    use std::sync::{Arc, Weak};
+    use std::thread::JoinHandle;
+    use tokio::net::UnixListener;
+    use tokio::sync::oneshot;
+    use wire::Code;
+
+    /// The host's side, until it ends.
+    pub struct Control {
+        stop: oneshot::Sender<()>,
+        thread: JoinHandle<()>,
+        path: PathBuf,
+    }
+
+    impl Control {
+        /// Listens from now on.
+        ///
+        /// # Errors
+        /// [`Error::Io`] when the socket cannot be made; everything else works without.
+        pub fn begin(local: &Arc<Local>) -> Result<Self, Error> {
+            let path = local.home().path(SOCKET);
+            let failed = |e: io::Error| Error::io("listen at", &path, &e);
+            // A socket of a host that died is nobody's: this process owns the store.
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
+                _ => {}
+            }
+            let listener = std::os::unix::net::UnixListener::bind(&path).map_err(failed)?;
+            listener.set_nonblocking(true).map_err(failed)?;
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+            let (stop, stopped) = oneshot::channel();
+            let weak = Arc::downgrade(local);
+            let run = move || runtime.block_on(listen(listener, weak, stopped));
+            let thread = std::thread::Builder::new().name("control".to_owned()).spawn(run).map_err(failed)?;
+            Ok(Self { stop, thread, path })
+        }
+
+        /// Listens no longer.
+        pub fn end(self) {
+            let _ = std::fs::remove_file(&self.path);
+            let _ = self.stop.send(());
+            let _ = self.thread.join();
+        }
+    }
+
+    async fn listen(
+        listener: std::os::unix::net::UnixListener,
+        local: Weak<Local>,
+        mut stopped: oneshot::Receiver<()>,
+    ) {
+        let Ok(listener) = UnixListener::from_std(listener) else { return };
+        loop {
+            let stream = tokio::select! {
+                _ = &mut stopped => return,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(error) => {
+                        tracing::warn!(%error, "the control socket refuses");
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        continue;
+                    }
+                },
+            };
+            let (Ok(peer), Some(local)) = (stream.peer_cred(), local.upgrade()) else { continue };
+            let own = rustix::process::geteuid().as_raw();
+            if peer.uid() != own {
+                continue;
+            }
+            let at_terminal = peer.pid().is_some_and(has_terminal);
+            let Ok(stream) = stream.into_std() else { continue };
+            // One after another: nobody is in a hurry, and whoever guesses waits.
+            let served = tokio::task::spawn_blocking(move || serve(&local, stream, at_terminal)).await;
+            if let Ok(Err(error)) = served {
+                tracing::warn!(%error, "an order was not heard to its end");
+            }
+        }
+    }
+
+    /// Whether the process is in the foreground of a terminal: its group is the one the terminal talks to.
+    #[cfg(target_os = "linux")]
+    fn has_terminal(pid: i32) -> bool {
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+        let Some((_, rest)) = stat.rsplit_once(')') else { return false };
+        let fields: Vec<i64> =
+            rest.split_whitespace().skip(1).map_while(|field| field.parse().ok()).collect();
+        match fields.as_slice() {
+            [_parent, group, _session, terminal, foreground, ..] => *terminal != 0 && group == foreground,
+            _ => false,
+        }
+    }
+
+    /// Elsewhere the folder's owner is all that can be told.
+    #[cfg(not(target_os = "linux"))]
+    fn has_terminal(_: i32) -> bool {
+        true
+    }
+
+    fn serve(local: &Arc<Local>, mut stream: UnixStream, at_terminal: bool) -> io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let heard = hear(&mut stream)?;
+        let done = if at_terminal || heard.head.act == Act::Lock {
+            heard.obey(local).map_err(Error::to_wire)
+        } else {
+            Err(wire::Error::new(Code::Forbidden, "only a person at a terminal may ask this")
+                .hint("run it in a terminal, in the foreground"))
+        };
+        let answer = match done {
+            Ok(link) => Answer { error: None, link },
+            Err(error) => Answer { error: Some(error), link: None },
+        };
+        let answer = serde_json::to_vec(&answer).map_err(io::Error::other)?;
+        stream.write_all(&answer)
+    }
+
+    fn hear(stream: &mut UnixStream) -> io::Result<Heard> {
+        let mut line = Vec::new();
+        let mut byte = [0];
+        loop {
+            stream.read_exact(&mut byte)?;
+            if byte == *b"\n" {
+                break;
+            }
+            line.extend_from_slice(&byte);
+            if line.len() > ORDER_BYTES_MAX {
+                return Err(io::Error::other("an order is longer than any of ours"));
+            }
+        }
+        let head: Head = serde_json::from_slice(&line).map_err(io::Error::other)?;
+        let vault = secret(stream, head.vault_bytes)?;
+        let approval = secret(stream, head.approval_bytes)?;
+        Ok(Heard { head, vault, approval })
+    }
+
+    fn secret(stream: &mut UnixStream, bytes: Option<usize>) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        let Some(bytes) = bytes else { return Ok(None) };
+        if bytes > PASSPHRASE_BYTES_MAX {
+            return Err(io::Error::other("a passphrase is longer than any"));
+        }
+        let mut words = Zeroizing::new(vec![0; bytes]);
+        stream.read_exact(&mut words)?;
+        Ok(Some(words))
+    }
+
+    /// Asks the host that runs.
+    ///
+    /// # Errors
+    /// [`Code::NoHost`] when none listens; what it says.
+    pub fn order(home: &Home, order: &Order<'_>) -> Result<(), wire::Error> {
+        ask(home, order).map(drop)
+    }
+
+    /// A link for a browser, made by the host that runs for a person who reads it at this process's terminal.
+    ///
+    /// # Errors
+    /// As [`order`].
+    pub fn link(home: &Home) -> Result<String, wire::Error> {
+        ask(home, &Order::Link)?.link.ok_or_else(api::no_host)
+    }
+
+    fn ask(home: &Home, order: &Order<'_>) -> Result<Answer, wire::Error> {
+        let none = |e: io::Error| {
+            wire::Error::new(Code::NoHost, format!("no host of this store can be reached: {e}"))
+                .hint("start one with `hermit serve`; it asks for the passphrase itself")
+        };
+        let mut stream = UnixStream::connect(home.path(SOCKET)).map_err(none)?;
+        let answer =
+            exchange(&mut stream, order).map_err(|e| api::failed(format!("the host did not answer: {e}")))?;
+        match answer.error {
+            Some(error) => Err(error),
+            None => Ok(answer),
+        }
+    }
+
+    fn exchange(stream: &mut UnixStream, order: &Order<'_>) -> io::Result<Answer> {
+        let (act, keychain, vault, approval, open) = match order {
+            Order::MakeKeys(new) => {
+                let keychain = new.vault == VaultChoice::Keychain;
+                (Act::MakeKeys, keychain, new.vault_passphrase, new.approval_passphrase, Duration::ZERO)
+            }
+            Order::Unlock(words, open) => (Act::Unlock, false, *words, None, *open),
+            Order::Lock => (Act::Lock, false, None, None, Duration::ZERO),
+            Order::Link => (Act::Link, false, None, None, Duration::ZERO),
+        };
+        let head = Head {
+            act,
+            keychain,
+            vault_bytes: vault.map(<[u8]>::len),
+            approval_bytes: approval.map(<[u8]>::len),
+            open_ms: u64::try_from(open.as_millis()).unwrap_or(u64::MAX),
+        };
+        let mut line = serde_json::to_vec(&head).map_err(io::Error::other)?;
+        line.push(b'\n');
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(&line)?;
+        for words in [vault, approval].into_iter().flatten() {
+            stream.write_all(words)?;
+        }
+        let mut answer = Vec::new();
+        stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer)?;
+        serde_json::from_slice(&answer).map_err(io::Error::other)
+    }
+}

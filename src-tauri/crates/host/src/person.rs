@@ -1,0 +1,50 @@
+//! What a person at an attached terminal decides: signed here with the approval key, carried out by the process that
+//! holds the store.
+
+use crate::approving::sign_decision;
+use crate::{Error, Session};
+use api::Host as _;
+use kernel::command::person::Matter;
+use kernel::command::{halt::boot_subject, resolve::settle_subject};
+use model::TaskId;
+use model::receipt::ResultCode;
+use wire::gate::{Boot, GateState};
+use wire::task::{Done, Settle, Show};
+
+impl Session {
+    /// Lets Hermit work again, by the word of whoever knows the approval passphrase.
+    ///
+    /// # Errors
+    /// [`wire::Code::KeyLocked`] for a wrong passphrase; what the host says.
+    pub fn boot_by(&self, passphrase: &[u8]) -> Result<GateState, wire::Error> {
+        let subject = boot_subject(&self.reading()?.reader()?).map_err(api::of_kernel)?;
+        self.call(&Boot { signed: Some(self.signed(Matter::Boot, subject, passphrase)?) })
+    }
+
+    /// Settles an outcome that nobody knows, likewise.
+    ///
+    /// # Errors
+    /// As [`Self::boot_by`].
+    pub fn settle_by(&self, found: Settle, passphrase: &[u8]) -> Result<Done, wire::Error> {
+        let shown = self.call(&Show { task: found.task.clone() })?;
+        let wrong = |e: model::Error| wire::Error::new(wire::Code::Usage, e.to_string());
+        let task: TaskId = shown.row.task_id.parse().map_err(wrong)?;
+        let result: ResultCode = found.result.parse().map_err(wrong)?;
+        let subject = settle_subject(task, result, &found.note);
+        self.call(&Settle { signed: Some(self.signed(Matter::Settle, subject, passphrase)?), ..found })
+    }
+
+    fn signed(
+        &self,
+        matter: Matter,
+        subject: seal::Digest,
+        passphrase: &[u8],
+    ) -> Result<wire::PersonSigned, wire::Error> {
+        let reading = self.reading()?;
+        let log_id = reading.reader()?.log_id().to_owned();
+        let signed =
+            sign_decision(reading.home(), &log_id, matter, subject, passphrase).map_err(Error::to_wire)?;
+        let text = String::from_utf8(signed.text).map_err(api::failed)?;
+        Ok(wire::PersonSigned { text, signature: signed.signature.to_string() })
+    }
+}

@@ -1,0 +1,112 @@
+//! What a model costs: what a person set, else what its server says, else what its maker asks for one of that name.
+
+use crate::config::ModelSettings;
+use crate::sizes::{From, Known, by_name};
+use reasoning::{Address, Egress};
+use serde_json::Value;
+
+/// Most dollars that a million tokens may cost.
+const DOLLARS_MAX: u64 = 10_000;
+
+/// Prices of a model, in millionths of a US dollar for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Price {
+    /// Read.
+    pub(crate) input: u64,
+    /// Written.
+    pub(crate) output: u64,
+    pub(crate) from: From,
+}
+
+/// US dollars, as a person writes them, in millionths.
+///
+/// # Errors
+/// In words, for what is no sum of money up to 10,000 dollars.
+pub(crate) fn dollars(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no price; write US dollars for a million tokens, such as 2.50");
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(part) || whole.len() > 5 || part.len() > 6 {
+        return Err(wrong());
+    }
+    let micros = format!("{whole}{part:0<6}").parse::<u64>().map_err(|_| wrong())?;
+    if micros <= DOLLARS_MAX * 1_000_000 { Ok(micros) } else { Err(wrong()) }
+}
+
+/// What a model costs; nothing is known of many.
+///
+/// # Errors
+/// As [`dollars`], for what is set.
+pub(crate) fn price(
+    address: &Address,
+    secret: Option<&str>,
+    own: &ModelSettings,
+    known: &Known,
+    egress: &dyn Egress,
+) -> Result<Option<Price>, String> {
+    let set = |text: &Option<String>| text.as_deref().map(dollars).transpose();
+    let (input, output) = (set(&own.price_in)?, set(&own.price_out)?);
+    let found = || known.said(address, secret, egress).price.or_else(|| by_name(address)?.1);
+    Ok(match (input, output) {
+        (None, None) => found(),
+        (Some(input), Some(output)) => Some(Price { input, output, from: From::Set }),
+        (input, output) => {
+            let found = found().unwrap_or(Price { input: 0, output: 0, from: From::Set });
+            Some(Price {
+                input: input.unwrap_or(found.input),
+                output: output.unwrap_or(found.output),
+                from: From::Set,
+            })
+        }
+    })
+}
+
+/// What a list of models says that one costs, as OpenRouter writes it: US dollars for one token.
+pub(crate) fn priced(entry: &Value) -> Option<Price> {
+    let micros = |name: &str| {
+        let said = entry.get("pricing")?.get(name)?;
+        let dollars = said.as_f64().or_else(|| said.as_str()?.parse().ok())? * 1e6;
+        (0.0..=DOLLARS_MAX as f64).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
+    };
+    Some(Price { input: micros("prompt")?, output: micros("completion")?, from: From::Server })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::sizes::tests::Says;
+
+    #[test]
+    fn a_price_is_what_is_set_else_what_the_server_says_else_what_its_maker_asks() {
+        let own = |input: Option<&str>, output: Option<&str>| ModelSettings {
+            price_in: input.map(str::to_owned),
+            price_out: output.map(str::to_owned),
+            ..ModelSettings::default()
+        };
+        let priced = |address: &str, own: &ModelSettings, says| {
+            let address: Address = address.parse().unwrap();
+            let price = price(&address, None, own, &Known::default(), &Says(says));
+            price.map(|price| price.map(|price| (price.input, price.output, price.from)))
+        };
+        let (maker, none) = ("openai:https://api.openai.com/v1#gpt-4o-mini-2024-07-18", own(None, None));
+        assert_eq!(priced(maker, &none, vec![]), Ok(Some((150_000, 600_000, From::Name))));
+        assert_eq!(priced("openai:https://other.example/v1#gpt-4o-mini", &none, vec![]), Ok(None));
+        assert_eq!(priced("openai:http://127.0.0.1:1/v1#gpt-4o-mini", &none, vec![]), Ok(None));
+        let says = || {
+            let entry = serde_json::json!({ "id": "a/b", "pricing": { "prompt": "0.00000125", "completion": "0.00001" } });
+            vec![("/v1/models", serde_json::json!({ "data": [entry] }))]
+        };
+        let router = "openai:https://r.example/v1#a/b";
+        assert_eq!(priced(router, &none, says()), Ok(Some((1_250_000, 10_000_000, From::Server))));
+        assert_eq!(
+            priced(router, &own(Some("0.5"), None), says()),
+            Ok(Some((500_000, 10_000_000, From::Set)))
+        );
+        assert_eq!(priced(router, &own(Some("2"), Some("0")), says()), Ok(Some((2_000_000, 0, From::Set))));
+        for wrong in ["", "-1", "1e3", "2,50", "10001", "0.1234567", "."] {
+            assert!(priced(router, &own(Some(wrong), None), says()).is_err(), "{wrong}");
+        }
+    }
+}

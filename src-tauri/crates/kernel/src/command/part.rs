@@ -1,0 +1,356 @@
+//! A person accepts a part of what was asked: what they chose becomes a request of its own, and the rest is denied with
+//! their words (governance.md 2).
+//!
+//! The part names what it is of, by digest, and the question at which it was chosen. It is judged, shown and approved
+//! like any request: choosing allows nothing. No standing grant answers it. Between the two there is one commit.
+
+use super::approve::{Answered, pending};
+use crate::Error;
+use crate::drive::{StandsIn, effects_of_items, in_one_line, keep_draft};
+use crate::kernel::{Kernel, lock};
+use crate::state::TaskState;
+use crate::track::Track;
+use crate::writeup::{NewArtifact, Writeup};
+use governance::PART;
+use governance::approval::verify_denial;
+use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, Staged};
+use model::approval::{Approval, ApprovalStatus, Choice, StagedChange, Surface};
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::attempt::AttemptStatus;
+use model::body::ApprovalDenied;
+use model::fault::Point;
+use model::{ActionRequestId, ApprovalId, RelPath, ResourceId, Sensitive, TaskId};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names that the denial of the rest tells; the draft has all.
+const NAMED_MAX: usize = 20;
+
+impl Kernel {
+    /// What a person chose of an act that waits: `chosen` are the places of its items. The act is denied, and the part
+    /// of it is asked about as a request of its own.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when nothing, everything, or what cannot be done by itself was chosen, or when the act has no
+    /// parts; [`Error::KeyLocked`] without the receipt key.
+    pub fn choose_part(
+        &self,
+        task_id: TaskId,
+        approval_id: ApprovalId,
+        surface: Surface,
+        chosen: &BTreeSet<usize>,
+        feedback: Option<&str>,
+    ) -> Result<Answered, Error> {
+        let cell = self.cell(task_id)?;
+        let mut guard = lock(&cell.state);
+        let state = &mut *guard;
+        let approval = pending(state, approval_id)?.clone();
+        if approval.status != ApprovalStatus::Pending {
+            return self.late(state, &approval);
+        }
+        let asked = self.request_in_hand(state)?;
+        let act = self.act(state)?.clone();
+        if act.approval != Some(approval_id) {
+            return Err(Error::Conflict("another act is in hand".to_owned()));
+        }
+        let chosen = sound(&asked, chosen)?;
+        let actor = self.actor(model::principal::PrincipalType::User)?;
+        let mut w = self.writeup(Point::ApprovalDeny, state, actor);
+        let left: Vec<&ChangeItem> = without(asked.items(), &chosen);
+        let words = words_of(&left, feedback);
+        self.deny_whole(state, &mut w, &approval, surface, &words)?;
+        let draft = self.draft_of_rest(&mut w, &asked, &left, &words, act.request.artifact_id)?;
+        let policy =
+            act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
+        let rules =
+            vec![format!("a person's choice at {approval_id}: {} of {}", chosen.len(), asked.items().len())];
+        let part = self.part_of(state, &mut w, &asked, &chosen)?;
+        let instead = StandsIn {
+            asked: (&asked, &act.request),
+            policy: (policy.policy_result_id, &policy.artifact),
+            draft: &draft,
+            mode: PART.to_owned(),
+            rules,
+        };
+        instead
+            .record(&mut w, part, |part| format!("a part that you chose: {}", in_one_line(&part.action)))?;
+        let mut track = Track::of(state);
+        track.unblock(&mut w, "a person chose a part of it")?;
+        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "a person chose a part of it")?;
+        self.commit(w, Some(state))?;
+        Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
+    }
+
+    /// The whole is denied, with the words of the person.
+    fn deny_whole(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        approval: &Approval,
+        surface: Surface,
+        words: &str,
+    ) -> Result<(), Error> {
+        let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
+        let (said, who) = (Some(words.to_owned()), w.actor.actor_id);
+        let decision = governance::approval::answer(&packet, Choice::Deny, surface, who, w.now, said)?;
+        verify_denial(&decision, approval, &packet, w.now)?;
+        w.push_keyed(
+            Some(format!("approval.resolve:{}", approval.approval_id)),
+            ApprovalDenied {
+                approval_id: approval.approval_id,
+                decided_by: who,
+                surface,
+                envelope: None,
+                feedback: Some(Sensitive::from(words.to_owned())),
+            },
+        );
+        self.resolution_receipt(state, w, approval, &decision, None)
+    }
+
+    /// The request of the chosen items; of a staged command, the same run with these of its changes.
+    fn part_of(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        asked: &ActionRequest,
+        chosen: &BTreeSet<usize>,
+    ) -> Result<ActionRequest, Error> {
+        let workspace =
+            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let items: Vec<ChangeItem> = within(asked.items(), chosen).cloned().collect();
+        let mut part = asked.clone();
+        part.action_request_id = ActionRequestId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        part.proposed_by = w.actor.actor_id;
+        part.proposed_at = w.now;
+        match (&mut part.action, &mut part.staged) {
+            (Action::Change { items: all }, _) => *all = items.clone(),
+            (_, Some(staged)) => {
+                staged
+                    .notes
+                    .push(format!("a person left {} of its changes out", staged.items.len() - items.len()));
+                staged.diff_sha256 = self.diff_of_part(state, w, staged, &items)?;
+                staged.items = items.clone();
+            }
+            _ => return Err(Error::Broken("an act without parts".to_owned())),
+        }
+        if let Action::Change { .. } = part.action {
+            part.action_class = *governance::classify(&part.action)
+                .first()
+                .ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
+        }
+        part.target_resources =
+            governance::resources_of(workspace, &part.action, part.staged.as_ref(), part.reach.as_ref());
+        let touched: BTreeSet<ResourceId> = items
+            .iter()
+            .flat_map(governance::changed_paths)
+            .map(|path| ResourceId::File(workspace, path.clone()))
+            .collect();
+        let found = self.hands(state)?.observe(&governance::witness::observable(&part.target_resources));
+        let is_item =
+            |effect: &str| matches!(effect, "create" | "replace" | "delete" | "move_from" | "move_to");
+        part.expected_effects
+            .retain(|effect| !is_item(&effect.effect) && !touched.contains(&effect.resource));
+        part.expected_effects.extend(effects_of_items(workspace, &items, &found));
+        part.reversibility_hint = match part.staged {
+            Some(_) => governance::risk::known_way_back(&part),
+            None => governance::risk::reversibility(&part.action),
+        };
+        Ok(part)
+    }
+
+    /// The difference of a staged run, with the chosen changes alone.
+    fn diff_of_part(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        staged: &Staged,
+        items: &[ChangeItem],
+    ) -> Result<seal::Digest, Error> {
+        let broken = |e: serde_json::Error| Error::Broken(format!("what a staged run showed: {e}"));
+        let mut diff: Value =
+            serde_json::from_slice(&self.artifacts.read(&staged.diff_sha256)?).map_err(broken)?;
+        let paths: BTreeSet<&RelPath> = items.iter().flat_map(governance::changed_paths).collect();
+        let all = diff.get_mut("changes").map(Value::take).unwrap_or_default();
+        let mut changes: Vec<StagedChange> = serde_json::from_value(all).map_err(broken)?;
+        changes.retain(|change| paths.contains(&change.path));
+        if let Some(fields) = diff.as_object_mut() {
+            fields.insert("changes".to_owned(), serde_json::to_value(&changes).map_err(broken)?);
+        }
+        let of = state.artifacts.values().find(|a| a.content_hash == staged.diff_sha256);
+        let new = NewArtifact::audit(ArtifactKind::Diff)
+            .class(ArtifactClass::Evidence)
+            .trust(TrustTier::Untrusted)
+            .from(of.map(|a| a.artifact_id));
+        Ok(w.object(&diff, new)?.sha256)
+    }
+
+    /// What is not done, line by line, with the words of the person.
+    fn draft_of_rest(
+        &self,
+        w: &mut Writeup<'_>,
+        asked: &ActionRequest,
+        left: &[&ChangeItem],
+        words: &str,
+        of: model::ArtifactId,
+    ) -> Result<model::artifact::ArtifactRef, Error> {
+        let rest = Action::Change { items: left.iter().map(|item| (*item).clone()).collect() };
+        let rest = ActionRequest { action: rest, staged: None, ..asked.clone() };
+        let lines = governance::approval::effects_in_words(&rest).join("\n");
+        let alias = format!("left out of {}", in_one_line(&asked.action));
+        keep_draft(w, format!("{words}\n{lines}\n").as_bytes(), of, alias)
+    }
+}
+
+impl Kernel {
+    /// The words with which a person left the rest out.
+    pub(crate) fn words_with(&self, part: &InsteadOf) -> Result<String, Error> {
+        let draft = String::from_utf8_lossy(&self.artifacts.read(&part.draft_sha256)?).into_owned();
+        Ok(draft.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// Whether a person left every one of these changes out of a part that they chose.
+    pub(crate) fn left_out_before(
+        &self,
+        state: &TaskState,
+        denied: &ActionRequest,
+        asked: &ActionRequest,
+    ) -> Result<bool, Error> {
+        if !matches!((&denied.action, &asked.action), (Action::Change { .. }, Action::Change { .. })) {
+            return Ok(false);
+        }
+        for record in state.approvals.values() {
+            let part: ActionRequest = self.read_object(state, record.approval.requested_action_ref)?;
+            let is_of_it = is_part(&part)
+                && part
+                    .instead_of
+                    .as_ref()
+                    .is_some_and(|of| of.action_request_id == denied.action_request_id);
+            if is_of_it {
+                let named = |of: &ActionRequest| -> BTreeMap<RelPath, ChangeItem> {
+                    of.items().iter().map(|item| (item.path().clone(), item.clone())).collect()
+                };
+                let (all, done) = (named(denied), named(&part));
+                let left =
+                    |item: &ChangeItem| all.get(item.path()) == Some(item) && !done.contains_key(item.path());
+                return Ok(asked.items().iter().all(left));
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// What is told of the rest: the person's words, and what they left out.
+fn words_of(left: &[&ChangeItem], feedback: Option<&str>) -> String {
+    let named: Vec<String> =
+        left.iter().take(NAMED_MAX).map(|item| governance::approval::visible_path(item.path())).collect();
+    let more = match left.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let left = format!("left out: {}{more}", named.join(", "));
+    match feedback.map(str::trim).filter(|words| !words.is_empty()) {
+        Some(words) => format!("{words} ({left})"),
+        None => left,
+    }
+}
+
+fn within<'a>(items: &'a [ChangeItem], chosen: &'a BTreeSet<usize>) -> impl Iterator<Item = &'a ChangeItem> {
+    chosen.iter().filter_map(|at| items.get(*at))
+}
+
+fn without<'a>(items: &'a [ChangeItem], chosen: &BTreeSet<usize>) -> Vec<&'a ChangeItem> {
+    items.iter().enumerate().filter(|(at, _)| !chosen.contains(at)).map(|(_, item)| item).collect()
+}
+
+/// A choice that can be done by itself: with the folders that it needs, and nothing that another item had to go before.
+fn sound(asked: &ActionRequest, chosen: &BTreeSet<usize>) -> Result<BTreeSet<usize>, Error> {
+    let has_parts = match &asked.action {
+        Action::Change { .. } => true,
+        Action::Command { .. } => asked.staged.is_some(),
+        _ => false,
+    };
+    let items = asked.items();
+    let demand = |holds: bool, why: &str| if holds { Ok(()) } else { Err(Error::Input(why.to_owned())) };
+    demand(has_parts && items.len() > 1, "this can be approved or denied only as a whole")?;
+    demand(!chosen.is_empty(), "nothing was chosen; deny it instead")?;
+    demand(chosen.iter().all(|at| *at < items.len()), "there is no such change in this")?;
+    let mut at: Places<'_> = BTreeMap::new();
+    for (n, item) in items.iter().enumerate() {
+        governance::changed_paths(item).for_each(|path| at.entry(path).or_default().push(n));
+    }
+    let chosen = with_folders(items, chosen, &at);
+    demand(chosen.len() < items.len(), "everything was chosen; approve it instead")?;
+    match bound(items, &chosen, &at) {
+        None => Ok(chosen),
+        Some((one, other)) => {
+            let name = |n: usize| {
+                items.get(n).map(|item| governance::approval::visible_path(item.path())).unwrap_or_default()
+            };
+            Err(Error::Input(format!("{} can be chosen only together with {}", name(one), name(other))))
+        }
+    }
+}
+
+/// Items by the places that they change.
+type Places<'a> = BTreeMap<&'a RelPath, Vec<usize>>;
+
+/// Every place on the way to what an item changes.
+fn above(item: &ChangeItem) -> Vec<RelPath> {
+    let mut all = Vec::new();
+    for path in governance::changed_paths(item) {
+        let mut up = path.parent();
+        while !up.is_root() {
+            let higher = up.parent();
+            all.push(up);
+            up = higher;
+        }
+    }
+    all
+}
+
+const fn is_folder(item: &ChangeItem) -> bool {
+    matches!(item, ChangeItem::Folder { .. })
+}
+
+/// The choice with the folders that are made for what is in it.
+fn with_folders(items: &[ChangeItem], chosen: &BTreeSet<usize>, at: &Places<'_>) -> BTreeSet<usize> {
+    let mut all = chosen.clone();
+    let mut open: Vec<usize> = chosen.iter().copied().collect();
+    while let Some(item) = open.pop().and_then(|n| items.get(n)) {
+        for n in above(item).iter().filter_map(|up| at.get(up)).flatten() {
+            let is_made = matches!(items.get(*n), Some(ChangeItem::Folder { was: None, .. }));
+            if is_made && all.insert(*n) {
+                open.push(*n);
+            }
+        }
+    }
+    all
+}
+
+/// A chosen item and one left out that are about the same place, or about a place on the way to it: neither can be done
+/// without the other as it was asked.
+fn bound(items: &[ChangeItem], chosen: &BTreeSet<usize>, at: &Places<'_>) -> Option<(usize, usize)> {
+    for places in at.values() {
+        let one = places.iter().find(|n| chosen.contains(n));
+        let other = places.iter().find(|n| !chosen.contains(n));
+        if let (Some(one), Some(other)) = (one, other) {
+            return Some((*one, *other));
+        }
+    }
+    for (n, item) in items.iter().enumerate() {
+        let is_chosen = chosen.contains(&n);
+        let other_side = |m: &&usize| {
+            chosen.contains(m) != is_chosen && items.get(**m).is_some_and(|other| !is_folder(other))
+        };
+        let met = above(item).iter().filter_map(|up| at.get(up)).flatten().find(other_side).copied();
+        if let Some(met) = met {
+            return Some(if is_chosen { (n, met) } else { (met, n) });
+        }
+    }
+    None
+}
+
+/// What a part's receipt, its card and its proposer are told: how much was chosen of what.
+pub(crate) fn is_part(request: &ActionRequest) -> bool {
+    request.instead_of.as_ref().is_some_and(|instead| instead.mode == PART)
+}

@@ -1,0 +1,82 @@
+//! What an attempt has seen and was given, as the context compiler takes it: results in plain lines, not in the JSON they
+//! are kept in.
+
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::state::{AttemptState, TaskState};
+use knowledge::Material;
+use model::artifact::ArtifactClass;
+
+impl Kernel {
+    pub(super) fn materials(
+        &self,
+        state: &TaskState,
+        attempt: &AttemptState,
+    ) -> Result<Vec<Material>, Error> {
+        let mut materials = Vec::new();
+        for seen in &attempt.observed {
+            let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { continue };
+            let bytes = self.artifacts.read(&artifact.content_hash)?;
+            let content = String::from_utf8_lossy(&bytes);
+            for told in reasoning::told::told(&seen.tool, &seen.about, &content) {
+                materials.push(Material {
+                    artifact_id: artifact.artifact_id,
+                    kind: artifact.kind,
+                    title: told.title,
+                    text: told.text,
+                    trust_tier: artifact.trust_tier,
+                    sensitivity: artifact.sensitivity_class,
+                    order: materials.len() as u64,
+                    pinned: false,
+                    rest: told.rest,
+                    act: told.act,
+                });
+            }
+        }
+        for artifact in state.artifacts.values().filter(|a| a.class == ArtifactClass::Source) {
+            let about = artifact.task_local_alias.as_ref().and_then(|a| a.shown().cloned());
+            let Some(title) = about else { continue };
+            let bytes = self.artifacts.read(&artifact.content_hash)?;
+            materials.push(Material {
+                artifact_id: artifact.artifact_id,
+                kind: artifact.kind,
+                title,
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                trust_tier: artifact.trust_tier,
+                sensitivity: artifact.sensitivity_class,
+                order: 0,
+                pinned: true,
+                rest: "",
+                act: None,
+            });
+        }
+        self.earlier_answers(state, attempt, &mut materials)?;
+        Ok(materials)
+    }
+
+    /// What the steps before this one ended with. A model said it, so it is believed as little as anything it read.
+    fn earlier_answers(
+        &self,
+        state: &TaskState,
+        attempt: &AttemptState,
+        materials: &mut Vec<Material>,
+    ) -> Result<(), Error> {
+        for (earlier, at) in state.earlier_answers(attempt) {
+            let Some(artifact) = state.artifacts.get(&at.artifact_id) else { continue };
+            let step = state.steps.get(&earlier.attempt.step_id).and_then(|s| s.title.shown());
+            materials.push(Material {
+                artifact_id: artifact.artifact_id,
+                kind: artifact.kind,
+                title: format!("result of the earlier step {}", step.map_or("", String::as_str)),
+                text: String::from_utf8_lossy(&self.artifacts.read(&artifact.content_hash)?).into_owned(),
+                trust_tier: artifact.trust_tier,
+                sensitivity: artifact.sensitivity_class,
+                order: 0,
+                pinned: true,
+                rest: "",
+                act: None,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! Clocks that are set: ahead by mistake, back to what is right, while something is under way or waits.
+
+use crate::story::{completed, count, die, events, state};
+use kernel::Standing;
+use model::Body;
+use model::attempt::AttemptStatus;
+use model::fault::Point;
+use model::receipt::ResultCode;
+use model::task::TaskStatus;
+use seal::Signer as _;
+use serde_json::json;
+use testkit::{Edge, World, change, done, write};
+
+const HOUR: i64 = 3_600_000;
+/// A machine that booted once with another year.
+const YEARS: i64 = 10 * 365 * 24 * HOUR;
+
+/// A world whose host died an hour, or years, ahead, with one of two files made; the clock is right again.
+fn broken_off_ahead(ahead: i64) -> (World, model::TaskId) {
+    let mut world = World::new(601);
+    let items = json!([
+        { "op": "write", "path": "a.txt", "content": "a" },
+        { "op": "write", "path": "b.txt", "content": "b" },
+    ]);
+    let task = world.script("write", vec![change(items), done("ok")]);
+    world.clock.advance(ahead);
+    let approval = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    die(&mut world, task, Point::ItemRename, Edge::After);
+    assert_eq!(world.files().len(), 1, "one of two");
+    world.clock.advance(-ahead - HOUR);
+    (world, task)
+}
+
+#[test]
+fn an_act_that_broke_off_under_a_clock_that_was_ahead_is_concluded_by_looking() {
+    for ahead in [HOUR, YEARS] {
+        let (world, task) = broken_off_ahead(ahead);
+        assert_eq!(world.drive(task), completed());
+        assert_eq!(world.files().len(), 1, "what nobody can tell to be allowed still is not done");
+        assert_eq!(count(world.kernel(), task, "effect.dispatched"), 1);
+        let partial = state(&world, task).receipts.iter().any(|r| r.result_code == ResultCode::Partial);
+        assert!(partial, "a receipt says what was done and what was not");
+        let times: Vec<i64> = events(world.kernel(), task).iter().map(|(e, _)| e.occurred_at.0).collect();
+        assert!(times.is_sorted(), "no task tells that it was done before it was asked for");
+    }
+}
+
+#[test]
+fn a_cancel_ends_a_task_whose_act_broke_off_under_a_clock_that_was_ahead() {
+    let (world, task) = broken_off_ahead(YEARS);
+    world.kernel().cancel(task, "enough").unwrap();
+    assert!(matches!(world.drive(task), Standing::Ended { status: TaskStatus::Cancelled, .. }));
+    assert!(state(&world, task).receipts.iter().any(|r| r.result_code == ResultCode::Partial));
+}
+
+#[test]
+fn a_yes_that_was_given_ahead_is_used() {
+    for ahead in [HOUR, YEARS] {
+        let mut world = World::new(602);
+        let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+        world.clock.advance(ahead);
+        let approval = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        die(&mut world, task, Point::EffectDispatch, Edge::Before);
+        world.clock.advance(-ahead);
+        assert_eq!(world.drive(task), completed());
+        assert_eq!(world.files()["a.txt"], b"a");
+    }
+}
+
+#[test]
+fn a_question_that_was_put_ahead_is_answered_with_yes_or_no_or_by_a_cancel() {
+    for answer in ["yes", "no", "cancel"] {
+        let mut world = World::new(603);
+        let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+        world.clock.advance(YEARS);
+        let approval = world.drive_to_approval(task);
+        world.clock.advance(-YEARS);
+        world.reopen();
+        assert!(matches!(world.drive(task), Standing::Waiting(_)));
+        match answer {
+            "yes" => {
+                world.person.allow(world.kernel(), task, approval).unwrap();
+                assert_eq!(world.drive(task), completed());
+                assert_eq!(world.files()["a.txt"], b"a");
+            }
+            "no" => {
+                world.person.deny(world.kernel(), task, approval, "no").unwrap();
+                world.drive(task);
+                assert!(world.files().is_empty());
+                let denied = |(_, body): &(_, Body)| matches!(body, Body::ApprovalDenied(_));
+                assert!(events(world.kernel(), task).iter().any(denied));
+            }
+            _ => {
+                world.kernel().cancel(task, "enough").unwrap();
+                assert!(matches!(world.drive(task), Standing::Ended { status: TaskStatus::Cancelled, .. }));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_observed_ahead_and_not_receipted_gets_its_receipt() {
+    let world = World::new(604);
+    let script = vec![write("a.txt", "a"), write("b.txt", "b"), done("ok")];
+    let task = world.script("write", script);
+    // The first outcome is recorded ahead, the second behind it by the clock: both wait for the key.
+    for (ahead, file) in [(YEARS, "a.txt"), (-YEARS, "b.txt")] {
+        world.clock.advance(ahead);
+        let approval = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        world.keys.lock(true);
+        assert_eq!(world.drive(task), Standing::KeyLocked);
+        assert_eq!(state(&world, task).attempt().unwrap().attempt.status, AttemptStatus::ReceiptPending);
+        world.keys.lock(false);
+        if file == "b.txt" {
+            assert_eq!(world.drive(task), completed());
+        }
+    }
+    // Each act has its receipt.
+    let told: Vec<String> = state(&world, task)
+        .receipts
+        .iter()
+        .map(|r| {
+            let envelope = world.kernel().artifacts().read(&r.envelope.sha256).unwrap();
+            let envelope = seal::dsse::Envelope::parse(&envelope).unwrap();
+            let payload = seal::dsse::verify(&envelope, &world.keys.receipt_signer().public()).unwrap();
+            String::from_utf8(payload).unwrap()
+        })
+        .filter(|receipt| receipt.contains("\"receipt_class\":\"tool_execution\""))
+        .collect();
+    assert_eq!(told.len(), 2);
+    assert_eq!(world.files().len(), 2);
+}
+
+#[test]
+fn one_excursion_of_the_clock_does_not_close_the_gate() {
+    let world = World::new(605);
+    for (name, jump) in [("a.txt", 20 * 60_000), ("b.txt", -20 * 60_000), ("c.txt", -YEARS), ("d.txt", YEARS)]
+    {
+        let task = world.script(name, vec![write(name, "x"), done("ok")]);
+        world.clock.advance(jump);
+        let approval = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        assert_eq!(world.drive(task), completed(), "{name}");
+    }
+    assert_eq!(world.files().len(), 4);
+    let entries = world.kernel().reader().gate_entries(0, 10_000).unwrap();
+    assert!(!entries.is_empty());
+}

@@ -1,0 +1,331 @@
+//! What a model is told of what it asked for: the result of every tool, whole, in the bytes of the next request, in every
+//! form in which a server is asked.
+
+use crate::receipts::Walled;
+use crate::story::{completed, state};
+use kernel::command::submit::Reasoning;
+use kernel::{Kernel, Ports, Standing, Waiting};
+use model::TaskId;
+use model::ingress::Channel;
+use model::policy::Profile;
+use reasoning::{Address, Egress, EgressError, HttpReply, Mode, OpenAi, Settings};
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
+use testkit::{Server, World};
+
+/// A model's server that says the calls of a script, in the form in which it is asked, and keeps what it was sent.
+struct Wire {
+    script: Mutex<VecDeque<(&'static str, Value)>>,
+    sent: Mutex<Vec<String>>,
+    /// What is said in place of the first answers: status and body.
+    refusals: Mutex<VecDeque<(u16, Value)>>,
+    finish: &'static str,
+}
+
+impl Wire {
+    fn new(script: Vec<(&'static str, Value)>) -> Arc<Self> {
+        Arc::new(Self {
+            script: Mutex::new(script.into()),
+            sent: Mutex::default(),
+            refusals: Mutex::default(),
+            finish: "stop",
+        })
+    }
+
+    fn sent(&self) -> Vec<String> {
+        self.sent.lock().unwrap().clone()
+    }
+}
+
+impl Egress for Wire {
+    fn post(
+        &self,
+        _: &str,
+        _: Option<&str>,
+        body: &[u8],
+        _: u64,
+        on_chunk: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<HttpReply, EgressError> {
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        let asked: Value = serde_json::from_str(&text).unwrap();
+        self.sent.lock().unwrap().push(text);
+        if let Some((status, body)) = self.refusals.lock().unwrap().pop_front() {
+            on_chunk(body.to_string().as_bytes());
+            return Ok(HttpReply { status, body: Vec::new() });
+        }
+        let Some((tool, arguments)) = self.script.lock().unwrap().pop_front() else {
+            return Err(EgressError::Unreachable("the script is at its end".to_owned()));
+        };
+        let message = if asked.get("tools").is_some() {
+            json!({ "tool_calls": [{ "function": { "name": tool, "arguments": arguments.to_string() } }] })
+        } else {
+            json!({ "content": json!({ "tool": tool, "arguments": arguments }).to_string() })
+        };
+        let usage = json!({ "prompt_tokens": 10, "completion_tokens": 77 });
+        let whole =
+            json!({ "choices": [{ "message": message, "finish_reason": self.finish }], "usage": usage });
+        on_chunk(whole.to_string().as_bytes());
+        Ok(HttpReply { status: 200, body: Vec::new() })
+    }
+}
+
+/// Every form in which a server is asked.
+fn forms() -> [(Mode, &'static [&'static str]); 3] {
+    [(Mode::Tools, &[]), (Mode::JsonSchema, &[]), (Mode::JsonSchema, &["response_format", "tools"])]
+}
+
+fn settings(mode: Mode, without: &[&str]) -> Settings {
+    let without: BTreeSet<String> = without.iter().map(|name| (*name).to_owned()).collect();
+    Settings { mode, without, context_tokens: 128_000, answer_tokens: 8_000, ..Settings::default() }
+}
+
+fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> TaskId {
+    let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+    let model = OpenAi::new(&address, settings, Arc::clone(wire) as _).unwrap();
+    world.reasoners.put(goal, Arc::new(model));
+    let mut submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    submission.profile = Profile::NetworkReadAllowed;
+    world.kernel().submit(&submission).unwrap().task_id
+}
+
+/// Drives to the end, allowing and answering whatever is asked, but for what is to be denied.
+fn through(world: &World, kernel: &Kernel, task: TaskId, denied: usize) -> Standing {
+    let mut asked = 0;
+    loop {
+        match kernel.drive(task).unwrap() {
+            Standing::Waiting(Waiting::Approval(id)) => {
+                asked += 1;
+                if asked == denied {
+                    world.person.deny(kernel, task, id, "leave that one alone").unwrap();
+                } else {
+                    world.person.allow(kernel, task, id).unwrap();
+                }
+            }
+            Standing::Waiting(Waiting::Answer(id)) => {
+                kernel.answer(task, id, "the blue one", Channel::Cli).unwrap();
+            }
+            other => return other,
+        }
+    }
+}
+
+/// A tool, what it is given, and words of its result.
+type Told = (&'static str, Value, Vec<String>);
+
+/// Looks and changes: what is asked for, and what the next request says of it.
+fn looks_and_changes() -> Vec<Told> {
+    let digest = model::Digest::of(b"alpha-1\nbeta-2\n").to_string();
+    vec![
+        ("list", json!({ "path": "." }), vec!["notes/".into(), "old.txt (3 bytes)".into()]),
+        ("read", json!({ "path": "notes/a.txt" }), vec!["alpha-1\nbeta-2".into()]),
+        (
+            "read",
+            json!({ "path": "notes/a.txt", "from": 2, "to": 9 }),
+            vec!["lines 2 to 2 of 2".into(), "     2  beta-2".into()],
+        ),
+        ("search", json!({ "pattern": "alpha" }), vec!["notes/a.txt:1: alpha-1".into()]),
+        ("hash", json!({ "path": "notes" }), vec![format!("{digest}  notes/a.txt")]),
+        (
+            "edit",
+            json!({ "path": "notes/a.txt", "edits": [{ "old": "beta-2", "new": "gamma-3" }] }),
+            vec!["write notes/a.txt: done".into()],
+        ),
+        (
+            "edit",
+            json!({ "path": "notes/a.txt", "edits": [{ "old": "beta-2", "new": "x" }] }),
+            vec!["has changed since it was read; read it again".into()],
+        ),
+        ("write", json!({ "path": "b.txt", "content": "b" }), vec!["write b.txt: done".into()]),
+        ("move", json!({ "from": "b.txt", "to": "c.txt" }), vec!["move b.txt to c.txt: done".into()]),
+        (
+            "delete",
+            json!({ "path": "old.txt" }),
+            vec!["a person refused this".into(), "the person says: leave that one alone".into()],
+        ),
+        (
+            "change",
+            json!({ "items": [
+                { "op": "write", "path": "d.txt", "content": "d" }, { "op": "delete", "path": "c.txt" },
+            ] }),
+            vec!["write d.txt: done".into(), "delete c.txt: done".into()],
+        ),
+    ]
+}
+
+/// Everything else that a model may ask for.
+fn all_the_rest(server: &Server) -> Vec<Told> {
+    let evidence = json!(["notes/a.txt"]);
+    vec![
+        (
+            "command",
+            json!({ "argv": ["say", "hello"] }),
+            vec!["run say hello".into(), "exit status: 0".into(), "\nhello".into()],
+        ),
+        (
+            "fetch",
+            json!({ "method": "GET", "url": server.url("/page") }),
+            vec!["status 200".into(), "well received".into()],
+        ),
+        (
+            "commit",
+            json!({ "paths": ["d.txt"], "message": "m" }),
+            vec!["commit: these hands know no version control".into()],
+        ),
+        ("note", json!({ "plan": "look, then leap" }), vec!["look, then leap".into()]),
+        ("branch", json!({ "name": "topic" }), vec!["branch: these hands know no version control".into()]),
+        (
+            "believe",
+            json!({ "claim": "alpha comes first", "confidence": 700, "evidence": evidence }),
+            vec!["Held true not shown: untrusted: it may not steer planning".into()],
+        ),
+        ("tag", json!({ "name": "v1" }), vec!["tag: these hands know no version control".into()]),
+        (
+            "remember",
+            json!({ "claim": "c", "scope": "*", "reason": "r", "evidence": evidence }),
+            vec!["remember".into(), "succeeded".into()],
+        ),
+        (
+            "delete_ref",
+            json!({ "name": "refs/tags/v1" }),
+            vec!["delete_ref: these hands know no version control".into()],
+        ),
+        ("ask", json!({ "question": "which?" }), vec!["the blue one".into()]),
+        (
+            "move_ref",
+            json!({ "name": "refs/heads/x", "to": "refs/heads/y" }),
+            vec!["move_ref: these hands know no version control".into()],
+        ),
+        ("done", json!({ "summary": "all seen" }), vec![]),
+    ]
+}
+
+#[test]
+fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
+    for (n, (mode, without)) in (0..).zip(forms()) {
+        let mut world = World::new(1900 + n);
+        world.file("notes/a.txt", "alpha-1\nbeta-2\n");
+        world.file("old.txt", "old");
+        let ports = Ports { hands: Arc::new(Walled(world.ports().hands)), ..world.ports() };
+        let server = Server::agreeing();
+        let story: Vec<Told> = looks_and_changes().into_iter().chain(all_the_rest(&server)).collect();
+        let offered: BTreeSet<String> = iteration::tools().into_iter().map(|tool| tool.name).collect();
+        let told: BTreeSet<String> = story.iter().map(|(tool, ..)| (*tool).to_owned()).collect();
+        assert_eq!(offered, told, "every tool is in the story");
+        let wire = Wire::new(story.iter().map(|(tool, given, _)| (*tool, given.clone())).collect());
+        let task = give(&world, &wire, "see everything", settings(mode, without));
+        world.crash();
+        let kernel = Kernel::open(world.store.path(), ports).unwrap();
+        // The fourth question is about the deletion.
+        assert_eq!(through(&world, &kernel, task, 4), completed(), "{mode:?}");
+        let sent = wire.sent();
+        assert_eq!(sent.len(), story.len());
+        for (next, (tool, _, words)) in (1..).zip(&story) {
+            for said in words {
+                let inside = serde_json::to_string(said).unwrap();
+                let inside = inside.trim_matches('"');
+                assert!(sent[next].contains(inside), "{mode:?} {tool}: `{inside}` is not in {}", sent[next]);
+            }
+        }
+        if mode == Mode::Tools {
+            let last: Value = serde_json::from_str(sent.last().unwrap()).unwrap();
+            let messages = last["messages"].as_array().unwrap();
+            for (at, message) in messages.iter().enumerate().filter(|(_, m)| m["tool_calls"].is_array()) {
+                assert_eq!(message["tool_calls"][0]["id"], messages[at + 1]["tool_call_id"], "{message}");
+            }
+            assert!(
+                messages.iter().any(|m| m["tool_calls"][0]["function"]["name"] == "fetch"),
+                "{messages:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_says_that_it_is_and_how_to_see_the_rest() {
+    for (n, (mode, without)) in (0..).zip(forms()) {
+        let world = World::new(1910 + n);
+        let lines: String = (1..20_000).map(|line| format!("this is line {line}\n")).collect();
+        world.file("long.txt", &lines);
+        let wire = Wire::new(vec![
+            ("read", json!({ "path": "long.txt" })),
+            ("read", json!({ "path": "long.txt", "from": 12_345, "to": 12_346 })),
+            (
+                "edit",
+                json!({ "path": "long.txt", "edits": [{ "old": "line 12345\n", "new": "line twelve\n" }] }),
+            ),
+            ("done", json!({ "summary": "seen" })),
+        ]);
+        let small = Settings { context_tokens: 16_000, answer_tokens: 2_000, ..settings(mode, without) };
+        let task = give(&world, &wire, "read it", small);
+        assert_eq!(through(&world, world.kernel(), task, 0), completed());
+        let sent = wire.sent();
+        assert!(
+            sent[1].contains("left out here; to see them, read it again with `from` and `to`"),
+            "{mode:?}"
+        );
+        assert!(!sent[1].contains("this is line 12345"));
+        assert!(sent[2].contains(" 12345  this is line 12345"), "a line of a long file is had for a line");
+        assert!(sent.iter().all(|one| one.len() < 100_000), "{:?}", sent.iter().map(String::len).max());
+        let text = std::fs::read_to_string(world.path("long.txt")).unwrap();
+        assert!(text.contains("this is line twelve\nthis is line 12346\n") && text.len() == lines.len() + 1);
+    }
+}
+
+#[test]
+fn what_a_server_does_not_take_is_left_out_from_then_on_and_the_work_goes_on() {
+    let world = World::new(1920);
+    let wire = Wire::new(vec![("list", json!({})), ("done", json!({ "summary": "seen" }))]);
+    let no = |param: &str, message: &str| {
+        (400, json!({ "error": { "message": message, "param": param, "code": "unsupported_parameter" } }))
+    };
+    wire.refusals.lock().unwrap().extend([
+        no("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+        no("temperature", "Unsupported value: 'temperature' does not support 0 with this model."),
+        (422, json!({ "detail": "seed: extra fields not permitted" })),
+        (400, json!({ "error": "this model does not support tools" })),
+        (400, json!({ "error": "response_format is not supported" })),
+    ]);
+    let task = give(&world, &wire, "look", settings(Mode::Tools, &[]));
+    assert_eq!(through(&world, world.kernel(), task, 0), completed());
+    let sent: Vec<Value> = wire.sent().iter().map(|one| serde_json::from_str(one).unwrap()).collect();
+    let holds: Vec<Vec<&str>> = sent
+        .iter()
+        .map(|one| {
+            let all =
+                ["max_tokens", "max_completion_tokens", "temperature", "seed", "tools", "response_format"];
+            all.into_iter().filter(|name| one.get(name).is_some()).collect()
+        })
+        .collect();
+    assert_eq!(
+        holds,
+        [
+            vec!["max_tokens", "temperature", "seed", "tools"],
+            vec!["max_completion_tokens", "temperature", "seed", "tools"],
+            vec!["max_completion_tokens", "seed", "tools"],
+            vec!["max_completion_tokens", "tools"],
+            vec!["max_completion_tokens", "response_format"],
+            vec!["max_completion_tokens"],
+            vec!["max_completion_tokens"],
+        ]
+    );
+}
+
+#[test]
+fn an_answer_that_its_limit_cuts_is_no_malformed_one_and_the_model_is_told_how_long_it_may_be() {
+    let world = World::new(1930);
+    let story = vec![("write", json!({ "path": "long.txt", "content": "begins" })); 9];
+    let wire = Arc::new(Wire {
+        script: Mutex::new(story.into()),
+        sent: Mutex::default(),
+        refusals: Mutex::default(),
+        finish: "length",
+    });
+    let task = give(&world, &wire, "write a long text", settings(Mode::Tools, &[]));
+    let end = through(&world, world.kernel(), task, 0);
+    assert!(!matches!(&end, Standing::Waiting(_)), "{end:?}");
+    let sent = wire.sent();
+    assert!(sent.len() > 1 && sent[1].contains("the answer was cut at 77 tokens"), "{}", sent[1]);
+    assert!(!world.path("long.txt").exists(), "nothing of a cut answer is done");
+    assert!(!state(&world, task).attempts.values().any(|a| a.loop_state.malformed_in_a_row > 0));
+}

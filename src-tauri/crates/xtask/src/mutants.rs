@@ -1,0 +1,344 @@
+//! Mutants: faults put into a copy of the sources, each behind a switch of its own, so that one build serves all; a claim is
+//! worth something if the test that makes it fails with its fault switched on.
+//!
+//! A line of `tests/conformance/mutants.tsv` is `id,id<TAB>file<TAB>find<TAB>replace<TAB>package test`. What is found stands once in
+//! the file; what stands between `«` and `»` of it, or all of it, is an expression or whole statements, and so is what
+//! takes its place; `\n` is the end of a line. What was killed is written into
+//! `killed.tsv` as it stands in the list, so a line that was changed since counts as alive.
+
+use crate::Problem;
+use crate::conformance::{KILLED, MUTANTS};
+use crate::place::Place;
+use crate::shell::say;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Says which fault is switched on: the number of its line.
+const SWITCH: &str = "HERMIT_MUTANT";
+/// How much longer than without a fault a test may take, and what is added, before it counts as failed.
+const SLOWER: u32 = 5;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One line of the list.
+#[derive(Debug, PartialEq, Eq)]
+struct Mutant<'a> {
+    line: &'a str,
+    id: &'a str,
+    file: &'a str,
+    find: &'a str,
+    replace: &'a str,
+    package: &'a str,
+    test: &'a str,
+}
+
+fn parse(text: &str) -> Result<Vec<Mutant<'_>>, Problem> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let wrong = || format!("`{line}` is not `id,id<TAB>file<TAB>find<TAB>replace<TAB>package test`");
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [id, file, find, replace, of] = columns[..] else { return Err(wrong()) };
+            let (package, test) = of.split_once(' ').ok_or_else(wrong)?;
+            Ok(Mutant { line, id, file, find, replace, package, test })
+        })
+        .collect()
+}
+
+/// The file with every fault of it behind its switch.
+fn mutated(text: &str, file: &str, mutants: &[Mutant]) -> Result<String, Problem> {
+    let mut places = Vec::new();
+    for (number, mutant) in mutants.iter().enumerate().filter(|(_, mutant)| mutant.file == file) {
+        let find = mutant.find.replace("\\n", "\n");
+        let (before, rest) = find.split_once('«').unwrap_or(("", &find));
+        let (old, after) = rest.split_once('»').unwrap_or((rest, ""));
+        let whole = format!("{before}{old}{after}");
+        let mut found = text.match_indices(&whole);
+        let (Some((at, _)), None) = (found.next(), found.next()) else {
+            return Err(format!("`{whole}` does not stand once in `{file}`"));
+        };
+        places.push((at + before.len(), number, old.to_owned(), mutant.replace));
+    }
+    places.sort_by_key(|(at, ..)| *at);
+    let (mut out, mut from) = (String::new(), 0);
+    for (at, number, old, new) in places {
+        let before = text.get(from..at).ok_or_else(|| format!("two faults of `{file}` lie in each other"))?;
+        let switch = format!("::std::env::var_os(\"{SWITCH}\").is_some_and(|on| on == \"{number}\")");
+        let both = format!("if {switch} {{ {new} }} else {{ {old} }}");
+        out.push_str(before);
+        out.push_str(&if old.ends_with(';') { both } else { format!("({both})") });
+        from = at + old.len();
+    }
+    Ok(out + &text[from..])
+}
+
+/// Puts the faults in, builds, and asks the named test of each; an error code unless all are killed.
+pub fn run(place: &Place) -> Result<ExitCode, Problem> {
+    let list =
+        fs::read_to_string(place.root.join(MUTANTS)).map_err(|e| format!("cannot read `{MUTANTS}`: {e}"))?;
+    let mutants = parse(&list)?;
+    let tree = place.target.join("mutants/tree");
+    let target = place.target.join("mutants/target");
+    copy(&place.root, &tree, &mutants)?;
+    if !target.exists() {
+        say("lending it what is built already ...");
+        for folder in ["deps", "build", ".fingerprint"] {
+            link(&place.target.join("debug").join(folder), &target.join("debug").join(folder))?;
+        }
+    }
+    let programs = build(place, &tree, &target, &mutants)?;
+    let verdicts = Mutex::new(BTreeMap::new());
+    let (next, baselines) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while let Some((number, mutant)) = next_of(&mutants, &next) {
+                    let verdict = judge(number, mutant, &programs, &baselines);
+                    say(&format!("{} {}: {}", mutant.id, mutant.replace, said(&verdict)));
+                    verdicts.lock().expect("no poison").insert(number, verdict);
+                }
+            });
+        }
+    });
+    let verdicts = verdicts.into_inner().map_err(|e| e.to_string())?;
+    let is_dead = |number: &usize| matches!(verdicts.get(number), Some(Ok(true)));
+    let dead: Vec<&str> =
+        mutants.iter().enumerate().filter(|(n, _)| is_dead(n)).map(|(_, m)| m.line).collect();
+    let text =
+        format!("# The mutants that were killed. Written by `cargo xtask mutants`.\n{}\n", dead.join("\n"));
+    fs::write(place.root.join(KILLED), text).map_err(|e| format!("cannot write `{KILLED}`: {e}"))?;
+    println!(
+        "{} of {} mutants killed; `cargo xtask report` writes the score down",
+        dead.len(),
+        mutants.len()
+    );
+    if dead.len() < mutants.len() {
+        return Ok(ExitCode::FAILURE);
+    }
+    // It is as large as the build itself, and nobody looks for a survivor in it.
+    fs::remove_dir_all(place.target.join("mutants"))
+        .map_err(|e| format!("cannot remove the mutants: {e}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn next_of<'a, 'b>(mutants: &'b [Mutant<'a>], next: &AtomicUsize) -> Option<(usize, &'b Mutant<'a>)> {
+    let number = next.fetch_add(1, Ordering::SeqCst);
+    mutants.get(number).map(|mutant| (number, mutant))
+}
+
+fn said(verdict: &Result<bool, Problem>) -> &str {
+    match verdict {
+        Ok(true) => "killed",
+        Ok(false) => "ALIVE",
+        Err(problem) => problem,
+    }
+}
+
+/// The checkout as git sees it, with the faults in; what is as it was keeps its time.
+fn copy(root: &Path, tree: &Path, mutants: &[Mutant]) -> Result<(), Problem> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let listed = git.output().map_err(|e| format!("git could not be started: {e}"))?;
+    let listed = String::from_utf8(listed.stdout).map_err(|e| e.to_string())?;
+    let files: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
+    if let Some(lost) = mutants.iter().find(|mutant| !files.contains(mutant.file)) {
+        return Err(format!("there is no `{}`", lost.file));
+    }
+    for name in files {
+        let (from, to) = (root.join(name), tree.join(name));
+        let broken = |e: std::io::Error| format!("cannot copy `{name}`: {e}");
+        let Ok(mut bytes) = fs::read(&from) else { continue };
+        let is_mutated = mutants.iter().any(|mutant| mutant.file == name);
+        if is_mutated {
+            let text = String::from_utf8(bytes).map_err(|e| format!("`{name}`: {e}"))?;
+            bytes = mutated(&text, name, mutants)?.into_bytes();
+        }
+        if fs::read(&to).is_ok_and(|before| before == bytes) {
+            continue;
+        }
+        fs::create_dir_all(to.parent().unwrap_or(tree)).map_err(broken)?;
+        fs::write(&to, bytes).map_err(broken)?;
+        if !is_mutated {
+            let time = fs::metadata(&from).and_then(|found| found.modified()).map_err(broken)?;
+            fs::File::options()
+                .append(true)
+                .open(&to)
+                .and_then(|file| file.set_modified(time))
+                .map_err(broken)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is larger than cargo's own notes, which it writes over in place.
+const SMALL: u64 = 256 * 1024;
+
+/// The files below, at another place too: notes as copies, what is built as the same file by another name.
+fn link(from: &Path, to: &Path) -> Result<(), Problem> {
+    let broken = |e: std::io::Error| format!("cannot lend `{}`: {e}", from.display());
+    fs::create_dir_all(to).map_err(broken)?;
+    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
+    for entry in entries {
+        let path = entry.map_err(broken)?.path();
+        let other = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            link(&path, &other)?;
+            continue;
+        }
+        let found = fs::metadata(&path).map_err(broken)?;
+        if found.len() > SMALL && fs::hard_link(&path, &other).is_ok() {
+            continue;
+        }
+        fs::copy(&path, &other).map_err(broken)?;
+        let time = found.modified().map_err(broken)?;
+        fs::File::options()
+            .append(true)
+            .open(&other)
+            .and_then(|file| file.set_modified(time))
+            .map_err(broken)?;
+    }
+    Ok(())
+}
+
+/// A test binary: its package, its target, and where it and its package lie.
+type Programs = Vec<((String, String), (PathBuf, PathBuf))>;
+
+/// Builds the binaries that are asked, with the features of a run of all tests, and with them the programs they start.
+fn build(place: &Place, tree: &Path, target: &Path, mutants: &[Mutant]) -> Result<Programs, Problem> {
+    say("building them; what they touch takes a while ...");
+    let all = ["--workspace", "--exclude", "hermit-desktop"];
+    let own = |mutant: &&Mutant| mutant.test.starts_with(&format!("{}::", mutant.package));
+    let mut targets: BTreeSet<&str> =
+        mutants.iter().filter(|m| !own(m)).filter_map(|m| m.test.split("::").next()).collect();
+    // With these come the programs of their packages. A plain build would make them with fewer features, and all anew.
+    targets.extend(["all", "it"]);
+    let mut cargo = place.cargo();
+    cargo.current_dir(tree).env("CARGO_TARGET_DIR", target).arg("test").args(all);
+    cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
+    for mutant in mutants.iter().filter(own) {
+        // A room may have tests of its own and others beside, both under its name.
+        let room = tree.join("src-tauri/crates").join(mutant.package);
+        let manifest = fs::read_to_string(room.join("Cargo.toml")).unwrap_or_default();
+        let given = manifest.split_once("[[test]]").map_or("", |(_, given)| given);
+        let is_beside = given.contains(&format!("name = \"{}\"", mutant.package))
+            || room.join("tests").join(mutant.package).is_dir();
+        targets.extend(is_beside.then_some(mutant.package));
+    }
+    cargo.args(mutants.iter().any(|mutant| own(&mutant)).then_some("--lib"));
+    cargo.args(targets.iter().flat_map(|name| ["--test", name]));
+    let output = cargo.output().map_err(|e| format!("cargo could not be started: {e}"))?;
+    if !output.status.success() {
+        say(&String::from_utf8_lossy(&output.stderr));
+        return Err("a mutant does not build; see above".to_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(program).collect())
+}
+
+/// What a line of cargo says of a binary with tests.
+fn program(line: &str) -> Option<((String, String), (PathBuf, PathBuf))> {
+    let quoted = |line: &str, before: &str| {
+        let (_, after) = line.split_once(before)?;
+        Some(after.split('"').next().unwrap_or_default().to_owned())
+    };
+    let executable = PathBuf::from(quoted(line, "\"executable\":\"")?);
+    let folder = PathBuf::from(quoted(line, "\"manifest_path\":\"")?).parent()?.to_owned();
+    let package = folder.file_name()?.to_string_lossy().into_owned();
+    let (_, target) = line.split_once("\"target\":{")?;
+    Some(((package, quoted(target, "\"name\":\"")?), (executable, folder)))
+}
+
+type Baselines = Mutex<BTreeMap<String, Result<Duration, Problem>>>;
+
+/// Whether the named test fails with the fault on, having passed without.
+fn judge(
+    number: usize,
+    mutant: &Mutant,
+    programs: &Programs,
+    baselines: &Baselines,
+) -> Result<bool, Problem> {
+    let (target, test) = mutant.test.split_once("::").ok_or("a test is `target::path`")?;
+    let key = (mutant.package.to_owned(), target.to_owned());
+    let has = |(program, _): &&(PathBuf, PathBuf)| {
+        let listed = Command::new(program).arg("--list").output().map(|listed| listed.stdout);
+        listed.is_ok_and(|all| {
+            String::from_utf8_lossy(&all).lines().any(|line| line == format!("{test}: test"))
+        })
+    };
+    let mut named = programs.iter().filter(|(name, _)| *name == key).map(|(_, found)| found);
+    let (program, folder) = named.find(has).ok_or_else(|| format!("there is no test `{}`", mutant.test))?;
+    let ask = |switch: Option<usize>, patience: Duration| -> Result<(bool, Duration), Problem> {
+        let mut command = Command::new(program);
+        command.args(["--exact", test]).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        command.env_remove("HERMIT_CONFORMANCE_DIR").env_remove(SWITCH);
+        command.envs(switch.map(|number| (SWITCH, number.to_string())));
+        passes(&mut command, patience)
+    };
+    let name = format!("{} {}", mutant.package, mutant.test);
+    let mut known = baselines.lock().map_err(|e| e.to_string())?;
+    let usual = known
+        .entry(name)
+        .or_insert_with(|| match ask(None, Duration::from_secs(600)) {
+            Ok((true, took)) => Ok(took),
+            Ok((false, _)) => Err("its test does not pass without it, or is not there".to_owned()),
+            Err(problem) => Err(problem),
+        })
+        .clone();
+    drop(known);
+    Ok(!ask(Some(number), usual? * SLOWER + PATIENCE)?.0)
+}
+
+/// Whether exactly one test ran and passed in this time, and how long it took.
+fn passes(command: &mut Command, patience: Duration) -> Result<(bool, Duration), Problem> {
+    let lost = |e: std::io::Error| format!("a test was lost: {e}");
+    let begun = Instant::now();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(lost)?;
+    let output = child.stdout.take().ok_or("its output cannot be read")?;
+    let reader = std::thread::spawn(move || std::io::read_to_string(output).unwrap_or_default());
+    while child.try_wait().map_err(lost)?.is_none() {
+        if begun.elapsed() > patience {
+            // What it started may hold its output open, so nobody waits for the end of that.
+            child.kill().and_then(|()| child.wait()).map_err(lost)?;
+            return Ok((false, begun.elapsed()));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let is_content = child.wait().map_err(lost)?.success();
+    let said = reader.join().map_err(|_| "its output was lost".to_owned())?;
+    Ok((is_content && said.contains(" 1 passed; 0 failed;"), begun.elapsed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "# head\nHK-1-1\ta.rs\tif «a < b» {\ta <= b\tkernel all::x::y\nHK-1-2\ta.rs\tgo();\t\tgate rules::z\n";
+
+    #[test]
+    fn each_fault_stands_behind_its_switch_beside_what_was_there() {
+        let mutants = parse(LIST).unwrap();
+        let text = mutated("fn f() { if a < b { go(); } }", "a.rs", &mutants).unwrap();
+        let switch =
+            |n: usize| format!("if ::std::env::var_os(\"{SWITCH}\").is_some_and(|on| on == \"{n}\")");
+        let first = format!("({} {{ a <= b }} else {{ a < b }})", switch(0));
+        let second = format!("{} {{  }} else {{ go(); }}", switch(1));
+        assert_eq!(text, format!("fn f() {{ if {first} {{ {second} }} }}"));
+        assert!(mutated("if a < b {} if a < b {} go();", "a.rs", &mutants).unwrap_err().contains("once"));
+        assert_eq!(mutated("as it was", "b.rs", &mutants).unwrap(), "as it was");
+        assert!(parse("HK-1-1\ta.rs\tx\n").is_err());
+    }
+
+    #[test]
+    fn a_binary_is_known_by_its_package_and_target() {
+        let line = r#"{"reason":"compiler-artifact","package_id":"x","manifest_path":"/h/crates/kernel/Cargo.toml","target":{"kind":["test"],"name":"all","src_path":"x"},"executable":"/t/all-1"}"#;
+        let ((package, target), (executable, folder)) = program(line).unwrap();
+        assert_eq!((package.as_str(), target.as_str()), ("kernel", "all"));
+        assert_eq!((executable, folder), ("/t/all-1".into(), "/h/crates/kernel".into()));
+        assert!(program(r#"{"reason":"compiler-artifact","executable":null}"#).is_none());
+    }
+}

@@ -1,0 +1,53 @@
+// A card accepted in part, in Chromium, against the built host: a file is left out with words, the smaller card takes the
+// place of the first, and one passphrase approves exactly what was chosen. The proof of it verifies.
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { World } from "./world";
+
+const world = new World();
+const NAMES = ["IMG_1.jpg", "IMG_2.jpg", "letter.txt", "talk.mp3"];
+const button = (name: string | RegExp) => world.page.getByRole("button", { name });
+const card = () => world.page.getByRole("article", { name: "Approval" });
+interface Row { approval_id: string; task_id: string; status: string; feedback: string | null; summary: string }
+const rows = (status: string) => (JSON.parse(world.hermit("approvals", "list", "--status", status, "--json")) as { rows: Row[] }).rows;
+
+beforeAll(async () => {
+  world.keys();
+  for (const name of NAMES) world.file(name, `${name}\n`);
+  await world.ui();
+  await world.open(await world.serve());
+  world.hermit("run", "--no-input", "--playbook", "tidy", "--workspace", world.folder);
+});
+
+afterAll(() => world.close());
+
+test("a file is left out, the smaller card comes by itself, and only what was chosen is done", async () => {
+  const [whole] = rows("pending");
+  await world.go(`/?at=${whole?.approval_id ?? ""}`);
+  await button("Choose files").click();
+  await world.page.getByRole("checkbox", { name: "Approve letter.txt" }).uncheck();
+  await world.page.getByLabel(/Reason for leaving the rest out/).fill("I am writing it still");
+  await button("Continue with 3").click();
+  // Nothing is done by choosing; the card of the part asks.
+  await card().getByText("3 to move").waitFor();
+  expect(await card().getByText("letter.txt", { exact: true }).count()).toBe(0);
+  expect(NAMES.every((name) => world.has(name))).toBe(true);
+  const [part] = rows("pending");
+  expect(part?.approval_id).not.toBe(whole?.approval_id);
+  expect(rows("denied").map((row) => row.feedback)).toEqual(["I am writing it still (left out: \"letter.txt\")"]);
+
+  await button("Approve with passphrase").click();
+  await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
+  await button("Approve").click();
+  await card().getByRole("link", { name: "Receipt" }).waitFor();
+  await expect.poll(() => NAMES.filter((name) => world.has(name)), { timeout: 30_000 }).toEqual(["letter.txt"]);
+  // The playbook proposes the file again, which a person has left out: nobody is asked twice.
+  await expect.poll(() => (JSON.parse(world.hermit("task", "show", whole?.task_id ?? "", "--json")) as { row: { ended_at: number | null } }).row.ended_at, { timeout: 30_000 }).not.toBeNull();
+  expect(rows("pending")).toEqual([]);
+
+  const proof = join(world.dir, "part.zip");
+  world.hermit("proof", "export", whole?.task_id ?? "", "-o", proof);
+  const keys = JSON.parse(world.hermit("keys", "list", "--json")) as { keys: { purpose: string; keyid: string }[] };
+  expect(world.verify(proof, "--trust", keys.keys.find((key) => key.purpose === "log")?.keyid ?? "")).toContain("valid");
+  expect(world.complaints).toEqual([]);
+});

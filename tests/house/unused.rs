@@ -1,0 +1,146 @@
+//! Nothing stands unused: no door that nobody goes through, no public name that nobody says, no event that nothing makes.
+
+use super::doors::allowed;
+use super::syntax::production_words;
+use super::tree::{Source, rooms, short, sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Events that nothing makes yet: type, and the issue that will.
+const NOT_MADE: [(&str, &str); 5] = [
+    ("BackupMade", "11: a backup is to be told of in the log"),
+    ("TaskPriorityChanged", "15: priority can be changed"),
+    ("ArtifactSealed", "14: artifacts of others are sealed"),
+    ("ArtifactPromoted", "15: memory that earns its place"),
+    ("ArtifactCompacted", "15: summaries that unfold"),
+];
+
+/// Public names that only tests say, each with what a test could not do without it.
+const FOR_TESTS: &str = include_str!("for_tests.tsv");
+
+/// Sources of a room's product: no tests, no helpers of tests.
+fn of_product(source: &Source) -> bool {
+    let workshop = ["testkit", "conforms", "conforms-mark", "xtask"];
+    let in_shell = source.path.starts_with("src-tauri/src/");
+    source.is_rust()
+        && !source.path.contains("/tests/")
+        && !source.path.ends_with("tests.rs")
+        && (in_shell || source.room().is_some_and(|room| !workshop.contains(&room)))
+}
+
+/// How often each name is said in the product, outside comments and unit tests.
+fn said() -> BTreeMap<String, usize> {
+    let mut said = BTreeMap::new();
+    for source in sources().iter().filter(|source| of_product(source)) {
+        for word in production_words(&source.text) {
+            *said.entry(word).or_default() += 1;
+        }
+    }
+    said
+}
+
+#[test]
+fn every_door_is_gone_through() {
+    let mut found = Vec::new();
+    for room in rooms().iter().filter(|room| !matches!(room.name.as_str(), "tests" | "conforms")) {
+        let folder = if room.name == "desktop" {
+            "src-tauri/src/".to_owned()
+        } else {
+            format!("{}/src/", room.folder)
+        };
+        let of_room = sources().iter().filter(|source| source.is_rust() && source.path.starts_with(&folder));
+        let words: BTreeSet<String> = of_room.flat_map(|source| production_words(&source.text)).collect();
+        let needed: Vec<String> = room.needs.iter().map(|need| short(need)).collect();
+        let shut = allowed(&room.name).into_iter().filter(|to| !needed.contains(to));
+        found.extend(shut.map(|to| format!("`{}` may need `{to}` and does not; shut the door", room.name)));
+        for need in room.needs.iter().filter(|need| need.starts_with("hermit-")) {
+            let name = short(need).replace('-', "_");
+            if !words.contains(&name) && !words.contains(&format!("hermit_{name}")) {
+                found.push(format!("`{}` has a door to `{name}` and never goes through it", room.name));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_public_name_is_said_somewhere() {
+    let said = said();
+    let listed: BTreeSet<&str> = FOR_TESTS
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .filter_map(|line| line.split('\t').next())
+        .collect();
+    let mut found = Vec::new();
+    let mut unused = BTreeSet::new();
+    for source in sources().iter().filter(|source| of_product(source)) {
+        for name in public_names(&source.text) {
+            if said.get(&name).is_none_or(|times| *times < 2) {
+                if !listed.contains(name.as_str()) {
+                    found.push(format!("{}: nothing in the product says `{name}`", source.path));
+                }
+                unused.insert(name);
+            }
+        }
+    }
+    let gone = listed.iter().filter(|name| !unused.contains(**name));
+    found.extend(
+        gone.map(|name| format!("`{name}` is used now, or gone; take its line out of for_tests.tsv")),
+    );
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Names that a file makes public to other rooms.
+fn public_names(text: &str) -> Vec<String> {
+    let kinds = ["fn", "struct", "enum", "const", "static", "trait", "type"];
+    let public = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub "));
+    let named = public.filter_map(|rest| {
+        let mut words = rest.split([' ', '(', '<', ':', ';', '=']).skip_while(|word| {
+            matches!(*word, "async" | "unsafe") || *word == "const" && rest.starts_with("const fn")
+        });
+        kinds.contains(&words.next()?).then(|| words.next().map(str::to_owned)).flatten()
+    });
+    named.filter(|name| !name.is_empty() && !name.starts_with('$')).collect()
+}
+
+#[test]
+fn every_event_is_made_by_something_or_says_by_which_issue() {
+    let registry =
+        sources().iter().find(|source| source.path.ends_with("model/src/body.rs")).expect("the registry");
+    let events = registry.text.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("    ")?.split_once(" (\"")?;
+        (name.starts_with(char::is_uppercase) && rest.contains('.')).then(|| name.to_owned())
+    });
+    let events: BTreeSet<String> = events.collect();
+    assert!(events.len() >= 100, "the registry was read: {}", events.len());
+    let made = |name: &str| {
+        let product = sources().iter().filter(|source| of_product(source) && source.room() != Some("model"));
+        product.flat_map(|source| source.text.lines()).any(|line| {
+            let line = line.split("//").next().unwrap_or_default();
+            line.match_indices(&format!("{name} {{")).any(|(at, _)| {
+                let before = &line[..at];
+                !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') && !before.ends_with("Body::")
+            })
+        })
+    };
+    let idle: BTreeSet<&str> = events.iter().map(String::as_str).filter(|name| !made(name)).collect();
+    let listed: BTreeSet<&str> = NOT_MADE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(idle, listed, "left: events that nothing makes; right: those that are known");
+}
+
+/// The pages talk to the window in one file; everything else asks that.
+#[test]
+fn the_pages_meet_the_window_in_one_file() {
+    let pages = sources().iter().filter(|source| source.path.starts_with("ui/src/"));
+    let meet: Vec<&str> = pages
+        .filter(|source| source.text.contains("\"@tauri-apps/"))
+        .map(|source| source.path.as_str())
+        .collect();
+    assert_eq!(meet, ["ui/src/host/tauri.ts"]);
+}
+
+#[test]
+fn a_public_name_is_found_in_every_form() {
+    let text = "pub fn a() {}\n    pub const fn b(&self) {}\npub struct C<T>(T);\npub const D: u8 = 1;\npub(crate) fn e() {}\n\
+                pub async fn f() {}\npub type G = u8;\nfn h() {}\npub mod i;\n";
+    assert_eq!(public_names(text), ["a", "b", "C", "D", "f", "G"]);
+}

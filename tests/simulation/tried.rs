@@ -1,0 +1,129 @@
+//! What a model proposes moves nothing before it is allowed, also where its commands run behind walls beforehand.
+
+use crate::journeys;
+use kernel::command::submit::Reasoning;
+use kernel::{Standing, Waiting};
+use model::policy::Profile;
+use model::proposal::Answer;
+use model::receipt::SandboxLevel;
+use model::task::TaskStatus;
+use model::{ApprovalId, TaskId};
+use serde_json::json;
+use testkit::{Server, World, command, done, fetch, say, write};
+
+/// A world whose commands have walls; none, and the test skipped, where this machine has none.
+fn walled(seed: u64) -> Option<World> {
+    let mut world = World::bare(seed);
+    world.sandbox = effects::Sandbox::probe(journeys::exec());
+    if world.sandbox.level() == SandboxLevel::Unconfined {
+        conforms::lacks("a sandbox (bubblewrap, or Landlock in the kernel)");
+        return None;
+    }
+    world.take_up().expect("the store opens");
+    world.register_keys().expect("keys are registered");
+    world.file("a.txt", "text");
+    Some(world)
+}
+
+fn give(world: &World, goal: &str, profile: Profile, act: Answer) -> TaskId {
+    world.reasoners.script(goal, vec![act, done("ok")]);
+    let mut submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    submission.profile = profile;
+    world.kernel().submit(&submission).expect("submitted").task_id
+}
+
+fn count(world: &World, task: TaskId, wanted: &str) -> usize {
+    let stored = world.kernel().reader().events(task, 0, 10_000).expect("events");
+    stored.iter().filter(|s| s.event().is_ok_and(|event| event.event_type == wanted)).count()
+}
+
+fn asked(world: &World, task: TaskId) -> ApprovalId {
+    match world.drive(task) {
+        Standing::Waiting(Waiting::Approval(id)) => id,
+        other => panic!("expected a question, got {other:?}"),
+    }
+}
+
+#[conforms::conforms("HK-10.4-1", "HK-11.2-2", "HK-11.3-1", "HK-25.1-6", "HK-27-4")]
+#[test]
+fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() {
+    let Some(world) = walled(1_601) else { return };
+    let server = Server::agreeing();
+    let make = |name: &str| command(&["sh", "-c", &format!("echo made > {name}")]);
+    let acts = [
+        ("write", write("b.txt", "b")),
+        ("delete", say("delete", json!({ "path": "a.txt" }))),
+        ("command", make("c.txt")),
+        ("send", fetch("POST", &server.url("/orders"), Some("a kettle"))),
+    ];
+    let before = world.files();
+    for (goal, act) in acts {
+        for allowed in [false, true] {
+            let name = format!("{goal} {allowed}");
+            let task = give(&world, &name, Profile::ExternalPublishGated, act.clone());
+            let tried = world.oracle.tried();
+            let performed = world.oracle.performed().len();
+            let approval = asked(&world, task);
+            assert_eq!(world.oracle.tried() - tried, u32::from(goal == "command"), "{name}: tried once");
+            assert_eq!(world.files(), before, "{name}: the folder is as it was");
+            assert_eq!(server.heard().len(), 0, "{name}: nobody was asked");
+            assert_eq!(world.oracle.performed().len(), performed, "{name}: nothing was done");
+            for (kind, times) in [
+                ("action.requested", 1),
+                ("policy.evaluated", 1),
+                ("approval.requested", 1),
+                ("grant.issued", 0),
+            ] {
+                assert_eq!(count(&world, task, kind), times, "{name}: {kind}");
+            }
+            if allowed {
+                world.person.allow(world.kernel(), task, approval).expect("allowed");
+            } else {
+                world.person.deny(world.kernel(), task, approval, "no").expect("denied");
+            }
+            let Standing::Ended { status, .. } = world.drive(task) else { panic!("{name}: it ends") };
+            let expected = if allowed { TaskStatus::Completed } else { TaskStatus::Failed };
+            assert_eq!(status, expected, "{name}");
+            let times = usize::from(allowed);
+            assert_eq!(world.oracle.performed().len() - performed, times, "{name}");
+            for kind in ["grant.issued", "effect.dispatched"] {
+                assert_eq!(count(&world, task, kind), times, "{name}: {kind}");
+            }
+            if !allowed {
+                assert_eq!((world.files(), server.heard().len()), (before.clone(), 0), "{name}: never");
+            } else if goal == "send" {
+                assert_eq!(server.heard().len(), 1);
+            } else {
+                assert_ne!(world.files(), before, "{name}");
+                undo(&world, &before);
+            }
+        }
+    }
+}
+
+/// The folder as it was, by hand.
+fn undo(world: &World, before: &std::collections::BTreeMap<String, Vec<u8>>) {
+    for name in world.files().into_keys().filter(|name| !before.contains_key(name)) {
+        std::fs::remove_file(world.path(&name)).expect("gone");
+    }
+    for (name, bytes) in before {
+        world.file(name, std::str::from_utf8(bytes).expect("a text"));
+    }
+}
+
+#[conforms::conforms("HK-6.2-4")]
+#[test]
+fn a_command_that_policy_forbids_is_not_even_tried() {
+    let Some(world) = walled(1_602) else { return };
+    let before = world.files();
+    let act = command(&["sh", "-c", "rm a.txt"]);
+    for profile in [Profile::ReadonlyAnalysis, Profile::DestructiveDenied] {
+        let name = format!("forbidden {profile:?}");
+        let task = give(&world, &name, profile, act.clone());
+        let standing = world.drive(task);
+        assert!(matches!(standing, Standing::Ended { .. }), "{name}: {standing:?}");
+        assert_eq!((world.oracle.tried(), world.oracle.performed().len()), (0, 0), "{name}");
+        assert_eq!(world.files(), before, "{name}");
+        assert_eq!(count(&world, task, "grant.issued"), 0, "{name}");
+    }
+}

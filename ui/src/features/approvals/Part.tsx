@@ -1,0 +1,70 @@
+// A person accepts a part: what they choose becomes a card of its own, and the rest is denied with their words. Choosing
+// approves nothing; the smaller card asks.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { many } from "~/primitives/number";
+import { Button } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
+import { Failed } from "~/primitives/States";
+import { useAct, useAsk, useHost } from "~/ipc/client";
+import type { Approval } from "~/ipc/generated/approvals";
+import type { Changes } from "~/ipc/generated/changes";
+import { type Choice, chosenRows } from "./ChangeList";
+import type { Packet } from "./packet";
+import styles from "./Changes.module.css";
+
+/** Whether an act has parts that can be approved by themselves: files that it changes one by one. */
+export function hasParts(packet: Packet | null, total: number): boolean {
+  if (packet === null || total < 2) return false;
+  return packet.action.tool === "change" || (packet.action.tool === "command" && packet.ran !== null);
+}
+
+/** Leaving out, and what follows from it. */
+export function usePart(): { choice: Choice | undefined; begin: () => void; end: () => void } {
+  const [left, setLeft] = useState<ReadonlySet<number> | null>(null);
+  const turn = (at: number) => setLeft((before) => {
+    const after = new Set(before);
+    if (!after.delete(at)) after.add(at);
+    return after;
+  });
+  return { choice: left === null ? undefined : { left, turn }, begin: () => setLeft(new Set()), end: () => setLeft(null) };
+}
+
+export function Part({ approval, changes, choice, begin, end }: { approval: Approval; changes: Changes } & ReturnType<typeof usePart>) {
+  const host = useHost();
+  const part = useAct("approvals.part");
+  const [feedback, setFeedback] = useState("");
+  if (choice === undefined) return <div className={styles.part}><div><Button onClick={begin}>Choose files</Button></div></div>;
+  const rows = chosenRows(changes, choice.left);
+  const chosen = rows.reduce((sum, one) => sum + one.rows, 0);
+  const because = part.isPending ? "Saving" : chosen === changes.total ? "Clear what you do not want" : chosen === 0 ? "Choose at least one, or deny all of it" : null;
+  const surface = host.kind === "tauri" ? "main_window" : "browser";
+  const words = feedback.trim();
+  return (
+    <div className={styles.part} role="group" aria-label="A part of it">
+      <p role="status">{many(chosen)} of {many(changes.total)} chosen. The rest is denied; you then approve a card of the chosen ones.</p>
+      <TextField label="Reason for leaving the rest out (the model sees it)" value={feedback} onChange={(event) => setFeedback(event.target.value)} />
+      <div>
+        <Button because={because} onClick={() => part.mutate({ approval: approval.row.approval_id, only: [], rows, surface, feedback: words === "" ? null : words })}>Continue with {many(chosen)}</Button>
+        <Button onClick={end}>Cancel</Button>
+      </div>
+      {part.error !== null && <Failed error={part.error} />}
+    </div>
+  );
+}
+
+/** So long after a choice its card leads on by itself. */
+const LEADS_MS = 60_000;
+
+/** Behind a card of which a part was chosen comes the card of that part, as soon as it waits. */
+export function Onward({ approval }: { approval: Approval }) {
+  const { row } = approval;
+  const isFresh = Date.now() - (row.resolved_at ?? 0) < LEADS_MS;
+  const waiting = useAsk("approvals.list", { task: row.task_id, status: "pending" });
+  const navigate = useNavigate();
+  const next = waiting.data?.rows.find((one) => one.requested_at >= (row.resolved_at ?? 0))?.approval_id;
+  useEffect(() => {
+    if (isFresh && next !== undefined) void navigate({ to: "/", search: { at: next }, replace: true });
+  }, [isFresh, next, navigate]);
+  return next === undefined ? null : <Link to="/" search={{ at: next }}>The part you chose</Link>;
+}

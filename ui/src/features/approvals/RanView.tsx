@@ -1,0 +1,44 @@
+// What a command did in a copy of the folder before anybody was asked: how it ended, and what it printed.
+import { capital, count } from "~/features/words";
+import { bytes } from "~/primitives/Diff";
+import { Mark } from "~/primitives/Icon";
+import { many } from "~/primitives/number";
+import { Name, Words } from "~/primitives/Words";
+import type { Ran } from "./packet";
+import { readable } from "./files";
+import styles from "./Card.module.css";
+
+export function RanView({ ran, changes }: { ran: Ran; changes: number }) {
+  const left = ran.leftOut.reduce((sum, one) => sum + one.entries, 0);
+  const shown = new TextEncoder().encode(ran.printed).length;
+  return (
+    <section className={styles.ran} aria-label="What the command did in a copy">
+      <p>
+        Already run in a copy of the folder, without the network: {ran.exitCode === null ? "it was stopped" : `exit code ${ran.exitCode}`} after {took(ran.tookMs)}.{" "}
+        {changes === 0 ? "It changed nothing. You are asked whether the model may see what it printed." : `Your folder is untouched. If you approve, exactly ${changes === 1 ? "this change is" : `these ${many(changes)} changes are`} copied over; the command does not run again.`}
+      </p>
+      {ran.error !== "" && <p data-tone="grave"><Mark name="failed" /><span>It failed: <Words of={ran.error} /></span></p>}
+      {ran.lookFirst !== "" && <p data-tone="grave"><Mark name="high" /><span>Read what it printed before you approve: <Words of={ran.lookFirst} /></span></p>}
+      {left > 0 && (
+        <p>
+          <Mark name="moderate" />
+          <span>
+            {count(left, "changed file")} will not be copied, because the folder's own ignore rules name their places:{" "}
+            {ran.leftOut.map((one, at) => <span key={one.path}>{at > 0 && ", "}{one.path === "" ? "elsewhere" : <code><Name of={readable(one.path)} /></code>} ({many(one.entries)})</span>)}
+          </span>
+        </p>
+      )}
+      {ran.notes.map((note) => <p key={note}><Mark name="low" /><span><Words of={capital(note)} /></span></p>)}
+      {ran.printedBytes === 0 ? <p>It printed nothing.</p> : (
+        <figure>
+          <figcaption>What it printed{shown < ran.printedBytes && `, the last ${bytes(shown)} of ${bytes(ran.printedBytes)}`}</figcaption>
+          <pre tabIndex={0} aria-label="What it printed"><Words of={ran.printed} /></pre>
+        </figure>
+      )}
+    </section>
+  );
+}
+
+function took(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

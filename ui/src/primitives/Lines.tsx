@@ -1,0 +1,26 @@
+// Many lines of text behind a title that opens: nothing is drawn before it is open, and of many lines those in sight.
+import { useState } from "react";
+import { VirtualRows } from "./VirtualRows";
+import { Words } from "./Words";
+import styles from "./Lines.module.css";
+
+/** Up to so many lines all of them are drawn. */
+const ALL_MAX = 200;
+
+interface Line { key: string; text: string }
+const keyOf = (line: Line) => line.key;
+
+export function Lines({ title, lines, mono = false }: { title: string; lines: readonly string[]; mono?: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  if (lines.length === 0) return null;
+  const rows = lines.map((text, at) => ({ key: String(at), text }));
+  const drawn = (line: Line) => <div className={styles.line}><Words of={line.text} /></div>;
+  return (
+    <details className={styles.lines} data-mono={mono || undefined} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && (rows.length <= ALL_MAX
+        ? <div className={styles.all}>{rows.map((line) => <div key={line.key} className={styles.line}><Words of={line.text} /></div>)}</div>
+        : <div className={styles.many}><VirtualRows rows={rows} height={18} measured rowKey={keyOf} role="list" label={title}>{drawn}</VirtualRows></div>)}
+    </details>
+  );
+}
