@@ -9,7 +9,7 @@ use model::fault::{Faults, Point};
 use seal::{Digest, PublicKey, Signer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -73,12 +73,18 @@ pub fn try_keychain() -> Result<(), String> {
 /// The keys of one process.
 #[derive(Default)]
 pub struct HostKeys {
-    open: RwLock<Option<Arc<Keys>>>,
-    vault: RwLock<Option<Arc<dyn Vault>>>,
+    state: RwLock<State>,
     secrets: SecretSlot,
-    why_locked: RwLock<String>,
     /// Whose they are.
     home: Option<Home>,
+}
+
+/// Under one lock: whoever finds no keys finds the reason too.
+#[derive(Default)]
+struct State {
+    open: Option<(Arc<Keys>, Arc<dyn Vault>)>,
+    /// Why they are not open; empty while nobody said.
+    why: String,
 }
 
 impl HostKeys {
@@ -94,12 +100,12 @@ impl HostKeys {
 
     /// The open keys.
     pub fn keys(&self) -> Option<Arc<Keys>> {
-        self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state().open.as_ref().map(|(keys, _)| Arc::clone(keys))
     }
 
     /// Why they are not open.
     pub fn why_locked(&self) -> String {
-        self.why_locked.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state().why.clone()
     }
 
     /// Opens the keys of a store. A store without keys, or with locked ones, is none the less usable: what needs
@@ -173,7 +179,7 @@ impl HostKeys {
 
     /// The vault that was opened with the keys.
     pub(crate) fn vault(&self) -> Option<Arc<dyn Vault>> {
-        self.vault.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state().open.as_ref().map(|(_, vault)| Arc::clone(vault))
     }
 
     /// Makes the keys of a store, once. Returns the public halves and where they are kept, for the ledger. Keys that an
@@ -269,10 +275,7 @@ impl HostKeys {
 
     /// Forgets the open keys: what they protect is locked again, for this reason.
     pub fn lock(&self, why: &str) {
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = None;
-        *self.vault.write().unwrap_or_else(PoisonError::into_inner) = None;
-        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = None;
-        self.locked(why.to_owned());
+        self.change(State { open: None, why: why.to_owned() }, None);
     }
 
     /// Purposes of the keys that are open here.
@@ -284,14 +287,22 @@ impl HostKeys {
     }
 
     pub(crate) fn opened(&self, keys: Keys, vault: Arc<dyn Vault>) {
-        *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&vault));
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(keys));
-        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Secrets::new(vault)));
-        self.locked(String::new());
+        let secrets = Arc::new(Secrets::new(Arc::clone(&vault)));
+        self.change(State { open: Some((Arc::new(keys), vault)), why: String::new() }, Some(secrets));
+    }
+
+    fn change(&self, next: State, secrets: Option<Arc<Secrets>>) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets;
+        *state = next;
     }
 
     fn locked(&self, why: String) {
-        *self.why_locked.write().unwrap_or_else(PoisonError::into_inner) = why;
+        self.state.write().unwrap_or_else(PoisonError::into_inner).why = why;
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
