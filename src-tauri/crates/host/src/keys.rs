@@ -6,7 +6,7 @@ use kernel::ports::KeyRing;
 use keychain::{ApprovalKey, Cost, FileVault, Keys, Marker, OsVault, Secrets, Vault, VaultKind};
 use model::body::KeyPurpose;
 use model::fault::{Faults, Point};
-use seal::{Digest, PublicKey, Signer};
+use seal::{Digest, PublicKey, SecretSource, Signer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -287,11 +287,11 @@ impl HostKeys {
     }
 
     pub(crate) fn opened(&self, keys: Keys, vault: Arc<dyn Vault>) {
-        let secrets = Arc::new(Secrets::new(Arc::clone(&vault)));
+        let secrets: Arc<dyn SecretSource> = Arc::new(Secrets::new(Arc::clone(&vault)));
         self.change(State { open: Some((Arc::new(keys), vault)), why: String::new() }, Some(secrets));
     }
 
-    fn change(&self, next: State, secrets: Option<Arc<Secrets>>) {
+    fn change(&self, next: State, secrets: Option<Arc<dyn SecretSource>>) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets;
         *state = next;
