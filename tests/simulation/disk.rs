@@ -46,7 +46,7 @@ pub enum Found {
 /// Bytes in blocks, which contents share, and a digest of them all.
 #[derive(Debug, Clone)]
 pub struct Content {
-    blocks: Vec<Arc<(Vec<u8>, [u8; 32])>>,
+    blocks: Vec<Block>,
     pub digest: [u8; 32],
 }
 
@@ -57,7 +57,7 @@ impl Content {
         Self::sealed(bytes.chunks(BLOCK).map(|block| sealed(block.to_vec())).collect())
     }
 
-    fn sealed(blocks: Vec<Arc<(Vec<u8>, [u8; 32])>>) -> Self {
+    fn sealed(blocks: Vec<Block>) -> Self {
         let mut digest = Sha256::new();
         blocks.iter().for_each(|block| digest.update(block.1));
         Self { blocks, digest: digest.finalize().into() }
@@ -74,13 +74,16 @@ impl Content {
     }
 }
 
-fn sealed(block: Vec<u8>) -> Arc<(Vec<u8>, [u8; 32])> {
+fn sealed(block: Vec<u8>) -> Block {
     let digest = Sha256::digest(&block).into();
     Arc::new((block, digest))
 }
 
 /// A content that is being changed: only blocks that are touched are copied.
-struct Draft(Vec<Result<Arc<(Vec<u8>, [u8; 32])>, Vec<u8>>>);
+struct Draft(Vec<Result<Block, Vec<u8>>>);
+
+/// Bytes and their digest.
+type Block = Arc<(Vec<u8>, [u8; 32])>;
 
 impl Draft {
     fn on(content: &Content) -> Self {

@@ -34,8 +34,10 @@ const VIEWS_OF_ONE_IN: usize = 10;
 /// Images in which a sync that is not made must show, and calls behind it at which they are taken.
 const MISSED_IN: usize = 400;
 const MISSED_WITHIN: usize = 400;
+type OfPath = fn(&str) -> bool;
+
 /// The syncs that everything hangs on: were one of them not made, an image would fail.
-const SYNCS: [(&str, fn(&str) -> bool); 7] = [
+const SYNCS: [(&str, OfPath); 7] = [
     ("a commit's", |path| path == "store/ledger.db-wal"),
     ("the ledger's, before its WAL begins anew", |path| path == "store/ledger.db"),
     ("the store's folder's", |path| path == "store"),
@@ -223,6 +225,9 @@ impl Together {
     }
 }
 
+/// The ledger beside it, what the kernel reads of it, and how many questions were asked by then.
+type Alike = ([u8; 32], [u8; 32], usize);
+
 /// Which images of a tape, and what is known of those that were opened.
 struct Cutting<'a> {
     tape: &'a Tape,
@@ -233,7 +238,7 @@ struct Cutting<'a> {
     /// Images by what they are to the last byte, and what was told then.
     seen: HashSet<([u8; 32], usize)>,
     /// What stood in the logs of those that were opened, by what the kernel reads of them.
-    opened: HashMap<([u8; 32], [u8; 32], usize), BTreeSet<(TaskId, u64)>>,
+    opened: HashMap<Alike, BTreeSet<(TaskId, u64)>>,
     together: Together,
     dice: Dice,
 }
@@ -310,14 +315,14 @@ impl Cutting<'_> {
         let alike = (beside, self.together.digest(image, &self.at.join("scratch")), asked);
         // What is there is known of one that was alike; what must be there may be more by now.
         if let Some(there) = self.opened.get(&alike)
-            && self.dice.roll() % OPENED_ALL_THE_SAME != 0
+            && !self.dice.roll().is_multiple_of(OPENED_ALL_THE_SAME)
             && self.told.events.keys().all(|place| there.contains(place))
         {
             return;
         }
         self.count.opened += 1;
         let name = format!("{} cut off at {place}, {left:?}", self.tape.story.name);
-        let views = self.count.opened % VIEWS_OF_ONE_IN == 0;
+        let views = self.count.opened.is_multiple_of(VIEWS_OF_ONE_IN);
         let tree = self.at.join("tree");
         let check = || goes_on(self.tape, &self.told, image.clone(), &tree, &name, views);
         match catch_unwind(AssertUnwindSafe(check)) {

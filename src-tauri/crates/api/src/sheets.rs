@@ -184,7 +184,9 @@ fn gravity(row: &Row) -> u8 {
 fn together(row: &Row) -> Option<(&'static str, String)> {
     match (row.op, &row.to) {
         ("folder", _) => Some(("folder", String::new())),
-        ("move", Some(to)) => Some(("move", to.rfind('/').map_or("", |at| &to[..=at]).to_owned())),
+        ("move", Some(to)) => {
+            Some(("move", to.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"))))
+        }
         _ => None,
     }
 }

@@ -13,7 +13,6 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::{ApprovalSeat, Session};
 use model::standing::StandingGrant;
 use wire::approvals::{Approval, Decide, Decided, Deny, Part};
-use wire::task::Cancel;
 use wire::{Code, Error};
 
 /// Wrong passphrases before the question is asked again.
@@ -133,15 +132,9 @@ impl<'c> Seat<'c> {
         feedback: Option<String>,
         stop: bool,
     ) -> Result<Decided, Error> {
-        let (approval, task) = (approval.row.approval_id.clone(), approval.row.task_id.clone());
-        let surface = Some("terminal".to_owned());
-        let reason = feedback.clone();
-        let decided = session.call(&Deny { approval, feedback, surface, stop: false })?;
-        if stop && decided.accepted {
-            self.stopped = true;
-            // It may have ended by the denial itself.
-            let _ = session.call(&Cancel { task, reason });
-        }
+        let (approval, surface) = (approval.row.approval_id.clone(), Some("terminal".to_owned()));
+        let decided = session.call(&Deny { approval, feedback, surface, stop })?;
+        self.stopped |= stop && decided.accepted;
         Ok(decided)
     }
 

@@ -148,7 +148,10 @@ fn a_search_shows_no_line_of_a_secret_and_does_not_tell_whether_one_matches() {
     let (_, results) =
         look(&world, vec![search("."), search("^[0-9a-f]{8}"), search("a1B2"), search("pem|key")]);
     let all = serde_json::to_string(&results).unwrap();
-    assert!(body.iter().all(|line| !all.contains(&line[..20])) && !all.contains("a1B2c3"), "{all}");
+    assert!(
+        body.iter().all(|line| !all.contains(line.get(..20).unwrap())) && !all.contains("a1B2c3"),
+        "{all}"
+    );
     let lines = |at: usize| results[at]["matches"].as_array().unwrap().len();
     assert_eq!((lines(0), lines(1), lines(2)), (8 + 10, 0, 0), "{all}");
     assert!(

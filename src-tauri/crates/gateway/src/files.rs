@@ -129,7 +129,7 @@ fn plain_name(given: &str) -> Result<&str, Error> {
 }
 
 /// The session of a page; programs name files by their path.
-fn page<'h>(who: Who, headers: &'h HeaderMap) -> Result<&'h str, Error> {
+fn page(who: Who, headers: &HeaderMap) -> Result<&str, Error> {
     let session = one(headers, &SESSION).filter(|_| who != Who::Program);
     session
         .ok_or_else(|| Error::new(Code::Forbidden, "this is for pages; a program names a file by its path"))

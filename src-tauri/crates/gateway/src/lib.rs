@@ -24,7 +24,7 @@
 //! 9. Keys are made and opened by a page whose link a person read at a terminal, and by no other; wrong passphrases make
 //!    everybody wait.
 //! 10. Strangers hold no more than 64 connections, each for ten seconds of a head and a body of 1 KiB; what a person waits
-//!    for has seats of its own.
+//!     for has seats of its own.
 //! 11. A page may run the files beside it and ask this host, and nothing else ([`POLICY`]).
 //!
 //! # The HTTP shape

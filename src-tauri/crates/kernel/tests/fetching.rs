@@ -176,7 +176,7 @@ impl Secrets for Vault {
     }
 
     fn terms(&self, _: &str) -> SecretTerms {
-        SecretTerms::at(&[self.0.clone()])
+        SecretTerms::at(std::slice::from_ref(&self.0))
     }
 }
 

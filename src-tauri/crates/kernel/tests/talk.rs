@@ -285,6 +285,22 @@ fn a_person_says_what_an_open_message_is_about_and_says_it_once() {
     );
 }
 
+#[conforms::conforms("HK-8.1.1-3")]
+#[test]
+fn words_to_a_task_that_has_ended_are_a_new_task_that_follows_it() {
+    let world = World::new(209);
+    let first = world.script("first", vec![done("the answer")]);
+    assert_eq!(world.drive(first), completed());
+    let before = events(world.kernel(), first).len();
+    let said = world.kernel().say(&Saying { task: Some(first), ..saying("and the others?", "a") }).unwrap();
+    let follower = said.task_id.expect("a task");
+    assert_ne!(follower, first, "an ended task is never reopened");
+    let anchor = state(&world, follower).task.continuation_anchor.expect("an anchor");
+    assert_eq!((anchor.anchor_task_id, anchor.outcome_status), (first, TaskStatus::Completed));
+    assert_eq!(state(&world, follower).goal_text(), "and the others?");
+    assert_eq!(events(world.kernel(), first).len(), before, "the ended task is as it was");
+}
+
 fn count_before(world: &World, task: TaskId) -> usize {
     let ended = events(world.kernel(), task);
     let end =

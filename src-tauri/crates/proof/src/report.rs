@@ -145,7 +145,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.headline())?;
         let lists = [
-            ("not vouched for", &self.unvouched),
+            ("signed by nobody you trust", &self.unvouched),
             ("proven", &self.proven),
             ("only asserted", &self.asserted),
             ("not shown", &self.not_shown),

@@ -54,7 +54,11 @@ fn each_line_of_a_value_of_several_lines_is_found_like_a_value() {
         for (name, bytes) in disguises(line.as_bytes(), b"3: ", b" ") {
             assert!(redactor.holds(&bytes).contains("pem"), "{name} of {line}");
         }
-        assert_eq!(redactor.values(&line[20..60]).rest, "[secret:pem]", "the greater part of a line");
+        assert_eq!(
+            redactor.values(line.get(20..60).unwrap()).rest,
+            "[secret:pem]",
+            "the greater part of a line"
+        );
     }
     // What all keys have in common is none of it.
     assert!(redactor.holds(b"-----BEGIN PRIVATE KEY-----").is_empty());

@@ -27,7 +27,8 @@ impl Dice {
         while let Some((plain, behind)) = rest.split_once('{') {
             let (hole, more) = behind.split_once('}').unwrap();
             out.push_str(plain);
-            let alphabet = match &hole[..1] {
+            let (letter, many) = hole.split_at(1);
+            let alphabet = match letter {
                 "x" => HEX.to_owned(),
                 "d" => DIGITS.to_owned(),
                 "u" => format!("{UPPER}{DIGITS}"),
@@ -38,7 +39,7 @@ impl Dice {
                 other => panic!("no alphabet `{other}`"),
             };
             let letters = alphabet.as_bytes();
-            for _ in 0..hole[1..].parse().unwrap() {
+            for _ in 0..many.parse().unwrap() {
                 out.push(char::from(letters[self.roll(letters.len())]));
             }
             rest = more;
@@ -287,6 +288,7 @@ fn this_repository_reads_as_it_is_but_for_the_keys_in_its_tests() {
     assert!(found.is_empty(), "{}:\n{}", found.len(), found.join("\n"));
 }
 
+#[expect(clippy::disallowed_methods, reason = "it is about time")]
 #[test]
 fn the_time_it_takes_grows_with_the_text_and_with_nothing_else() {
     let redactor = Redactor::default();

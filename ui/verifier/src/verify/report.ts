@@ -61,7 +61,7 @@ export function exitCode(report: Report): number {
 /** The report as text, as `hermit-verify` prints it. */
 export function reportText(report: Report): string {
   const lists = [
-    ["not vouched for", report.unvouched],
+    ["signed by nobody you trust", report.unvouched],
     ["proven", report.proven],
     ["only asserted", report.asserted],
     ["not shown", report.not_shown],

@@ -161,9 +161,14 @@ pub(crate) fn deny(host: &dyn Host, p: Deny) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
     let found = found(host, &p.approval)?;
     let surface = opt_word(p.surface.as_deref())?.unwrap_or(Surface::Script);
+    let reason = p.feedback.clone().unwrap_or_else(|| "denied, and stopped with it".to_owned());
     let answered = kernel.deny_approval(found.task_id, found.approval_id, surface, p.feedback).wire()?;
     if p.stop && matches!(answered, Answered::Accepted { .. }) {
-        kernel.cancel(found.task_id, "denied, and stopped with it").wire()?;
+        match kernel.cancel(found.task_id, &reason) {
+            // It may have ended by the denial itself.
+            Err(kernel::Error::Conflict(_)) => {}
+            cancelled => cancelled.wire()?,
+        }
     }
     told(host, found.approval_id, &answered)
 }

@@ -26,7 +26,6 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 const USES: u32 = 50;
 /// Questions of the past that are shown of those it would have answered.
 const PAST_ROWS: usize = 20;
-/// The question that only a standing grant answers which says that it does.
 
 pub(crate) fn list(host: &dyn Host, p: List) -> Result<Grants, Error> {
     let now = host.now();

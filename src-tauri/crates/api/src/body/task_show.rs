@@ -127,14 +127,11 @@ pub(crate) fn is_interrupted(host: &dyn Host, row: &TaskRow) -> Option<bool> {
         return crate::runs::is_interrupted(host, row).ok();
     }
     let nobody = ledger::holder(host.reader().ok()?.dir()).ok()?.is_none();
-    nobody.then(|| {
-        matches!(
-            row.run_status,
-            projections::RunStatus::Queued
-                | projections::RunStatus::Running
-                | projections::RunStatus::Cancelling
-        )
-    })
+    let is_open = matches!(
+        row.run_status,
+        projections::RunStatus::Queued | projections::RunStatus::Running | projections::RunStatus::Cancelling
+    );
+    nobody.then_some(is_open)
 }
 
 /// What the task promised, unless its bytes are gone.

@@ -65,6 +65,7 @@ fn a_head_that_does_not_come_ends_its_connection() {
 }
 
 #[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "std makes no pipe that has a name")]
 #[test]
 fn what_is_no_file_is_not_waited_for_and_a_yes_waits_for_nobody() {
     let open = open(313);

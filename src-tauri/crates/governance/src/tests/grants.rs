@@ -171,6 +171,14 @@ fn refuses_every_change(case: &Case) {
 }
 
 #[test]
+fn a_yes_dated_after_the_clock_grants_nothing() {
+    let mut case = Case::new(change(&[create("new")]));
+    case.mint().expect("as it was given");
+    case.decision.decided_at = case.now.plus_ms(1);
+    assert_eq!(code(case.mint()), "decision_time");
+}
+
+#[test]
 fn a_staged_run_is_part_of_what_a_yes_and_a_grant_are_for() {
     let case = Case::of(staged_request(), Profile::LocalEditAllowed);
     let grant = case.mint().expect("unchanged, it is granted");

@@ -95,7 +95,10 @@ fn of_a_receipt_of_before_the_log_key_vouches_for_the_receipt_and_the_verdict_sa
             told.starts_with("valid, but not whole: the receipt") && !told.contains("valid: whole"),
             "{told}"
         );
-        assert!(told.contains("not vouched for:\n- ") && told.contains("may have left out"), "{told}");
+        assert!(
+            told.contains("signed by nobody you trust:\n- ") && told.contains("may have left out"),
+            "{told}"
+        );
     }
     // Who has the manifest key too sees that it is not the one that signed.
     for (what, files) in forgeries {
