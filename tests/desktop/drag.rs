@@ -13,7 +13,7 @@ use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
 /// A window that takes files at all has said so by then.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// A time of the display, as far as it matters: none at all would mean that the hand was drawn back.
 const AT: u32 = 1_000;
 /// Between two moves of the hand.

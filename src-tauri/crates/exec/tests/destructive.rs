@@ -255,7 +255,7 @@ fn untouched(
     // What was killed may take a moment to go.
     let begin = Instant::now();
     while alive(word) {
-        if begin.elapsed() > Duration::from_secs(5) {
+        if begin.elapsed() > Duration::from_secs(60) {
             return Err("a process is still there".to_owned());
         }
         std::thread::yield_now();

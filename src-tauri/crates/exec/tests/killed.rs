@@ -37,7 +37,7 @@ fn settle(world: &World, case: &(ActionRequest, StateWitness)) -> effects::Trans
 fn until(what: &str, happened: impl Fn() -> bool) {
     let begin = Instant::now();
     while !happened() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{what} did not happen");
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what} did not happen");
         std::thread::yield_now();
     }
 }

@@ -100,7 +100,7 @@ fn a_value_goes_into_an_address_where_its_terms_say_so() {
     let script = format!("curl -sS http://{host}/thanks/bot$HERMIT_SECRET_API/me -d $HERMIT_SECRET_API");
     let (_, said) = reach(&world, &script, std::slice::from_ref(&host), &["api"]);
     assert!(said["stdout"].as_str().unwrap().contains("fine, thanks"), "{said}");
-    let sent = heard.recv_timeout(Duration::from_secs(5)).unwrap();
+    let sent = heard.recv_timeout(Duration::from_secs(60)).unwrap();
     assert!(sent.starts_with(&format!("POST /thanks/bot{VALUE}/me HTTP/1.1")), "{sent}");
     assert!(sent.contains("\r\n\r\nhermit-api-"), "{sent}");
 }
@@ -131,7 +131,7 @@ fn a_tunnel_to_a_name_carries_tls_for_that_name_and_nothing_else() {
     let script = format!("{ask} | {client} -servername localhost 2>&1");
     let (outcome, said) = reach(&world, &script, std::slice::from_ref(&host), &[]);
     assert!(said["stdout"].as_str().unwrap().contains("thanks"), "{said} {outcome:?}");
-    assert!(heard.recv_timeout(Duration::from_secs(5)).unwrap().starts_with("GET /thanks"));
+    assert!(heard.recv_timeout(Duration::from_secs(60)).unwrap().starts_with("GET /thanks"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_real_secret_service_keeps_the_keys_or_the_suite_says_that_there_was_none() 
 }
 
 fn with_a_keyring() {
-    let vault = OsVault::open("hermit test 5f3a").unwrap().with_patience(Duration::from_secs(20));
+    let vault = OsVault::open("hermit test 5f3a").unwrap().with_patience(Duration::from_secs(60));
     assert!(vault.get("root-seed").unwrap().is_none());
     assert!(!vault.delete("root-seed").unwrap());
     for bytes in [b"\0\xff\n".as_slice(), b"", &[7; 1000]] {

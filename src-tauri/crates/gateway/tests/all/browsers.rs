@@ -190,6 +190,6 @@ fn a_listener_is_greeted_and_told_what_happens() {
     let open = open(97);
     let heard = open.client().listen().expect("listening");
     open.home.tell(&wire::Notice::Delta { task_id: "task_1".to_owned(), text: "hel\nlo".to_owned() });
-    let notice = heard.recv_timeout(std::time::Duration::from_secs(20)).expect("a notice");
+    let notice = heard.recv_timeout(std::time::Duration::from_secs(60)).expect("a notice");
     assert_eq!(notice, wire::Notice::Delta { task_id: "task_1".to_owned(), text: "hel\nlo".to_owned() });
 }
