@@ -1,6 +1,6 @@
 // One file's change. Deletions first inside a hunk, folded lines counted and opened in place, nothing cut silently.
-import { useMemo, useState } from "react";
-import { type DiffLine, counts, difference, hunks } from "./difference";
+import { type ReactNode, useMemo, useState } from "react";
+import { type DiffLine, type Edit, counts, difference, fromEdits, hunks } from "./difference";
 import { Icon } from "./Icon";
 import { Name, Words, hiddenIn } from "./Words";
 import styles from "./Diff.module.css";
@@ -23,6 +23,20 @@ export interface DiffFile {
   before: DiffSide | null;
   after: DiffSide | null;
   outcome: string | null;
+  /** What the host has worked out as the difference; none where this page does. */
+  edits: readonly Edit[];
+}
+
+/** What a person takes of one file, hunk by hunk. */
+export interface HunkChoice {
+  left: ReadonlySet<number>;
+  /** The whole file is left out. */
+  isOut: boolean;
+  turn: (hunk: number, many: number) => void;
+}
+
+export function hunksOf({ edits }: Pick<DiffFile, "edits">): number {
+  return edits.at(-1)?.hunk ?? 0;
 }
 
 export function bytes(size: number): string {
@@ -44,7 +58,7 @@ function linesOf(file: DiffFile): DiffLine[] {
     if (shown === null) return [];
     return difference("", shown).map((line) => ({ ...line, kind, before: kind === "del" ? line.after : null }));
   }
-  return difference(before, after);
+  return file.edits.length > 0 ? fromEdits(before, after, file.edits) : difference(before, after);
 }
 
 export function tally(files: readonly DiffFile[]) {
@@ -84,7 +98,9 @@ function word(file: DiffFile): string {
   return isDone ? "Replaced" : "Replace";
 }
 
-export function FileDiff({ file }: { file: DiffFile }) {
+/** `choice`: where its hunks can be left out. */
+export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice | undefined }) {
+  const many = hunksOf(file);
   const lines = useMemo(() => linesOf(file), [file]);
   const { hunks: parts, skippedAfter } = useMemo(() => hunks(lines), [lines]);
   const { del, add } = counts(lines);
@@ -119,7 +135,9 @@ export function FileDiff({ file }: { file: DiffFile }) {
         </p>
       )}
       {parts.map((part, at) => (
-        <Fragmented key={at} lines={part.lines} skipped={part.skipped} />
+        <Fragmented key={at} lines={part.lines} skipped={part.skipped}>
+          {choice !== undefined && many > 1 && <PickHunk hunk={part.lines.find((line) => line.hunk !== undefined)?.hunk ?? 0} many={many} path={file.path} choice={choice} />}
+        </Fragmented>
       ))}
       {parts.length > 0 && skippedAfter > 0 && <p className={styles.same}>{skippedAfter} unchanged {skippedAfter === 1 ? "line" : "lines"}</p>}
     </section>
@@ -135,7 +153,16 @@ function countHidden(lines: readonly DiffLine[]) {
   return first === undefined ? null : { ...first, more: found.length - 1 };
 }
 
-function Fragmented({ lines, skipped }: { lines: DiffLine[]; skipped: number }) {
+function PickHunk({ hunk, many, path, choice }: { hunk: number; many: number; path: string; choice: HunkChoice }) {
+  return (
+    <label className={styles.hunk}>
+      <input type="checkbox" aria-label={`Approve hunk ${hunk} of ${many} in ${path}`} checked={!choice.isOut && !choice.left.has(hunk)} disabled={choice.isOut} onChange={() => choice.turn(hunk, many)} />
+      <span>Approve hunk {hunk} of {many}</span>
+    </label>
+  );
+}
+
+function Fragmented({ lines, skipped, children }: { lines: DiffLine[]; skipped: number; children?: ReactNode }) {
   const runs: DiffLine[][] = [];
   for (const line of lines) {
     const last = runs.at(-1);
@@ -145,6 +172,7 @@ function Fragmented({ lines, skipped }: { lines: DiffLine[]; skipped: number }) 
   return (
     <>
       {skipped > 0 && <p className={styles.same}>{skipped} unchanged {skipped === 1 ? "line" : "lines"}</p>}
+      {children}
       {runs.map((run, at) => <Run key={at} lines={run} />)}
     </>
   );

@@ -6,6 +6,17 @@ export interface DiffLine {
   before: number | null;
   after: number | null;
   text: string;
+  /** The number of the hunk that a changed line belongs to, where the host has said it. */
+  hunk?: number;
+}
+
+/** Lines from a place on, counted from 0, and what comes instead. */
+export interface Edit {
+  hunk: number;
+  before: number;
+  before_lines: number;
+  after: number;
+  after_lines: number;
 }
 
 export interface Hunk {
@@ -92,6 +103,25 @@ export function difference(before: string, after: string): DiffLine[] {
       y += 1;
     }
   }
+  return lines;
+}
+
+/** Every line, as the host has worked the difference out: its hunks are those that a person takes one by one. */
+export function fromEdits(before: string, after: string, edits: readonly Edit[]): DiffLine[] {
+  const a = splitLines(before);
+  const b = splitLines(after);
+  const lines: DiffLine[] = [];
+  let x = 0;
+  let y = 0;
+  const same = (end: number) => {
+    for (; x < end; x += 1, y += 1) lines.push({ kind: "same", before: x + 1, after: y + 1, text: a[x] ?? "" });
+  };
+  for (const edit of edits) {
+    same(edit.before);
+    for (const end = x + edit.before_lines; x < end; x += 1) lines.push({ kind: "del", before: x + 1, after: null, text: a[x] ?? "", hunk: edit.hunk });
+    for (const end = y + edit.after_lines; y < end; y += 1) lines.push({ kind: "add", before: null, after: y + 1, text: b[y] ?? "", hunk: edit.hunk });
+  }
+  same(a.length);
   return lines;
 }
 

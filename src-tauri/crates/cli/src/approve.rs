@@ -122,7 +122,7 @@ impl<'c> Seat<'c> {
         feedback: Option<String>,
     ) -> Result<Decided, Error> {
         let (approval, surface) = (approval.row.approval_id.clone(), Some("terminal".to_owned()));
-        session.call(&Part { approval, only, rows: Vec::new(), feedback, surface })
+        session.call(&Part { approval, only, rows: Vec::new(), hunks: Vec::new(), feedback, surface })
     }
 
     fn refuse(
@@ -243,7 +243,7 @@ impl<'c> Seat<'c> {
         let mut only: Vec<String> = Vec::new();
         loop {
             let question = match only.len() {
-                0 => "A file or folder to approve (Ctrl-C goes back): ",
+                0 => "A file or folder to approve, or hunks as file#1,3 (Ctrl-C goes back): ",
                 _ => "Another one, or Enter when that is all: ",
             };
             match self.terminal.ask(question, Echo::Shown)? {

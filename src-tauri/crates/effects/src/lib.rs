@@ -47,6 +47,7 @@ mod command;
 mod egress;
 mod error;
 mod hands;
+pub mod hunks;
 mod merge;
 mod outcome;
 mod reads;

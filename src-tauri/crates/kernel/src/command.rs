@@ -8,6 +8,7 @@ pub mod control;
 pub mod cosign;
 pub mod erase;
 pub mod halt;
+mod hunk;
 pub mod ingest;
 pub mod ingress;
 pub mod keys;

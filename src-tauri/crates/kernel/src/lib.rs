@@ -39,6 +39,7 @@ pub mod workspace;
 mod writeup;
 
 pub use drive::Standing;
+pub use effects::hunks;
 pub use error::Error;
 pub use kernel::{Kernel, Ports};
 pub use next::{Next, Waiting};

@@ -2,15 +2,16 @@
 
 use crate::story::{completed, count, events, object, packs, rebuilt, shows, state};
 use kernel::command::approve::Answered;
+use kernel::command::part::Chosen;
 use kernel::{Error, Standing, Waiting};
-use model::action::{Action, ActionRequest};
+use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::approval::{ApprovalPacket, ApprovalStatus, Surface};
 use model::fault::Point;
+use model::ingress::Channel;
 use model::policy::{PolicyResult, Verdict};
 use model::standing::{Cover, PathAct, StandingScope};
 use model::{ApprovalId, Body, TaskId};
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::{Edge, Mode, World, change, done, look};
 
@@ -30,7 +31,7 @@ fn asked(world: &World) -> (TaskId, ApprovalId) {
 }
 
 fn choose(world: &World, task: TaskId, of: ApprovalId, items: &[usize]) -> Result<Answered, Error> {
-    let chosen: BTreeSet<usize> = items.iter().copied().collect();
+    let chosen = Chosen { items: items.iter().copied().collect(), ..Chosen::default() };
     world.kernel().choose_part(task, of, Surface::Test, &chosen, Some("keep b"))
 }
 
@@ -179,4 +180,164 @@ fn a_host_that_dies_around_a_choice_has_it_whole_or_not_at_all() {
             }
         }
     }
+}
+
+/// Sixty lines, with some of them changed.
+fn lines(changed: &[usize]) -> String {
+    (1..=60).map(|n| format!("{}{n}\n", if changed.contains(&n) { "new " } else { "" })).collect()
+}
+
+/// A file that waits to be replaced, changed in three places far from each other; the same is proposed once more.
+fn asked_of_a_text(world: &World) -> (TaskId, ApprovalId) {
+    world.file("a.txt", &lines(&[]));
+    let all = json!([{ "op": "write", "path": "a.txt", "content": lines(&[3, 30, 55]) }]);
+    let says = vec![look("a.txt"), change(all.clone()), look("a.txt"), change(all), done("as far as I may")];
+    let task = world.script("a text", says);
+    (task, world.drive_to_approval(task))
+}
+
+fn take(
+    world: &World,
+    task: TaskId,
+    of: ApprovalId,
+    item: usize,
+    hunks: &[usize],
+) -> Result<Answered, Error> {
+    let hunks = [(item, hunks.iter().copied().collect())].into();
+    let chosen = Chosen { items: [item].into(), hunks };
+    world.kernel().choose_part(task, of, Surface::Test, &chosen, Some("not the\nmiddle"))
+}
+
+#[test]
+fn hunks_of_a_text_are_taken_and_the_rest_of_it_is_denied_with_the_words_of_the_person() {
+    let mut world = World::new(1308);
+    let (task, whole) = asked_of_a_text(&world);
+    take(&world, task, whole, 0, &[1, 3]).unwrap();
+    assert_eq!(world.files()["a.txt"], lines(&[]).as_bytes(), "choosing does nothing");
+    let part = world.drive_to_approval(task);
+    let now = state(&world, task);
+    let words = now.approvals[&whole].feedback.clone().expect("words");
+    let said = "not the middle (left out: hunk 2 of 3 in \"a.txt\"; taken: hunks 1, 3 of 3 in \"a.txt\")";
+    assert_eq!(words, said);
+    // The card binds the bytes that the kernel made.
+    let chosen = request(&world, task, part);
+    let made = lines(&[3, 55]);
+    let [ChangeItem::Write { content_sha256, byte_size, prior, .. }] = chosen.items() else {
+        panic!("one write")
+    };
+    assert_eq!((*content_sha256, *byte_size), (seal::Digest::of(made.as_bytes()), made.len() as u64));
+    assert_eq!(*prior, Prior::Sha256(seal::Digest::of(lines(&[]).as_bytes())));
+    let effect = chosen.expected_effects.iter().find(|effect| effect.effect == "replace").unwrap();
+    assert_eq!(effect.after_sha256, Some(*content_sha256));
+    let packet = object(world.kernel(), &now, now.approvals[&part].approval.approval_packet_ref);
+    let card = governance::approval::card(&packet);
+    assert!(card.lines.iter().any(|line| line.text.contains("hunks 1, 3 of 3")), "{:?}", card.lines);
+
+    world.person.allow(world.kernel(), task, part).unwrap();
+    // What was left out is proposed again and was denied: nobody is asked about it once more.
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(count(world.kernel(), task, "approval.requested"), 2);
+    assert_eq!(world.files()["a.txt"], made.as_bytes());
+    let told = packs(world.kernel(), task);
+    for words in ["approved a part", "hunk 2 of 3", "hunks 1, 3 of 3", "not the middle", "-30", "+new 30"] {
+        assert!(told.iter().any(|pack| shows(pack, words)), "the model is told `{words}`");
+    }
+    let receipt = events(world.kernel(), task).into_iter().find_map(|(_, body)| match body {
+        Body::ReceiptIssued(b) if b.action_request_id == Some(chosen.action_request_id) => Some(b.receipt_id),
+        _ => None,
+    });
+    let receipt = receipt.expect("its receipt");
+    let issued = world.kernel().receipt(receipt).unwrap().1;
+    assert!(issued.observed.iter().any(|s| s.shown().unwrap().contains("hunks 1, 3 of 3 in \"a.txt\"")));
+    let (views, fresh) = rebuilt(&mut world);
+    assert_eq!(views, fresh);
+    // An undo puts the very bytes back that were there before.
+    let undo = world.kernel().rollback(receipt, Channel::Cli, "undo".to_owned()).unwrap().task_id;
+    let asked = world.drive_to_approval(undo);
+    world.person.allow(world.kernel(), undo, asked).unwrap();
+    assert_eq!(world.drive(undo), completed());
+    assert_eq!(world.files()["a.txt"], lines(&[]).as_bytes());
+}
+
+#[test]
+fn all_hunks_are_the_file_as_proposed_and_none_leave_it_out() {
+    let all = json!([
+        { "op": "write", "path": "a.txt", "content": lines(&[3, 30]) },
+        { "op": "write", "path": "new.txt", "content": "made\n" },
+    ]);
+    for (seed, hunks, items) in [(1309, &[1, 2][..], &[0][..]), (1312, &[], &[1])] {
+        let world = World::new(seed);
+        world.file("a.txt", &lines(&[]));
+        let task = world.script("two", vec![look("a.txt"), change(all.clone()), done("ok")]);
+        let whole = world.drive_to_approval(task);
+        let hunks = [(0, hunks.iter().copied().collect())].into();
+        let chosen = Chosen { items: items.iter().copied().collect(), hunks };
+        world.kernel().choose_part(task, whole, Surface::Test, &chosen, None).unwrap();
+        let part = world.drive_to_approval(task);
+        let (asked, chosen) = (request(&world, task, whole), request(&world, task, part));
+        let expected: Vec<_> = items.iter().map(|at| asked.items()[*at].clone()).collect();
+        assert_eq!(chosen.items(), expected);
+        world.person.deny(world.kernel(), task, part, "no").unwrap();
+        world.drive(task);
+    }
+}
+
+#[test]
+fn hunks_that_are_not_there_and_files_without_any_are_refused_and_nothing_is_decided() {
+    let world = World::new(1310);
+    world.file("a.txt", &lines(&[]));
+    std::fs::write(world.path("b.bin"), b"a\0b").unwrap();
+    world.file("gone.txt", "x\n");
+    world.file("from.txt", "y\n");
+    world.file("long.txt", &"long\n".repeat(10_001));
+    world.file("twice.txt", &format!("one\n{}two\n", "same\n".repeat(20)));
+    let all = json!([
+        { "op": "write", "path": "a.txt", "content": lines(&[3, 30, 55]) },
+        { "op": "write", "path": "b.bin", "content": "text\n" },
+        { "op": "write", "path": "new.txt", "content": "n\n" },
+        { "op": "delete", "path": "gone.txt" },
+        { "op": "move", "from": "from.txt", "to": "to.txt" },
+        { "op": "write", "path": "long.txt", "content": "short\n" },
+        { "op": "write", "path": "twice.txt", "content": format!("two\n{}one\n", "same\n".repeat(20)) },
+        { "op": "move", "from": "twice.txt", "to": "moved.txt" },
+    ]);
+    let looks = ["a.txt", "b.bin", "long.txt", "twice.txt"].map(look);
+    let says = looks.into_iter().chain([change(all), done("ok")]).collect();
+    let task = world.script("many", says);
+    let whole = world.drive_to_approval(task);
+    for (item, hunks, why) in [
+        (0, &[4][..], "no hunk 4; it has 3"),
+        (0, &[0], "no hunk 0"),
+        (0, &[], "nothing was chosen"),
+        (1, &[1], "not text"),
+        (2, &[1], "only a text that replaces another"),
+        (3, &[1], "only a text that replaces another"),
+        (4, &[1], "only a text that replaces another"),
+        (5, &[1], "lines"),
+        (6, &[1], "changed more than once"),
+        (99, &[1], "no such change"),
+    ] {
+        let refused = take(&world, task, whole, item, hunks);
+        assert!(
+            matches!(&refused, Err(Error::Input(said)) if said.contains(why)),
+            "{item} {hunks:?}: {refused:?}"
+        );
+    }
+    assert_eq!(state(&world, task).approvals[&whole].approval.status, ApprovalStatus::Pending);
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_is_not_cut() {
+    let world = World::new(1311);
+    let (task, whole) = asked_of_a_text(&world);
+    let all = take(&world, task, whole, 0, &[1, 2, 3]);
+    assert!(matches!(&all, Err(Error::Input(why)) if why.contains("everything was chosen")), "{all:?}");
+    world.file("a.txt", &lines(&[10]));
+    let refused = take(&world, task, whole, 0, &[1]);
+    assert!(
+        matches!(&refused, Err(Error::Conflict(why)) if why.contains("has changed since")),
+        "{refused:?}"
+    );
+    assert_eq!(state(&world, task).approvals[&whole].approval.status, ApprovalStatus::Pending);
+    assert_eq!(world.files()["a.txt"], lines(&[10]).as_bytes());
 }

@@ -161,8 +161,40 @@ test("files are left out of a card, one by one and by group, and only what stays
   expect(await seriousFindings()).toEqual([]);
   await user.click(here.getByRole("button", { name: "Continue with 7" }));
   const sent = host.asked.find((one) => one.name === "approvals.part")?.params;
-  expect(sent).toEqual({ approval: APPROVAL, only: [], rows: [{ from: 0, rows: 1 }, { from: 2, rows: 3 }, { from: 6, rows: 3 }], surface: "browser", feedback: "keep that one" });
+  expect(sent).toEqual({ approval: APPROVAL, only: [], rows: [{ from: 0, rows: 1 }, { from: 2, rows: 3 }, { from: 6, rows: 3 }], hunks: [], surface: "browser", feedback: "keep that one" });
   expect(host.signed).toEqual([]);
+});
+
+test("hunks of a text are left out one by one, and a file without any of its hunks is left out", async () => {
+  const lines = (changed: number[]) => Array.from({ length: 60 }, (_, at) => `${changed.includes(at + 1) ? "new " : ""}${at + 1}\n`).join("");
+  const whole = changes.files[1];
+  const text = { before: { ...whole?.before, text: lines([]) }, after: { ...whole?.after, text: lines([3, 30, 55]) } };
+  const edits = [3, 30, 55].map((line, at) => ({ hunk: at + 1, before: line - 1, before_lines: 1, after: line - 1, after_lines: 1 }));
+  const host = scene({
+    "changes.show": changesOf({ ...changes, files: [{ ...whole, ...text, path: "a b.txt", edits }] as typeof changes.files }),
+    "approvals.part": { approval_id: APPROVAL, task_id: approvalRow.task_id, accepted: true, status: "denied" },
+  });
+  const { user } = show(host, "/");
+  const here = await card();
+  expect(here.queryByRole("checkbox")).toBeNull();
+  await user.click(await here.findByRole("button", { name: "Choose hunks" }));
+  const hunk = (nth: number) => here.getByRole<HTMLInputElement>("checkbox", { name: `Approve hunk ${nth} of 3 in a b.txt` });
+  expect(here.getByRole("button", { name: "Continue with 1" }).getAttribute("title")).toBe("Clear what you do not want");
+  // By the keyboard, too.
+  hunk(1).focus();
+  await user.keyboard(" ");
+  await user.click(hunk(2));
+  await user.click(hunk(3));
+  expect(here.getByRole<HTMLInputElement>("checkbox", { name: "Approve a b.txt" }).checked).toBe(false);
+  expect(hunk(1).disabled).toBe(true);
+  await user.click(here.getByRole("checkbox", { name: "Approve a b.txt" }));
+  expect([1, 2, 3].map((nth) => hunk(nth).checked)).toEqual([true, true, true]);
+  await user.click(hunk(2));
+  expect(here.getByText(/1 of 1 chosen, 1 of them in part/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(here.getByRole("button", { name: "Continue with 1" }));
+  const sent = host.asked.find((one) => one.name === "approvals.part")?.params;
+  expect(sent).toEqual({ approval: APPROVAL, only: [], rows: [{ from: 0, rows: 1 }], hunks: [{ path: "a b.txt", hunks: [1, 3] }], surface: "browser", feedback: null });
 });
 
 test("a name with a line break or blanks at its edge shows them", async () => {

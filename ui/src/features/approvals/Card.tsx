@@ -20,7 +20,7 @@ import { AllLines } from "./AllLines";
 import { ChangeList, FEW, useChanges } from "./ChangeList";
 import { diffFile } from "./files";
 import { Outcome } from "./Outcome";
-import { Onward, Part, hasParts, usePart } from "./Part";
+import { Onward, Part, hasHunks, hasParts, usePart } from "./Part";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import { RanView } from "./RanView";
 import { Lines } from "~/primitives/Lines";
@@ -106,8 +106,8 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
                   <span className={styles.lines}>{lines.del > 0 && <span className={styles.del}>−{lines.del}</span>} {lines.add > 0 && <span className={styles.add}>+{lines.add}</span>} lines</span>
                 )}
               </div>
-              {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes.total) && <Part approval={approval} changes={changes} {...part} />}
-              <ChangeList of={approval.row.approval_id} first={changes} choice={part?.choice} />
+              {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes) && <Part approval={approval} changes={changes} {...part} />}
+              <ChangeList of={approval.row.approval_id} first={changes} choice={part?.choice} hunks={hasHunks(packet)} />
             </>
           );
         }}

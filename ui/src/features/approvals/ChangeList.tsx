@@ -3,7 +3,7 @@
 // when somebody opens it.
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import { many as number } from "~/primitives/number";
-import { FileDiff } from "~/primitives/Diff";
+import { FileDiff, type HunkChoice } from "~/primitives/Diff";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { FixedRows } from "~/primitives/FixedRows";
@@ -28,10 +28,28 @@ export function useChanges(of: string) {
   return useAsk("changes.show", { of, from: 0, limit: FEW });
 }
 
-/** What a person leaves out of an act: rows and whole groups, by their places. Nothing is left out at first. */
+/** What a person leaves out of an act: rows and whole groups, by their places, and hunks of a text. Nothing is left out
+ *  at first. */
 export interface Choice {
   left: ReadonlySet<At>;
   turn: (at: At) => void;
+  /** Of files of which some hunks are left out, by their places. */
+  hunks: ReadonlyMap<At, LeftHunks>;
+  turnHunk: (at: At, path: string, hunk: number, many: number) => void;
+}
+
+/** Hunks of one file that are left out. */
+export interface LeftHunks {
+  path: string;
+  many: number;
+  left: ReadonlySet<number>;
+}
+
+/** The choice among the hunks of one file. */
+function hunkChoice(at: At, path: string, first: Changes, choice: Choice | undefined): HunkChoice | undefined {
+  if (choice === undefined) return undefined;
+  const isOut = !isChosen(at, first, choice.left);
+  return { left: choice.hunks.get(at)?.left ?? new Set<number>(), isOut, turn: (hunk, many) => choice.turnHunk(at, path, hunk, many) };
 }
 
 /** Rows that are chosen, as they follow each other. */
@@ -110,7 +128,8 @@ function Pick({ at, name, first, choice }: { at: At; name: string; first: Change
   return <input type="checkbox" className={styles.pick} aria-label={`Approve ${name}`} checked={isChosen(at, first, choice.left)} disabled={isGroupOut} onChange={() => choice.turn(at)} />;
 }
 
-export function ChangeList({ of, first, choice }: { of: string; first: Changes; choice?: Choice | undefined }) {
+/** `hunks`: whether texts can be chosen hunk by hunk. */
+export function ChangeList({ of, first, choice, hunks = false }: { of: string; first: Changes; choice?: Choice | undefined; hunks?: boolean }) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const [find, setFind] = useState("");
   const isLong = first.total > FEW;
@@ -137,8 +156,8 @@ export function ChangeList({ of, first, choice }: { of: string; first: Changes; 
           const file = first.files[at];
           // What the first answer had no room for is read by itself.
           const isLater = file?.before?.missing === "later" || file?.after?.missing === "later";
-          return <div key={at}>{at < 0 ? header(at) : isLater ? <One of={of} at={at} find="" /> : file !== undefined && (
-            <div className={styles.picked}><Pick at={at} name={readable(file.path)} first={first} choice={choice} /><div><FileDiff file={diffFile(file)} /></div></div>
+          return <div key={at}>{at < 0 ? header(at) : isLater ? <One of={of} at={at} find="" choiceOf={(path) => hunkChoice(at, path, first, hunks ? choice : undefined)} /> : file !== undefined && (
+            <div className={styles.picked}><Pick at={at} name={readable(file.path)} first={first} choice={choice} /><div><FileDiff file={diffFile(file)} choice={hunkChoice(at, file.path, first, hunks ? choice : undefined)} /></div></div>
           )}</div>;
         })}
       </>
@@ -150,7 +169,7 @@ export function ChangeList({ of, first, choice }: { of: string; first: Changes; 
         <TextField label="Find a file" type="search" value={find} onChange={(event) => setFind(event.target.value)} hint={`Of ${number(first.total)} rows`} />
       </div>
       {find.trim() === ""
-        ? <Long of={of} runs={runs} find="" label="Files" header={header} pick={(at, name) => <Pick at={at} name={name} first={first} choice={choice} />} />
+        ? <Long of={of} runs={runs} find="" label="Files" header={header} pick={(at, name) => <Pick at={at} name={name} first={first} choice={choice} />} choiceOf={(at, path) => hunkChoice(at, path, first, hunks ? choice : undefined)} />
         : <Found of={of} find={find.trim()} />}
     </>
   );
@@ -166,7 +185,7 @@ function Found({ of, find }: { of: string; find: string }) {
       {({ total }) => total === 0 ? <p className={styles.none}>No file is named so.</p> : (
         <>
           <p className={styles.none} role="status">{number(total)} found</p>
-          <Long of={of} runs={runs} find={find} label="Files found" header={() => null} pick={() => null} />
+          <Long of={of} runs={runs} find={find} label="Files found" header={() => null} pick={() => null} choiceOf={() => undefined} />
         </>
       )}
     </Answer>
@@ -193,7 +212,7 @@ function Row({ of, at, find, open, pick }: { of: string; at: number; find: strin
 }
 
 /** Many rows, each of one height; the difference of the one that was opened stands below them. */
-function Long({ of, runs, find, label, header, pick }: { of: string; runs: readonly Run[]; find: string; label: string; header: (at: At) => ReactNode; pick: (at: At, name: string) => ReactNode }) {
+function Long({ of, runs, find, label, header, pick, choiceOf }: { of: string; runs: readonly Run[]; find: string; label: string; header: (at: At) => ReactNode; pick: (at: At, name: string) => ReactNode; choiceOf: (at: At, path: string) => HunkChoice | undefined }) {
   const [shown, setShown] = useState<number | null>(null);
   return (
     <>
@@ -205,7 +224,7 @@ function Long({ of, runs, find, label, header, pick }: { of: string; runs: reado
           }}
         </FixedRows>
       </div>
-      {shown !== null && <One of={of} at={shown} find={find} />}
+      {shown !== null && <One of={of} at={shown} find={find} choiceOf={(path) => choiceOf(shown, path)} />}
     </>
   );
 }
@@ -219,9 +238,9 @@ function wordOf(op: string, isThere: boolean, isDone: boolean): string {
 }
 
 /** One row by itself, with the bytes of both sides. */
-function One({ of, at, find }: { of: string; at: number; find: string }) {
+function One({ of, at, find, choiceOf }: { of: string; at: number; find: string; choiceOf: (path: string) => HunkChoice | undefined }) {
   const asked = useAsk("changes.show", { of, from: at, limit: 1, ...(find === "" ? {} : { find }) });
-  return <Answer asked={asked} what="the file" lines={2}>{({ files: [file] }) => file === undefined ? null : <div className={styles.one}><FileDiff file={diffFile(file)} /></div>}</Answer>;
+  return <Answer asked={asked} what="the file" lines={2}>{({ files: [file] }) => file === undefined ? null : <div className={styles.one}><FileDiff file={diffFile(file)} choice={choiceOf(file.path)} /></div>}</Answer>;
 }
 
 function GroupRow({ group, isOpen, turn }: { group: Group; isOpen: boolean; turn: () => void }) {

@@ -26,5 +26,6 @@ export function diffFile(file: FileChange): DiffFile {
     before: side(file.before),
     after: side(file.after),
     outcome: file.outcome,
+    edits: file.edits ?? [],
   };
 }

@@ -44,10 +44,12 @@ export interface Decide {
 /** A part of what was asked: the rest is denied, and the part is asked about by itself. It allows nothing. */
 export interface Part {
   approval: string;
-  /** Files and folders, as paths below the workspace. */
+  /** Files and folders, as paths below the workspace; `path#1,3-5` is these hunks of a file. */
   only?: string[];
   /** Rows as `changes.show` counts them. */
   rows?: Rows[];
+  /** Files of which some hunks alone are taken, also where they are among the rows or in a folder above. */
+  hunks?: Hunks[];
   /** Words for the model, about the rest. */
   feedback?: string | null;
   /** Where it was chosen, as with a no. */
@@ -58,6 +60,12 @@ export interface Part {
 export interface Rows {
   from: number;
   rows: number;
+}
+
+/** Hunks of one file, by their numbers in `changes.show`; with none the file is left out. */
+export interface Hunks {
+  path: string;
+  hunks: number[];
 }
 
 /** A no. */

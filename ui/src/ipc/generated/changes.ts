@@ -70,6 +70,18 @@ export interface FileChange {
   after: Side | null;
   /** Of a receipt: `done`, `not_done`, `unknown`. */
   outcome: string | null;
+  /** Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks one by one. None where it is too long for that. */
+  edits?: Edit[];
+}
+
+/** Lines from a place on, counted from 0, and the lines that come instead. Lines end with a line feed. */
+export interface Edit {
+  /** The number of its hunk, from 1. */
+  hunk: number;
+  before: number;
+  before_lines: number;
+  after: number;
+  after_lines: number;
 }
 
 /** A file's bytes. */

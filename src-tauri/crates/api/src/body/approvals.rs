@@ -2,9 +2,11 @@
 
 use crate::convert::{ask, from_base64, opt, opt_text, opt_word, page, text, to_base64, word};
 use crate::ids::{find, find_opt};
+use crate::sheets::Sheet;
 use crate::{Host, Wire as _, fold, not_found};
 use governance::approval::LineKind;
 use kernel::command::approve::Answered;
+use kernel::command::part::Chosen;
 use model::approval::{ApprovalStatus, Surface};
 use model::body::KeyPurpose;
 use model::principal::PrincipalType;
@@ -14,8 +16,8 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use wire::Error;
 use wire::approvals::{
-    Approval, ApprovalRow, Approvals, Decide, Decided, Deny, Line, LinePage, Lines, List, Packet, Part,
-    Piece, Show,
+    Approval, ApprovalRow, Approvals, Decide, Decided, Deny, Hunks, Line, LinePage, Lines, List, Packet,
+    Part, Piece, Show,
 };
 
 /// Bytes of a packet that are handed out with its card; of a longer one, of one piece.
@@ -178,35 +180,76 @@ pub(crate) fn part(host: &dyn Host, p: Part) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
     let found = found(host, &p.approval)?;
     let sheet = super::changes::sheet_of(host, &found)?;
-    let mut chosen = BTreeSet::new();
+    let mut chosen = Chosen::default();
     for range in &p.rows {
         let (from, end) = (range.from as usize, (range.from as usize).saturating_add(range.rows as usize));
         let rows = sheet.rows.get(from..end).ok_or_else(|| {
             crate::usage(format!("there are no rows {from} to {end}; it has {}", sheet.rows.len()))
         })?;
-        chosen.extend(rows.iter().map(|row| row.item));
+        chosen.items.extend(rows.iter().map(|row| row.item));
     }
     for name in &p.only {
-        let bytes = name.trim_end_matches('/').as_bytes();
-        let path =
-            RelPath::from_bytes(bytes).map_err(|e| crate::usage(format!("`{name}`: {e}")))?.to_string();
-        let folder = format!("{path}/");
-        let is_named = |at: &str| at == path || at.starts_with(&folder);
-        let before = chosen.len();
-        let rows =
-            sheet.rows.iter().filter(|row| is_named(&row.path) || row.to.as_deref().is_some_and(is_named));
-        let mut any = false;
-        chosen.extend(rows.inspect(|_| any = true).map(|row| row.item));
-        if !any && chosen.len() == before {
-            return Err(crate::usage(format!("this approval has no file `{name}`"))
-                .hint("`hermit approvals show` lists its files"));
+        let whole = named(&sheet, name)?;
+        match hunks_named(name).filter(|_| whole.is_empty()) {
+            Some((file, hunks)) => by_hunks(&sheet, file, hunks, &mut chosen)?,
+            None if whole.is_empty() => return Err(no_file(name)),
+            None => chosen.items.extend(whole),
         }
+    }
+    for Hunks { path, hunks } in &p.hunks {
+        if hunks.len() > kernel::hunks::HUNKS_MAX {
+            return Err(crate::usage(format!("`{path}`: more than {} hunks", kernel::hunks::HUNKS_MAX)));
+        }
+        by_hunks(&sheet, path, hunks.iter().map(|hunk| *hunk as usize).collect(), &mut chosen)?;
     }
     let surface = opt_word(p.surface.as_deref())?.unwrap_or(Surface::Script);
     let answered = kernel
         .choose_part(found.task_id, found.approval_id, surface, &chosen, p.feedback.as_deref())
         .wire()?;
     told(host, found.approval_id, &answered)
+}
+
+fn no_file(name: &str) -> Error {
+    crate::usage(format!("this approval has no file `{name}`"))
+        .hint("`hermit approvals show` lists its files")
+}
+
+/// Items at or below a path.
+fn named(sheet: &Sheet, name: &str) -> Result<Vec<usize>, Error> {
+    let bytes = name.trim_end_matches('/').as_bytes();
+    let path = RelPath::from_bytes(bytes).map_err(|e| crate::usage(format!("`{name}`: {e}")))?.to_string();
+    let folder = format!("{path}/");
+    let is_named = |at: &str| at == path || at.starts_with(&folder);
+    let rows = sheet.rows.iter();
+    let rows = rows.filter(|row| is_named(&row.path) || row.to.as_deref().is_some_and(is_named));
+    Ok(rows.map(|row| row.item).collect())
+}
+
+/// `path#1,3-5`, unless it is no such form or names hunks that no file has.
+fn hunks_named(name: &str) -> Option<(&str, BTreeSet<usize>)> {
+    let (file, list) = name.rsplit_once('#')?;
+    let mut hunks = BTreeSet::new();
+    for run in list.split(',') {
+        let (from, end) = run.split_once('-').unwrap_or((run, run));
+        let (from, end): (usize, usize) = (from.trim().parse().ok()?, end.trim().parse().ok()?);
+        if from == 0 || end < from || end > kernel::hunks::HUNKS_MAX {
+            return None;
+        }
+        hunks.extend(from..=end);
+    }
+    Some((file, hunks))
+}
+
+/// Puts hunks of one file into the choice, beside those that were named before.
+fn by_hunks(sheet: &Sheet, file: &str, hunks: BTreeSet<usize>, chosen: &mut Chosen) -> Result<(), Error> {
+    match named(sheet, file)?.as_slice() {
+        [one] => {
+            chosen.hunks.entry(*one).or_default().extend(hunks);
+            Ok(())
+        }
+        [] => Err(no_file(file)),
+        _ => Err(crate::usage(format!("`{file}` is more than one change, and only one file has hunks"))),
+    }
 }
 
 fn told(host: &dyn Host, approval: ApprovalId, answered: &Answered) -> Result<Decided, Error> {

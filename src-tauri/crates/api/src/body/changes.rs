@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use wire::changes::{Changes, FileChange, Show, Side};
+use wire::changes::{Changes, Edit, FileChange, Show, Side};
 use wire::{Error, PAGE_ROWS_MAX, Text};
 
 /// Bytes of one side that are given as text: more is read as an artifact, part by part.
-const SIDE_BYTES_MAX: u64 = 256 * 1024;
+const SIDE_BYTES_MAX: u64 = kernel::hunks::HUNK_BYTES_MAX;
 /// Bytes of all sides of one answer: a page reads it at one go.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -247,6 +247,21 @@ fn changed(change: &Value) -> Result<Row, Error> {
     Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome })
 }
 
+/// What changes between two texts, by the hunks in which a person can take it.
+fn edits(before: Option<&Side>, after: Option<&Side>) -> Vec<Edit> {
+    let text = |side: Option<&'_ Side>| side.and_then(|side| side.text.clone());
+    let (Some(before), Some(after)) = (text(before), text(after)) else { return Vec::new() };
+    let all = kernel::hunks::edits(before.as_bytes(), after.as_bytes()).unwrap_or_default();
+    let told = |edit: kernel::hunks::Edit| Edit {
+        hunk: small(edit.hunk),
+        before: small(edit.before.start),
+        before_lines: small(edit.before.len()),
+        after: small(edit.after.start),
+        after_lines: small(edit.after.len()),
+    };
+    all.into_iter().map(told).collect()
+}
+
 /// Reads sides until the answer is full.
 struct Sides<'a> {
     host: &'a dyn Host,
@@ -258,6 +273,10 @@ struct Sides<'a> {
 impl Sides<'_> {
     fn row(&mut self, row: &Row) -> Result<FileChange, Error> {
         let (before, after) = (self.known(row, row.before.as_ref())?, self.known(row, row.after.as_ref())?);
+        let edits = match (row.op, &row.outcome) {
+            ("write", None) => edits(before.as_ref(), after.as_ref()),
+            _ => Vec::new(),
+        };
         Ok(FileChange {
             op: row.op.to_owned(),
             path: row.path.clone(),
@@ -266,6 +285,7 @@ impl Sides<'_> {
             before,
             after,
             outcome: row.outcome.clone(),
+            edits,
         })
     }
 

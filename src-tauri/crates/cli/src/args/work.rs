@@ -245,14 +245,15 @@ pub enum ApprovalsVerb {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 It shows what would happen, deletions first, and then asks: `y` approves with the approval passphrase, `n` denies, \
-`stop` denies and ends the task, `part` lets you choose files, denies the rest and asks again about those, `always` approves \
+`stop` denies and ends the task, `part` lets you choose files and hunks of files, denies the rest and asks again about those, `always` approves \
 similar actions too, `later` leaves it, `details` shows everything \
 (through the pager in PAGER). Enter alone decides nothing, and what you typed before the question is discarded. \
 A pipe, a script or a model cannot answer.")]
 pub struct ApproveArgs {
     /// The approval; the short form from a list will do.
     pub approval: String,
-    /// Only these files and folders of it: the rest is denied, and you are asked about these.
+    /// Only these files and folders of it: the rest is denied, and you are asked about these. `notes.txt#1,3` is hunks
+    /// 1 and 3 of a file, as the card numbers them.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub only: Vec<String>,
     /// With --only: why not the rest; the model reads it.

@@ -3,6 +3,7 @@
 use super::{Extent, Row, folded, is_folder};
 use crate::output::Tone;
 use crate::text::{count, name, paragraph, size};
+use api::hunks::{AROUND, Edit, edits};
 use model::action::{ChangeItem, Prior};
 use model::approval::StagedChange;
 use model::{Digest, RelPath};
@@ -13,8 +14,6 @@ use wire::changes::{Changes, FileChange, Side};
 
 /// A difference of two texts is looked for this long; then it is shown coarser.
 const DIFF_TIME: Duration = Duration::from_millis(500);
-/// Unchanged lines around a change.
-const AROUND: usize = 3;
 /// Names in a list before it is folded.
 const NAMES: usize = 40;
 /// Names in a group at least.
@@ -333,21 +332,79 @@ fn changed(before: &Known<'_>, after: &Known<'_>) -> Vec<Row> {
         rows.extend(added(after));
         return rows;
     };
-    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(*before, *after);
+    match edits(before.as_bytes(), after.as_bytes()) {
+        Ok(edits) => numbered(before, after, &edits),
+        Err(_) => coarse(before, after),
+    }
+}
+
+/// The hunks that a person can take one by one, with their numbers where there are more than one.
+fn numbered(before: &str, after: &str, edits: &[Edit]) -> Vec<Row> {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let many = edits.last().map_or(0, |edit| edit.hunk);
+    let mut rows = Vec::new();
+    for hunk in edits.chunk_by(|one, other| one.hunk == other.hunk) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let lead = first.before.start.min(AROUND);
+        let mut at = first.before.start - lead;
+        let end = last.before.end.saturating_add(AROUND).min(old.len());
+        let rest = end - last.before.end;
+        let (from, to) = (first.after.start.saturating_sub(lead), last.after.end.saturating_add(rest));
+        let number = if many > 1 { format!("hunk {} of {many}  ", first.hunk) } else { String::new() };
+        let header =
+            format!("{number}@@ -{} +{} @@", range(at, end - at), range(from, to.saturating_sub(from)));
+        rows.push((Tone::Faint, format!("      {header}")));
+        let stay =
+            |from: usize, to: usize| old.get(from..to).unwrap_or_default().iter().map(|line| (' ', *line));
+        let mut lines: Vec<(char, &str)> = Vec::new();
+        for edit in hunk {
+            lines.extend(stay(at, edit.before.start));
+            lines.extend(old.get(edit.before.clone()).unwrap_or_default().iter().map(|line| ('-', *line)));
+            lines.extend(new.get(edit.after.clone()).unwrap_or_default().iter().map(|line| ('+', *line)));
+            at = edit.before.end;
+        }
+        lines.extend(stay(at, end));
+        lines.into_iter().for_each(|(mark, line)| changed_line(mark, line, &mut rows));
+    }
+    rows
+}
+
+/// A range of lines as unified differences write it.
+fn range(from: usize, many: usize) -> String {
+    match many {
+        0 => format!("{from},0"),
+        1 => format!("{}", from + 1),
+        _ => format!("{},{many}", from + 1),
+    }
+}
+
+fn changed_line(mark: char, line: &str, rows: &mut Vec<Row>) {
+    let tone = match mark {
+        '-' => Tone::Bad,
+        '+' => Tone::Good,
+        _ => Tone::Plain,
+    };
+    let text = line.strip_suffix('\n');
+    rows.push((tone, format!("      {mark}{}", paragraph(text.unwrap_or(line)))));
+    if text.is_none() {
+        rows.push((Tone::Faint, "      (no line break at the end)".to_owned()));
+    }
+}
+
+/// The difference of what is too long to be cut into hunks.
+fn coarse(before: &str, after: &str) -> Vec<Row> {
+    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(before, after);
     let mut rows = Vec::new();
     for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
         rows.push((Tone::Faint, format!("      {}", hunk.header())));
         for change in hunk.iter_changes() {
-            let (tone, mark) = match change.tag() {
-                ChangeTag::Delete => (Tone::Bad, '-'),
-                ChangeTag::Insert => (Tone::Good, '+'),
-                ChangeTag::Equal => (Tone::Plain, ' '),
+            let mark = match change.tag() {
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+                ChangeTag::Equal => ' ',
             };
-            let line = change.value();
-            rows.push((tone, format!("      {mark}{}", paragraph(line.strip_suffix('\n').unwrap_or(line)))));
-            if change.missing_newline() {
-                rows.push((Tone::Faint, "      (no line break at the end)".to_owned()));
-            }
+            changed_line(mark, change.value(), &mut rows);
         }
     }
     rows
@@ -387,6 +444,29 @@ mod tests {
         }
         let binary = made(None, Some("binary"));
         assert_eq!(texts(&added(&known(Some(&binary), &meant))), ["      binary, not shown"]);
+    }
+
+    #[test]
+    fn hunks_carry_the_numbers_by_which_a_person_takes_them() {
+        let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+        let after = before
+            .replace("line 4\n", "")
+            .replace("line 20\n", "line 20\nmore\n")
+            .replace("line 40\n", "end");
+        let rows = changed(&Known::Text(&before), &Known::Text(&after));
+        let heads: Vec<&str> = texts(&rows).into_iter().filter(|row| row.contains("@@")).collect();
+        assert_eq!(
+            heads,
+            [
+                "      hunk 1 of 3  @@ -1,7 +1,6 @@",
+                "      hunk 2 of 3  @@ -18,6 +17,7 @@",
+                "      hunk 3 of 3  @@ -37,4 +37,4 @@"
+            ]
+        );
+        assert_eq!(texts(&rows).last(), Some(&"      (no line break at the end)"));
+        assert_eq!(tally(&rows), (2, 2));
+        let one = changed(&Known::Text("a\n"), &Known::Text("b\n"));
+        assert_eq!(texts(&one), ["      @@ -1 +1 @@", "      -a", "      +b"]);
     }
 
     #[test]

@@ -95,6 +95,7 @@ fn choose(context: &Context, session: &host::Session, args: &ApproveArgs, of: &A
         approval: of.row.approval_id.clone(),
         only: args.only.clone(),
         rows: Vec::new(),
+        hunks: Vec::new(),
         feedback: args.feedback.clone(),
         surface: Some("terminal".to_owned()),
     })?;

@@ -237,3 +237,49 @@ fn files_named_with_the_approval_are_the_only_ones_that_are_asked_about() {
         verified.out
     );
 }
+
+#[test]
+fn hunks_that_the_card_numbers_are_taken_one_by_one() {
+    let bench = Bench::new();
+    let lines = |changed: &[usize]| -> String {
+        (1..=60).map(|n| format!("{}{n}\n", if changed.contains(&n) { "new " } else { "" })).collect()
+    };
+    std::fs::write(bench.folder().join("a.txt"), lines(&[])).unwrap();
+    let says = [
+        tool("read", json!({ "path": "a.txt" })),
+        tool("write", json!({ "path": "a.txt", "content": lines(&[3, 30, 55]) })),
+        tool("done", json!({ "summary": "done" })),
+    ];
+    let waiting = asked(&bench, &says);
+    let approval = text(&waiting["waits_for"]["id"]);
+    let told = bench.run(&["approvals", "show", &approval, "--json"]).ends_with(0).json();
+    let edits = told["changes"]["files"][0]["edits"].as_array().unwrap();
+    assert_eq!(
+        edits.iter().map(|edit| edit["hunk"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [1, 2, 3],
+        "{told}"
+    );
+    for (wrong, why) in
+        [("a.txt#4", "no hunk 4"), ("a.txt#0", "no file `a.txt#0`"), ("z.txt#1", "no file `z.txt`")]
+    {
+        let refused = bench.terminal(&["approvals", "approve", &approval, "--only", wrong]).end();
+        assert!(refused.0 == 2 && refused.1.contains(why), "{refused:?}");
+    }
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    terminal.expect("hunk 1 of 3").expect("Approve?").send("part\r");
+    terminal.expect("hunks as file#1,3").send("a.txt#1\r").expect("Another one").send("a.txt#3\r");
+    terminal.expect("Another one").send("\r").expect("Reason").send("not that\r");
+    terminal.expect("A PART of what was asked");
+    allow(&mut terminal);
+    terminal.expect("Done.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(bench.files()["a.txt"], lines(&[3, 55]));
+    let all = bench.run(&["approvals", "list", "--status", "denied", "--json"]).ends_with(0).json();
+    let said = "not that (left out: hunk 2 of 3 in \"a.txt\"; taken: hunks 1, 3 of 3 in \"a.txt\")";
+    assert_eq!(all["rows"][0]["feedback"], said, "{all}");
+    let mut terminal = bench.terminal(&["undo"]);
+    allow(&mut terminal);
+    terminal.expect("Done.");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(bench.files()["a.txt"], lines(&[]));
+}

@@ -5,6 +5,7 @@
 //! like any request: choosing allows nothing. No standing grant answers it. Between the two there is one commit.
 
 use super::approve::{Answered, pending};
+use super::hunk::{Cut, Resolved, after_a_part};
 use crate::Error;
 use crate::drive::{StandsIn, effects_of_items, in_one_line, keep_draft};
 use crate::kernel::{Kernel, lock};
@@ -24,21 +25,32 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that the denial of the rest tells; the draft has all.
-const NAMED_MAX: usize = 20;
+pub(super) const NAMED_MAX: usize = 20;
+
+/// What a person chose of an act.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Chosen {
+    /// Places of its items.
+    pub items: BTreeSet<usize>,
+    /// Of files whose text it replaces, by their places: numbers of the hunks to take, from 1. Such a file is chosen by
+    /// its hunks alone: with all of them whole, with none not at all.
+    pub hunks: BTreeMap<usize, BTreeSet<usize>>,
+}
 
 impl Kernel {
-    /// What a person chose of an act that waits: `chosen` are the places of its items. The act is denied, and the part
-    /// of it is asked about as a request of its own.
+    /// What a person chose of an act that waits: items, and of a text hunks. The act is denied, and the part of it is
+    /// asked about as a request of its own, with the bytes that the chosen hunks make.
     ///
     /// # Errors
     /// [`Error::Input`] when nothing, everything, or what cannot be done by itself was chosen, or when the act has no
-    /// parts; [`Error::KeyLocked`] without the receipt key.
+    /// parts; [`Error::Conflict`] when a file of which hunks were chosen is not as it was asked about;
+    /// [`Error::KeyLocked`] without the receipt key.
     pub fn choose_part(
         &self,
         task_id: TaskId,
         approval_id: ApprovalId,
         surface: Surface,
-        chosen: &BTreeSet<usize>,
+        chosen: &Chosen,
         feedback: Option<&str>,
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
@@ -53,18 +65,28 @@ impl Kernel {
         if act.approval != Some(approval_id) {
             return Err(Error::Conflict("another act is in hand".to_owned()));
         }
-        let chosen = sound(&asked, chosen)?;
+        let resolved = self.cut_hunks(state, &asked, chosen)?;
+        let (chosen, cuts) = (sound(&asked, &resolved, !chosen.hunks.is_empty())?, resolved.cuts);
         let actor = self.actor(model::principal::PrincipalType::User)?;
         let mut w = self.writeup(Point::ApprovalDeny, state, actor);
         let left: Vec<&ChangeItem> = without(asked.items(), &chosen);
-        let words = words_of(&left, feedback);
+        let words = words_of(&left, &cuts, feedback);
         self.deny_whole(state, &mut w, &approval, surface, &words)?;
-        let draft = self.draft_of_rest(&mut w, &asked, &left, &words, act.request.artifact_id)?;
+        let draft = self.draft_of_rest(&mut w, &asked, (&left, &cuts), &words, act.request.artifact_id)?;
         let policy =
             act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
-        let rules =
-            vec![format!("a person's choice at {approval_id}: {} of {}", chosen.len(), asked.items().len())];
-        let part = self.part_of(state, &mut w, &asked, &chosen)?;
+        let by_hunks: String =
+            cuts.iter().take(NAMED_MAX).map(|cut| format!("; {}", cut.taken_in_words())).collect();
+        let rules = vec![format!(
+            "a person's choice at {approval_id}: {} of {}{by_hunks}",
+            chosen.len(),
+            asked.items().len()
+        )];
+        let mut items: Vec<ChangeItem> = within(asked.items(), &chosen).cloned().collect();
+        for cut in &cuts {
+            cut.put_in(&mut w, &mut items)?;
+        }
+        let part = self.part_of(state, &mut w, &asked, items)?;
         let instead = StandsIn {
             asked: (&asked, &act.request),
             policy: (policy.policy_result_id, &policy.artifact),
@@ -113,11 +135,10 @@ impl Kernel {
         state: &TaskState,
         w: &mut Writeup<'_>,
         asked: &ActionRequest,
-        chosen: &BTreeSet<usize>,
+        items: Vec<ChangeItem>,
     ) -> Result<ActionRequest, Error> {
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let items: Vec<ChangeItem> = within(asked.items(), chosen).cloned().collect();
         let mut part = asked.clone();
         part.action_request_id = ActionRequestId::fresh(&*self.ports.clock, &*self.ports.entropy);
         part.proposed_by = w.actor.actor_id;
@@ -189,13 +210,15 @@ impl Kernel {
         &self,
         w: &mut Writeup<'_>,
         asked: &ActionRequest,
-        left: &[&ChangeItem],
+        (left, cuts): (&[&ChangeItem], &[Cut]),
         words: &str,
         of: model::ArtifactId,
     ) -> Result<model::artifact::ArtifactRef, Error> {
         let rest = Action::Change { items: left.iter().map(|item| (*item).clone()).collect() };
         let rest = ActionRequest { action: rest, staged: None, ..asked.clone() };
-        let lines = governance::approval::effects_in_words(&rest).join("\n");
+        let mut lines = governance::approval::effects_in_words(&rest);
+        lines.extend(cuts.iter().map(Cut::rest_in_lines));
+        let lines = lines.join("\n");
         let alias = format!("left out of {}", in_one_line(&asked.action));
         keep_draft(w, format!("{words}\n{lines}\n").as_bytes(), of, alias)
     }
@@ -204,8 +227,17 @@ impl Kernel {
 impl Kernel {
     /// The words with which a person left the rest out.
     pub(crate) fn words_with(&self, part: &InsteadOf) -> Result<String, Error> {
-        let draft = String::from_utf8_lossy(&self.artifacts.read(&part.draft_sha256)?).into_owned();
-        Ok(draft.lines().next().unwrap_or_default().to_owned())
+        Ok(self.draft_left(part)?.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// What a person left out of files of which they took hunks, as lines of a difference; none when they took whole
+    /// files only.
+    pub(crate) fn hunks_left(&self, part: &InsteadOf) -> Result<Option<String>, Error> {
+        Ok(super::hunk::left_in(&self.draft_left(part)?))
+    }
+
+    fn draft_left(&self, part: &InsteadOf) -> Result<String, Error> {
+        Ok(String::from_utf8_lossy(&self.artifacts.read(&part.draft_sha256)?).into_owned())
     }
 
     /// Whether a person left every one of these changes out of a part that they chose.
@@ -230,8 +262,11 @@ impl Kernel {
                     of.items().iter().map(|item| (item.path().clone(), item.clone())).collect()
                 };
                 let (all, done) = (named(denied), named(&part));
-                let left =
-                    |item: &ChangeItem| all.get(item.path()) == Some(item) && !done.contains_key(item.path());
+                let left = |item: &ChangeItem| match (all.get(item.path()), done.get(item.path())) {
+                    (Some(whole), None) => whole == item,
+                    (Some(whole), Some(cut)) => after_a_part(whole, cut, item),
+                    (None, _) => false,
+                };
                 return Ok(asked.items().iter().all(left));
             }
         }
@@ -240,15 +275,19 @@ impl Kernel {
 }
 
 /// What is told of the rest: the person's words, and what they left out.
-fn words_of(left: &[&ChangeItem], feedback: Option<&str>) -> String {
-    let named: Vec<String> =
-        left.iter().take(NAMED_MAX).map(|item| governance::approval::visible_path(item.path())).collect();
-    let more = match left.len().saturating_sub(NAMED_MAX) {
+fn words_of(left: &[&ChangeItem], cuts: &[Cut], feedback: Option<&str>) -> String {
+    let whole = left.iter().map(|item| governance::approval::visible_path(item.path()));
+    let named: Vec<String> = cuts.iter().map(Cut::left_in_words).chain(whole).take(NAMED_MAX).collect();
+    let more = match cuts.len().saturating_add(left.len()).saturating_sub(NAMED_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let left = format!("left out: {}{more}", named.join(", "));
-    match feedback.map(str::trim).filter(|words| !words.is_empty()) {
+    let taken: String =
+        cuts.iter().take(NAMED_MAX).map(|cut| format!("; taken: {}", cut.taken_in_words())).collect();
+    let left = format!("left out: {}{more}{taken}", named.join(", "));
+    // The words are one line of the draft.
+    let feedback = feedback.map(|words| words.split_whitespace().collect::<Vec<_>>().join(" "));
+    match feedback.filter(|words| !words.is_empty()) {
         Some(words) => format!("{words} ({left})"),
         None => left,
     }
@@ -263,7 +302,8 @@ fn without<'a>(items: &'a [ChangeItem], chosen: &BTreeSet<usize>) -> Vec<&'a Cha
 }
 
 /// A choice that can be done by itself: with the folders that it needs, and nothing that another item had to go before.
-fn sound(asked: &ActionRequest, chosen: &BTreeSet<usize>) -> Result<BTreeSet<usize>, Error> {
+fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BTreeSet<usize>, Error> {
+    let Resolved { items: chosen, cuts } = resolved;
     let has_parts = match &asked.action {
         Action::Change { .. } => true,
         Action::Command { .. } => asked.staged.is_some(),
@@ -271,7 +311,7 @@ fn sound(asked: &ActionRequest, chosen: &BTreeSet<usize>) -> Result<BTreeSet<usi
     };
     let items = asked.items();
     let demand = |holds: bool, why: &str| if holds { Ok(()) } else { Err(Error::Input(why.to_owned())) };
-    demand(has_parts && items.len() > 1, "this can be approved or denied only as a whole")?;
+    demand(has_parts && (items.len() > 1 || by_hunk), "this can be approved or denied only as a whole")?;
     demand(!chosen.is_empty(), "nothing was chosen; deny it instead")?;
     demand(chosen.iter().all(|at| *at < items.len()), "there is no such change in this")?;
     let mut at: Places<'_> = BTreeMap::new();
@@ -279,7 +319,14 @@ fn sound(asked: &ActionRequest, chosen: &BTreeSet<usize>) -> Result<BTreeSet<usi
         governance::changed_paths(item).for_each(|path| at.entry(path).or_default().push(n));
     }
     let chosen = with_folders(items, chosen, &at);
-    demand(chosen.len() < items.len(), "everything was chosen; approve it instead")?;
+    demand(chosen.len() < items.len() || !cuts.is_empty(), "everything was chosen; approve it instead")?;
+    for cut in cuts {
+        let alone = items.get(cut.at).and_then(|item| at.get(item.path())).is_some_and(|all| all.len() == 1);
+        demand(
+            alone,
+            &format!("{} is changed more than once here, and can be chosen only whole", cut.name()),
+        )?;
+    }
     match bound(items, &chosen, &at) {
         None => Ok(chosen),
         Some((one, other)) => {

@@ -173,6 +173,7 @@ impl Kernel {
             Some(String::from_utf8_lossy(&clean.rest).into_owned())
         };
         let denied = part.map(|part| self.words_with(part)).transpose()?;
+        let left_out = part.map(|part| self.hunks_left(part)).transpose()?.flatten();
         let summary = summary_of(request, outcome);
         let told = json!({
             "result_code": outcome.result_code.as_str(),
@@ -181,6 +182,7 @@ impl Kernel {
                 None => summary,
             },
             "feedback": denied,
+            "not_done": left_out,
             "items": items,
             "observed": outcome.observed,
             "exit_code": outcome.ran.exit_code,

@@ -46,12 +46,15 @@ params! {
     /// A part of what was asked: the rest is denied, and the part is asked about by itself. It allows nothing.
     Part {
         approval: String,
-        /// Files and folders, as paths below the workspace.
+        /// Files and folders, as paths below the workspace; `path#1,3-5` is these hunks of a file.
         #[serde(default)]
         only: Vec<String>,
         /// Rows as `changes.show` counts them.
         #[serde(default)]
         rows: Vec<Rows>,
+        /// Files of which some hunks alone are taken, also where they are among the rows or in a folder above.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hunks: Vec<Hunks>,
         /// Words for the model, about the rest.
         feedback: Option<String>,
         /// Where it was chosen, as with a no.
@@ -60,6 +63,9 @@ params! {
 
     /// Rows that follow each other.
     Rows { from: u32, rows: u32 }
+
+    /// Hunks of one file, by their numbers in `changes.show`; with none the file is left out.
+    Hunks { path: String, hunks: Vec<u32> }
 
     /// A no.
     Deny {

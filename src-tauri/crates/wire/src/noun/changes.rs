@@ -78,6 +78,20 @@ answers! {
         after: Option<Side>,
         /// Of a receipt: `done`, `not_done`, `unknown`.
         outcome: Option<String>,
+        /// Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks
+        /// one by one. None where it is too long for that.
+        #[serde(default)]
+        edits: Vec<Edit>,
+    }
+
+    /// Lines from a place on, counted from 0, and the lines that come instead. Lines end with a line feed.
+    Edit {
+        /// The number of its hunk, from 1.
+        hunk: u32,
+        before: u32,
+        before_lines: u32,
+        after: u32,
+        after_lines: u32,
     }
 
     /// A file's bytes.
