@@ -173,7 +173,7 @@ pub enum Verb {
     Grants(GrantsVerb),
     /// Checks what works on this machine, and says how to fix the rest.
     Doctor(DoctorArgs),
-    /// Prints completions for your shell.
+    /// Prints the script by which your shell completes commands and what the store holds.
     Completions(CompletionsArgs),
 }
 

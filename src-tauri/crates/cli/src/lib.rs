@@ -31,6 +31,7 @@ mod always;
 mod approve;
 mod args;
 mod card;
+mod complete;
 mod context;
 mod follow;
 mod live;
@@ -47,6 +48,9 @@ use std::process::ExitCode;
 
 /// Runs the command line this process was started with.
 pub fn main() -> ExitCode {
+    if complete::answered() {
+        return ExitCode::from(wire::exit::DONE);
+    }
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

@@ -25,10 +25,8 @@ mod task;
 mod trace;
 mod witness;
 
-use crate::args::{Args, CompletionsArgs, Verb};
+use crate::args::{CompletionsArgs, Verb};
 use crate::context::Context;
-use clap::CommandFactory as _;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use wire::{Error, exit};
 
 /// What a verb came to: an exit code.
@@ -77,25 +75,13 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Policy(verb) => policy::policy(context, verb),
         Verb::Grants(verb) => grants::grants(context, verb),
         Verb::Doctor(_) => store::doctor(context),
-        Verb::Completions(args) => completions(context, &args),
+        Verb::Completions(args) => completions(&args),
     }
 }
 
-/// Completions for a shell; with the values that an argument can have, where those are known beforehand.
-fn completions(context: &Context, args: &CompletionsArgs) -> Came {
-    let session = context.free()?;
-    let playbooks = session.call(&wire::playbooks::List {})?.playbooks.into_iter().map(|one| one.name);
-    let profiles = session.call(&wire::policy::Profiles {})?.rows.into_iter().map(|one| one.profile);
-    let (playbooks, profiles) = (one_of(playbooks), one_of(profiles));
-    let mut command = Args::command().mut_subcommand("run", |run| {
-        run.mut_arg("playbook", |arg| arg.value_parser(playbooks))
-            .mut_arg("profile", |arg| arg.value_parser(profiles))
-    });
-    clap_complete::generate(args.shell, &mut command, "hermit", &mut std::io::stdout());
+/// The script by which a shell asks this program what can be typed next.
+fn completions(args: &CompletionsArgs) -> Came {
+    // A closed pipe is no reason to complain.
+    let _ = crate::complete::script(args.shell, &mut std::io::stdout());
     Ok(exit::DONE)
-}
-
-fn one_of(values: impl Iterator<Item = String>) -> PossibleValuesParser {
-    // Clap takes values that stay, and this process ends with the script.
-    PossibleValuesParser::new(values.map(|value| PossibleValue::new(&*value.leak())))
 }

@@ -481,6 +481,14 @@ pub struct DoctorArgs {}
 
 /// `hermit completions`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+At TAB the shell then offers tasks, approvals, receipts, playbooks, profiles, secrets and models as well, the newest first. \
+No key is opened for it.
+
+Add to what your shell reads when it starts:
+  bash   source <(hermit completions bash)
+  zsh    source <(hermit completions zsh)
+  fish   hermit completions fish | source")]
 pub struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]

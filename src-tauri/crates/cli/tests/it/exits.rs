@@ -29,24 +29,6 @@ fn every_kind_of_ending_has_its_exit_code() {
 }
 
 #[test]
-fn a_shell_completes_the_names_of_playbooks_and_profiles() {
-    let bench = Bench::bare();
-    let known = bench.run(&["playbooks", "--json"]).ends_with(0).json();
-    let names: Vec<&str> =
-        known["playbooks"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert!(names.contains(&"tidy"), "{known}");
-    for shell in ["bash", "zsh", "fish"] {
-        let script = bench.run(&["completions", shell]).ends_with(0).out;
-        for name in names.iter().chain(&["destructive_denied"]) {
-            assert!(script.contains(name), "{shell} does not know `{name}`");
-        }
-    }
-    // Completing names takes nothing away: a playbook of one's own is still named by its path.
-    let own = bench.run(&["run", "--playbook", "./mine.yaml", "--workspace", "."]);
-    assert!(own.err.contains("cannot read the playbook `./mine.yaml`"), "{}", own.err);
-}
-
-#[test]
 fn an_error_with_json_is_one_object_of_the_wire() {
     let bench = Bench::bare();
     let ran = bench.run(&["task", "list", "--json"]);

@@ -14,6 +14,7 @@ mod always;
 mod bench;
 mod cards;
 mod collecting;
+mod completing;
 mod copies;
 mod cramped;
 mod erasing;
