@@ -19,7 +19,9 @@
 //! 3. A file has its old bytes or its new bytes, never a mixture, whatever breaks.
 //! 4. Bytes a person wrote in between are never lost: a prior that does not hold is a conflict, found before or
 //!    undone after the exchange, and nothing is written for that item.
-//! 5. A change set stops at its first failure and says for each item whether it was done.
+//! 5. A change set stops at its first failure and says for each item whether it was done. It says so when all of it is on
+//!    the disk: bytes are synced before they are placed, folders once for many items, the one that gets a file before the
+//!    one that gives it, and what an item builds on before it begins.
 //! 6. After a crash [`Hands::settle`] looks and never runs; what it cannot tell is `unknown` (HK-19.4).
 //! 7. A command sees the lease root, a private home and system folders, and leaves no process behind where the
 //!    machine can promise it; which walls stood is in the outcome.

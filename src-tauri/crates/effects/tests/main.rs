@@ -12,6 +12,7 @@
     reason = "tests start programs, look at clocks, and are told by the environment"
 )]
 
+mod batching;
 mod changing;
 mod crashing;
 mod interleaving;

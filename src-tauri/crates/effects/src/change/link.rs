@@ -37,13 +37,13 @@ pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath, mode: Option<u32>) -> Re
     let parent = hands.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);
     let parent = parent?;
+    job.changed(&parent, path)?;
     step(hands, Point::ItemRename, path, || {
         if parent.make_folder(path.file_name(), path)? {
             return mode.map_or(Ok(()), |mode| parent.set_folder_mode(path.file_name(), path, mode));
         }
         prior::expect(path, &Prior::Absent, &place::look(&parent, path.file_name(), path))
-    })?;
-    step(hands, Point::ItemSyncFolder, path, || parent.sync(path))
+    })
 }
 
 /// Puts a link that says `target`, in place of exactly what `prior` says.
@@ -59,6 +59,7 @@ pub(crate) fn link(job: &mut Job<'_>, path: &RelPath, target: &str, prior: &Prio
     let parent = hands.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);
     let parent = parent?;
+    job.changed(&parent, path)?;
     let new = Found::Symlink { target_sha256: Digest::of(target.as_bytes()) };
     let temp = job.temp();
     let placed = step(hands, Point::ItemWriteTemp, path, || parent.make_link(target, &temp, path))
@@ -67,6 +68,5 @@ pub(crate) fn link(job: &mut Job<'_>, path: &RelPath, target: &str, prior: &Prio
         // Ours, and nobody else could have made one of this name and target.
         parent.remove_file(&temp, path)?;
     }
-    placed?;
-    step(hands, Point::ItemSyncFolder, path, || parent.sync(path))
+    placed
 }

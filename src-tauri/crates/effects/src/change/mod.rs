@@ -8,8 +8,10 @@ mod relocate;
 mod remove;
 pub(crate) mod scope;
 pub(crate) mod settle;
+mod unsynced;
 mod write;
 
+use crate::workspace::folder::Folder;
 use crate::{Error, Hands, Progress};
 use governance::changed_paths;
 use model::action::{ActionRequest, ChangeItem, LeftAsIs, Prior};
@@ -18,6 +20,7 @@ use model::witness::Found;
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};
 use scope::Scope;
 use std::collections::BTreeSet;
+use unsynced::Unsynced;
 
 /// What became of a change set.
 #[derive(Default)]
@@ -72,11 +75,24 @@ pub(crate) struct Job<'a> {
     pub(crate) at: usize,
     /// Folders made for it.
     pub(crate) made: Vec<RelPath>,
+    /// Folders in which names change, to be synced before anything is told.
+    pub(crate) unsynced: Vec<(Folder, RelPath)>,
     /// What a person has to know.
     pub(crate) notes: Vec<String>,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    pub(crate) fn of(hands: &'a Hands, request: ActionRequestId, at: usize) -> Self {
+        Self { hands, request, at, made: Vec::new(), unsynced: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Says that the name `path` is about to change in `folder`.
+    pub(crate) fn changed(&mut self, folder: &Folder, path: &RelPath) -> Result<(), Error> {
+        let folder = folder.again().map_err(|e| Error::io("opening the folder of", path, e))?;
+        self.unsynced.push((folder, path.clone()));
+        Ok(())
+    }
+
     /// The name of this item's temporary file.
     pub(crate) fn temp(&self) -> Vec<u8> {
         temp_name(self.request, self.at)
@@ -105,12 +121,16 @@ pub(crate) fn perform(
     }
     let known: Vec<ItemOutcome> =
         settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
+    let mut unsynced = Unsynced::default();
     for (at, item) in items.iter().enumerate() {
         let before = || settled.map_or_else(Vec::new, |s| witnessed(hands, s, item));
         if known.get(at) == Some(&ItemOutcome::Done) {
             done.observed.push(format!("item {at} was found done"));
             record(hands, &mut done, item, &before(), ItemOutcome::Done);
             continue;
+        }
+        if done.error.is_none() && unsynced.precedes(item) {
+            sync(hands, &mut unsynced, &mut done);
         }
         if done.error.is_none() {
             done.error = stop_reason(at, &known, cancelled);
@@ -120,11 +140,34 @@ pub(crate) fn perform(
             record(hands, &mut done, item, &before(), outcome);
             continue;
         }
-        let job = Job { hands, request: request.action_request_id, at, made: Vec::new(), notes: Vec::new() };
-        item_done(job, scope, item, &mut done);
+        let job = Job::of(hands, request.action_request_id, at);
+        item_done(job, scope, item, &mut unsynced, &mut done);
         progress(Progress::Items { done: done.done, of: items.len() });
     }
+    sync(hands, &mut unsynced, &mut done);
     done
+}
+
+/// Makes durable what the items did. Where that fails nobody knows which of it lasts.
+fn sync(hands: &Hands, unsynced: &mut Unsynced, done: &mut Done) {
+    let Err((error, items)) = unsynced.sync(hands) else { return };
+    if unsynced::leaves_open(&error) {
+        for places in items {
+            let changes = done.changes.get_mut(places).unwrap_or_default();
+            if changes.iter().all(|change| change.outcome != ItemOutcome::Done) {
+                continue;
+            }
+            changes.iter_mut().for_each(|change| change.outcome = ItemOutcome::Unknown);
+            done.done = done.done.saturating_sub(1);
+            done.unknown += 1;
+        }
+    }
+    let word = if unsynced::leaves_open(&error) { "not known to last:" } else { "done, but" };
+    let words = format!("what was done last is {word} {error}");
+    match &done.error {
+        None => done.error = Some(words),
+        Some(_) => done.observed.push(words),
+    }
 }
 
 /// Writes down which folders are missing before the first item: after a crash nothing else tells that they were made.
@@ -177,7 +220,13 @@ fn stop_reason(at: usize, known: &[ItemOutcome], cancelled: &dyn Fn() -> bool) -
     cancelled().then(|| format!("cancelled before item {at}"))
 }
 
-fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut Done) {
+fn item_done(
+    mut job: Job<'_>,
+    scope: &Scope<'_>,
+    item: &ChangeItem,
+    unsynced: &mut Unsynced,
+    done: &mut Done,
+) {
     let before: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
     let result = in_scope(scope, item).and_then(|()| match item {
         ChangeItem::Write { path, content_sha256, byte_size, prior, mode } => {
@@ -200,7 +249,9 @@ fn item_done(mut job: Job<'_>, scope: &Scope<'_>, item: &ChangeItem, done: &mut 
     for folder in std::mem::take(&mut job.made) {
         done.changes.push(made(job.hands, &folder));
     }
+    let places = done.changes.len();
     record(job.hands, done, item, &before, outcome);
+    unsynced.add(item, std::mem::take(&mut job.unsynced), places..done.changes.len());
     done.observed.append(&mut job.notes);
     if let Err(error) = result {
         let word = match outcome {

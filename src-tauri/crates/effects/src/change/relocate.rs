@@ -24,22 +24,18 @@ pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &
     let target = hands.workspace.parent_made(to, &mut made);
     job.made.append(&mut made);
     let target = target?;
-    step(hands, Point::ItemMove, to, || {
-        match source.rename_new(from.file_name(), &target, to.file_name()) {
-            Ok(()) => check_moved(&source, &target, from, to, prior),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                prior::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
-                Err(Error::io("moving to", to, e))
-            }
-            Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
-                across(job, &source, &target, from, to, digest)
-            }
-            Err(e) => Err(Error::io("moving", from, e)),
+    job.changed(&target, to)?;
+    job.changed(&source, from)?;
+    step(hands, Point::ItemMove, to, || match source.rename_new(from.file_name(), &target, to.file_name()) {
+        Ok(()) => check_moved(&source, &target, from, to, prior),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            prior::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
+            Err(Error::io("moving to", to, e))
         }
-    })?;
-    step(hands, Point::ItemSyncFolder, to, || {
-        target.sync(to)?;
-        source.sync(from)
+        Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
+            across(job, &source, &target, from, to, digest)
+        }
+        Err(e) => Err(Error::io("moving", from, e)),
     })
 }
 

@@ -15,11 +15,11 @@ pub(crate) fn remove(job: &mut Job<'_>, path: &RelPath, prior: &Prior) -> Result
     let hands = job.hands;
     prior::expect(path, prior, &hands.workspace.look(path))?;
     let folder = hands.workspace.parent(path)?;
+    job.changed(&folder, path)?;
     step(hands, Point::ItemDelete, path, || match prior {
         Prior::EmptyFolder => empty_folder(job, &folder, path),
         _ => place::take(job, &folder, path, prior),
-    })?;
-    step(hands, Point::ItemSyncFolder, path, || folder.sync(path))
+    })
 }
 
 /// The system itself refuses to remove a folder that holds something: then it stays, because what is inside is

@@ -2,7 +2,9 @@
 //!
 //! Items run strictly in order and stop at the first failure, so what a crash leaves is the state after some number
 //! of items. Every place says after how many items it would be as it is; what all of them have in common is how far
-//! the hands came. A place where somebody else has been says nothing, and what stays open is `unknown`.
+//! the hands came. A place where somebody else has been says nothing, and what stays open is `unknown`. Only where the
+//! machine itself was started since may items be missing in the middle: their folders were not synced yet
+//! ([`super::unsynced`]), and an item whose own places are as before it was not done.
 
 use super::place::{self, keep_beside, look};
 use super::{Job, temp_name};
@@ -13,7 +15,7 @@ use model::action::{Action, ActionRequest, ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome};
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{Digest, RelPath, ResourceId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found after a crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,15 +77,22 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
                 Ok(absent) => settled.changes = super::made_since(hands, &absent),
                 Err(error) => settled.notes.push(format!("which folders were made cannot be told: {error}")),
             }
+            let open = sync(hands, items, &mut settled.notes);
             let known: Vec<(RelPath, Found)> = known_before(hands, &settled);
             let touched: Vec<RelPath> = items.iter().flat_map(changed_paths).cloned().collect();
             let resources: Vec<_> =
                 touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
             settled.now = hands.observe(&resources);
             let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
-            let mut outcomes = judge(items, &known, &now);
+            let restarted = before.observed_at.0 < started_at();
+            let mut outcomes = judge(items, &known, &now, restarted);
             for (item, outcome) in items.iter().zip(&mut outcomes) {
                 bits_decide(hands, item, outcome);
+                if *outcome == ItemOutcome::Done
+                    && changed_paths(item).any(|path| open.contains(&path.parent()))
+                {
+                    *outcome = ItemOutcome::Unknown;
+                }
             }
             settled.items = items.iter().cloned().zip(outcomes).collect();
             settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
@@ -97,6 +106,30 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         (Action::Observe { .. } | Action::Remember { .. }, _) => {}
     }
     settled
+}
+
+/// Makes durable what is about to be seen: the crash may have come before the hands did. Folders that a file was to
+/// leave come last. Returns the folders of which it is open whether what is seen there will last.
+fn sync(hands: &Hands, items: &[ChangeItem], notes: &mut Vec<String>) -> BTreeSet<RelPath> {
+    let left = |item: &ChangeItem| match item {
+        ChangeItem::Move { from, .. } => Some(from.clone()),
+        _ => None,
+    };
+    let reached = items.iter().filter_map(|item| changed_paths(item).last().cloned());
+    let mut synced = BTreeSet::new();
+    let mut open = BTreeSet::new();
+    for path in reached.chain(items.iter().filter_map(left)) {
+        if !synced.insert(path.parent()) {
+            continue;
+        }
+        // No folder, no names in it.
+        let result = hands.workspace.parent(&path).and_then(|folder| folder.sync(&path));
+        if let Err(error @ crate::Error::Io { .. }) = result {
+            notes.push(format!("what is seen in the folder of `{path}` may not last: {error}"));
+            open.insert(path.parent());
+        }
+    }
+    open
 }
 
 /// A folder that only gets other permission bits is the same place before and after: the bits tell.
@@ -244,8 +277,9 @@ fn histories(items: &[ChangeItem], mut world: World) -> BTreeMap<RelPath, Vec<(u
     found
 }
 
-/// The outcome of every item, from what was there before and what is there now.
-pub(crate) fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &World) -> Vec<ItemOutcome> {
+/// The outcome of every item, from what was there before and what is there now. Where the machine itself stopped
+/// meanwhile, of the items whose folders were not synced yet any may be there and any may not.
+fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &World, restarted: bool) -> Vec<ItemOutcome> {
     let histories = histories(items, start(items, known));
     let counts: BTreeMap<&RelPath, Vec<(usize, usize)>> = now
         .iter()
@@ -261,7 +295,10 @@ pub(crate) fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &Worl
         }
         (Some(least), Some(most)) => (0..items.len()).map(|at| by_count(at, *least, *most)).collect(),
         // What is seen cannot be from these hands alone: only what an item's own places say beyond doubt is taken.
-        _ => items.iter().enumerate().map(|(at, item)| by_itself(at, item, &counts, items.len())).collect(),
+        _ => {
+            let own = |(at, item)| by_itself(at, item, &counts, items.len(), restarted);
+            items.iter().enumerate().map(own).collect()
+        }
     }
 }
 
@@ -298,10 +335,13 @@ fn by_itself(
     item: &ChangeItem,
     counts: &BTreeMap<&RelPath, Vec<(usize, usize)>>,
     items: usize,
+    restarted: bool,
 ) -> ItemOutcome {
     let own: Vec<_> = changed_paths(item).filter_map(|path| counts.get(path)).collect();
-    match common(&own, items).first() {
-        Some(least) if at < *least => ItemOutcome::Done,
+    let possible = common(&own, items);
+    match (possible.first(), possible.last()) {
+        (Some(least), _) if at < *least => ItemOutcome::Done,
+        (_, Some(most)) if restarted && at >= *most => ItemOutcome::NotDone,
         _ => ItemOutcome::Unknown,
     }
 }
@@ -327,7 +367,7 @@ pub(crate) fn is_done(item: &ChangeItem, now: &[Found]) -> bool {
 
 /// Removes what is left of this item's temporary files, unless they hold somebody's bytes.
 fn sweep(hands: &Hands, request: &ActionRequest, at: usize, item: &ChangeItem, notes: &mut Vec<String>) {
-    let mut job = Job { hands, request: request.action_request_id, at, made: Vec::new(), notes: Vec::new() };
+    let mut job = Job::of(hands, request.action_request_id, at);
     let temp = temp_name(request.action_request_id, at);
     let mut swept: Vec<RelPath> = Vec::new();
     for path in changed_paths(item) {

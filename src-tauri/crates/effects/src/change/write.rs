@@ -68,8 +68,8 @@ fn place_bytes(
     })?;
     step(hands, Point::ItemSync, path, || file.sync_all().map_err(|e| Error::io("syncing", path, e)))?;
     drop(file);
-    step(hands, Point::ItemRename, path, || place::put(job, folder, path, prior, &new))?;
-    step(hands, Point::ItemSyncFolder, path, || folder.sync(path))
+    job.changed(folder, path)?;
+    step(hands, Point::ItemRename, path, || place::put(job, folder, path, prior, &new))
 }
 
 /// Gives the new file the owner and mode of the one it replaces, or the mode the item names.

@@ -13,21 +13,27 @@ use std::io;
 pub(crate) struct Folder {
     dir: Dir,
     device: u64,
+    inode: u64,
 }
 
 impl Folder {
     pub(crate) fn root(dir: Dir) -> io::Result<Self> {
-        let device = Stat::of(&dir.dir_metadata()?).device;
-        Ok(Self { dir, device })
+        let Stat { device, inode, .. } = Stat::of(&dir.dir_metadata()?);
+        Ok(Self { dir, device, inode })
     }
 
     pub(crate) fn again(&self) -> io::Result<Self> {
-        Ok(Self { dir: self.dir.try_clone()?, device: self.device })
+        Ok(Self { dir: self.dir.try_clone()?, device: self.device, inode: self.inode })
     }
 
     /// The file system it is on.
     pub(crate) fn device(&self) -> u64 {
         self.device
+    }
+
+    /// Device and inode: which folder it is, whatever its path.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
     }
 
     /// The folder `name` inside this one.
@@ -249,7 +255,8 @@ fn rename_new(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::
     link_then_remove(from, name, to, to_name)
 }
 
-/// A hard link refuses to replace what is there, on every system.
+/// A hard link refuses to replace what is there, on every system. These are two steps: the new name is durable before
+/// the old one goes, so that no power cut finds the file at neither.
 fn link_then_remove(
     from: &Dir,
     name: &std::ffi::OsStr,
@@ -257,6 +264,7 @@ fn link_then_remove(
     to_name: &std::ffi::OsStr,
 ) -> io::Result<()> {
     from.hard_link(name, to, to_name)?;
+    sync_dir(to)?;
     from.remove_file(name)
 }
 

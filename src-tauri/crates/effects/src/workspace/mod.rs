@@ -169,7 +169,8 @@ impl Workspace {
 /// Digest and length of everything a reader gives.
 pub(crate) fn digest_reader(reader: &mut dyn Read) -> std::io::Result<(Digest, u64)> {
     let mut hasher = seal::Hasher::new();
-    let mut buffer = vec![0u8; 128 * 1024];
+    // Most files are short, and there may be many.
+    let mut buffer = vec![0u8; 4 * 1024];
     let mut length = 0u64;
     loop {
         let n = match reader.read(&mut buffer) {
@@ -179,6 +180,9 @@ pub(crate) fn digest_reader(reader: &mut dyn Read) -> std::io::Result<(Digest, u
             Err(e) => return Err(e),
         };
         hasher.update(buffer.get(..n).unwrap_or(&[]));
+        if n == buffer.len() {
+            buffer.resize(128 * 1024, 0);
+        }
         length = length.saturating_add(n as u64);
     }
 }
