@@ -1,7 +1,9 @@
-// A card accepted in part, in Chromium, against the built host: a file is left out with words, the smaller card takes the
-// place of the first, and one passphrase approves exactly what was chosen. The proof of it verifies.
+// A card accepted in part, in Chromium, against the built host: a file or a hunk is left out with words, the smaller card
+// takes the place of the first, and one passphrase approves exactly what was chosen. The proof of it verifies.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { pictures } from "./kept";
+import { model } from "./model";
 import { World } from "./world";
 
 const world = new World();
@@ -49,5 +51,34 @@ test("a file is left out, the smaller card comes by itself, and only what was ch
   world.hermit("proof", "export", whole?.task_id ?? "", "-o", proof);
   const keys = JSON.parse(world.hermit("keys", "list", "--json")) as { keys: { purpose: string; keyid: string }[] };
   expect(world.verify(proof, "--trust", keys.keys.find((key) => key.purpose === "log")?.keyid ?? "")).toContain("valid");
+  expect(world.complaints).toEqual([]);
+});
+
+test("a hunk of a text is left out on a phone, and the others are written", async () => {
+  const lines = (changed: number[]) => Array.from({ length: 60 }, (_, at) => `${changed.includes(at + 1) ? "new " : ""}${at + 1}\n`).join("");
+  world.file("letter.txt", lines([]));
+  const wishes = await model([
+    { tool: "read", arguments: { path: "letter.txt" } },
+    { tool: "write", arguments: { path: "letter.txt", content: lines([3, 30, 55]) } },
+    { tool: "done", arguments: { summary: "done" } },
+  ]);
+  world.hermit("run", "--no-input", "--goal", "improve the letter", "--workspace", world.folder, "--model", wishes.name);
+  const [whole] = rows("pending");
+  await world.page.setViewportSize({ width: 390, height: 844 });
+  await world.go(`/?at=${whole?.approval_id ?? ""}`);
+  await button("Choose hunks").click();
+  const hunk = (nth: number) => world.page.getByRole("checkbox", { name: `Approve hunk ${nth} of 3 in letter.txt` });
+  await hunk(2).uncheck();
+  await world.page.screenshot({ path: join(pictures(), "hunks-390.png"), fullPage: true });
+  const wide = await world.page.evaluate(() => document.documentElement.scrollWidth);
+  expect(wide).toBeLessThanOrEqual(390);
+  await button("Continue with 1").click();
+  await button("Approve with passphrase").click();
+  await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
+  await button("Approve").click();
+  await card().getByRole("link", { name: "Receipt" }).waitFor();
+  await expect.poll(() => world.read("letter.txt"), { timeout: 30_000 }).toBe(lines([3, 55]));
+  expect(rows("denied").find((row) => row.task_id === whole?.task_id)?.feedback).toContain("hunk 2 of 3");
+  await wishes.end();
   expect(world.complaints).toEqual([]);
 });
