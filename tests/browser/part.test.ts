@@ -73,6 +73,10 @@ test("a hunk of a text is left out on a phone, and the others are written", asyn
   const wide = await world.page.evaluate(() => document.documentElement.scrollWidth);
   expect(wide).toBeLessThanOrEqual(390);
   await button("Continue with 1").click();
+  // The card of the part looks much like the first; what is answered is the one that waits.
+  await expect.poll(() => world.page.url(), { timeout: 30_000 }).not.toContain(whole?.approval_id);
+  const [part] = rows("pending");
+  await expect.poll(() => world.page.url(), { timeout: 30_000 }).toContain(part?.approval_id);
   await button("Approve with passphrase").click();
   await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
   await button("Approve").click();

@@ -60,7 +60,7 @@ export function Part({ approval, changes, choice, begin, end }: { approval: Appr
   const part = useAct("approvals.part");
   const [feedback, setFeedback] = useState("");
   const one = changes.total === 1;
-  if (choice === undefined) return <div className={styles.part}><div><Button onClick={begin}>{one ? "Choose hunks" : "Choose files"}</Button></div></div>;
+  if (choice === undefined) return <div className={styles.part}><div className={styles.buttons}><Button onClick={begin}>{one ? "Choose hunks" : "Choose files"}</Button></div></div>;
   const rows = chosenRows(changes, choice.left);
   const chosen = rows.reduce((sum, one) => sum + one.rows, 0);
   const isIn = (at: number) => rows.some(({ from, rows: many }) => at >= from && at < from + many);
@@ -73,7 +73,7 @@ export function Part({ approval, changes, choice, begin, end }: { approval: Appr
     <div className={styles.part} role="group" aria-label="A part of it">
       <p role="status">{many(chosen)} of {many(changes.total)} chosen{inPart}. The rest is denied; you then approve a card of the chosen ones.</p>
       <TextField label="Reason for leaving the rest out (the model sees it)" value={feedback} onChange={(event) => setFeedback(event.target.value)} />
-      <div>
+      <div className={styles.buttons}>
         <Button because={because} onClick={() => part.mutate({ approval: approval.row.approval_id, only: [], rows, hunks, surface, feedback: words === "" ? null : words })}>Continue with {many(chosen)}</Button>
         <Button onClick={end}>Cancel</Button>
       </div>
