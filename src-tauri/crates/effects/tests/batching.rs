@@ -21,7 +21,7 @@ fn moved(from: &str, to: &str, bytes: &[u8]) -> ChangeItem {
 /// `n` loose files that go to two folders.
 fn loose(world: &World, n: usize) -> Vec<ChangeItem> {
     let item = |at: usize| {
-        let (name, kind) = (format!("file-{at}"), if at % 2 == 0 { "even" } else { "odd" });
+        let (name, kind) = (format!("file-{at}"), if at.is_multiple_of(2) { "even" } else { "odd" });
         world.put(&name, name.as_bytes());
         moved(&name, &format!("{kind}/{name}"), name.as_bytes())
     };
@@ -202,12 +202,15 @@ fn the_moves_that_do_not_last() {
     assert!(outcome.error.unwrap().contains("not known to last"));
 }
 
+/// Whether the item at a place is kept.
+type Kept = fn(usize) -> bool;
+
 /// Of the items that waited for a sync, a power cut keeps any and undoes any; each is found as it is.
 #[test]
 fn after_a_power_cut_each_item_is_found_done_or_not_done_and_the_rest_is_done() {
-    let kept: [(&str, fn(usize) -> bool); 4] = [
+    let kept: [(&str, Kept); 4] = [
         ("none", |_| false),
-        ("every third", |at| at % 3 == 0),
+        ("every third", |at| at.is_multiple_of(3)),
         ("all but the first", |at| at != 0),
         ("one folder's", |at| at % 2 == 1),
     ];
@@ -219,7 +222,7 @@ fn after_a_power_cut_each_item_is_found_done_or_not_done_and_the_rest_is_done() 
         witness.observed_at = RESTARTED;
         assert_eq!(world.perform(&request).result_code, ResultCode::Succeeded);
         for at in (0..60).filter(|at| !kept(*at)) {
-            let folder = if at % 2 == 0 { "even" } else { "odd" };
+            let folder = if at.is_multiple_of(2) { "even" } else { "odd" };
             std::fs::rename(world.at(&format!("{folder}/file-{at}")), world.at(&format!("file-{at}")))
                 .unwrap();
         }
