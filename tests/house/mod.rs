@@ -4,6 +4,7 @@ mod commands;
 mod diagrams;
 mod doors;
 mod migrations;
+mod pages;
 mod purity;
 mod rooms;
 mod size;

@@ -115,7 +115,7 @@ fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
                 source.path
             );
         }
-        let looks = ["ui/src/app/theme.ts", "ui/src/app/notify.ts"].contains(&source.path.as_str())
+        let looks = ["ui/src/screen/theme.ts", "ui/src/screen/notify.ts"].contains(&source.path.as_str())
             || source.path.starts_with("ui/src/test/");
         for word in ["localStorage", "sessionStorage", "indexedDB"] {
             // What lets it in is the page's own, and gone with its tab.

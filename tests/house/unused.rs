@@ -127,17 +127,6 @@ fn every_event_is_made_by_something_or_says_by_which_issue() {
     assert_eq!(idle, listed, "left: events that nothing makes; right: those that are known");
 }
 
-/// The pages talk to the window in one file; everything else asks that.
-#[test]
-fn the_pages_meet_the_window_in_one_file() {
-    let pages = sources().iter().filter(|source| source.path.starts_with("ui/src/"));
-    let meet: Vec<&str> = pages
-        .filter(|source| source.text.contains("\"@tauri-apps/"))
-        .map(|source| source.path.as_str())
-        .collect();
-    assert_eq!(meet, ["ui/src/host/tauri.ts"]);
-}
-
 #[test]
 fn a_public_name_is_found_in_every_form() {
     let text = "pub fn a() {}\n    pub const fn b(&self) {}\npub struct C<T>(T);\npub const D: u8 = 1;\npub(crate) fn e() {}\n\

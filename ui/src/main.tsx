@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import "./styles/tokens.css";
 import "./styles/global.css";
 import { Door } from "./app/Door";
-import { applyTheme } from "./app/theme";
+import { applyTheme } from "./screen/theme";
 import { HttpHost, takeToken } from "./host/http";
 import { TauriHost, inTauri } from "./host/tauri";
 import type { Host } from "./host/host";

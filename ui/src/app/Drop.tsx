@@ -1,7 +1,7 @@
 // Files and folders that fall onto the window. What is done with them is said by the person, not guessed.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { count, folderName } from "~/features/words";
+import { count, folderName } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { Icon } from "~/primitives/Icon";

@@ -4,15 +4,15 @@ import { useCallback, useState } from "react";
 import { Outright } from "~/features/approvals/Outright";
 import { Unlock } from "~/features/keys/PageKeys";
 import { useAct, useAsk, useHost, useLink } from "~/ipc/client";
-import { said } from "~/features/words";
+import { said } from "~/screen/words";
 import { Button } from "~/primitives/Button";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Shell, type ShellState } from "~/primitives/Shell";
 import { Count } from "~/primitives/Tag";
-import { PLACES } from "./commands";
+import { PLACES } from "~/screen/commands";
 import { KeyboardHelp, Palette } from "./Palette";
-import { useCalls } from "./notify";
-import { useKeyboard } from "./keyboard";
+import { useCalls } from "~/screen/notify";
+import { useKeyboard } from "~/screen/keyboard";
 import styles from "./Frame.module.css";
 
 export function Frame() {

@@ -2,12 +2,12 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { useAsk } from "~/ipc/client";
-import { plain, run, said } from "~/features/words";
+import { plain, run, said } from "~/screen/words";
 import { Icon, type IconName, Mark } from "~/primitives/Icon";
 import { Key } from "~/primitives/Tag";
 import { Button } from "~/primitives/Button";
-import { OTHER_KEYS, PLACES, onPalette } from "./commands";
-import { toggleTheme } from "./theme";
+import { OTHER_KEYS, PLACES, onPalette } from "~/screen/commands";
+import { toggleTheme } from "~/screen/theme";
 import styles from "./Palette.module.css";
 
 interface Entry {

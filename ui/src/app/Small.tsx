@@ -8,7 +8,7 @@ import { type Host, type Refused, refusal } from "~/host/host";
 import { TauriHost, inTauri } from "~/host/tauri";
 import { HostProvider, makeQueryClient } from "~/ipc/client";
 import { Loading, Trouble } from "~/primitives/States";
-import { applyTheme } from "./theme";
+import { applyTheme } from "~/screen/theme";
 
 const client = makeQueryClient();
 

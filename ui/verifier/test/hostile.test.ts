@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { textOf, utf8 } from "../src/verify/bytes.ts";
+import { textOf, utf8 } from "../src/verify/read/bytes.ts";
 import { verify, type Checked } from "../src/verify/check.ts";
 import { parseNote } from "../src/verify/note.ts";
 import { openZip, writeZip } from "../src/verify/zip.ts";

@@ -9,7 +9,7 @@ import type { AxeResults } from "axe-core";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { base64, textOf } from "../src/verify/bytes.ts";
+import { base64, textOf } from "../src/verify/read/bytes.ts";
 import { VIEWS } from "../src/page/state.ts";
 import { data, filesOf } from "./place.ts";
 

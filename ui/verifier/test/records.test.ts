@@ -1,11 +1,11 @@
 /** What the records in a bundle must have: each is taken out in turn, and the rest is no such record any more. */
 import { describe, expect, test } from "vitest";
-import { textOf } from "../src/verify/bytes.ts";
-import { isObject, parseCanonical, type Json, type JsonObject } from "../src/verify/canon.ts";
+import { textOf } from "../src/verify/read/bytes.ts";
+import { isObject, parseCanonical, type Json, type JsonObject } from "../src/verify/read/canon.ts";
 import { verify } from "../src/verify/check.ts";
 import { auditEntry, BODIES, event, statement as receiptStatement } from "../src/verify/generated/nouns.ts";
 import { parseEnvelope } from "../src/verify/signed.ts";
-import { Malformed } from "../src/verify/stop.ts";
+import { Malformed } from "../src/verify/read/stop.ts";
 import { parseTrust } from "../src/verify/trust.ts";
 import { openZip } from "../src/verify/zip.ts";
 import { conforms } from "./conforms.ts";

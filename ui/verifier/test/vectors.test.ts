@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, test } from "vitest";
-import { base64, base64Decode, concat, hex, hexExact, utf8 } from "../src/verify/bytes.ts";
-import { canonical, jcs, parseCanonical, type Json } from "../src/verify/canon.ts";
+import { base64, base64Decode, concat, hex, hexExact, utf8 } from "../src/verify/read/bytes.ts";
+import { canonical, jcs, parseCanonical, type Json } from "../src/verify/read/canon.ts";
 import { WitnessKey } from "../src/verify/cosignature.ts";
-import { crc32, digestOf, sha256 } from "../src/verify/digest.ts";
+import { crc32, digestOf, sha256 } from "../src/verify/read/digest.ts";
 import { PublicKey } from "../src/verify/keys.ts";
 import { consistencyFault, Frontier, inclusionFault, leafHash, nodeHash } from "../src/verify/merkle.ts";
 import { noteBytes, parseNote, VerifierKey } from "../src/verify/note.ts";

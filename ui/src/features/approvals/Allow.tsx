@@ -2,7 +2,6 @@
 // on. Enter decides nothing here.
 import { useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useState } from "react";
-import { useLasting } from "~/features/desk/Lasting";
 import { type Pen, type Refused, type Seat, refusal } from "~/host/host";
 import type { Approval } from "~/ipc/generated/approvals";
 import { Button } from "~/primitives/Button";
@@ -10,10 +9,11 @@ import { TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Failed } from "~/primitives/States";
 import { asRisk } from "~/primitives/Tag";
-import { capital } from "~/features/words";
+import { capital } from "~/screen/words";
 import styles from "./Card.module.css";
 import { Deny } from "./Deny";
 import { HowFar } from "./HowFar";
+import { useLasting } from "./Lasting";
 
 /** A critical act, and whatever lasts, is allowed by a hand that stays. */
 const HOLD_MS = 1200;

@@ -1,10 +1,10 @@
 // The approval card: the evidence above the notch, the decision below it. Text nodes only.
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
-import { capital, count, folderName, plain, profileName, said } from "~/features/words";
+import { capital, count, folderName, plain, profileName, said } from "~/screen/words";
 import { Button } from "~/primitives/Button";
+import { Copyable } from "~/primitives/Copyable";
 import { tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -218,22 +218,6 @@ function Decide({ approval }: { approval: Approval }) {
         )}
       </section>
     </footer>
-  );
-}
-
-export function Copyable({ text }: { text: string }) {
-  const [said, setSaid] = useState(false);
-  return (
-    <div className={styles.copy}>
-      <code>{text}</code>
-      <Button
-        icon={said ? "ok" : "copy"}
-        aria-label={`Copy ${text}`}
-        onClick={() => void navigator.clipboard?.writeText(text).then(() => setSaid(true), () => setSaid(false))}
-      >
-        {said ? "Copied" : "Copy"}
-      </Button>
-    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 // What came of an approval that was given: the card becomes its result, with what can be done next.
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { capital, plain, result, said } from "~/features/words";
+import { capital, plain, result, said } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import { Button } from "~/primitives/Button";

@@ -6,20 +6,16 @@ import { type Denial, type Pen, type Refused, refusal } from "~/host/host";
 import { Button } from "~/primitives/Button";
 import { TextArea, TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
+import { wholeUpTo } from "~/primitives/number";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
-import desk from "~/features/desk/Desk.module.css";
 import { deaf, useTicket } from "./Allow";
 import styles from "./Card.module.css";
+import override from "./Override.module.css";
 
 const HOLD_MS = 1200;
 const HOURS_MAX = 24;
 const USES_MAX = 3;
-
-function within(text: string, max: number): number | null {
-  const number = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  return number >= 1 && number <= max ? number : null;
-}
 
 export function Overrule({ act, pen }: { act: string; pen: Pen }) {
   const [isOpen, setOpen] = useState(false);
@@ -40,7 +36,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
   const [passphrase, setPassphrase] = useState("");
   const [isGoing, setGoing] = useState(false);
   const [failed, setFailed] = useState<Refused | null>(null);
-  const bounds = { hours: within(hours, HOURS_MAX), uses: within(uses, USES_MAX) };
+  const bounds = { hours: wholeUpTo(hours, HOURS_MAX), uses: wholeUpTo(uses, USES_MAX) };
   const { ticket, isArmed, trouble } = useTicket<Denial>(asked !== null, JSON.stringify(asked), () => pen.object(act, asked?.reason ?? "", asked?.hours ?? 1, asked?.uses ?? 1));
   const anew = (set: (text: string) => void) => (text: string) => { set(text); setAsked(null); };
   const [reasonAnew, hoursAnew, usesAnew] = [anew(setReason), anew(setHours), anew(setUses)];
@@ -65,7 +61,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
   return (
     <div className={styles.allow} role="group" aria-label="Override of a denial">
       <TextArea label="Why you override it" value={reason} rows={2} onChange={(event) => reasonAnew(event.target.value)} />
-      <div className={desk.pair}>
+      <div className={override.pair}>
         <TextField label="For so many hours" inputMode="numeric" value={hours} error={bounds.hours === null ? `1 to ${HOURS_MAX}` : null} onKeyDown={deaf} onChange={(event) => hoursAnew(event.target.value)} />
         <TextField label="So often" inputMode="numeric" value={uses} error={bounds.uses === null ? `1 to ${USES_MAX}` : null} onKeyDown={deaf} onChange={(event) => usesAnew(event.target.value)} />
       </div>
@@ -76,7 +72,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
         </div>
       ) : (
         <>
-          <p className={desk.sentence} role="status"><Words of={ticket.words} /></p>
+          <p className={override.sentence} role="status"><Words of={ticket.words} /></p>
           <TextField label={`It allows nothing, and asks you at critical risk. Type ${ticket.word} to sign it`} value={word} autoComplete="off" spellCheck={false} onKeyDown={deaf} onChange={(event) => setWord(event.target.value)} />
           <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />
           <div className={styles.row}>

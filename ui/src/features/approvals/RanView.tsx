@@ -1,5 +1,5 @@
 // What a command did in a copy of the folder before anybody was asked: how it ended, and what it printed.
-import { capital, count } from "~/features/words";
+import { capital, count } from "~/screen/words";
 import { bytes } from "~/primitives/Diff";
 import { Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";

@@ -5,8 +5,9 @@ import { Command, Evidence, Side } from "~/features/approvals/Card";
 import card from "~/features/approvals/Card.module.css";
 import { Deny } from "~/features/approvals/Deny";
 import { HowFar } from "~/features/approvals/HowFar";
+import { useLasting } from "~/features/approvals/Lasting";
 import { readPacket } from "~/features/approvals/packet";
-import { capital, plain } from "~/features/words";
+import { capital, plain } from "~/screen/words";
 import type { Armed, Desk } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { useAsk, useNotices } from "~/ipc/client";
@@ -20,7 +21,6 @@ import { RiskTag, asRisk } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import styles from "./Desk.module.css";
-import { useLasting } from "./Lasting";
 
 const AWAY_MS = 1600;
 

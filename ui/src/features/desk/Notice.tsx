@@ -1,5 +1,5 @@
 // Stands in for notifications where a desktop has none: says what waits, and opens the card.
-import { capital, said } from "~/features/words";
+import { capital, said } from "~/screen/words";
 import { useAsk, useHost, useNotices } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { Shell } from "~/primitives/Shell";

@@ -1,7 +1,7 @@
 // A denial that a person does not share: they read what policy said, give a reason, and sign that they are asked about
 // this one act all the same. Nothing is allowed by it.
 import { useState } from "react";
-import { capital, profileName } from "~/features/words";
+import { capital, profileName } from "~/screen/words";
 import type { Desk, Objection } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { useAsk } from "~/ipc/client";
@@ -10,20 +10,17 @@ import { Button } from "~/primitives/Button";
 import { TextArea, TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Mark } from "~/primitives/Icon";
+import { wholeUpTo } from "~/primitives/number";
 import { Answer, Failed, sentence } from "~/primitives/States";
 import { RiskTag } from "~/primitives/Tag";
 import { Words } from "~/primitives/Words";
 import card from "~/features/approvals/Card.module.css";
+import override from "~/features/approvals/Override.module.css";
 import styles from "./Desk.module.css";
 
 const AWAY_MS = 2400;
 const HOURS_MAX = 24;
 const USES_MAX = 3;
-
-function within(text: string, max: number): number | null {
-  const number = /^\d{1,3}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  return number >= 1 && number <= max ? number : null;
-}
 
 export function Override({ act, desk }: { act: string; desk: Desk }) {
   const asked = useAsk("policy.explain", { about: act });
@@ -76,7 +73,7 @@ function Sign({ act, desk, signed }: { act: string; desk: Desk; signed: () => vo
   const [passphrase, setPassphrase] = useState("");
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState<Refused | null>(null);
-  const bounds = { hours: within(hours, HOURS_MAX), uses: within(uses, USES_MAX) };
+  const bounds = { hours: wholeUpTo(hours, HOURS_MAX), uses: wholeUpTo(uses, USES_MAX) };
   // Another word is another sentence: it is read anew.
   const change = (set: (text: string) => void) => (text: string) => {
     set(text);
@@ -119,7 +116,7 @@ function Sign({ act, desk, signed }: { act: string; desk: Desk; signed: () => vo
     <footer className={styles.sign}>
       <section>
         <TextArea label="Why you override it" value={reason} rows={2} onChange={(event) => setReasonAnew(event.target.value)} />
-        <div className={styles.pair}>
+        <div className={override.pair}>
           <TextField label="For so many hours" inputMode="numeric" value={hours} error={bounds.hours === null ? `1 to ${HOURS_MAX}` : null} onChange={(event) => setHoursAnew(event.target.value)} />
           <TextField label="So often" inputMode="numeric" value={uses} error={bounds.uses === null ? `1 to ${USES_MAX}` : null} onChange={(event) => setUsesAnew(event.target.value)} />
         </div>
@@ -128,7 +125,7 @@ function Sign({ act, desk, signed }: { act: string; desk: Desk; signed: () => vo
       <section className={styles.yes}>
         {read === null
           ? <p className={card.note}>The sentence you would sign stands here before you sign it.</p>
-          : <p className={styles.sentence} role="status"><Words of={read.words} /></p>}
+          : <p className={override.sentence} role="status"><Words of={read.words} /></p>}
         <TextField
           label="Approval passphrase" type="password" autoComplete="off" spellCheck={false} value={passphrase}
           onChange={(event) => setPassphrase(event.target.value)} onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}

@@ -1,9 +1,9 @@
 // The first two minutes. What is done is told by the store, not by this page: each step looks whether it is true.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { Copyable } from "~/features/approvals/Card";
+import { Copyable } from "~/primitives/Copyable";
 import { MakeKeysHere } from "~/features/keys/PageKeys";
-import { capital, count } from "~/features/words";
+import { capital, count } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";

@@ -1,10 +1,10 @@
 // What waits for a person, across tasks; and beside it everything there is to know before answering.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef } from "react";
-import { useSteps } from "~/app/keyboard";
-import { Screen } from "~/app/Screen";
+import { useSteps } from "~/screen/keyboard";
+import { Screen } from "~/screen/Screen";
 import { Card } from "~/features/approvals/Card";
-import { RESULT, brief, capital, count, plain, said } from "~/features/words";
+import { RESULT, brief, capital, count, plain, said } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { plain, said } from "~/features/words";
+import { plain, said } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Message } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { said } from "~/features/words";
+import { said } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Question as Asked } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { said } from "~/features/words";
+import { said } from "~/screen/words";
 import { Outright } from "~/features/approvals/Outright";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { TaskRow } from "~/ipc/generated/task";

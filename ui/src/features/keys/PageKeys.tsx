@@ -1,6 +1,6 @@
 // The keys of the host, made, unlocked and locked on a page of it.
 import { type FormEvent, useState } from "react";
-import { Copyable } from "~/features/approvals/Card";
+import { Copyable } from "~/primitives/Copyable";
 import type { KeyState } from "~/host/host";
 import { useHost, useKeyring, useKeys } from "~/ipc/client";
 import { Button } from "~/primitives/Button";

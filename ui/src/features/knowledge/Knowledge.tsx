@@ -1,8 +1,8 @@
 // What is held true, and on what it rests.
 import { Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
-import { Screen } from "~/app/Screen";
-import { capital, count, plain, said, trust } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { capital, count, plain, said, trust } from "~/screen/words";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
 import type { Belief, Decision, Evidence, Memory } from "~/ipc/generated/knowledge";
 import { Button, Segmented } from "~/primitives/Button";

@@ -3,7 +3,7 @@
 import { Background, Controls, type Node as FlowNode, type NodeProps, ReactFlow, ReactFlowProvider, ViewportPortal, getViewportForBounds, useReactFlow, useStore, useStoreApi } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { type MouseEvent, memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { count, plain } from "~/features/words";
+import { count, plain } from "~/screen/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { Mark } from "~/primitives/Icon";
 import { LABELS, NODE, type Placed, type Plan, at as under, plan, shapes, sizeOf } from "./layout";

@@ -1,8 +1,8 @@
 // What came from what: the same path as a graph and as a table, and what a bad source has touched.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { Screen } from "~/app/Screen";
-import { count, plain, trust } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { count, plain, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Drawing } from "~/ipc/generated/lineage";
 import { Button, Segmented } from "~/primitives/Button";

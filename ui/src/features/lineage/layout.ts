@@ -1,5 +1,5 @@
 // From nodes and lines to places and shapes. Pure, and linear in what is drawn: a thousand nodes take a few milliseconds.
-import { brief, capital, plain, said } from "~/features/words";
+import { brief, capital, plain, said } from "~/screen/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { BANDS, type Band, type Line, type View, band, lines } from "./path";
 

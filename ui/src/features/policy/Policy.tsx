@@ -1,8 +1,8 @@
 // What may happen without being asked, what is asked, and what never happens; and the authority that was given.
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { Screen } from "~/app/Screen";
-import { brief, capital, className, count, plain, said } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { brief, capital, className, count, plain, said } from "~/screen/words";
 import { type Pages, useAct, usePages } from "~/ipc/client";
 import type { Grant } from "~/ipc/generated/grants";
 import type { ApprovalRow } from "~/ipc/generated/approvals";

@@ -1,6 +1,6 @@
 // The rules as they are judged, and what history would have been without one, or under another profile.
 import { useState } from "react";
-import { capital, className, count, profileName, said, verdict } from "~/features/words";
+import { capital, className, count, profileName, said, verdict } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Backtested, RuleRow } from "~/ipc/generated/policy";
 import { Button, Segmented } from "~/primitives/Button";

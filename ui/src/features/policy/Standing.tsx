@@ -1,5 +1,5 @@
 // What a person always allows: in force, how much of it is used, and the way to take it back.
-import { plain } from "~/features/words";
+import { plain } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { StandingGrant } from "~/ipc/generated/grants";
 import { Button } from "~/primitives/Button";

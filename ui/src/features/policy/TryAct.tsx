@@ -1,6 +1,6 @@
 // What policy would say to an act that nobody proposed, and why it said what it said to one that was.
 import { useState } from "react";
-import { capital, plain, profileName, verdict } from "~/features/words";
+import { capital, plain, profileName, verdict } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Act, Judged } from "~/ipc/generated/policy";
 import { Button, Segmented } from "~/primitives/Button";

@@ -1,7 +1,7 @@
 // A proof of one task, for somebody else: what goes along, what is left out, and what a reader will not see.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { brief, capital, count, plain, said } from "~/features/words";
+import { brief, capital, count, plain, said } from "~/screen/words";
 import { useAsk, useHost, useMake } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";

@@ -1,8 +1,8 @@
 // Proofs for people who do not run Hermit, and the health of the log that they rest on.
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { Screen } from "~/app/Screen";
-import { capital, count, plain, said } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { capital, count, plain, said } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Report as LedgerReport } from "~/ipc/generated/ledger";
 import type { Verdict } from "~/ipc/generated/shared";
@@ -16,7 +16,7 @@ import { StateWord, type Tone } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
-import { Copyable } from "~/features/approvals/Card";
+import { Copyable } from "~/primitives/Copyable";
 import { Export } from "./Export";
 import { VerifyProof } from "./VerifyProof";
 import styles from "./Proof.module.css";

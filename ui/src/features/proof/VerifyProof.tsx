@@ -1,7 +1,7 @@
 // Checking a proof that somebody handed over: by its path, or dropped here.
 import { useMutation } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
-import { capital, plain } from "~/features/words";
+import { capital, plain } from "~/screen/words";
 import { type Refused, refusal } from "~/host/host";
 import { useAct, useHost } from "~/ipc/client";
 import type { Report } from "~/ipc/generated/proof";

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { Lacks } from "~/host/host";
 import { useHost } from "~/ipc/client";
-import { capital } from "~/features/words";
+import { capital } from "~/screen/words";
 import { Button } from "~/primitives/Button";
 import { Check } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";

@@ -1,8 +1,8 @@
 // Models that run on this machine, looked for when a person asks; how each is asked; and servers elsewhere that have a key.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Copyable } from "~/features/approvals/Card";
-import { count } from "~/features/words";
+import { Copyable } from "~/primitives/Copyable";
+import { count } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { Asked, Found, Server } from "~/ipc/generated/models";
 import { Button } from "~/primitives/Button";

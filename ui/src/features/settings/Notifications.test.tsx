@@ -2,7 +2,7 @@
 import { render, renderHook, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { useCalls } from "~/app/notify";
+import { useCalls } from "~/screen/notify";
 import { HostProvider } from "~/ipc/client";
 import { scene } from "~/test/scene";
 import { seriousFindings } from "~/test/show";

@@ -1,6 +1,6 @@
 // Whether the browser says when something waits. The app has its own notifications.
 import { useState } from "react";
-import { calls, setCalls } from "~/app/notify";
+import { calls, setCalls } from "~/screen/notify";
 import { useHost } from "~/ipc/client";
 import { Check } from "~/primitives/Field";
 

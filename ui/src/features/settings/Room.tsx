@@ -1,7 +1,7 @@
 // How much room content takes, and making more: what would go is shown first, and exactly that goes.
 import { useState } from "react";
-import { Copyable } from "~/features/approvals/Card";
-import { count, plain } from "~/features/words";
+import { Copyable } from "~/primitives/Copyable";
+import { count, plain } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Collected, Weighed } from "~/ipc/generated/artifacts";
 import { Button } from "~/primitives/Button";

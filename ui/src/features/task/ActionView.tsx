@@ -1,6 +1,6 @@
-import { capital, className, plain, result, said, verdict } from "~/features/words";
+import { capital, className, plain, result, said, verdict } from "~/screen/words";
 import type { Action } from "~/ipc/generated/task";
-import { Copyable } from "~/features/approvals/Card";
+import { Copyable } from "~/primitives/Copyable";
 import { Overrule } from "~/features/approvals/Overrule";
 import { useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";

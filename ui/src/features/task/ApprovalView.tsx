@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Card } from "~/features/approvals/Card";
 import { ChangeList, useChanges } from "~/features/approvals/ChangeList";
-import { capital, plain, said } from "~/features/words";
+import { capital, plain, said } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";

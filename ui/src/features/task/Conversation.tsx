@@ -12,7 +12,7 @@ import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
-import { said } from "~/features/words";
+import { said } from "~/screen/words";
 import { type Message, type See, type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 

@@ -1,4 +1,4 @@
-import { plain } from "~/features/words";
+import { plain } from "~/screen/words";
 import type { Event } from "~/ipc/generated/task_events";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";

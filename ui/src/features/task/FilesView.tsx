@@ -1,7 +1,7 @@
 // Artifacts of a task, with a look inside.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { asText, plain, said, trust } from "~/features/words";
+import { asText, plain, said, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Artifact } from "~/ipc/generated/artifacts";
 import type { Task } from "~/ipc/generated/task";

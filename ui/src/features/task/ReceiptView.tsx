@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChangeList, FEW, useChanges } from "~/features/approvals/ChangeList";
 import { diffFile } from "~/features/approvals/files";
-import { capital, count, plain, result, said, trust } from "~/features/words";
+import { capital, count, plain, result, said, trust } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Explanation, Link as Thing, Receipt } from "~/ipc/generated/receipts";
 import type { Task } from "~/ipc/generated/task";

@@ -1,5 +1,5 @@
 // What the task holds true, what it may do, and what it asked.
-import { plain, said, trust } from "~/features/words";
+import { plain, said, trust } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";

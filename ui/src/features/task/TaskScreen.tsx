@@ -1,8 +1,8 @@
 // One task: what was said, what happened, and everything behind whatever is chosen; at any event of its life.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
-import { Screen } from "~/app/Screen";
-import { brief, cost, folderName, profileName, run, said, tokens } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { brief, cost, folderName, profileName, run, said, tokens } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import type { Event } from "~/ipc/generated/task_events";

@@ -1,8 +1,8 @@
 // Steps, attempts and phases along one track; the track has a bite with a dot wherever a person decided. However long the
 // story is, only the rows in sight exist; what is chosen anywhere else is brought into sight here.
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { isTyping } from "~/app/commands";
-import { brief } from "~/features/words";
+import { isTyping } from "~/screen/commands";
+import { brief } from "~/screen/words";
 import type { Event } from "~/ipc/generated/task_events";
 import type { useEvents } from "./events";
 import { Button } from "~/primitives/Button";

@@ -1,6 +1,6 @@
 // Exactly what was sent to a model, and what came back: the stored bytes, and a reading of them.
 import { useState } from "react";
-import { asText, capital, count, plain, said, tokens, trust } from "~/features/words";
+import { asText, capital, count, plain, said, tokens, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Sent, Turn } from "~/ipc/generated/context";
 import type { Task } from "~/ipc/generated/task";

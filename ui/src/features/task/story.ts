@@ -1,6 +1,6 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
-import { capital, count, plain, result, tokens, verdict } from "~/features/words";
+import { capital, count, plain, result, tokens, verdict } from "~/screen/words";
 import type { Event } from "~/ipc/generated/task_events";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";

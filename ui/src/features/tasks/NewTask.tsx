@@ -1,8 +1,8 @@
 // A goal, or a playbook, in a folder.
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { Screen } from "~/app/Screen";
-import { capital, profileName } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { capital, profileName } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { Playbook } from "~/ipc/generated/playbooks";
 import type { Reasoner } from "~/ipc/generated/task";

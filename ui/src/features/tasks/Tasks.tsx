@@ -1,8 +1,8 @@
 // Every task, as a list or on a board.
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useState } from "react";
-import { Screen } from "~/app/Screen";
-import { brief, cost, count, folderName, run, said, tokens } from "~/features/words";
+import { Screen } from "~/screen/Screen";
+import { brief, cost, count, folderName, run, said, tokens } from "~/screen/words";
 import { useAsk, usePages } from "~/ipc/client";
 import type { TaskCounts, TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";

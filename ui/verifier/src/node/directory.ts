@@ -3,7 +3,7 @@ import { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, 
 import { join } from "node:path";
 import { checkName, refuseVersion, type Container } from "../verify/container.ts";
 import { FILES_MAX, README } from "../verify/layout.ts";
-import { Stop } from "../verify/stop.ts";
+import { Stop } from "../verify/read/stop.ts";
 
 /** No file of a bundle lies deeper. */
 const DEPTH_MAX = 4;

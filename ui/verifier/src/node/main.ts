@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { verify, type Checked } from "../verify/check.ts";
 import { exitCode, reportText } from "../verify/report.ts";
-import { Malformed } from "../verify/stop.ts";
+import { Malformed } from "../verify/read/stop.ts";
 import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip } from "../verify/zip.ts";
 import { checkSize, openDirectory } from "./directory.ts";

@@ -1,5 +1,5 @@
 /** What the events name as artifacts, and the content of those that go along. */
-import { parseCanonical } from "../verify/canon.ts";
+import { parseCanonical } from "../verify/read/canon.ts";
 import { artifactPath } from "../verify/layout.ts";
 import { append, h, hash, icon } from "./dom.ts";
 import { empty, type Go } from "./receipts.ts";

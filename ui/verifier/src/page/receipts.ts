@@ -1,5 +1,5 @@
 /** Behind each receipt the chain from goal to change, each link with the place in the bundle it is read from. */
-import type { Json } from "../verify/canon.ts";
+import type { Json } from "../verify/read/canon.ts";
 import { artifactPath } from "../verify/layout.ts";
 import { append, h, hash, icon, short, shortId } from "./dom.ts";
 import type { Opened, State } from "./state.ts";

@@ -1,8 +1,8 @@
 /** What the reader has opened, trusted and changed, and the verdict on it. */
-import { utf8 } from "../verify/bytes.ts";
+import { utf8 } from "../verify/read/bytes.ts";
 import { verify, type Checked } from "../verify/check.ts";
 import { parseCheckpoint, parseNote } from "../verify/note.ts";
-import { Stop } from "../verify/stop.ts";
+import { Stop } from "../verify/read/stop.ts";
 import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip, type Zip } from "../verify/zip.ts";
 import { tell, type Story } from "./story.ts";

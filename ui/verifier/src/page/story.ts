@@ -4,9 +4,9 @@
  * It is read for show only. Whether any of it is proven is the verifier's word, so a bundle that is refused is told
  * as far as it can be read.
  */
-import { isObject, parseCanonical, type Json } from "../verify/canon.ts";
+import { isObject, parseCanonical, type Json } from "../verify/read/canon.ts";
 import { linesOf, type Container } from "../verify/container.ts";
-import { base64Decode, textOf } from "../verify/bytes.ts";
+import { base64Decode, textOf } from "../verify/read/bytes.ts";
 import { parseDisclosure, reveal } from "../verify/disclose.ts";
 import * as l from "../verify/layout.ts";
 

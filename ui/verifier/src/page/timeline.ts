@@ -3,8 +3,8 @@ import { append, h, hash } from "./dom.ts";
 import { empty, type Go } from "./receipts.ts";
 import type { Opened, State } from "./state.ts";
 import { gist, items, say, type Told } from "./story.ts";
-import type { Json } from "../verify/canon.ts";
-import { isObject } from "../verify/canon.ts";
+import type { Json } from "../verify/read/canon.ts";
+import { isObject } from "../verify/read/canon.ts";
 import { clock, count, moment, shown, spoken } from "./words.ts";
 
 /** Rows that are put on the page at a time. */

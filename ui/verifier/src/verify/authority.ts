@@ -1,14 +1,14 @@
 /** Authority: what a receipt says was asked, judged, shown, decided and granted must be one story. */
-import { utf8 } from "./bytes.ts";
-import { canonical, isObject, parseCanonical, type Json } from "./canon.ts";
+import { utf8 } from "./read/bytes.ts";
+import { canonical, isObject, parseCanonical, type Json } from "./read/canon.ts";
 import type { Check } from "./check.ts";
-import { digestOf } from "./digest.ts";
+import { digestOf } from "./read/digest.ts";
 import { sorted, type DecisionFact, type StandingFact } from "./facts.ts";
 import { artifactPath, GATE_ENTRIES } from "./layout.ts";
 import { isWhole } from "./manifest.ts";
 import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, STANDING_FORMAT, STANDING_TYPE, standingGrant, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Statement, type StandingGrant } from "./generated/nouns.ts";
 import { openEnvelope, signersOf } from "./signed.ts";
-import { at, Stop } from "./stop.ts";
+import { at, Stop } from "./read/stop.ts";
 
 type Receipt = Statement["predicate"];
 

@@ -6,10 +6,10 @@
  * implementation of the room `proof`; tests hold the two to the same verdicts and places.
  */
 import { Authority } from "./authority.ts";
-import { textOf } from "./bytes.ts";
-import type { Json } from "./canon.ts";
+import { textOf } from "./read/bytes.ts";
+import type { Json } from "./read/canon.ts";
 import { readWhole, type Container } from "./container.ts";
-import { digestOf } from "./digest.ts";
+import { digestOf } from "./read/digest.ts";
 import { eachConcealed, parseDisclosure } from "./disclose.ts";
 import { checkEvents } from "./events.ts";
 import { Facts } from "./facts.ts";
@@ -21,7 +21,7 @@ import { checkManifest, checkStatement, type Predicate } from "./manifest.ts";
 import { checkReceipts } from "./receipts.ts";
 import { Rotations } from "./rotations.ts";
 import { noCounts, type Report, type Verdict } from "./report.ts";
-import { at, Stop } from "./stop.ts";
+import { at, Stop } from "./read/stop.ts";
 import type { Trust } from "./trust.ts";
 import { conclude, factsKnown } from "./words.ts";
 

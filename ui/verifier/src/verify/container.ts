@@ -1,6 +1,6 @@
 /** Where the files of a bundle come from, and how they are read. */
 import { FORMAT, isKnown, LINE_BYTES_MAX, NAME_BYTES_MAX, README } from "./layout.ts";
-import { Stop } from "./stop.ts";
+import { Stop } from "./read/stop.ts";
 
 /** A bundle that is being read: a zip in memory, or a folder. */
 export interface Container {

@@ -1,9 +1,9 @@
 /** C2SP cosignatures: a witness says when it saw a log that had only grown; and the policy that says who is asked. */
-import { base64, base64Exact, concat, hex, hexExact, utf8 } from "./bytes.ts";
-import { sha256 } from "./digest.ts";
+import { base64, base64Exact, concat, hex, hexExact, utf8 } from "./read/bytes.ts";
+import { sha256 } from "./read/digest.ts";
 import { PublicKey } from "./keys.ts";
 import { VerifierKey, type Note } from "./note.ts";
-import { Malformed } from "./stop.ts";
+import { Malformed } from "./read/stop.ts";
 
 /** The algorithm byte of `cosignature/v1` with Ed25519. */
 const COSIGNATURE_V1 = Uint8Array.of(4);

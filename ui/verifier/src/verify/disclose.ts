@@ -1,8 +1,8 @@
 /** Sensitive leaves: hashed everywhere, readable only where their disclosure is there (proof.md 5). */
-import { hexExact } from "./bytes.ts";
-import { isObject, parseCanonical, type Json, type JsonObject } from "./canon.ts";
-import { digestOf, isDigest } from "./digest.ts";
-import { Malformed } from "./stop.ts";
+import { hexExact } from "./read/bytes.ts";
+import { isObject, parseCanonical, type Json, type JsonObject } from "./read/canon.ts";
+import { digestOf, isDigest } from "./read/digest.ts";
+import { Malformed } from "./read/stop.ts";
 
 function token(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");

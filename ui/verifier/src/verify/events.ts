@@ -1,15 +1,15 @@
 /** The task's events: all of them in one chain and one tree, or a few with their places in it. */
-import { hex } from "./bytes.ts";
-import { CANON, isObject, parseCanonical } from "./canon.ts";
+import { hex } from "./read/bytes.ts";
+import { CANON, isObject, parseCanonical } from "./read/canon.ts";
 import type { Check } from "./check.ts";
 import { linesOf } from "./container.ts";
-import { digestOf, ZERO } from "./digest.ts";
+import { digestOf, ZERO } from "./read/digest.ts";
 import { readProof, standsIn } from "./heads.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { Frontier, leafHash } from "./merkle.ts";
 import { event as eventShape, type Event } from "./generated/nouns.ts";
-import { at, Malformed, Stop } from "./stop.ts";
+import { at, Malformed, Stop } from "./read/stop.ts";
 
 export function checkEvents(check: Check, about: Predicate): void {
   const names = [...check.sums.keys()];

@@ -1,7 +1,7 @@
 /** What a task's events say that other files of the bundle must agree with. */
 import { checkReserved } from "./disclose.ts";
 import { BODIES, REGISTRY, type Event } from "./generated/nouns.ts";
-import type { Of } from "./shape.ts";
+import type { Of } from "./read/shape.ts";
 
 type Bodies = { [K in keyof typeof BODIES]: Of<(typeof BODIES)[K]> };
 type Issued = Bodies["receipt.issued"];

@@ -1,16 +1,16 @@
 /** The gate's entries: each hashes to what it says and stands in the gate's tree, without the others being shown. */
-import { utf8 } from "./bytes.ts";
-import { canonical, isObject, parseCanonical, type JsonObject } from "./canon.ts";
+import { utf8 } from "./read/bytes.ts";
+import { canonical, isObject, parseCanonical, type JsonObject } from "./read/canon.ts";
 import type { Check } from "./check.ts";
 import { linesOf } from "./container.ts";
-import { digestOf } from "./digest.ts";
+import { digestOf } from "./read/digest.ts";
 import { sorted } from "./facts.ts";
 import { readProof, standsIn } from "./heads.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { leafHash } from "./merkle.ts";
 import { auditEntry, type AuditEntry } from "./generated/nouns.ts";
-import { at, Malformed, Stop } from "./stop.ts";
+import { at, Malformed, Stop } from "./read/stop.ts";
 
 export function checkGate(check: Check, about: Predicate): void {
   const numbers: bigint[] = [];

@@ -1,14 +1,14 @@
 /** The signed heads: of the global log, of the task, of the gate, each in its place. */
-import { hex, hexExact, same, utf8 } from "./bytes.ts";
+import { hex, hexExact, same, utf8 } from "./read/bytes.ts";
 import type { Check } from "./check.ts";
 import * as l from "./layout.ts";
-import { CANON } from "./canon.ts";
+import { CANON } from "./read/canon.ts";
 import { readWhole } from "./container.ts";
 import { Policy } from "./cosignature.ts";
 import { keyids, type Predicate } from "./manifest.ts";
 import { consistencyFault, inclusionFault, leafHash, PROOF_LEN_MAX } from "./merkle.ts";
 import { openCheckpoint, parseNote, noteBytes, parseProof, proofHead, VerifierKey, type Checkpoint, type Note, type TlogProof } from "./note.ts";
-import { at, Stop } from "./stop.ts";
+import { at, Stop } from "./read/stop.ts";
 
 /** A signed head and the exact bytes of its note. */
 export interface Head {

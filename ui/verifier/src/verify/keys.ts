@@ -1,9 +1,9 @@
 /** Ed25519 keys, and the one strict way in which a signature is checked. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { base64, base64Exact, concat, hex, same, utf8 } from "./bytes.ts";
-import { digestOf, sha256 } from "./digest.ts";
-import { Malformed } from "./stop.ts";
+import { base64, base64Exact, concat, hex, same, utf8 } from "./read/bytes.ts";
+import { digestOf, sha256 } from "./read/digest.ts";
+import { Malformed } from "./read/stop.ts";
 
 const { Point } = ed25519;
 type Point = ReturnType<typeof Point.fromBytes>;

@@ -1,16 +1,16 @@
 /** `SHA256SUMS`: all files, no other file, in order, signed twice by the manifest key; and the keys it covers. */
-import { textOf } from "./bytes.ts";
-import { isDigest } from "./digest.ts";
-import { CANON, parseCanonical } from "./canon.ts";
+import { textOf } from "./read/bytes.ts";
+import { isDigest } from "./read/digest.ts";
+import { CANON, parseCanonical } from "./read/canon.ts";
 import type { Check } from "./check.ts";
 import { linesOf, readWhole } from "./container.ts";
 import { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import { VerifierKey } from "./note.ts";
 import { STATEMENT_TYPE } from "./generated/nouns.ts";
-import { array, boolean, digest, id, integer, nullable, object, string, u64, type Of } from "./shape.ts";
+import { array, boolean, digest, id, integer, nullable, object, string, u64, type Of } from "./read/shape.ts";
 import { allowedSigner, checkSshSignature, IN_TOTO, openEnvelope } from "./signed.ts";
-import { at, Malformed, Stop } from "./stop.ts";
+import { at, Malformed, Stop } from "./read/stop.ts";
 
 /** What a store with keys puts into every bundle. */
 const ALWAYS = [l.SUMS_ED25519, l.SUMS_SSHSIG, l.KEY_RECEIPT, l.KEY_MANIFEST, l.KEY_VKEYS, l.KEY_ALLOWED, l.TASK_CHECKPOINT_PROOF];

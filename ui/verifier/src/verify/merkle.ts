@@ -1,6 +1,6 @@
 /** RFC 6962 Merkle trees over SHA-256, with the checks of RFC 9162 sections 2.1.3.2 and 2.1.4.2. */
-import { same } from "./bytes.ts";
-import { sha256 } from "./digest.ts";
+import { same } from "./read/bytes.ts";
+import { sha256 } from "./read/digest.ts";
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);

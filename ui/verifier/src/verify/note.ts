@@ -1,9 +1,9 @@
 /** C2SP signed notes, the checkpoints written in them, and proofs of a place in a log. */
-import { base64, base64Decode, base64Exact, concat, decimal, hex, hexExact, same, textOf, utf8 } from "./bytes.ts";
-import { sha256 } from "./digest.ts";
+import { base64, base64Decode, base64Exact, concat, decimal, hex, hexExact, same, textOf, utf8 } from "./read/bytes.ts";
+import { sha256 } from "./read/digest.ts";
 import { PublicKey } from "./keys.ts";
 import { PROOF_LEN_MAX } from "./merkle.ts";
-import { Malformed } from "./stop.ts";
+import { Malformed } from "./read/stop.ts";
 
 /** A note carries at most this many signatures. */
 export const SIGNATURES_MAX = 16;

@@ -1,13 +1,13 @@
 /** Receipts: recorded by the log, signed by the receipt key, and at one with what the log says was authorised. */
-import { parseCanonical } from "./canon.ts";
+import { parseCanonical } from "./read/canon.ts";
 import type { Check } from "./check.ts";
-import { digestOf } from "./digest.ts";
+import { digestOf } from "./read/digest.ts";
 import { sorted, type ReceiptFact } from "./facts.ts";
 import * as l from "./layout.ts";
 import { isWhole, type Predicate } from "./manifest.ts";
 import { RECEIPT_TYPE, statement as receiptStatement, STATEMENT_TYPE, type Statement } from "./generated/nouns.ts";
 import { IN_TOTO, openEnvelope, signersOf } from "./signed.ts";
-import { at, Stop } from "./stop.ts";
+import { at, Stop } from "./read/stop.ts";
 
 export function checkReceipts(check: Check, about: Predicate): void {
   const only = about.receipt_id;

@@ -4,7 +4,7 @@ import type { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import type { Predicate } from "./manifest.ts";
 import { before, openRevocation, openSuccession, type Revocation, type Succession } from "./succession.ts";
-import { at, Stop } from "./stop.ts";
+import { at, Stop } from "./read/stop.ts";
 import type { Trust } from "./trust.ts";
 
 /** What keys are for. */

@@ -1,10 +1,10 @@
 /** The two signed wrappings of a bundle: DSSE envelopes and SSH signatures. */
-import { base64, base64Decode, base64Exact, concat, Reader, same, textOf, utf8 } from "./bytes.ts";
-import { parseCanonical } from "./canon.ts";
-import { sha256 } from "./digest.ts";
+import { base64, base64Decode, base64Exact, concat, Reader, same, textOf, utf8 } from "./read/bytes.ts";
+import { parseCanonical } from "./read/canon.ts";
+import { sha256 } from "./read/digest.ts";
 import { PublicKey, sshString } from "./keys.ts";
-import { array, digest, object, string } from "./shape.ts";
-import { Malformed } from "./stop.ts";
+import { array, digest, object, string } from "./read/shape.ts";
+import { Malformed } from "./read/stop.ts";
 
 /** Payload type of in-toto statements: receipts and bundle statements. */
 export const IN_TOTO = "application/vnd.in-toto+json";

@@ -1,8 +1,8 @@
 /** How one key follows another, signed by both, and how its owner revokes it: notes about keys (proof.md 3). */
-import { hexExact, same } from "./bytes.ts";
+import { hexExact, same } from "./read/bytes.ts";
 import { PublicKey } from "./keys.ts";
 import { noteBytes, parseNote, verifyNote, VerifierKey } from "./note.ts";
-import { Malformed } from "./stop.ts";
+import { Malformed } from "./read/stop.ts";
 
 /** One key takes the place of another, for one purpose in one log. */
 export interface Succession {

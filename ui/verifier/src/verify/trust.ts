@@ -1,9 +1,9 @@
 /** Keys that the reader already trusts, in every spelling a person may hold one in. */
 import { WitnessKey } from "./cosignature.ts";
 import { PublicKey } from "./keys.ts";
-import { parseDigest } from "./digest.ts";
+import { parseDigest } from "./read/digest.ts";
 import { VerifierKey } from "./note.ts";
-import { Malformed } from "./stop.ts";
+import { Malformed } from "./read/stop.ts";
 
 /** A key, or enough of it to recognise it. */
 export interface Trust {

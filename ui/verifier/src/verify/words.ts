@@ -7,7 +7,7 @@ import { isWhole, keyids, type Predicate } from "./manifest.ts";
 import type { Note } from "./note.ts";
 import type { Report, Verdict } from "./report.ts";
 import { PURPOSES, type Leads } from "./rotations.ts";
-import { Malformed } from "./stop.ts";
+import { Malformed } from "./read/stop.ts";
 import type { Trust } from "./trust.ts";
 
 /** What holds together: is it vouched for, and by whom? */

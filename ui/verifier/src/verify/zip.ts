@@ -3,11 +3,11 @@
  *
  * Every header is what its name, size and CRC make of it, so the reader builds the header it expects and compares.
  */
-import { concat, same, textOf, utf8 } from "./bytes.ts";
+import { concat, same, textOf, utf8 } from "./read/bytes.ts";
 import { checkName, refuseVersion, type Container } from "./container.ts";
-import { crc32 } from "./digest.ts";
+import { crc32 } from "./read/digest.ts";
 import { FILES_MAX, NAME_BYTES_MAX, README } from "./layout.ts";
-import { Malformed, Stop } from "./stop.ts";
+import { Malformed, Stop } from "./read/stop.ts";
 
 const LOCAL = 0x0403_4b50;
 const CENTRAL = 0x0201_4b50;

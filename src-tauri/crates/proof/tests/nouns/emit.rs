@@ -39,9 +39,9 @@ pub fn module(model: &Model, bodies: &[String], constants: &[(&str, String)]) ->
     format!(
         "/**\n * What a bundle holds: events, receipts, and the objects of authority.\n *\n * Made from the room `model` by \
          `src-tauri/crates/proof/tests/nouns/mod.rs`, which says how; never edited.\n */\n\
-         import {{ relPath, resource, webUrl }} from \"../resource.ts\";\n\
+         import {{ relPath, resource, webUrl }} from \"../read/resource.ts\";\n\
          import {{ array, boolean, defaulted, digest, i32, id, integer, json, names, nullable, object, record, sensitive, slot, \
-         string, tagged, u16, u32, u64, variant, type Of }} from \"../shape.ts\";\n\n{constants}\n{}\n{types}\n\
+         string, tagged, u16, u32, u64, variant, type Of }} from \"../read/shape.ts\";\n\n{constants}\n{}\n{types}\n\
          /** Bodies that other files of a bundle must agree with, by type; all of them are version 1. */\n\
          export const BODIES = {{\n{bodies}}};\n\n\
          /** Every event type this program knows, in the order of the registry. */\n\

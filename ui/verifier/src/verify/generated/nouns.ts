@@ -3,8 +3,8 @@
  *
  * Made from the room `model` by `src-tauri/crates/proof/tests/nouns/mod.rs`, which says how; never edited.
  */
-import { relPath, resource, webUrl } from "../resource.ts";
-import { array, boolean, defaulted, digest, i32, id, integer, json, names, nullable, object, record, sensitive, slot, string, tagged, u16, u32, u64, variant, type Of } from "../shape.ts";
+import { relPath, resource, webUrl } from "../read/resource.ts";
+import { array, boolean, defaulted, digest, i32, id, integer, json, names, nullable, object, record, sensitive, slot, string, tagged, u16, u32, u64, variant, type Of } from "../read/shape.ts";
 
 export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 export const RECEIPT_TYPE = "https://hermit.local/receipt/v1";

@@ -1,14 +1,15 @@
 // "From now on": the narrowest that would have answered, where and how long it is to hold, and what it would have meant.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { capital, count, said } from "~/features/words";
+import { capital, count, said } from "~/screen/words";
 import { type Lasting, type Offer, type Offers, type Refused, type Scope, refusal } from "~/host/host";
 import { Segmented } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
+import { wholeUpTo } from "~/primitives/number";
 import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import styles from "./Desk.module.css";
+import styles from "./Lasting.module.css";
 
 /** As the kernel bounds them; it refuses what is more by itself. */
 const DAYS_MAX = 92;
@@ -22,12 +23,6 @@ const SCOPES: readonly { value: Scope; label: string }[] = [
   { value: "user", label: "Every project" },
 ];
 
-/** A whole number within bounds; null while it is none. */
-function within(text: string, max: number): number | null {
-  const number = /^\d{1,5}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  return number >= 1 && number <= max ? number : null;
-}
-
 export interface Choosing {
   /** What would be signed; null while nothing whole is chosen. */
   choice: Lasting | null;
@@ -39,7 +34,7 @@ export function useLasting(from: Offers, approval: string, isOn: boolean): Choos
   const [days, setDays] = useState("7");
   const [uses, setUses] = useState("50");
   const [number, setNumber] = useState<number | null>(null);
-  const bounds = { days: within(days, DAYS_MAX), uses: within(uses, USES_MAX) };
+  const bounds = { days: wholeUpTo(days, DAYS_MAX), uses: wholeUpTo(uses, USES_MAX) };
   const isWhole = bounds.days !== null && bounds.uses !== null;
   const asked = useQuery<Offer[], Refused>({
     queryKey: ["offers", approval, scope, bounds.days, bounds.uses],

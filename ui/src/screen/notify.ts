@@ -1,7 +1,7 @@
 // A word outside the page when something new waits: the count in the tab's title, and a notification of the browser where
 // a person asked for them. A notification opens the page and decides nothing.
 import { useEffect, useRef } from "react";
-import { count } from "~/features/words";
+import { count } from "~/screen/words";
 
 const KEPT = "hermit-notifications";
 
