@@ -6,9 +6,10 @@ pub mod support;
 
 use crate::Asked;
 use crate::board::{Board, at, timed};
+use acts::Action;
 use gate::{Gate, GateDecision, Jurisdiction, KernelConfig, KernelRequest, Ruling, ToolCall, Tools, Variant};
 use governance::{PolicyEngine, Question};
-use model::action::{Action, ReadItem};
+use model::action::ReadItem;
 use model::policy::Profile;
 use model::receipt::SandboxLevel;
 use model::{PolicyResultId, UnixMs};
@@ -35,8 +36,10 @@ pub fn run(_: &Asked, board: &Board) {
     let engine = engine();
     let world = support::World::new();
     let path = support::rel("a.txt");
-    let read = Action::Observe { items: vec![ReadItem::Read { path }] };
-    let change = Action::Change { items: vec![world.write("a.txt", b"new", model::action::Prior::Absent)] };
+    let read = Action::Observe(acts::Observe { items: vec![ReadItem::Read { path }] });
+    let change = Action::Change(acts::Change {
+        items: vec![world.write("a.txt", b"new", model::action::Prior::Absent)],
+    });
     let ids = crate::grown::Dice(std::sync::atomic::AtomicU64::new(1));
     let policy_result_id = PolicyResultId::fresh(&crate::grown::Now, &ids);
     let mut times = Vec::new();

@@ -3,9 +3,9 @@
 use crate::Asked;
 use crate::board::{Board, at, program, timed};
 use crate::rules::support::World;
+use acts::Action;
 use effects::Sandbox;
 use model::RelPath;
-use model::action::Action;
 use model::receipt::ResultCode;
 use std::process::Command;
 
@@ -18,13 +18,15 @@ pub fn run(_: &Asked, board: &Board) {
     let walls = Sandbox::probe(&exec);
     let what = format!("{} ({})", walls.level(), walls.why());
     let world = World::with(walls);
-    let command = |network: bool| Action::Command {
-        argv: vec!["true".to_owned()],
-        cwd: RelPath::ROOT,
-        network,
-        timeout_ms: 20_000,
-        hosts: if network { vec!["example.org:443".to_owned()] } else { Vec::new() },
-        secrets: Vec::new(),
+    let command = |network: bool| {
+        Action::Command(acts::Command {
+            argv: vec!["true".to_owned()],
+            cwd: RelPath::ROOT,
+            network,
+            timeout_ms: 20_000,
+            hosts: if network { vec!["example.org:443".to_owned()] } else { Vec::new() },
+            secrets: Vec::new(),
+        })
     };
     let mut raw = Vec::new();
     for _ in 0..TIMES {

@@ -1,11 +1,12 @@
 //! The material of small worlds: packets, letters and grants that the kernel's own pure functions made or believed.
 
 use super::facts::{Asked, Facts, Letter};
+use acts::ApprovalPacket;
 use governance::approval::{answer, packet_bytes, sign, verify};
 use governance::grant::{Approved, MintInput, mint};
 use kernel::Next;
 use kernel::state::TaskState;
-use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus, Choice, Surface};
+use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
 use model::witness::{Found, StateWitness};
 use model::{ApprovalId, GrantId, UnixMs};
 use seal::{Digest, PublicKey};

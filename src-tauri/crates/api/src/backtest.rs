@@ -6,10 +6,11 @@
 use crate::convert::text;
 use crate::host::Flow;
 use crate::{Host, Wire as _, fold};
+use acts::ActionRequest;
 use governance::standing::InForce;
 use governance::{PolicyEngine, Question};
 use ledger::Reader;
-use model::action::{ActionClass, ActionRequest};
+use model::action::ActionClass;
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::context::ContextPack;
 use model::policy::{PolicyResult, Profile, Verdict};

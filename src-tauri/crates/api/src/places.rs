@@ -1,7 +1,8 @@
 //! Files by name: which artifacts tell what stood in a file, found by the words of its name in the full-text index.
 
 use crate::{Host, Wire as _, fold};
-use model::action::{Action, ActionRequest, ReadItem};
+use acts::{Action, ActionRequest};
+use model::action::ReadItem;
 use model::event::EntityType;
 use model::{ActionRequestId, ArtifactId, RelPath, ResourceId, Sensitive, TaskId, WorkspaceId};
 use projections::{Ask, Query};
@@ -113,7 +114,7 @@ fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPa
         serde_json::from_slice::<ActionRequest>(&bytes).ok()
     };
     let Some(request) = read() else { return false };
-    let Action::Observe { items } = &request.action else { return false };
+    let Action::Observe(acts::Observe { items }) = &request.action else { return false };
     let within = |resource: &ResourceId| match resource {
         ResourceId::File(workspace, _) => places.iter().any(|(id, _)| id == workspace),
         _ => false,

@@ -3,9 +3,9 @@
 //! A grant that would also have answered a question which the person refused, or never answered, is no suggestion.
 
 use crate::backtest::History;
+use acts::ActionRequest;
 use governance::standing::{covers, in_words, propose};
 use model::ResourceId;
-use model::action::ActionRequest;
 use model::policy::{PolicyResult, RiskBand, Verdict};
 use model::standing::{StandingGrant, StandingScope};
 use std::collections::BTreeSet;

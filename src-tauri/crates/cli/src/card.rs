@@ -7,10 +7,11 @@ mod files;
 
 use crate::output::{Output, Tone};
 use crate::text::{capital, clip, count, plain};
+use acts::Action;
+use acts::ApprovalPacket;
 use files::Files;
 use host::Session;
-use model::action::{Action, ChangeItem, Prior};
-use model::approval::ApprovalPacket;
+use model::action::{ChangeItem, Prior};
 use serde::Serialize;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -169,14 +170,18 @@ impl Card {
     /// The files it changes itself, where that is what it does.
     fn items(&self) -> Option<&[ChangeItem]> {
         match &self.packet.action_request.action {
-            Action::Change { items } | Action::Rollback { items, .. } => Some(items),
+            Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
+                Some(items)
+            }
             _ => None,
         }
     }
 
     /// What an undo leaves.
     fn left(&self) -> Vec<Row> {
-        let Action::Rollback { left, .. } = &self.packet.action_request.action else { return Vec::new() };
+        let Action::Rollback(acts::Rollback { left, .. }) = &self.packet.action_request.action else {
+            return Vec::new();
+        };
         let mut rows: Vec<Row> = Vec::new();
         if !left.is_empty() {
             rows.push((Tone::Warn, format!("Leaves {} as it is", count(left.len(), "place"))));
@@ -204,7 +209,7 @@ impl Card {
         let task = crate::text::short(&row.task_id);
         let mut last =
             format!("Approval {id} of task {task}. Expires {until}; nothing happens if you ignore it.");
-        if let (Extent::Folded(_), Action::Command { .. } | Action::Change { .. }) =
+        if let (Extent::Folded(_), Action::Command(_) | Action::Change(_)) =
             (extent, &packet.action_request.action)
         {
             last.push_str(" Files are checked again just before it runs.");
@@ -232,7 +237,7 @@ impl Card {
             (true, None) => parts.push(clip(&plain(&self.approval.title), 160)),
             (false, _) => parts.extend(sum),
         }
-        if let Action::Command { network: true, .. } = &request.action {
+        if let Action::Command(acts::Command { network: true, .. }) = &request.action {
             parts.push("USES THE NETWORK".to_owned());
         }
         let tone = if grave { Tone::Bad } else { risk_tone(&self.approval.row.risk) };

@@ -6,7 +6,8 @@ use crate::{
     Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Secrets, Settled, Spool,
     Web, Workspace, reads, stage, vcs, web,
 };
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem};
+use acts::{Action, ActionRequest};
+use model::action::{ActionClass, ChangeItem};
 use model::artifact::ArtifactKind;
 use model::fault::Faults;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
@@ -144,20 +145,20 @@ impl Hands {
             Err(error) => return self.refused(request, started, &error),
         };
         match &request.action {
-            Action::Observe { items } => self.look_at(&scope, request, items, started),
-            Action::Change { items } | Action::Rollback { items, .. } => {
+            Action::Observe(acts::Observe { items }) => self.look_at(&scope, request, items, started),
+            Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
                 let done = change::perform(self, &scope, request, items, None, cancelled, progress);
                 self.changed(request, started, done)
             }
-            Action::Command { .. } => match &request.staged {
+            Action::Command(_) => match &request.staged {
                 Some(staged) => {
                     stage::commit::commit(self, &scope, request, staged, None, cancelled, progress)
                 }
                 None => command::run(self, &scope, request, started, cancelled, progress),
             },
             Action::Fetch(_) => web::fetch(self, &scope, request, started, cancelled),
-            Action::Vcs { .. } => vcs::perform(self, &scope, request, started, cancelled, progress),
-            Action::Remember { .. } => {
+            Action::Vcs(_) => vcs::perform(self, &scope, request, started, cancelled, progress),
+            Action::Remember(_) => {
                 let error =
                     Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
                 self.refused(request, started, &error)
@@ -193,12 +194,12 @@ impl Hands {
             Err(error) => return self.refused(request, started, &error),
         };
         match (&request.action, &request.staged) {
-            (Action::Change { items } | Action::Rollback { items, .. }, _) => {
+            (Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }), _) => {
                 let done =
                     change::perform(self, &scope, request, items, Some(settled), &|| false, &mut |_| {});
                 self.changed(request, started, done)
             }
-            (Action::Command { .. }, Some(staged)) => {
+            (Action::Command(_), Some(staged)) => {
                 let (cancelled, settled) = (|| false, Some(settled));
                 stage::commit::commit(self, &scope, request, staged, settled, &cancelled, &mut |_| {})
             }
@@ -240,7 +241,7 @@ impl Hands {
 
     fn changed(&self, request: &ActionRequest, started: UnixMs, mut done: change::Done) -> Outcome {
         let mut result_code = done.result_code();
-        if let Action::Rollback { left, .. } = &request.action
+        if let Action::Rollback(acts::Rollback { left, .. }) = &request.action
             && !left.is_empty()
         {
             // What was left was never an item: it is named, place by place, as not done.

@@ -1,8 +1,9 @@
 //! Many items: their folders are synced together, in the order that no power cut can turn into a loss.
 
 use crate::support::{World, rel, sha};
+use acts::{Action, ActionRequest};
 use model::UnixMs;
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{ChangeItem, Prior};
 use model::fault::Point;
 use model::receipt::{ItemOutcome, ResultCode};
 use model::witness::StateWitness;
@@ -157,7 +158,7 @@ fn what_an_item_builds_on_is_synced_before_it() {
 fn a_sync_that_cannot_be_prepared_stops_the_set() {
     let world = World::new();
     let items = loose(&world, 1_200);
-    let request = world.request(Action::Change { items });
+    let request = world.request(Action::Change(acts::Change { items }));
     let passed = AtomicUsize::new(0);
     world.traps.set(move |point, after| {
         // Of the first thousand, the second folder.
@@ -217,7 +218,7 @@ fn after_a_power_cut_each_item_is_found_done_or_not_done_and_the_rest_is_done() 
     for (words, kept) in kept {
         let world = World::new();
         let items = loose(&world, 60);
-        let request: ActionRequest = world.request(Action::Change { items });
+        let request: ActionRequest = world.request(Action::Change(acts::Change { items }));
         let mut witness = world.witness(&request);
         witness.observed_at = RESTARTED;
         assert_eq!(world.perform(&request).result_code, ResultCode::Succeeded);
@@ -249,7 +250,7 @@ fn after_a_power_cut_each_item_is_found_done_or_not_done_and_the_rest_is_done() 
 fn a_file_found_at_both_names_is_unknown_and_stays() {
     let world = World::new();
     let items = loose(&world, 4);
-    let request = world.request(Action::Change { items });
+    let request = world.request(Action::Change(acts::Change { items }));
     let mut witness = world.witness(&request);
     witness.observed_at = RESTARTED;
     assert_eq!(world.perform(&request).result_code, ResultCode::Succeeded);
@@ -278,7 +279,7 @@ fn the_settling_that_is_watched() {
     }
     let world = World::new();
     let items = loose(&world, 20);
-    let request = world.request(Action::Change { items });
+    let request = world.request(Action::Change(acts::Change { items }));
     let witness = world.witness(&request);
     world.traps.set(|point, after| {
         if point == Point::ItemSyncFolder && !after {

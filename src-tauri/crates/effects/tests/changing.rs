@@ -2,7 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "mounting a small disk takes the system's own program")]
 
 use crate::support::{self, World, rel, sha};
-use model::action::{Action, ChangeItem, Prior};
+use acts::Action;
+use model::action::{ChangeItem, Prior};
 use model::fault::Point;
 use model::receipt::{ItemOutcome, ResultCode};
 use model::witness::Found;
@@ -137,14 +138,14 @@ fn a_folder_swapped_for_a_link_between_look_and_act_leads_nowhere() {
         std::fs::create_dir(&outside).unwrap();
         std::fs::write(outside.join("file"), "old").unwrap();
         world.put("d/file", "old");
-        let request = world.request(Action::Change {
+        let request = world.request(Action::Change(acts::Change {
             items: vec![
                 world.write("d/file", b"new", sha(b"old")),
                 world.write("d/made", b"made", Prior::Absent),
                 ChangeItem::Move { from: rel("d/made"), to: rel("d/moved"), prior: sha(b"made") },
                 ChangeItem::Delete { path: rel("d/file"), prior: sha(b"new") },
             ],
-        });
+        }));
         let (root, target) = (world.root.clone(), outside.clone());
         world.traps.set(move |here, after| {
             if here == point && !after && !root.join("aside").exists() {
@@ -234,25 +235,26 @@ fn somebody_creating_the_file_in_the_last_instant_is_not_overwritten() {
 fn an_item_outside_the_grant_is_refused_and_the_items_before_it_stand() {
     let world = World::new();
     world.put("b", "b");
-    let mut request = world.request(Action::Change {
+    let mut request = world.request(Action::Change(acts::Change {
         items: vec![
             world.write("a", b"a", Prior::Absent),
             ChangeItem::Delete { path: rel("b"), prior: sha(b"b") },
         ],
-    });
+    }));
     request.target_resources = vec![world.file(&rel("a"))];
     let outcome = world.perform(&request);
     assert_eq!(outcome.result_code, ResultCode::Partial);
     assert!(outcome.error.unwrap().contains("outside this grant"));
     assert_eq!(world.get("b").unwrap(), b"b");
     // A move reaches two places: both have to be named.
-    let mut request = world.request(Action::Change {
+    let mut request = world.request(Action::Change(acts::Change {
         items: vec![ChangeItem::Move { from: rel("b"), to: rel("c"), prior: sha(b"b") }],
-    });
+    }));
     request.target_resources = vec![world.file(&rel("b"))];
     assert_eq!(world.perform(&request).result_code, ResultCode::Failed);
     // A grant to read is none to write.
-    let request = world.request(Action::Change { items: vec![world.write("d", b"d", Prior::Absent)] });
+    let request =
+        world.request(Action::Change(acts::Change { items: vec![world.write("d", b"d", Prior::Absent)] }));
     let mut grant = world.grant(&request);
     grant.filesystem_scope = model::grant::FilesystemScope::ReadLease;
     let refused = governance::authorize(&grant, &request, 0, support::NOW).map(|authorization| {
@@ -304,7 +306,7 @@ fn names_that_are_not_utf8_are_written_moved_and_deleted() {
 fn cancelling_stops_before_the_next_item() {
     let world = World::new();
     let items = (0..5).map(|n| world.write(&format!("f{n}"), b"x", Prior::Absent)).collect();
-    let request = world.request(Action::Change { items });
+    let request = world.request(Action::Change(acts::Change { items }));
     let done = std::cell::Cell::new(0);
     let outcome = world.perform_with(&request, &|| done.get() == 2, &mut |progress| {
         if let effects::Progress::Items { done: n, of } = progress {

@@ -1,7 +1,8 @@
 //! Every boundary, broken before and after: the world has old or new bytes, and settling tells the truth.
 
 use crate::support::{self, World, rel, sha};
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use acts::{Action, ActionRequest};
+use model::action::{ChangeItem, Prior};
 use model::fault::Point;
 use model::receipt::{ItemOutcome, ResultCode};
 use std::collections::BTreeSet;
@@ -34,7 +35,7 @@ fn prepared() -> (World, ActionRequest) {
         ChangeItem::Move { from: rel("move"), to: rel("made/there"), prior: sha(b"moved") },
         world.write("replace", b"again", sha(b"replaced")),
     ];
-    let request = world.request(Action::Change { items });
+    let request = world.request(Action::Change(acts::Change { items }));
     (world, request)
 }
 
@@ -160,7 +161,8 @@ fn an_error_at_any_boundary_leaves_old_or_new_bytes_and_an_outcome_that_is_true(
 fn what_cannot_be_told_is_unknown_and_is_not_run_again() {
     let world = World::new();
     world.put("f", "old");
-    let request = world.request(Action::Change { items: vec![world.write("f", b"new", sha(b"old"))] });
+    let request =
+        world.request(Action::Change(acts::Change { items: vec![world.write("f", b"new", sha(b"old"))] }));
     let witness = world.witness(&request);
     // Dispatched, crashed, and meanwhile a person saved something else there.
     world.put("f", "a person's");
@@ -178,13 +180,13 @@ fn an_edit_after_the_crash_is_told_from_the_act_by_the_order_of_items() {
     world.put("a", "a");
     world.put("b", "b");
     world.put("c", "c");
-    let request = world.request(Action::Change {
+    let request = world.request(Action::Change(acts::Change {
         items: vec![
             world.write("a", b"1", sha(b"a")),
             world.write("b", b"2", sha(b"b")),
             world.write("c", b"3", sha(b"c")),
         ],
-    });
+    }));
     let mut witness = world.witness(&request);
     witness.observed_at = NOT_RESTARTED;
     world.put("a", "edited since");
@@ -208,7 +210,7 @@ fn a_place_that_returns_to_what_it_was_proves_nothing() {
         world.write("b", b"2", Prior::Absent),
         ChangeItem::Delete { path: rel("b"), prior: sha(b"2") },
     ];
-    let request = world.request(Action::Change { items });
+    let request = world.request(Action::Change(acts::Change { items }));
     let mut witness = world.witness(&request);
     witness.observed_at = NOT_RESTARTED;
     world.put("a", "a person's");
@@ -221,8 +223,9 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
     // The crash struck between moving aside and comparing: what was moved aside is not what was meant.
     let world = World::new();
     world.put("f", "a person's");
-    let request = world
-        .request(Action::Change { items: vec![ChangeItem::Delete { path: rel("f"), prior: sha(b"old") }] });
+    let request = world.request(Action::Change(acts::Change {
+        items: vec![ChangeItem::Delete { path: rel("f"), prior: sha(b"old") }],
+    }));
     let witness = world.witness(&request);
     let temp = world.at(&format!(".hermit-{}-0.tmp", request.action_request_id));
     std::fs::rename(world.at("f"), &temp).unwrap();
@@ -230,7 +233,8 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
     assert_eq!(world.get("f").unwrap(), b"a person's", "{settled:?}");
     assert_eq!(world.tree().len(), 1);
     // The same with an exchange: the new bytes stand, the person's are beside them under a name to be seen.
-    let request = world.request(Action::Change { items: vec![world.write("g", b"new", sha(b"old"))] });
+    let request =
+        world.request(Action::Change(acts::Change { items: vec![world.write("g", b"new", sha(b"old"))] }));
     let witness = world.witness(&request);
     world.put("g", "new");
     world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "a person's");
@@ -243,12 +247,12 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
 #[test]
 fn a_crash_between_exchange_and_removal_leaves_a_finished_item_and_nothing_to_see() {
     let world = World::new();
-    let request = world.request(Action::Change {
+    let request = world.request(Action::Change(acts::Change {
         items: vec![
             world.write("f", b"new", sha(b"old")),
             ChangeItem::Delete { path: rel("g"), prior: sha(b"gone") },
         ],
-    });
+    }));
     world.put("f", "old");
     world.put("g", "gone");
     let witness = world.witness(&request);
@@ -261,8 +265,9 @@ fn a_crash_between_exchange_and_removal_leaves_a_finished_item_and_nothing_to_se
     assert!(settled.items.iter().all(|(_, o)| *o == ItemOutcome::Done), "{settled:?}");
     assert_eq!(world.tree().len(), 1);
     // Half a temporary file is swept too, and the item was not done.
-    let request =
-        world.request(Action::Change { items: vec![world.write("h", b"0123456789", Prior::Absent)] });
+    let request = world.request(Action::Change(acts::Change {
+        items: vec![world.write("h", b"0123456789", Prior::Absent)],
+    }));
     let witness = world.witness(&request);
     world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "01234");
     let settled = world.hands.settle(&request, &witness);
@@ -275,8 +280,9 @@ fn a_temporary_file_that_was_torn_when_the_machine_stopped_is_swept_and_a_younge
     for (age, kept) in [(std::time::Duration::ZERO, true), (std::time::Duration::from_secs(1), false)] {
         let world = World::new();
         world.put("g", "old");
-        let request =
-            world.request(Action::Change { items: vec![world.write("g", b"new bytes", sha(b"old"))] });
+        let request = world.request(Action::Change(acts::Change {
+            items: vec![world.write("g", b"new bytes", sha(b"old"))],
+        }));
         let before = world.witness(&request);
         let temp = world.at(&format!(".hermit-{}-0.tmp", request.action_request_id));
         std::fs::write(&temp, b"\0\0garbage").unwrap();

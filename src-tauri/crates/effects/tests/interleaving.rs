@@ -3,9 +3,10 @@
 //! `HERMIT_INTERLEAVINGS=10000 cargo test -p hermit-effects interleaving` runs the long size of it.
 
 use crate::support::{World, current, receipt, rel, sha};
+use acts::{Action, ActionRequest};
 use effects::{plan_rollback_keeping, plan_undo};
 use model::RelPath;
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{ChangeItem, Prior};
 use model::receipt::{ItemOutcome, Receipt, ResultCode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -101,7 +102,7 @@ impl Play {
     }
 
     fn agent(&mut self, at: usize, item: ChangeItem) {
-        assert_eq!(self.act(at, Action::Change { items: vec![item] }), ResultCode::Succeeded);
+        assert_eq!(self.act(at, Action::Change(acts::Change { items: vec![item] })), ResultCode::Succeeded);
     }
 
     fn write(&mut self, at: usize, place: usize, bytes: &[u8], mode: Option<u32>) {

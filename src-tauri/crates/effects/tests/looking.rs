@@ -1,8 +1,9 @@
 //! Looking: lists, reads, searches, digests, and what they refuse.
 
 use crate::support::{self, World, rel};
+use acts::Action;
 use effects::{READ_BYTES_MAX, SEARCH_MATCHES_MAX, Workspace};
-use model::action::{Action, ReadItem};
+use model::action::ReadItem;
 use model::receipt::ResultCode;
 use model::witness::Found;
 use model::{Digest, RelPath, ResourceId};
@@ -11,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 fn look(world: &World, items: Vec<ReadItem>) -> (ResultCode, Vec<Value>) {
-    let request = world.request(Action::Observe { items });
+    let request = world.request(Action::Observe(acts::Observe { items }));
     let outcome = world.perform(&request);
     let value: Value = serde_json::from_slice(&outcome.outputs[0].bytes).unwrap();
     (outcome.result_code, value["results"].as_array().unwrap().clone())
@@ -224,12 +225,12 @@ fn hermits_own_store_inside_the_workspace_is_out_of_reach() {
         effects::Spool::new(world.store.join("spool")),
         effects::Sandbox::none("none".to_owned()),
     );
-    let request = world.request(Action::Observe {
+    let request = world.request(Action::Observe(acts::Observe {
         items: vec![
             ReadItem::Read { path: rel("own/ledger.db") },
             ReadItem::List { path: RelPath::ROOT, recursive: true },
         ],
-    });
+    }));
     let outcome = hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
     let value: Value = serde_json::from_slice(&outcome.outputs[0].bytes).unwrap();
     assert!(value["results"][0]["error"].as_str().unwrap().contains("out of reach"));
@@ -244,16 +245,18 @@ fn what_the_grant_does_not_name_is_not_read_and_another_request_is_not_performed
     let world = World::new();
     world.put("yes/a", "a");
     world.put("no/b", "b");
-    let request = world.request(Action::Observe { items: vec![ReadItem::Read { path: rel("yes/a") }] });
-    let other = world.request(Action::Observe { items: vec![ReadItem::Read { path: rel("no/b") }] });
+    let request =
+        world.request(Action::Observe(acts::Observe { items: vec![ReadItem::Read { path: rel("yes/a") }] }));
+    let other =
+        world.request(Action::Observe(acts::Observe { items: vec![ReadItem::Read { path: rel("no/b") }] }));
     let outcome = world.hands.perform(world.authorize(&request), &other, &|| false, &mut |_| {});
     assert_eq!(outcome.result_code, ResultCode::Failed);
     assert!(outcome.outputs.is_empty());
     // The same request with one item more is another request.
     let mut wider = request.clone();
-    wider.action = Action::Observe {
+    wider.action = Action::Observe(acts::Observe {
         items: vec![ReadItem::Read { path: rel("yes/a") }, ReadItem::Read { path: rel("no/b") }],
-    };
+    });
     let outcome = world.hands.perform(world.authorize(&request), &wider, &|| false, &mut |_| {});
     assert!(outcome.outputs.is_empty());
     // A request whose items reach further than the resources it names: the item is refused, not the whole.

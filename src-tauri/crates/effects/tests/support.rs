@@ -1,7 +1,8 @@
 //! A workspace in a temporary folder, contents in memory, and authorizations minted as the kernel mints them.
 
+use acts::{Action, ActionRequest};
 use effects::{Authorization, Contents, Hands, Outcome, Progress, Sandbox, Spool, Workspace};
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, Reversibility};
+use model::action::{ActionClass, ChangeItem, Prior, Reversibility};
 use model::fault::{Faults, NoFaults, Point};
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -15,14 +16,14 @@ use std::sync::{Arc, Mutex};
 /// A command line for a shell, without the network.
 #[allow(dead_code, reason = "commands are tried in the room of the walls, and by the benchmarks")]
 pub fn shell(script: &str) -> Action {
-    Action::Command {
+    Action::Command(acts::Command {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         cwd: RelPath::ROOT,
         network: false,
         timeout_ms: 60_000,
         hosts: Vec::new(),
         secrets: Vec::new(),
-    }
+    })
 }
 
 pub const NOW: UnixMs = UnixMs(1_800_000_000_000);
@@ -159,13 +160,13 @@ impl World {
         let clock = &StillClock;
         let entropy = &*self.entropy;
         let action_class = match &action {
-            Action::Observe { .. } => ActionClass::ReadLocal,
-            Action::Change { .. } => ActionClass::WriteLocal,
-            Action::Command { .. } => ActionClass::ExecuteCommand,
+            Action::Observe(_) => ActionClass::ReadLocal,
+            Action::Change(_) => ActionClass::WriteLocal,
+            Action::Command(_) => ActionClass::ExecuteCommand,
             Action::Fetch(_) => ActionClass::NetworkWrite,
-            Action::Vcs { .. } => ActionClass::VcsMutation,
-            Action::Remember { .. } => ActionClass::DurableMemoryWrite,
-            Action::Rollback { .. } => ActionClass::Rollback,
+            Action::Vcs(_) => ActionClass::VcsMutation,
+            Action::Remember(_) => ActionClass::DurableMemoryWrite,
+            Action::Rollback(_) => ActionClass::Rollback,
         };
         ActionRequest {
             action_request_id: ActionRequestId::fresh(clock, entropy),
@@ -193,9 +194,11 @@ impl World {
         let entropy = &*self.entropy;
         let none = || (Vec::new(), Vec::new());
         let (filesystem_scope, (network_scope, secret_scope)) = match &request.action {
-            Action::Observe { .. } => (FilesystemScope::ReadLease, none()),
-            Action::Command { network: false, .. } | Action::Vcs { .. } => (FilesystemScope::Lease, none()),
-            Action::Command { hosts, secrets, .. } => {
+            Action::Observe(_) => (FilesystemScope::ReadLease, none()),
+            Action::Command(acts::Command { network: false, .. }) | Action::Vcs(_) => {
+                (FilesystemScope::Lease, none())
+            }
+            Action::Command(acts::Command { hosts, secrets, .. }) => {
                 let any = || vec!["*:0".to_owned()];
                 let hosts = if hosts.is_empty() { any() } else { hosts.clone() };
                 (FilesystemScope::Lease, (hosts, secrets.clone()))
@@ -261,7 +264,7 @@ impl World {
     }
 
     pub fn change(&self, items: Vec<ChangeItem>) -> (ActionRequest, Outcome) {
-        let request = self.request(Action::Change { items });
+        let request = self.request(Action::Change(acts::Change { items }));
         let outcome = self.perform(&request);
         (request, outcome)
     }
@@ -302,18 +305,18 @@ pub fn undo_as_planned(plan: effects::Plan) -> Action {
         why: item.why,
         beside: item.beside,
     });
-    Action::Rollback {
+    Action::Rollback(acts::Rollback {
         receipt_id: undone.next().or_else(|| plan.partly.first().copied()).unwrap(),
         also: undone.collect(),
         partly: plan.partly,
         left: left.collect(),
         items: plan.items,
-    }
+    })
 }
 
 /// An undo of one receipt.
 pub fn undo_of(receipt_id: ReceiptId, items: Vec<ChangeItem>) -> Action {
-    Action::Rollback { receipt_id, also: vec![], partly: vec![], left: vec![], items }
+    Action::Rollback(acts::Rollback { receipt_id, also: vec![], partly: vec![], left: vec![], items })
 }
 
 pub fn rel(path: &str) -> RelPath {

@@ -1,15 +1,17 @@
 //! Undo: any change set taken back byte for byte, undo of undo, and no human byte lost in between.
 
 use crate::support::{World, current, receipt, rel, sha};
+use acts::{Action, ActionRequest};
 use effects::plan_rollback;
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{ChangeItem, Prior};
 use model::receipt::{ItemOutcome, Receipt, ResultCode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Runs the kernel's part around a change: before-images are kept first, then the act, then the receipt.
 fn governed(world: &World, request: &ActionRequest) -> (Receipt, ResultCode) {
-    if let Action::Change { items } | Action::Rollback { items, .. } = &request.action
+    if let Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) =
+        &request.action
         && let Ok(images) = world.hands.before_images(items).collect::<Result<Vec<_>, _>>()
     {
         for (_, digest, bytes) in images {
@@ -83,7 +85,7 @@ fn worlds(
     request: &ActionRequest,
     start: &BTreeMap<usize, Vec<u8>>,
 ) -> Vec<BTreeMap<model::RelPath, model::Digest>> {
-    let Action::Change { items } = &request.action else { panic!("not a change") };
+    let Action::Change(acts::Change { items }) = &request.action else { panic!("not a change") };
     let mut world: BTreeMap<_, _> =
         start.iter().map(|(place, bytes)| (rel(PLACES[*place]), model::Digest::of(bytes))).collect();
     let mut worlds = vec![world.clone()];
@@ -135,7 +137,7 @@ proptest! {
         }
         let before = world.tree();
         let items = fitting(&world, &ops, &start);
-        let request = world.request(Action::Change { items });
+        let request = world.request(Action::Change(acts::Change { items }));
         let (first, code) = governed(&world, &request);
         prop_assert_eq!(code, ResultCode::Succeeded);
         let after = world.tree();
@@ -170,7 +172,7 @@ proptest! {
                 other => other,
             })
             .collect();
-        let request = world.request(Action::Change { items: fitting(&world, &ops, &start) });
+        let request = world.request(Action::Change(acts::Change { items: fitting(&world, &ops, &start) }));
         let witness = world.witness(&request);
         let worlds = worlds(&request, &start);
         let done = std::cell::Cell::new(0);
@@ -209,7 +211,7 @@ proptest! {
         for (place, bytes) in &start {
             world.put(PLACES[*place], bytes);
         }
-        let request = world.request(Action::Change { items: fitting(&world, &ops, &start) });
+        let request = world.request(Action::Change(acts::Change { items: fitting(&world, &ops, &start) }));
         let (done, _) = governed(&world, &request);
         let mut seen = current(&world, &done);
         if !late {
@@ -240,9 +242,9 @@ fn what_cannot_be_undone_is_named_with_both_digests_and_nothing_changes() {
     let world = World::new();
     world.put("a", "a");
     world.put("b", "b");
-    let request = world.request(Action::Change {
+    let request = world.request(Action::Change(acts::Change {
         items: vec![world.write("a", b"1", sha(b"a")), world.write("b", b"2", sha(b"b"))],
-    });
+    }));
     let (mut done, _) = governed(&world, &request);
     world.put("a", "mine");
     done.changes[1].before_image = None;
@@ -262,12 +264,12 @@ fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_s
     world.put("run.sh", "#!/bin/sh");
     std::fs::set_permissions(world.at("run.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .unwrap();
-    let request = world.request(Action::Change {
+    let request = world.request(Action::Change(acts::Change {
         items: vec![
             ChangeItem::Delete { path: rel("run.sh"), prior: sha(b"#!/bin/sh") },
             world.write("made/by/us", b"us", Prior::Absent),
         ],
-    });
+    }));
     let (done, _) = governed(&world, &request);
     world.put("made/theirs", "theirs");
     let (_, code) = undo(&world, &done);

@@ -1,8 +1,8 @@
 //! Commands behind the walls of this machine.
 
 use crate::support::{self, World};
+use acts::Action;
 use effects::{Outcome, Progress, Sandbox};
-use model::action::Action;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::{RelPath, ResourceId};
 use serde_json::Value;
@@ -30,14 +30,14 @@ fn worlds() -> impl Iterator<Item = World> {
 
 fn command(argv: &[&str], timeout_ms: u64) -> Action {
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    Action::Command {
+    Action::Command(acts::Command {
         argv,
         cwd: RelPath::ROOT,
         network: false,
         timeout_ms,
         hosts: Vec::new(),
         secrets: Vec::new(),
-    }
+    })
 }
 
 fn run(world: &World, script: &str) -> (Outcome, Value) {
@@ -116,13 +116,13 @@ fn an_undone_command_leaves_the_tree_as_it_was() {
         assert_ne!(before, after);
         let receipt = support::receipt(&world, &request, &outcome);
         let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
-        let undo = world.request(Action::Rollback {
+        let undo = world.request(Action::Rollback(acts::Rollback {
             receipt_id: receipt.receipt_id,
             also: vec![],
             partly: vec![],
             left: vec![],
             items,
-        });
+        }));
         let undone = world.perform(&undo);
         assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
         assert_eq!(world.tree(), before);

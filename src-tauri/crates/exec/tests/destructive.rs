@@ -6,9 +6,9 @@
 
 use crate::staged::requested;
 use crate::support::{self, World};
+use acts::{Action, ActionRequest};
 use effects::{Sandbox, Staging, Unstaged, plan_undo};
 use model::RelPath;
-use model::action::{Action, ActionRequest};
 use model::receipt::{ItemOutcome, SandboxLevel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
@@ -199,14 +199,14 @@ fn run(stage: &Stage, at: usize, row: &Row) -> Result<(), String> {
         .replace("{victim}", &stage.victim_pid.to_string())
         .replace("{port}", &stage.port.local_addr().unwrap().port().to_string());
     let before = (tree(&world.root), tree(&outside));
-    let request = world.request(Action::Command {
+    let request = world.request(Action::Command(acts::Command {
         argv: ["sh", "-c", &script].map(str::to_owned).to_vec(),
         cwd: RelPath::ROOT,
         network: false,
         timeout_ms: if row.check == "error:longer than" { 700 } else { 120_000 },
         hosts: Vec::new(),
         secrets: Vec::new(),
-    });
+    }));
     let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
     if tree(&world.root) != before.0 {
         return Err("the folder itself was changed by a staged run".to_owned());
@@ -393,14 +393,14 @@ fn a_crowd_of_processes_is_ended_as_a_whole_and_a_command_with_few_is_not() {
             "for (1..{many}) {{ my $p = fork(); last unless defined $p; if (!$p) {{ sleep 3; exit }} }} sleep 3;"
         );
         let argv = ["perl", "-e", &script].map(str::to_owned).to_vec();
-        let action = Action::Command {
+        let action = Action::Command(acts::Command {
             argv,
             cwd: RelPath::ROOT,
             network: false,
             timeout_ms: 120_000,
             hosts: Vec::new(),
             secrets: Vec::new(),
-        };
+        });
         let request = world.request(action);
         let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}).unwrap();
         let error = staging.staged.error.unwrap_or_default();

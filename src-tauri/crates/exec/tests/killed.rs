@@ -2,8 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "this test starts itself as the host that will be killed")]
 
 use crate::support::{self, World};
+use acts::{Action, ActionRequest};
 use effects::{Hands, Sandbox, Spool, TranscriptState, Workspace};
-use model::action::{Action, ActionRequest};
 use model::fault::Point;
 use model::witness::StateWitness;
 use model::{RelPath, WorkspaceId};
@@ -17,14 +17,14 @@ const HOST: &str = "HERMIT_TEST_HOST";
 
 fn request(world: &World, script: &str) -> (ActionRequest, StateWitness) {
     let argv = vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
-    let request = world.request(Action::Command {
+    let request = world.request(Action::Command(acts::Command {
         argv,
         cwd: RelPath::ROOT,
         network: false,
         timeout_ms: 60_000,
         hosts: Vec::new(),
         secrets: Vec::new(),
-    });
+    }));
     let witness = world.witness(&request);
     (request, witness)
 }

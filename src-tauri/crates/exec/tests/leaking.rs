@@ -4,11 +4,11 @@ use crate::reaching::{
     Duplex, VALUE, Vault, in_tls, listening, reach, request, server, tls_server, world, world_that_believes,
     world_with,
 };
+use acts::Action;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use conforms::conforms;
 use model::RelPath;
-use model::action::Action;
 use model::receipt::ResultCode;
 use model::secret::SecretPlace;
 use std::sync::mpsc;
@@ -139,13 +139,15 @@ fn a_grant_without_a_host_or_a_secret_does_not_become_one_with_it() {
     let (port, heard) = server();
     let host = format!("127.0.0.1:{port}");
     let world = world(host.clone());
-    let action = |hosts: Vec<String>, secrets: Vec<String>| Action::Command {
-        argv: vec!["true".to_owned()],
-        cwd: RelPath::ROOT,
-        network: true,
-        timeout_ms: 20_000,
-        hosts,
-        secrets,
+    let action = |hosts: Vec<String>, secrets: Vec<String>| {
+        Action::Command(acts::Command {
+            argv: vec!["true".to_owned()],
+            cwd: RelPath::ROOT,
+            network: true,
+            timeout_ms: 20_000,
+            hosts,
+            secrets,
+        })
     };
     for (asked, lacks) in [
         (action(vec![host.clone()], Vec::new()), "host"),

@@ -2,12 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "the forge is git itself")]
 
 use crate::support::World;
+use acts::Action;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use conforms::conforms;
 use effects::{Outcome, Sandbox, Secrets};
 use model::RelPath;
-use model::action::Action;
 use model::receipt::ResultCode;
 use model::secret::{SecretPlace, SecretTerms};
 use rustls::pki_types::PrivateKeyDer;
@@ -177,14 +177,14 @@ fn forge(root: &Path, stream: &mut dyn Duplex, send: &mpsc::Sender<String>) -> b
 }
 
 pub fn reach(world: &World, script: &str, hosts: &[String], secrets: &[&str]) -> (Outcome, Value) {
-    let action = Action::Command {
+    let action = Action::Command(acts::Command {
         argv: ["bash", "-c", script].map(str::to_owned).to_vec(),
         cwd: RelPath::ROOT,
         network: true,
         timeout_ms: 20_000,
         hosts: hosts.to_vec(),
         secrets: secrets.iter().map(|s| (*s).to_owned()).collect(),
-    };
+    });
     let outcome = world.perform(&world.request(action));
     let said = outcome.outputs.first().map_or(Value::Null, |o| serde_json::from_slice(&o.bytes).unwrap());
     (outcome, said)

@@ -1,9 +1,10 @@
 //! Commands that run in a staged view: what they did is known before anything of it is in the folder.
 
 use crate::support::{self, World, rel, shell};
+use acts::{Action, ActionRequest};
 use effects::{Sandbox, Staging, Unstaged};
 use model::RelPath;
-use model::action::{Action, ActionRequest, ChangeItem, StageMethod};
+use model::action::{ChangeItem, StageMethod};
 use model::receipt::ResultCode;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -154,7 +155,7 @@ fn what_is_carried_over_is_what_was_shown_and_is_undone_item_by_item() {
         before.values().flatten().for_each(|(bytes, _)| _ = world.shelf.put(bytes));
         let receipt = support::receipt(&world, &request, &outcome);
         let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
-        let undo = world.request(Action::Change { items });
+        let undo = world.request(Action::Change(acts::Change { items }));
         let undone = world.hands.perform(world.authorize(&undo), &undo, &|| false, &mut |_| {});
         assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
         let mut after = tree(&world.root);
@@ -212,14 +213,14 @@ fn what_a_change_set_cannot_carry_is_not_staged_and_says_why() {
             let Err(Unstaged::Cannot(said)) = staging else { panic!("`{script}`: {staging:?}") };
             assert!(said.contains(why), "{said}");
         }
-        let network = Action::Command {
+        let network = Action::Command(acts::Command {
             argv: vec!["true".to_owned()],
             cwd: RelPath::ROOT,
             network: true,
             timeout_ms: 1_000,
             hosts: Vec::new(),
             secrets: Vec::new(),
-        };
+        });
         assert!(world.hands.stageable(&network).unwrap_err().contains("network"));
         assert!(tree(&world.root) == before);
         assert_eq!(std::fs::read_dir(world.store.join("spool")).unwrap().count(), 0);
@@ -387,7 +388,7 @@ fn permission_bits_of_folders_are_shown_carried_over_and_undone() {
         before.values().flatten().for_each(|(bytes, _)| _ = world.shelf.put(bytes));
         let receipt = support::receipt(&world, &request, &done);
         let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
-        let undo = world.request(Action::Change { items });
+        let undo = world.request(Action::Change(acts::Change { items }));
         let undone = world.perform(&undo);
         assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
         assert!(tree(&world.root) == before, "undone");

@@ -2,9 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "the repository is made with git itself")]
 
 use crate::support::{World, receipt, rel, undo_of};
+use acts::{Action, ActionRequest};
 use conforms::conforms;
 use effects::{Outcome, Sandbox};
-use model::action::{Action, ActionRequest};
 use model::fault::Point;
 use model::receipt::ResultCode;
 use model::vcs::{Tracked, VcsChange};
@@ -83,7 +83,7 @@ pub fn commit(world: &World, paths: &[&str], message: &str) -> (ActionRequest, S
 }
 
 pub fn asked(world: &World, change: VcsChange) -> (ActionRequest, StateWitness) {
-    let request = world.request(Action::Vcs { change });
+    let request = world.request(Action::Vcs(acts::Vcs { change }));
     let witness = world.witness(&request);
     (request, witness)
 }

@@ -2,7 +2,8 @@
 
 use crate::Refusal;
 use crate::refusal::demand;
-use model::action::{ActionClass, ActionRequest};
+use acts::ActionRequest;
+use model::action::ActionClass;
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::{GrantId, ResourceId, UnixMs};
 use seal::{Digest, canon};

@@ -3,7 +3,8 @@
 use crate::paths::is_version_control;
 use crate::programs;
 use crate::standing::{Simple, simple_commands};
-use model::action::{Action, ActionClass, ChangeItem, Reach, ReadItem, Staged};
+use acts::Action;
+use model::action::{ActionClass, ChangeItem, Reach, ReadItem, Staged};
 use model::web::Fetch;
 use model::{RelPath, ResourceId, WorkspaceId};
 use std::collections::BTreeSet;
@@ -80,11 +81,11 @@ pub const fn gravity(class: ActionClass) -> u8 {
 pub fn classify(action: &Action) -> Vec<ActionClass> {
     let mut found = BTreeSet::new();
     match action {
-        Action::Observe { .. } => {
+        Action::Observe(_) => {
             found.insert(ActionClass::ReadLocal);
         }
-        Action::Change { items } => add_changes(items, &mut found),
-        Action::Command { argv, network, secrets, .. } => {
+        Action::Change(acts::Change { items }) => add_changes(items, &mut found),
+        Action::Command(acts::Command { argv, network, secrets, .. }) => {
             found.insert(ActionClass::ExecuteCommand);
             if *network {
                 found.extend([ActionClass::NetworkRead, ActionClass::NetworkWrite]);
@@ -103,16 +104,16 @@ pub fn classify(action: &Action) -> Vec<ActionClass> {
                 found.insert(ActionClass::CredentialedApiCall);
             }
         }
-        Action::Vcs { change } => {
+        Action::Vcs(acts::Vcs { change }) => {
             found.insert(ActionClass::VcsMutation);
             if change.loses() {
                 found.insert(ActionClass::DeleteLocal);
             }
         }
-        Action::Remember { .. } => {
+        Action::Remember(_) => {
             found.insert(ActionClass::DurableMemoryWrite);
         }
-        Action::Rollback { items, .. } => {
+        Action::Rollback(acts::Rollback { items, .. }) => {
             found.insert(ActionClass::Rollback);
             if !items.is_empty() {
                 add_changes(items, &mut found);
@@ -179,9 +180,13 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
     let mut found = BTreeSet::new();
     let file = |path: &RelPath| ResourceId::File(workspace, path.clone());
     match action {
-        Action::Observe { items } => found.extend(items.iter().map(|item| file(read_path(item)))),
-        Action::Change { items } => found.extend(items.iter().flat_map(changed_paths).map(file)),
-        Action::Command { network, hosts, secrets, .. } => {
+        Action::Observe(acts::Observe { items }) => {
+            found.extend(items.iter().map(|item| file(read_path(item))))
+        }
+        Action::Change(acts::Change { items }) => {
+            found.extend(items.iter().flat_map(changed_paths).map(file))
+        }
+        Action::Command(acts::Command { network, hosts, secrets, .. }) => {
             found.insert(file(&RelPath::ROOT));
             if *network && hosts.is_empty() {
                 found.insert(ResourceId::Host(ANY_HOST.0.to_owned(), ANY_HOST.1));
@@ -190,12 +195,12 @@ pub fn resources(workspace: WorkspaceId, action: &Action) -> Vec<ResourceId> {
             found.extend(secrets.iter().cloned().map(ResourceId::Secret));
         }
         Action::Fetch(fetch) => found.extend(of_fetch(fetch)),
-        Action::Vcs { change } => {
+        Action::Vcs(acts::Vcs { change }) => {
             found.insert(ResourceId::Ref(workspace, change.moves().to_owned()));
             found.extend(change.files().iter().map(|tracked| file(&tracked.path)));
         }
-        Action::Remember { .. } => {}
-        Action::Rollback { items, .. } => {
+        Action::Remember(_) => {}
+        Action::Rollback(acts::Rollback { items, .. }) => {
             found.extend(action.undoes().into_iter().map(ResourceId::Receipt));
             found.extend(items.iter().flat_map(changed_paths).map(file));
         }

@@ -1,6 +1,6 @@
 //! Programs that start programs, in one table: whoever reads the words of a command looks here.
 
-use model::action::Action;
+use acts::Action;
 
 /// How a program comes to start another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub(crate) fn mentions_version_control(text: &str) -> bool {
 
 /// Whether the words of a command name a program of version control.
 pub fn names_version_control(action: &Action) -> bool {
-    matches!(action, Action::Command { argv, .. } if argv.iter().any(|word| mentions_version_control(word)))
+    matches!(action, Action::Command(acts::Command { argv, .. }) if argv.iter().any(|word| mentions_version_control(word)))
 }
 
 #[cfg(test)]
@@ -180,14 +180,14 @@ mod tests {
         }
         for program in LAUNCHERS.iter().chain(&INTERPRETERS) {
             let argv = words(&[program, "git", "push"]);
-            let action = Action::Command {
+            let action = Action::Command(acts::Command {
                 argv,
                 cwd: model::RelPath::ROOT,
                 network: false,
                 timeout_ms: 1,
                 hosts: Vec::new(),
                 secrets: Vec::new(),
-            };
+            });
             let classes = crate::classify(&action);
             assert!(classes.contains(&model::action::ActionClass::VcsMutation), "{program} git push");
         }

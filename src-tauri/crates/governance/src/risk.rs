@@ -1,7 +1,8 @@
 //! How much is at stake (HK-16.2): from what an action is and touches, never from what its proposer calls it.
 
 use crate::policy::{Facts, count};
-use model::action::{Action, ActionClass, ActionRequest, Reversibility, Staged};
+use acts::{Action, ActionRequest};
+use model::action::{ActionClass, Reversibility, Staged};
 use model::policy::RiskBand;
 
 /// Deletions and overwrites from which on a change set is wide.
@@ -142,7 +143,7 @@ fn add_places(risk: &mut Risk, facts: &Facts) {
 }
 
 fn add_command(risk: &mut Risk, request: &ActionRequest, facts: &Facts) {
-    if !matches!(request.action, Action::Command { .. }) || facts.isolated() {
+    if !matches!(request.action, Action::Command(_)) || facts.isolated() {
         return;
     }
     risk.at_least(
@@ -177,27 +178,27 @@ fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
 /// How far an action can be taken back with what Hermit keeps.
 pub const fn reversibility(action: &Action) -> Reversibility {
     match action {
-        Action::Observe { .. } => Reversibility::NoEffect,
-        Action::Change { .. } | Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
+        Action::Observe(_) => Reversibility::NoEffect,
+        Action::Change(_) | Action::Vcs(_) | Action::Remember(_) | Action::Rollback(_) => {
             Reversibility::Reversible
         }
         Action::Fetch(fetch) if !fetch.method.changes() => Reversibility::NoEffect,
         Action::Fetch(_) => Reversibility::Irreversible,
         // Its changes of files are put back as far as they were kept; what it sends is not.
-        Action::Command { .. } => Reversibility::Partial,
+        Action::Command(_) => Reversibility::Partial,
     }
 }
 
 /// Whether something may leave the machine.
 pub(crate) const fn sends(action: &Action) -> bool {
     match action {
-        Action::Command { network, .. } => *network,
+        Action::Command(acts::Command { network, .. }) => *network,
         Action::Fetch(fetch) => fetch.method.changes(),
-        Action::Observe { .. }
-        | Action::Change { .. }
-        | Action::Vcs { .. }
-        | Action::Remember { .. }
-        | Action::Rollback { .. } => false,
+        Action::Observe(_)
+        | Action::Change(_)
+        | Action::Vcs(_)
+        | Action::Remember(_)
+        | Action::Rollback(_) => false,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whether the world is still as it was when a person was asked (HK-16.8).
 
+use acts::ActionRequest;
+use model::ResourceId;
 use model::witness::{Found, StateWitness};
-use model::{ResourceId, action::ActionRequest};
 use std::collections::BTreeMap;
 use std::fmt;
 

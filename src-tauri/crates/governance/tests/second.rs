@@ -8,10 +8,11 @@
     reason = "a test fails by panicking, and asks a program"
 )]
 
+use acts::{Action, ActionRequest};
 use governance::{
     CedarAsk, Permissions, PolicyEngine, Question, RuleScope, classify, hypothetical, resources,
 };
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, ReadItem};
+use model::action::{ActionClass, ChangeItem, Prior, ReadItem};
 use model::policy::Profile;
 use model::receipt::SandboxLevel;
 use model::{Digest, PolicyResultId, RelPath, UnixMs, WorkspaceId};
@@ -76,10 +77,10 @@ impl Dice {
     fn action(&mut self) -> Action {
         let several = 1 + self.roll(4);
         match self.roll(5) {
-            0 => Action::Observe {
+            0 => Action::Observe(acts::Observe {
                 items: (0..several).map(|_| ReadItem::Read { path: self.path() }).collect(),
-            },
-            1 | 2 => Action::Change { items: (0..several).map(|_| self.item()).collect() },
+            }),
+            1 | 2 => Action::Change(acts::Change { items: (0..several).map(|_| self.item()).collect() }),
             _ => {
                 let argv = self.pick(&[
                     &["make", "test"][..],
@@ -87,14 +88,14 @@ impl Dice {
                     &["sh", "-c", "ls && rm x"],
                     &["sh", "-c", "$(x)"],
                 ]);
-                Action::Command {
+                Action::Command(acts::Command {
                     argv: argv.iter().map(|word| (*word).to_owned()).collect(),
                     cwd: RelPath::ROOT,
                     network: self.roll(3) == 0,
                     timeout_ms: 1000,
                     hosts: Vec::new(),
                     secrets: Vec::new(),
-                }
+                })
             }
         }
     }

@@ -4,9 +4,10 @@
 use crate::chance::{OsEntropy, SystemClock};
 use crate::keys::APPROVAL_FILE;
 use crate::{Error, Home};
+use acts::ApprovalPacket;
 use kernel::command::person::{Matter, Signed};
 use keychain::ApprovalKey;
-use model::approval::{ApprovalPacket, Choice, Surface};
+use model::approval::{Choice, Surface};
 use model::policy::RiskBand;
 use model::standing::StandingGrant;
 use model::{Clock as _, GrantId, PrincipalId};

@@ -1,8 +1,9 @@
 //! What the kernel asks of others: hands, reasoners, signers, and somebody who listens.
 
+use acts::{Action, ActionRequest};
 use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use governance::Authorization;
-use model::action::{Action, ActionRequest, ChangeItem, Reach};
+use model::action::{ChangeItem, Reach};
 use model::receipt::SandboxLevel;
 use model::task::ModelChoice;
 use model::witness::{Fingerprint, StateWitness};

@@ -1,11 +1,12 @@
 //! Approvals: what a person is asked, what waits meanwhile, and what an old yes is worth.
 
 use crate::story::{completed, count, events, object, packs, place, shows, state, types};
+use acts::ApprovalPacket;
 use governance::PolicyEngine;
 use kernel::command::approve::Answered;
 use kernel::{Kernel, Ports, Standing, Waiting};
 use model::action::ActionClass;
-use model::approval::{ApprovalPacket, ApprovalStatus};
+use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::ingress::Channel;

@@ -1,8 +1,8 @@
 //! From a model's words to an effect there is one way: request, policy, approval, grant, gate, executor.
 
 use crate::story::{completed, count, events, object, packs, place, rebuilt, shows, state, types};
+use acts::ActionRequest;
 use kernel::command::submit::Reasoning;
-use model::action::ActionRequest;
 use model::attempt::TerminationReason;
 use model::audit::{AuditEntry, GateDecision};
 use model::grant::CapabilityGrant;

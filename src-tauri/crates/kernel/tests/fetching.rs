@@ -1,11 +1,11 @@
 //! Requests to servers: asked about, sent once to the address that was checked, and never a second time unseen.
 
 use crate::story::{completed, count, die, events, object, packs, place, shows, state, types};
+use acts::ApprovalPacket;
 use conforms::conforms;
 use effects::Secrets;
 use kernel::command::submit::Reasoning;
 use kernel::{Standing, Waiting};
-use model::approval::ApprovalPacket;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::fault::Point;
 use model::policy::Profile;

@@ -1,10 +1,10 @@
 //! What policy allows only in a lesser form: asked as a request of its own, dispatched like any, and told by a receipt.
 
 use crate::story::{completed, count, die, events, object, packs, rebuilt, shows, state};
+use acts::{Action, ActionRequest};
 use conforms::conforms;
 use kernel::Standing;
 use kernel::command::submit::{Reasoning, Submission};
-use model::action::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::policy::{PolicyResult, Profile, Verdict};
@@ -115,7 +115,10 @@ fn a_change_that_may_only_be_looked_at_is_looked_at_and_kept_as_a_draft() {
     assert_eq!(world.drive(task), completed(), "nobody is asked");
     assert_eq!(world.files(), before, "nothing changed");
     let (_, instead, receipt) = lessened(&world, task, "readonly", "readonly_analysis.look_instead");
-    assert!(matches!(&instead.action, Action::Observe { items } if items.len() == 3), "{instead:?}");
+    assert!(
+        matches!(&instead.action, Action::Observe(acts::Observe { items }) if items.len() == 3),
+        "{instead:?}"
+    );
     assert_eq!(receipt.result_code, ResultCode::Succeeded);
     assert_eq!(receipt.rollback.method, "none");
     let last = packs(world.kernel(), task).pop().unwrap();
@@ -172,7 +175,7 @@ fn what_would_be_published_is_kept_as_a_draft_and_goes_nowhere() {
         assert!(server.heard().is_empty(), "{profile}");
         let (asked, instead, receipt) = lessened(&world, task, "draft", by);
         assert_eq!(asked.action_class.as_str(), "network_write");
-        assert!(matches!(&instead.action, Action::Observe { items } if items.is_empty()));
+        assert!(matches!(&instead.action, Action::Observe(acts::Observe { items }) if items.is_empty()));
         assert_eq!(draft(&world, &instead), format!("POST {}\n\nthe whole text", server.url("/posts")));
         assert_eq!(receipt.result_code, ResultCode::Succeeded);
     }

@@ -1,11 +1,13 @@
 //! A person accepts a part: what they chose is asked about by itself, the rest is denied with their words.
 
 use crate::story::{completed, count, events, object, packs, rebuilt, shows, state};
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
 use kernel::command::approve::Answered;
 use kernel::command::part::Chosen;
 use kernel::{Error, Standing, Waiting};
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
-use model::approval::{ApprovalPacket, ApprovalStatus, Surface};
+use model::action::{ChangeItem, Prior};
+use model::approval::{ApprovalStatus, Surface};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::policy::{PolicyResult, Verdict};
@@ -176,7 +178,7 @@ fn a_host_that_dies_around_a_choice_has_it_whole_or_not_at_all() {
             Edge::Before => assert_eq!((waits, request.items().len()), (whole, 3)),
             Edge::After => {
                 assert_eq!(request.items().len(), 1);
-                assert!(matches!(request.action, Action::Change { .. }));
+                assert!(matches!(request.action, Action::Change(_)));
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Receipts: read from their signed bytes, for every class of act that exists here.
 
 use crate::story::{completed, count, die, events, object, state};
+use acts::{Action, ActionRequest};
 use effects::{Contents, Outcome, Output, Progress, Settled};
 use governance::Authorization;
 use kernel::command::submit::Reasoning;
 use kernel::ports::{BeforeImages, Hands, HandsSource};
 use kernel::{Error, Kernel, Ports, Standing, Waiting};
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Reversibility};
+use model::action::{ActionClass, ChangeItem, Reversibility};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -56,7 +57,7 @@ fn a_signed_statement_answers_every_question_about_a_deletion() {
     // 1 What was intended.
     let request: ActionRequest = object(kernel, &state, held(&receipt.action_request_ref).artifact_id);
     assert!(
-        matches!(&request.action, Action::Change { items } if matches!(items[..], [ChangeItem::Delete { .. }]))
+        matches!(&request.action, Action::Change(acts::Change { items }) if matches!(items[..], [ChangeItem::Delete { .. }]))
     );
     // 2 What was authorised, by whose word.
     let by = &receipt.authorized;
@@ -156,7 +157,7 @@ impl Hands for Talking {
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Outcome {
-        let Action::Command { argv, .. } = &request.action else {
+        let Action::Command(acts::Command { argv, .. }) = &request.action else {
             return self.0.perform(authorization, request, cancelled, progress);
         };
         authorization.admits(request).expect("only what was granted reaches the hands");

@@ -1,10 +1,10 @@
 //! Changes of version control on their governed way. What git does with them is shown where there are walls for it.
 
 use crate::story::{completed, count, object, packs, shows, state};
+use acts::ApprovalPacket;
 use kernel::Standing;
 use kernel::command::submit::Reasoning;
 use model::action::ActionClass;
-use model::approval::ApprovalPacket;
 use model::policy::Profile;
 use model::witness::Found;
 use model::{ApprovalId, ResourceId, TaskId};

@@ -4,12 +4,7 @@ pub use crate::look::ReadItem;
 pub use crate::reach::{LeftOut, Program, Reach};
 
 use crate::receipt::SandboxLevel;
-use crate::vcs::VcsChange;
-use crate::web::Fetch;
-use crate::{
-    ActionRequestId, ArtifactId, AttemptId, BeliefId, PrincipalId, ReceiptId, RelPath, ResourceId, StepId,
-    TaskId, UnixMs,
-};
+use crate::{ActionRequestId, ReceiptId, RelPath, ResourceId, UnixMs};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -185,76 +180,6 @@ pub enum ChangeItem {
     },
 }
 
-/// The typed body of a proposal. Tool names as the model sees them are the tags.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "tool", rename_all = "snake_case")]
-pub enum Action {
-    /// Look at files; at most [`crate::limits::PARALLEL_READS_MAX`] run at once.
-    Observe {
-        /// What to look at.
-        items: Vec<ReadItem>,
-    },
-    /// Change files: one request, one card, one grant, one receipt, one rollback (governance.md 2).
-    Change {
-        /// In order.
-        items: Vec<ChangeItem>,
-    },
-    /// Run a program under the sandbox.
-    Command {
-        /// Program and arguments; no shell unless the program is one.
-        argv: Vec<String>,
-        /// Where, below the lease root.
-        cwd: RelPath,
-        /// Whether it asks for the network.
-        network: bool,
-        /// How long it may run.
-        timeout_ms: u64,
-        /// Hosts it may reach, as `name:port`, through Hermit's proxy; with none, any public host.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        hosts: Vec<String>,
-        /// Handles of secrets it may use; what it sees of them are sentinels.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        secrets: Vec<String>,
-    },
-    /// Ask a server over HTTP or HTTPS, once.
-    Fetch(Fetch),
-    /// Change version control: a commit, or one branch or tag.
-    Vcs {
-        /// Which change.
-        change: VcsChange,
-    },
-    /// Promote a claim to durable memory.
-    Remember {
-        /// The claim.
-        claim: String,
-        /// Where it holds.
-        scope: String,
-        /// Why it deserves to last.
-        promotion_reason: String,
-        /// What supports it.
-        evidence_refs: Vec<crate::artifact::EvidenceRef>,
-        /// The belief it comes from.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        belief_id: Option<BeliefId>,
-    },
-    /// Undo the effects of one receipt or of many: one request, one card, one grant, one receipt.
-    Rollback {
-        /// Which; of many the newest that is undone wholly, or the newest of all.
-        receipt_id: ReceiptId,
-        /// The others that are undone wholly, the newest first.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        also: Vec<ReceiptId>,
-        /// Those of which something is left.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        partly: Vec<ReceiptId>,
-        /// What is left as it is.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        left: Vec<LeftAsIs>,
-        /// The inverse change set, with what must be there now.
-        items: Vec<ChangeItem>,
-    },
-}
-
 /// A place that an undo leaves as it is, and says so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftAsIs {
@@ -267,28 +192,6 @@ pub struct LeftAsIs {
     /// Where the earlier version comes instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<RelPath>,
-}
-
-impl Action {
-    /// Every receipt that an undo is about: those undone wholly, then those of which something is left.
-    pub fn undoes(&self) -> Vec<ReceiptId> {
-        let Self::Rollback { receipt_id, also, partly, .. } = self else { return Vec::new() };
-        let rest = also.iter().chain(partly).copied().filter(|id| id != receipt_id);
-        std::iter::once(*receipt_id).chain(rest).collect()
-    }
-
-    /// The tool's name, as in the stored tag.
-    pub const fn tool(&self) -> &'static str {
-        match self {
-            Self::Observe { .. } => "observe",
-            Self::Change { .. } => "change",
-            Self::Command { .. } => "command",
-            Self::Fetch(_) => "fetch",
-            Self::Vcs { .. } => "vcs",
-            Self::Remember { .. } => "remember",
-            Self::Rollback { .. } => "rollback",
-        }
-    }
 }
 
 crate::names! {
@@ -386,49 +289,6 @@ pub struct InsteadOf {
     pub draft_sha256: Digest,
 }
 
-/// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActionRequest {
-    /// Its identifier.
-    pub action_request_id: ActionRequestId,
-    /// The task it serves.
-    pub task_id: TaskId,
-    /// The step.
-    pub step_id: StepId,
-    /// The attempt.
-    pub attempt_id: AttemptId,
-    /// The gravest class in it.
-    pub action_class: ActionClass,
-    /// What it touches, sorted, without repeats.
-    pub target_resources: Vec<ResourceId>,
-    /// The typed parameters (the spec's `params_ref`, carried inline so that one digest covers all).
-    pub action: Action,
-    /// What it will do, foreseen.
-    pub expected_effects: Vec<ExpectedEffect>,
-    /// How far it can be taken back.
-    pub reversibility_hint: Reversibility,
-    /// Why, in the proposer's words.
-    pub reason: String,
-    /// Who proposed it.
-    pub proposed_by: PrincipalId,
-    /// When.
-    pub proposed_at: UnixMs,
-    /// Artifacts that were in the proposer's context.
-    pub evidence_refs: Vec<ArtifactId>,
-    /// What a command did in a staged view, before anybody was asked: exactly this is committed (governance.md 5).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub staged: Option<Staged>,
-    /// Why a command has not run in a staged view: it runs in the folder itself, after the yes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_staged: Option<String>,
-    /// What the words of a command lead to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reach: Option<Reach>,
-    /// What this is done instead of, because policy allows no more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instead_of: Option<InsteadOf>,
-}
-
 impl ChangeItem {
     /// The path whose content is changed; of a move, the one it is moved from.
     pub const fn path(&self) -> &RelPath {
@@ -438,40 +298,6 @@ impl ChangeItem {
             | Self::Folder { path, .. }
             | Self::Link { path, .. }
             | Self::Move { from: path, .. } => path,
-        }
-    }
-}
-
-impl ActionRequest {
-    /// Whether a receipt tells of it: its class demands one, or it is done instead of what policy did not allow.
-    pub const fn leaves_receipt(&self) -> bool {
-        self.action_class.leaves_receipt() || self.instead_of.is_some()
-    }
-
-    /// The items of a change set: those that were asked for, or those a staged command came to.
-    pub fn items(&self) -> &[ChangeItem] {
-        match (&self.action, &self.staged) {
-            (Action::Change { items } | Action::Rollback { items, .. }, _) => items,
-            (Action::Command { .. }, Some(staged)) => &staged.items,
-            (
-                Action::Command { .. }
-                | Action::Observe { .. }
-                | Action::Fetch(_)
-                | Action::Vcs { .. }
-                | Action::Remember { .. },
-                _,
-            ) => &[],
-        }
-    }
-
-    /// What tells a server that this very request has come before: sent with a request that may change something, the
-    /// same however often it is sent, and of no other request.
-    pub fn idempotency_key(&self) -> Option<String> {
-        match &self.action {
-            Action::Fetch(fetch) if fetch.method.changes() => {
-                Some(format!("hermit-{}", self.action_request_id))
-            }
-            _ => None,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The real hands, in a test's folder, with somebody who counts what they do.
 
 use crate::{Crash, Edge};
+use acts::{Action, ActionRequest};
 use effects::{
     Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
 };
 use governance::Authorization;
 use kernel::ports::{BeforeImages, Hands, HandsSource};
-use model::action::{Action, ActionRequest, ChangeItem, Reach};
+use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
 use model::witness::{Fingerprint, StateWitness};

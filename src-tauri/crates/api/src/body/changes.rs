@@ -2,8 +2,9 @@
 
 use crate::sheets::{At, Known, Row, Sheet, small};
 use crate::{Host, Wire as _, fold, not_found, usage};
-use model::action::{ActionRequest, ChangeItem, Prior};
-use model::approval::ApprovalPacket;
+use acts::ActionRequest;
+use acts::ApprovalPacket;
+use model::action::{ChangeItem, Prior};
 use model::{ApprovalId, Digest, ReceiptId, TaskId};
 use projections::rows::ApprovalRow;
 use serde_json::Value;
@@ -82,12 +83,12 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
 /// Leaves the lists out that grow with what is touched; rows and lines have them in parts.
 fn cut_lists(packet: &mut ApprovalPacket) {
     let request = &mut packet.action_request;
-    if let model::action::Action::Change { items } | model::action::Action::Rollback { items, .. } =
-        &mut request.action
+    if let acts::Action::Change(acts::Change { items })
+    | acts::Action::Rollback(acts::Rollback { items, .. }) = &mut request.action
     {
         items.clear();
     }
-    if let model::action::Action::Rollback { left, .. } = &mut request.action {
+    if let acts::Action::Rollback(acts::Rollback { left, .. }) = &mut request.action {
         left.clear();
     }
     if let Some(staged) = &mut request.staged {

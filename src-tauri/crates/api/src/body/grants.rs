@@ -3,11 +3,12 @@
 use crate::convert::{ask, from_base64, opt, page, word};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, backtest, fold, not_found, usage};
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
 use governance::standing::{in_words, sound};
 use governance::{PolicyEngine, hypothetical};
 use kernel::command::standing::StandingRecord;
-use model::action::{Action, ActionRequest};
-use model::approval::{ApprovalPacket, Surface};
+use model::approval::Surface;
 use model::body::KeyPurpose;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
@@ -215,7 +216,7 @@ pub(crate) fn frame(host: &dyn Host, scope: StandingScope) -> Result<StandingGra
 
 /// The identifier of what nobody has given.
 fn hypothetical_id() -> GrantId {
-    GrantId::new(hypothetical(Action::Observe { items: Vec::new() }).action_request_id.uuid())
+    GrantId::new(hypothetical(Action::Observe(acts::Observe { items: Vec::new() })).action_request_id.uuid())
 }
 
 /// What the past is asked with.

@@ -3,8 +3,9 @@
 use crate::convert::{opt_word, rows, word};
 use crate::ids::find;
 use crate::{Host, Wire as _, backtest, suggest, usage};
+use acts::{Action, ActionRequest};
 use governance::{Permissions, PolicyEngine, Question, RuleScope, RuleText, hypothetical};
-use model::action::{Action, ActionRequest, ChangeItem, Prior, ReadItem};
+use model::action::{ChangeItem, Prior, ReadItem};
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
 use model::standing::{Cover, StandingGrant, StandingScope};
@@ -95,9 +96,11 @@ fn action(act: Act) -> Result<Action, Error> {
         RelPath::from_bytes(text.as_bytes()).map_err(|e| usage(format!("`{text}`: {e}")))
     };
     let something = Digest::of(b"");
-    let change = |item| Ok(Action::Change { items: vec![item] });
+    let change = |item| Ok(Action::Change(acts::Change { items: vec![item] }));
     match act {
-        Act::Read { path: at } => Ok(Action::Observe { items: vec![ReadItem::Read { path: path(&at)? }] }),
+        Act::Read { path: at } => {
+            Ok(Action::Observe(acts::Observe { items: vec![ReadItem::Read { path: path(&at)? }] }))
+        }
         Act::Write { path: at, replaces } => change(ChangeItem::Write {
             path: path(&at)?,
             content_sha256: something,
@@ -114,7 +117,14 @@ fn action(act: Act) -> Result<Action, Error> {
         Act::Command { argv, .. } if argv.is_empty() => Err(usage("a command needs a program")),
         Act::Command { argv, network } => {
             let (hosts, secrets) = (Vec::new(), Vec::new());
-            Ok(Action::Command { argv, cwd: RelPath::ROOT, network, timeout_ms: 60_000, hosts, secrets })
+            Ok(Action::Command(acts::Command {
+                argv,
+                cwd: RelPath::ROOT,
+                network,
+                timeout_ms: 60_000,
+                hosts,
+                secrets,
+            }))
         }
         Act::Fetch { url, method } => {
             let asked = json!({ "url": url, "method": method.as_deref().unwrap_or("GET") });

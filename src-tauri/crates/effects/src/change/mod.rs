@@ -13,8 +13,9 @@ mod write;
 
 use crate::workspace::folder::Folder;
 use crate::{Error, Hands, Progress};
+use acts::ActionRequest;
 use governance::changed_paths;
-use model::action::{ActionRequest, ChangeItem, LeftAsIs, Prior};
+use model::action::{ChangeItem, LeftAsIs, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
 use model::{ActionRequestId, RelPath, ResourceId, Sensitive};

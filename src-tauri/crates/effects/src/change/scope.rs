@@ -1,7 +1,7 @@
 //! What these hands may touch now: an authorization, held against every single item.
 
 use crate::{Authorization, Error};
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::grant::FilesystemScope;
 use model::{ResourceId, WorkspaceId};
 
@@ -21,10 +21,10 @@ impl<'a> Scope<'a> {
         authorization.admits(request).map_err(|refusal| Error::OutOfScope(refusal.to_string()))?;
         let scope = authorization.filesystem_scope();
         let fits = match request.action {
-            Action::Observe { .. } => !matches!(scope, FilesystemScope::Nothing),
-            Action::Change { .. } | Action::Rollback { .. } => matches!(scope, FilesystemScope::Named),
-            Action::Command { .. } | Action::Vcs { .. } => matches!(scope, FilesystemScope::Lease),
-            Action::Fetch(_) | Action::Remember { .. } => true,
+            Action::Observe(_) => !matches!(scope, FilesystemScope::Nothing),
+            Action::Change(_) | Action::Rollback(_) => matches!(scope, FilesystemScope::Named),
+            Action::Command(_) | Action::Vcs(_) => matches!(scope, FilesystemScope::Lease),
+            Action::Fetch(_) | Action::Remember(_) => true,
         };
         if !fits {
             let tool = request.action.tool();

@@ -10,8 +10,9 @@ use super::place::{self, keep_beside, look};
 use super::{Job, temp_name};
 use crate::workspace::folder::Folder;
 use crate::{Hands, Kept, Outcome, Transcript, TranscriptState, command};
+use acts::{Action, ActionRequest};
 use governance::changed_paths;
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome};
 use model::witness::{Fingerprint, Found, StateWitness};
 use model::{Digest, RelPath, ResourceId};
@@ -68,7 +69,7 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
         outcome: None,
     };
     match (&request.action, &request.staged) {
-        (Action::Change { .. } | Action::Rollback { .. }, _) | (Action::Command { .. }, Some(_)) => {
+        (Action::Change(_) | Action::Rollback(_), _) | (Action::Command(_), Some(_)) => {
             let items = request.items();
             for (at, item) in items.iter().enumerate() {
                 sweep(hands, request, at, item, &mut settled.notes);
@@ -98,12 +99,12 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitne
             settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
             settled.now.dedup();
         }
-        (Action::Command { .. }, None) => settle_command(hands, request, &mut settled),
+        (Action::Command(_), None) => settle_command(hands, request, &mut settled),
         (Action::Fetch(_), _) => {
             settled.outcome = Some(crate::web::settle(hands, request, before.observed_at));
         }
-        (Action::Vcs { .. }, _) => settled.outcome = Some(crate::vcs::settle(hands, request, before)),
-        (Action::Observe { .. } | Action::Remember { .. }, _) => {}
+        (Action::Vcs(_), _) => settled.outcome = Some(crate::vcs::settle(hands, request, before)),
+        (Action::Observe(_) | Action::Remember(_), _) => {}
     }
     settled
 }

@@ -9,9 +9,10 @@ use crate::workspace::descent::Descent;
 use crate::workspace::entry::Kind;
 use crate::workspace::{digest_reader, names};
 use crate::{Error, Hands, MANIFEST_ENTRIES_MAX, Workspace};
+use acts::Action;
 use governance::{PathKind, is_secret, path_kind};
 use model::RelPath;
-use model::action::{Action, ActionClass, Program, Reach};
+use model::action::{ActionClass, Program, Reach};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ impl Hands {
 
     /// The same, where what it does not name can be hidden from it or cannot.
     pub(crate) fn reach_of(&self, action: &Action, can_hide: bool) -> Reach {
-        let Action::Command { argv, cwd, .. } = action else { return Reach::default() };
+        let Action::Command(acts::Command { argv, cwd, .. }) = action else { return Reach::default() };
         let words = Words::of(argv, cwd);
         let mut reach = Reach { programs: words.programs(&self.workspace), ..Reach::default() };
         reach.files = words.files(&self.workspace);

@@ -11,7 +11,8 @@ use crate::egress::Outlet;
 use crate::reads::read::encode;
 use crate::workspace::digest_reader;
 use crate::{Error, Hands, Outcome, Output, Progress};
-use model::action::{Action, ActionRequest, Reach};
+use acts::{Action, ActionRequest};
+use model::action::Reach;
 use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::limits::COMMAND_MS_MAX;
@@ -129,7 +130,7 @@ fn asked<'a>(scope: &Scope<'_>, action: &'a Action) -> Result<Asked<'a>, Error> 
 
 /// A command's words, as far as they can be run at all.
 pub(crate) fn words(action: &Action) -> Result<Asked<'_>, Error> {
-    let Action::Command { argv, cwd, network, timeout_ms, hosts, secrets } = action else {
+    let Action::Command(acts::Command { argv, cwd, network, timeout_ms, hosts, secrets }) = action else {
         return Err(Error::Request("the request is not a command".to_owned()));
     };
     if argv.first().is_none_or(String::is_empty) || argv.iter().any(|word| word.contains('\0')) {

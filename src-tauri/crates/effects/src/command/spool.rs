@@ -8,7 +8,7 @@
 
 use super::removal::remove_tree;
 use crate::{Error, Hands};
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::{ActionRequestId, AttemptId, RelPath};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -309,7 +309,7 @@ fn judge(
         return Ok((TranscriptState::NeverStarted, None));
     };
     let begun: Begun = serde_json::from_slice(&begun)?;
-    if !matches!(action, Action::Command { argv, .. } if *argv == begun.argv) {
+    if !matches!(action, Action::Command(acts::Command { argv, .. }) if *argv == begun.argv) {
         notes.push("the transcript is of another command".to_owned());
         return Ok((TranscriptState::Unknown, None));
     }

@@ -3,7 +3,8 @@
 use crate::change::scope::Scope;
 use crate::change::{self, settle::Settled};
 use crate::{Hands, Outcome, Output, Progress};
-use model::action::{Action, ActionRequest, LeftOut, Staged};
+use acts::{Action, ActionRequest};
+use model::action::{LeftOut, Staged};
 use model::artifact::ArtifactKind;
 use model::receipt::ResultCode;
 use model::{Sensitive, UnixMs};
@@ -50,7 +51,7 @@ pub(crate) fn commit(
 
 fn in_words(request: &ActionRequest, staged: &Staged) -> String {
     let words = match &request.action {
-        Action::Command { argv, .. } => argv.join(" "),
+        Action::Command(acts::Command { argv, .. }) => argv.join(" "),
         _ => String::new(),
     };
     let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
@@ -87,7 +88,7 @@ fn outputs(hands: &Hands, staged: &Staged, observed: &mut Vec<String>) -> Vec<Ou
 
 fn ran(hands: &Hands, request: &ActionRequest, staged: &Staged, started: UnixMs) -> model::receipt::Ran {
     let mut ran = hands.ran("hermit.command.staged", request, started);
-    if let Action::Command { argv, .. } = &request.action {
+    if let Action::Command(acts::Command { argv, .. }) = &request.action {
         ran.argv = Some(Sensitive::from(argv.clone()));
     }
     ran.executable_sha256 = staged.executable_sha256;

@@ -21,7 +21,8 @@ use crate::command::run::{Asked, Ran, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
 use crate::command::view::view;
 use crate::{Error, Hands, Output, Progress, STAGE_HOSTS_MAX, STAGE_TRIES_MAX};
-use model::action::{Action, Reach, StageMethod, Staged};
+use acts::Action;
+use model::action::{Reach, StageMethod, Staged};
 use model::approval::StagedChange;
 use model::artifact::ArtifactKind;
 use model::fault::Point;
@@ -76,7 +77,7 @@ impl Hands {
     /// # Errors
     /// Why not, in words for the card.
     pub fn stageable(&self, action: &Action) -> Result<(), String> {
-        let Action::Command { network, .. } = action else {
+        let Action::Command(acts::Command { network, .. }) = action else {
             return Err("only commands are staged".to_owned());
         };
         if *network {

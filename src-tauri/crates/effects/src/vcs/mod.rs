@@ -13,7 +13,7 @@ use crate::command::run::{Asked, Ran, spawn};
 use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
 use crate::command::view::view;
 use crate::{Error, Hands, Kept, Outcome, Output, Progress};
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::vcs::VcsChange;
@@ -81,7 +81,7 @@ pub(crate) fn perform(
     cancelled: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Outcome {
-    let Action::Vcs { change } = &request.action else {
+    let Action::Vcs(acts::Vcs { change }) = &request.action else {
         return refused(hands, request, started, "it is no change of version control".to_owned());
     };
     let mut spawned = false;
@@ -139,7 +139,7 @@ fn keep(hands: &Hands, path: &RelPath, bytes: &[u8]) -> Result<(Digest, u64), Er
 
 /// The words after the script: what is done, to which ref, from where, when, and with what.
 fn words(request: &ActionRequest) -> Vec<String> {
-    let Action::Vcs { change } = &request.action else { return Vec::new() };
+    let Action::Vcs(acts::Vcs { change }) = &request.action else { return Vec::new() };
     let stamp = (request.proposed_at.0 / 1000).to_string();
     let (ref_name, prior) = (change.moves().to_owned(), change.prior().unwrap_or_default().to_owned());
     let mut words: Vec<String> = ["sh", "-c", SCRIPT, "hermit-git"].map(str::to_owned).to_vec();
@@ -277,7 +277,7 @@ fn finish(hands: &Hands, change: &VcsChange, now: Option<&str>, before: &Before,
 /// After a crash, or an end that nobody heard: where the ref is tells what became of it.
 pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitness) -> Outcome {
     match &request.action {
-        Action::Vcs { change } => settled(hands, request, change, before.observed_at, None),
+        Action::Vcs(acts::Vcs { change }) => settled(hands, request, change, before.observed_at, None),
         _ => refused(hands, request, before.observed_at, "it is no change of version control".to_owned()),
     }
 }

@@ -7,7 +7,7 @@ mod record;
 use crate::change::scope::Scope;
 use crate::egress::{Allowed, NoWay, Secrets};
 use crate::{Error, Hands, Outcome};
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::fault::Point;
 use model::limits::FETCH_REPLY_BYTES_MAX;
 use model::web::{Fetch, Header, Method, WebUrl};

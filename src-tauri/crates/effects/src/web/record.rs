@@ -3,9 +3,9 @@
 use super::Reply;
 use crate::reads::read::encode;
 use crate::{Error, Hands, Outcome, Output};
+use acts::{Action, ActionRequest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::action::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::web::Fetch;

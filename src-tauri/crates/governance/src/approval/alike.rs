@@ -3,8 +3,8 @@
 
 use super::card::{Line, LineKind};
 use super::visible::visible;
+use acts::{Action, ActionRequest};
 use model::ResourceId;
-use model::action::{Action, ActionRequest};
 use std::collections::BTreeSet;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 use unicode_security::{MixedScript as _, RestrictionLevel, RestrictionLevelDetection as _};
@@ -45,7 +45,7 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         ResourceId::Secret(_) | ResourceId::Memory(_) | ResourceId::Receipt(_) => None,
     });
     let words = match &request.action {
-        Action::Command { argv, .. } => argv.as_slice(),
+        Action::Command(acts::Command { argv, .. }) => argv.as_slice(),
         _ => &[],
     };
     about.chain(words.iter().cloned()).filter(|name| !name.is_ascii()).collect()

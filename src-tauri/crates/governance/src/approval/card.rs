@@ -7,8 +7,9 @@ use super::vcs;
 use super::visible::{visible, visible_path};
 use super::web;
 use crate::{PART, policy, risk, witness};
-use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, LeftAsIs, Prior, ReadItem, Reversibility};
-use model::approval::ApprovalPacket;
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
+use model::action::{ChangeItem, InsteadOf, LeftAsIs, Prior, ReadItem, Reversibility};
 use model::artifact::{EvidenceRef, Selector};
 use model::policy::RiskBand;
 use model::{ReceiptId, ResourceId};
@@ -119,15 +120,17 @@ pub fn effects_in_words(request: &ActionRequest) -> Vec<String> {
 fn effects(request: &ActionRequest) -> Vec<Line> {
     let action = &request.action;
     match action {
-        Action::Observe { items } => items.iter().map(|item| effect(look(item))).collect(),
-        Action::Change { items } => items.iter().map(change).collect(),
-        Action::Rollback { partly, left, items, .. } => undo(&action.undoes(), partly, left, items),
-        Action::Command { argv, cwd, network, timeout_ms, hosts, secrets } => {
+        Action::Observe(acts::Observe { items }) => items.iter().map(|item| effect(look(item))).collect(),
+        Action::Change(acts::Change { items }) => items.iter().map(change).collect(),
+        Action::Rollback(acts::Rollback { partly, left, items, .. }) => {
+            undo(&action.undoes(), partly, left, items)
+        }
+        Action::Command(acts::Command { argv, cwd, network, timeout_ms, hosts, secrets }) => {
             command(argv, cwd, network.then_some((hosts, secrets)), *timeout_ms)
         }
         Action::Fetch(_) => web::lines(request),
-        Action::Vcs { change } => vcs::lines(change),
-        Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } => {
+        Action::Vcs(acts::Vcs { change }) => vcs::lines(change),
+        Action::Remember(acts::Remember { claim, scope, promotion_reason, evidence_refs, belief_id }) => {
             let mut lines = vec![
                 effect(format!("remember in later tasks: \"{}\"", visible(claim))),
                 effect(format!("it would hold for: {}", visible(scope))),

@@ -2,9 +2,9 @@
 
 use crate::Refusal;
 use crate::refusal::demand;
+use acts::ApprovalPacket;
 use model::approval::{
-    Approval, ApprovalDecision, ApprovalPacket, ApprovalScope, ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE,
-    Shape, Surface,
+    Approval, ApprovalDecision, ApprovalScope, ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE, Shape, Surface,
 };
 use model::{PrincipalId, UnixMs};
 use seal::dsse::{self, Envelope};

@@ -1,8 +1,10 @@
 //! What is put before a person.
 
 use crate::risk;
-use model::action::{ActionRequest, Reversibility};
-use model::approval::{ApprovalPacket, StagedView};
+use acts::ActionRequest;
+use acts::ApprovalPacket;
+use model::action::Reversibility;
+use model::approval::StagedView;
 use model::limits::APPROVAL_MS_MAX;
 use model::policy::PolicyResult;
 use model::witness::StateWitness;

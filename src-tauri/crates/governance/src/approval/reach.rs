@@ -3,7 +3,7 @@
 
 use super::card::{Line, LineKind, effect};
 use super::visible::{visible, visible_path};
-use model::action::ActionRequest;
+use acts::ActionRequest;
 
 pub(super) fn lines(request: &ActionRequest) -> Vec<Line> {
     let Some(reach) = &request.reach else { return Vec::new() };

@@ -2,7 +2,8 @@
 
 use super::card::{EMPTY_FOLDER, Line, LineKind, effect};
 use super::visible::{visible, visible_path};
-use model::action::{Action, LeftOut, StageMethod, Staged};
+use acts::Action;
+use model::action::{LeftOut, StageMethod, Staged};
 use model::approval::{StagedChange, StagedView};
 
 /// What ran and how it ended, every change with deletions first, and the end of what it printed.
@@ -53,16 +54,16 @@ fn left_out(staged: &Staged) -> Option<String> {
 
 fn ran(action: &Action, staged: &Staged) -> String {
     let (words, folder) = match action {
-        Action::Command { argv, cwd, .. } => {
+        Action::Command(acts::Command { argv, cwd, .. }) => {
             let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
             (words.join(" "), visible_path(cwd))
         }
-        Action::Observe { .. }
-        | Action::Change { .. }
+        Action::Observe(_)
+        | Action::Change(_)
         | Action::Fetch(_)
-        | Action::Vcs { .. }
-        | Action::Remember { .. }
-        | Action::Rollback { .. } => (String::new(), String::new()),
+        | Action::Vcs(_)
+        | Action::Remember(_)
+        | Action::Rollback(_) => (String::new(), String::new()),
     };
     let copy = match staged.method {
         StageMethod::Overlay => "a layer over the folder",

@@ -2,7 +2,7 @@
 
 use super::card::{Line, LineKind, effect};
 use super::visible::visible;
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::limits::FETCH_REPLY_BYTES_MAX;
 use model::web::{Fetch, Header};
 

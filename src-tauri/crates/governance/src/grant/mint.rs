@@ -5,8 +5,9 @@ use crate::policy::{may_lead_to_a_grant, targets_are_its_own};
 use crate::refusal::demand;
 use crate::standing::{self, InForce};
 use crate::{Refusal, classify, witness};
-use model::action::{Action, ActionRequest};
-use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus, Choice};
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
+use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice};
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::limits::GRANT_MS_MAX;
 use model::policy::{PolicyResult, Verdict};
@@ -122,10 +123,10 @@ fn build(input: &MintInput<'_>, expires_at: UnixMs) -> Result<CapabilityGrant, R
         ),
         decision_ref: Slot::or(input.decision_ref, Absence::NotRequired),
         filesystem_scope: match request.action {
-            Action::Observe { .. } => FilesystemScope::ReadLease,
-            Action::Change { .. } | Action::Rollback { .. } => FilesystemScope::Named,
-            Action::Command { .. } | Action::Vcs { .. } => FilesystemScope::Lease,
-            Action::Fetch(_) | Action::Remember { .. } => FilesystemScope::Nothing,
+            Action::Observe(_) => FilesystemScope::ReadLease,
+            Action::Change(_) | Action::Rollback(_) => FilesystemScope::Named,
+            Action::Command(_) | Action::Vcs(_) => FilesystemScope::Lease,
+            Action::Fetch(_) | Action::Remember(_) => FilesystemScope::Nothing,
         },
         network_scope: scope_of(request, |resource| match resource {
             ResourceId::Host(name, port) => Some(format!("{name}:{port}")),

@@ -2,8 +2,9 @@
 
 use crate::classify::{changed_paths, read_path};
 use crate::paths::{PathKind, names_secret, path_kind};
+use acts::{Action, ActionRequest};
 use cedar_policy::{Context, RestrictedExpression};
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, ReadItem};
+use model::action::{ActionClass, ChangeItem, Prior, ReadItem};
 use model::policy::RiskBand;
 use model::receipt::SandboxLevel;
 use model::{Digest, RelPath};
@@ -75,11 +76,11 @@ impl Facts {
     pub(crate) fn of(action: &Action) -> Self {
         let mut facts = Self::default();
         match action {
-            Action::Observe { items } => items.iter().for_each(|item| facts.add_read(item)),
-            Action::Change { items } | Action::Rollback { items, .. } => {
+            Action::Observe(acts::Observe { items }) => items.iter().for_each(|item| facts.add_read(item)),
+            Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
                 items.iter().for_each(|item| facts.add_change(item));
             }
-            Action::Command { network, cwd, .. } => {
+            Action::Command(acts::Command { network, cwd, .. }) => {
                 facts.network = *network;
                 facts.add_path(cwd);
             }
@@ -88,12 +89,12 @@ impl Facts {
                 facts.targets += 1;
             }
             // What is committed is read; a key among it would be in every clone.
-            Action::Vcs { change } => {
+            Action::Vcs(acts::Vcs { change }) => {
                 change.files().iter().for_each(|tracked| facts.add_path(&tracked.path));
                 facts.deletes += i64::from(change.loses());
                 facts.lost += i64::from(change.loses());
             }
-            Action::Remember { .. } => {}
+            Action::Remember(_) => {}
         }
         facts
     }
@@ -235,7 +236,9 @@ const fn confines(level: SandboxLevel) -> bool {
 /// Whether a command has run in a staged view behind walls, changed nothing, reached nobody, and could read nothing that
 /// a person would have been asked about.
 fn has_had_no_effect(request: &ActionRequest) -> bool {
-    let Action::Command { network: false, hosts, secrets, .. } = &request.action else { return false };
+    let Action::Command(acts::Command { network: false, hosts, secrets, .. }) = &request.action else {
+        return false;
+    };
     let Some(staged) = &request.staged else { return false };
     hosts.is_empty()
         && secrets.is_empty()

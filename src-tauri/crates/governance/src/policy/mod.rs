@@ -10,11 +10,12 @@ mod words;
 
 use crate::standing::{self, InForce};
 use crate::{Error, classify, resources_of, risk};
+use acts::{Action, ActionRequest};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
 use judge::{Asked, Judge, Judgement, Kinds};
-use model::action::{Action, ActionClass, ActionRequest};
+use model::action::ActionClass;
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::receipt::SandboxLevel;
 use model::{PolicyResultId, ResourceId, UnixMs};
@@ -346,10 +347,12 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Receipt(_) => None,
     });
     // Only a command without the network can have been staged.
-    if request.staged.is_some() && !matches!(request.action, Action::Command { network: false, .. }) {
+    if request.staged.is_some()
+        && !matches!(request.action, Action::Command(acts::Command { network: false, .. }))
+    {
         return false;
     }
-    if matches!(&request.action, Action::Vcs { change } if change.check().is_err()) {
+    if matches!(&request.action, Action::Vcs(acts::Vcs { change }) if change.check().is_err()) {
         return false;
     }
     match (workspace, &request.action) {
@@ -359,19 +362,23 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         (Some(workspace), action) => {
             // Only words of a command lead anywhere.
             let reach = request.reach.as_ref();
-            (reach.is_none() || matches!(action, Action::Command { .. }))
+            (reach.is_none() || matches!(action, Action::Command(_)))
                 && resources_of(workspace, action, request.staged.as_ref(), reach) == request.target_resources
         }
-        (None, Action::Remember { .. }) => request.target_resources.is_empty(),
-        (None, Action::Observe { items }) => items.is_empty() && request.target_resources.is_empty(),
-        (None, Action::Change { items }) => items.is_empty() && request.target_resources.is_empty(),
-        (None, Action::Rollback { items, .. }) => {
+        (None, Action::Remember(_)) => request.target_resources.is_empty(),
+        (None, Action::Observe(acts::Observe { items })) => {
+            items.is_empty() && request.target_resources.is_empty()
+        }
+        (None, Action::Change(acts::Change { items })) => {
+            items.is_empty() && request.target_resources.is_empty()
+        }
+        (None, Action::Rollback(acts::Rollback { items, .. })) => {
             let mut receipts: Vec<ResourceId> =
                 request.action.undoes().into_iter().map(ResourceId::Receipt).collect();
             receipts.sort();
             items.is_empty() && request.target_resources == receipts
         }
-        (None, Action::Command { .. } | Action::Vcs { .. }) => false,
+        (None, Action::Command(_) | Action::Vcs(_)) => false,
     }
 }
 

@@ -8,7 +8,8 @@ use crate::Error;
 use crate::classify::read_path;
 use crate::paths::{PathKind, path_kind};
 use crate::standing::{glob_is_sound, glob_matches, open_ended, simple_commands};
-use model::action::{Action, ActionRequest, ChangeItem};
+use acts::{Action, ActionRequest};
+use model::action::ChangeItem;
 use model::{RelPath, ResourceId};
 use seal::Digest;
 use std::fmt::Write as _;
@@ -314,10 +315,14 @@ fn commands(argv: &[String]) -> Vec<Part> {
 
 fn parts(request: &ActionRequest) -> Vec<Part> {
     let mut parts: Vec<Part> = match &request.action {
-        Action::Command { argv, .. } => commands(argv),
-        Action::Observe { items } => items.iter().map(|item| Part::Read(read_path(item).clone())).collect(),
-        Action::Change { items } | Action::Rollback { items, .. } => items.iter().flat_map(changes).collect(),
-        Action::Fetch(_) | Action::Vcs { .. } | Action::Remember { .. } => Vec::new(),
+        Action::Command(acts::Command { argv, .. }) => commands(argv),
+        Action::Observe(acts::Observe { items }) => {
+            items.iter().map(|item| Part::Read(read_path(item).clone())).collect()
+        }
+        Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
+            items.iter().flat_map(changes).collect()
+        }
+        Action::Fetch(_) | Action::Vcs(_) | Action::Remember(_) => Vec::new(),
     };
     parts.extend(request.staged.iter().flat_map(|staged| &staged.items).flat_map(changes));
     parts.extend(request.target_resources.iter().filter_map(|resource| match resource {
@@ -327,9 +332,7 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     }));
     // A rule about a host lets things be fetched there; what is sent there, a person sees each time.
     let sends = matches!(&request.action, Action::Fetch(fetch) if fetch.method.changes());
-    if sends
-        || matches!(request.action, Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. })
-    {
+    if sends || matches!(request.action, Action::Vcs(_) | Action::Remember(_) | Action::Rollback(_)) {
         parts.push(Part::Other);
     }
     parts

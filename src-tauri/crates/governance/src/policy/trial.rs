@@ -3,7 +3,7 @@
 use super::bundle::{Bundle, Layer, Rule, Softness};
 use super::{PolicyEngine, SCHEMA};
 use crate::{Error, classify, resources};
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::policy::Profile;
 use model::{ActionRequestId, AttemptId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
 //! What policy says, in words for a person.
 
 use crate::approval::{visible, visible_path};
-use model::action::{Action, ChangeItem, Prior, ReadItem};
+use acts::Action;
+use model::action::{ChangeItem, Prior, ReadItem};
 use model::policy::Verdict;
 use model::vcs::VcsChange;
 use std::collections::BTreeSet;
@@ -15,13 +16,13 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 /// The action in one line, what destroys first. Nothing in it can hide: see [`visible`].
 pub fn summary(action: &Action) -> String {
     match action {
-        Action::Observe { items } => match items.as_slice() {
+        Action::Observe(acts::Observe { items }) => match items.as_slice() {
             [ReadItem::Read { path }] => format!("read {}", visible_path(path)),
             [ReadItem::List { path, .. }] => format!("list {}", visible_path(path)),
             items => format!("look at {}", count(items.len(), "place")),
         },
-        Action::Change { items } => changes(items),
-        Action::Command { argv, network, hosts, .. } => {
+        Action::Change(acts::Change { items }) => changes(items),
+        Action::Command(acts::Command { argv, network, hosts, .. }) => {
             let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
             let network = match (network, hosts.as_slice()) {
                 (false, _) => String::new(),
@@ -38,7 +39,7 @@ pub fn summary(action: &Action) -> String {
             };
             format!("{send} {} {}{with}", fetch.method, visible(&fetch.url.to_string()))
         }
-        Action::Vcs { change } => match change {
+        Action::Vcs(acts::Vcs { change }) => match change {
             VcsChange::Name { name, .. } => format!("make \"{}\" in version control", visible(name)),
             VcsChange::Move { name, to, forward, .. } => {
                 let how = if *forward { "move" } else { "move by force" };
@@ -50,8 +51,8 @@ pub fn summary(action: &Action) -> String {
                 format!("commit {} on \"{}\": \"{first}\"", count(files.len(), "file"), visible(branch))
             }
         },
-        Action::Remember { claim, .. } => format!("remember \"{}\"", visible(claim)),
-        Action::Rollback { items, left, .. } => {
+        Action::Remember(acts::Remember { claim, .. }) => format!("remember \"{}\"", visible(claim)),
+        Action::Rollback(acts::Rollback { items, left, .. }) => {
             let (many, stays) = (action.undoes().len(), left.len());
             let what = format!("undo {}", count(many.max(1), "receipt"));
             let rest = if stays > 0 { format!(", leave {}", count(stays, "place")) } else { String::new() };

@@ -7,7 +7,8 @@ use crate::paths::{PathKind, path_kind};
 use crate::programs::{self, Starts};
 use crate::refusal::demand;
 use crate::{Refusal, classify};
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, Prior, Program, Reach};
+use acts::{Action, ActionRequest};
+use model::action::{ActionClass, ChangeItem, Prior, Program, Reach};
 use model::limits::{
     CLAIM_BYTES_MAX, OVERRIDE_MS_MAX, OVERRIDE_USES_MAX, STANDING_MS_MAX, STANDING_PARTS_MAX,
     STANDING_USES_MAX,
@@ -155,8 +156,8 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
         return Err("it cannot be undone".to_owned());
     }
     match (&grant.cover, &request.action) {
-        (Cover::Command { .. }, Action::Command { .. }) => command(&grant.cover, request),
-        (Cover::Paths { glob, acts }, Action::Change { items }) => {
+        (Cover::Command { .. }, Action::Command(_)) => command(&grant.cover, request),
+        (Cover::Paths { glob, acts }, Action::Change(acts::Change { items })) => {
             items.iter().try_for_each(|item| paths(item, acts, &|path| matches(glob, path)))?;
             delicate(items, std::slice::from_ref(glob))
         }
@@ -175,7 +176,7 @@ fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
 fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {
     let (
         Cover::Command { words, whole, cwd, network, changes, programs },
-        Action::Command { argv, cwd: at, network: wants, secrets, .. },
+        Action::Command(acts::Command { argv, cwd: at, network: wants, secrets, .. }),
     ) = (cover, &request.action)
     else {
         return Err("it is for another kind of act".to_owned());

@@ -2,7 +2,8 @@
 
 use super::covers::{covers, programs_of, sound};
 use crate::classify::changed_paths;
-use model::action::{Action, ActionRequest, ChangeItem, Prior, Program};
+use acts::{Action, ActionRequest};
+use model::action::{ChangeItem, Prior, Program};
 use model::standing::{Cover, PathAct, StandingGrant};
 use model::{RelPath, ResourceId};
 use std::collections::BTreeSet;
@@ -15,13 +16,17 @@ const PLACES_MAX: usize = 8;
 pub fn propose(request: &ActionRequest, frame: &StandingGrant) -> Vec<StandingGrant> {
     let covers_of = match &request.action {
         // A lasting yes to the network is one to any host: whoever named some has not given it.
-        Action::Command { hosts, secrets, .. } if !(hosts.is_empty() && secrets.is_empty()) => Vec::new(),
-        Action::Command { argv, cwd, network, .. } => command(request, argv, cwd, *network),
-        Action::Change { items } => change(items),
+        Action::Command(acts::Command { hosts, secrets, .. })
+            if !(hosts.is_empty() && secrets.is_empty()) =>
+        {
+            Vec::new()
+        }
+        Action::Command(acts::Command { argv, cwd, network, .. }) => command(request, argv, cwd, *network),
+        Action::Change(acts::Change { items }) => change(items),
         // What is fetched again and again; what is sent is asked about each time.
         Action::Fetch(_) => hosts(request).into_iter().take(1).collect(),
-        Action::Vcs { .. } => Vec::new(),
-        Action::Observe { .. } | Action::Remember { .. } | Action::Rollback { .. } => hosts(request),
+        Action::Vcs(_) => Vec::new(),
+        Action::Observe(_) | Action::Remember(_) | Action::Rollback(_) => hosts(request),
     };
     let made = covers_of.into_iter().map(|cover| StandingGrant { cover, ..frame.clone() });
     made.filter(|grant| sound(grant).is_ok() && covers(grant, request).is_ok()).collect()

@@ -2,7 +2,8 @@
 
 use super::world::*;
 use crate::{PathKind, classify, gravity, path_kind, resources};
-use model::action::{Action, ActionClass, ChangeItem, Prior, ReadItem};
+use acts::Action;
+use model::action::{ActionClass, ChangeItem, Prior, ReadItem};
 use model::{RelPath, ResourceId};
 use proptest::prelude::*;
 

@@ -4,9 +4,11 @@ use super::actions::any_items;
 use super::changed::every_change;
 use super::world::*;
 use crate::approval::{self, Line, LineKind, packet_bytes, values, visible, visible_path};
+use acts::Action;
+use acts::ApprovalPacket;
 use model::RelPath;
-use model::action::{Action, ChangeItem, Prior, Program, Reach, ReadItem};
-use model::approval::{ApprovalPacket, StagedChange, StagedView};
+use model::action::{ChangeItem, Prior, Program, Reach, ReadItem};
+use model::approval::{StagedChange, StagedView};
 use model::artifact::ArtifactRef;
 use model::policy::{Profile, RiskBand};
 use proptest::prelude::*;
@@ -274,8 +276,9 @@ fn nothing_of_a_large_change_set_is_cut() {
 fn every_field_of_a_packet_shows_on_its_card() {
     let search =
         ReadItem::Search { path: path(".ssh"), pattern: "KEY".to_owned(), glob: Some("*".to_owned()) };
-    let look =
-        Action::Observe { items: vec![search, ReadItem::List { path: path(".ssh"), recursive: true }] };
+    let look = Action::Observe(acts::Observe {
+        items: vec![search, ReadItem::List { path: path(".ssh"), recursive: true }],
+    });
     let actions = [
         look,
         change(&[create("a"), overwrite("b"), delete("c"), rename("d", "e")]),

@@ -4,7 +4,7 @@ use super::changed::every_change;
 use super::world::*;
 use crate::grant::{ChildInput, MintInput, child, is_subset, mint};
 use crate::{Authorization, authorize, classify, witness};
-use model::action::Action;
+use acts::Action;
 use model::approval::{ApprovalStatus, Choice, Surface};
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::limits::GRANT_MS_MAX;
@@ -190,7 +190,7 @@ fn a_staged_run_is_part_of_what_a_yes_and_a_grant_are_for() {
         assert!(authorize(&grant, &request, 0, case.now).is_err(), "{pointer}");
     }
     let mut other = change(&[create("new")]);
-    if let Action::Change { items } = &mut other {
+    if let Action::Change(acts::Change { items }) = &mut other {
         items.clear();
     }
     let mut forged = staged_request();

@@ -3,7 +3,8 @@
 use super::world::*;
 use crate::policy::Facts;
 use crate::policy::probe;
-use model::action::{Action, ActionClass, ReadItem};
+use acts::Action;
+use model::action::{ActionClass, ReadItem};
 use model::policy::{Profile, Verdict};
 use model::receipt::SandboxLevel;
 
@@ -108,13 +109,13 @@ fn situation(name: &str) -> Action {
     match name {
         "read" | "untrusted_read" => read("notes.txt"),
         "read_key" => read("deploy/id_ed25519"),
-        "search_for_keys" => Action::Observe {
+        "search_for_keys" => Action::Observe(acts::Observe {
             items: vec![ReadItem::Search {
                 path: path(""),
                 pattern: "BEGIN".to_owned(),
                 glob: Some("**/*.pem".to_owned()),
             }],
-        },
+        }),
         "create" | "untrusted_create" | "outside_step" => change(&[create("a.txt")]),
         "overwrite" => change(&[overwrite("a.txt")]),
         "delete" => change(&[delete("a.txt")]),

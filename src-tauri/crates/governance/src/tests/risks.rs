@@ -3,7 +3,8 @@
 use super::actions::any_items;
 use super::world::*;
 use crate::risk::{WIDE_LOSSES, WIDE_TARGETS};
-use model::action::{Action, ChangeItem, Reversibility};
+use acts::Action;
+use model::action::{ChangeItem, Reversibility};
 use model::policy::{Profile, RiskBand, Verdict};
 use model::receipt::SandboxLevel;
 use proptest::prelude::*;

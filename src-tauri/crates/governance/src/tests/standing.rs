@@ -4,7 +4,7 @@ use super::world::*;
 use crate::grant::{MintInput, mint};
 use crate::standing::{InForce, covers, in_words, propose, sign, sound, verify};
 use crate::{PolicyEngine, Question, resources_of};
-use model::action::{Action, ActionRequest, ChangeItem, Prior, Program, Reach, Reversibility};
+use model::action::{ChangeItem, Prior, Program, Reach, Reversibility};
 use model::approval::{Shape, Surface};
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingGrant, StandingScope};
@@ -128,8 +128,8 @@ fn the_effect_is_bounded_as_well_as_the_words() {
     assert_eq!(covers(&run(&["cargo", "test"], false, &["**"]), &unstaged), Ok(()));
     unstaged.action = command(&["cargo", "test"], true);
     assert!(covers(&run(&["cargo", "test"], false, &["**"]), &unstaged).is_err(), "no network");
-    let Action::Command { cwd, .. } = &mut unstaged.action else { panic!("a command") };
-    *cwd = path("elsewhere");
+    let Action::Command(elsewhere) = &mut unstaged.action else { panic!("a command") };
+    elsewhere.cwd = path("elsewhere");
     assert!(covers(&run(&["cargo", "test"], false, &["**"]), &unstaged).is_err(), "another folder");
 }
 

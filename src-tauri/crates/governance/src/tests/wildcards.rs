@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::{Permissions, PolicyEngine, Question, RuleScope};
-use model::action::Action;
+use acts::Action;
 use model::policy::{Profile, Verdict};
 
 fn read_rules(scope: RuleScope, text: &str) -> Result<Permissions, String> {
@@ -56,7 +56,7 @@ fn a_staged_command_is_allowed_only_with_what_it_changed() {
 }
 
 /// A staged command that changed nothing.
-fn idle() -> model::action::ActionRequest {
+fn idle() -> acts::ActionRequest {
     let mut idle = staged_request();
     if let Some(staged) = &mut idle.staged {
         staged.items.clear();
@@ -74,7 +74,7 @@ fn a_staged_run_that_changed_nothing_asks_nobody_and_anything_beyond_does() {
         Profile::RepoMutationGated,
         Profile::ExternalPublishGated,
     ];
-    let verdict = |request: &model::action::ActionRequest, profile| {
+    let verdict = |request: &acts::ActionRequest, profile| {
         let tainted = Question { untrusted_in_context: true, ..question(request, profile) };
         (ENGINE.evaluate(&question(request, profile)).verdict, ENGINE.evaluate(&tainted).verdict)
     };
@@ -93,7 +93,7 @@ fn a_staged_run_that_changed_nothing_asks_nobody_and_anything_beyond_does() {
             request.staged.iter_mut().for_each(change);
             assert_eq!(verdict(&request, profile).0, Verdict::RequireApproval, "{profile}: {what}");
         }
-        let untried = model::action::ActionRequest { staged: None, ..idle() };
+        let untried = acts::ActionRequest { staged: None, ..idle() };
         assert_eq!(verdict(&untried, profile).0, Verdict::RequireApproval, "{profile}: not tried yet");
     }
     for profile in [Profile::ReadonlyAnalysis, Profile::DestructiveDenied] {

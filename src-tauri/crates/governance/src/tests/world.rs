@@ -3,8 +3,10 @@
 use crate::approval::{PacketInput, answer, build_packet, packet_bytes};
 use crate::grant::{Approved, MintInput};
 use crate::{PolicyEngine, Question, Refusal, classify, grant, resources, witness};
-use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior, ReadItem, Reversibility};
-use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus, Choice, Surface};
+use acts::ApprovalPacket;
+pub(super) use acts::{Action, ActionRequest};
+use model::action::{ChangeItem, ExpectedEffect, Prior, ReadItem, Reversibility};
+use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::grant::CapabilityGrant;
 use model::policy::{PolicyResult, Profile, Verdict};
@@ -72,37 +74,37 @@ pub(crate) fn rename(from: &str, to: &str) -> ChangeItem {
 }
 
 pub(crate) fn change(items: &[ChangeItem]) -> Action {
-    Action::Change { items: items.to_vec() }
+    Action::Change(acts::Change { items: items.to_vec() })
 }
 
 pub(crate) fn rollback(items: &[ChangeItem]) -> Action {
-    Action::Rollback {
+    Action::Rollback(acts::Rollback {
         receipt_id: id!(ReceiptId, 60),
         also: Vec::new(),
         partly: Vec::new(),
         left: Vec::new(),
         items: items.to_vec(),
-    }
+    })
 }
 
 pub(crate) fn read(at: &str) -> Action {
-    Action::Observe { items: vec![ReadItem::Read { path: path(at) }] }
+    Action::Observe(acts::Observe { items: vec![ReadItem::Read { path: path(at) }] })
 }
 
 pub(crate) fn command(argv: &[&str], network: bool) -> Action {
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    Action::Command {
+    Action::Command(acts::Command {
         argv,
         cwd: path("src"),
         network,
         timeout_ms: 1000,
         hosts: Vec::new(),
         secrets: Vec::new(),
-    }
+    })
 }
 
 pub(crate) fn remember(claim: &str) -> Action {
-    Action::Remember {
+    Action::Remember(acts::Remember {
         claim: claim.to_owned(),
         scope: "this workspace".to_owned(),
         promotion_reason: "asked for often".to_owned(),
@@ -115,7 +117,7 @@ pub(crate) fn remember(claim: &str) -> Action {
             trust_tier: TrustTier::Observed,
         }],
         belief_id: Some(id!(BeliefId, 61)),
-    }
+    })
 }
 
 /// Something that is fetched.
@@ -145,21 +147,21 @@ pub(crate) fn commit() -> Action {
     let file = |at: &str, sha256, executable| model::vcs::Tracked { path: path(at), sha256, executable };
     let files = vec![file("a.sh", Some(sha("new")), true), file("gone.txt", None, false)];
     let (branch, prior) = ("refs/heads/main".to_owned(), Some("a".repeat(40)));
-    Action::Vcs {
+    Action::Vcs(acts::Vcs {
         change: model::vcs::VcsChange::Commit { branch, prior, files, message: "why\nmore".to_owned() },
-    }
+    })
 }
 
 /// A branch that goes elsewhere, forward or by force.
 pub(crate) fn move_ref(forward: bool) -> Action {
     let (name, from, to) = ("refs/heads/old".to_owned(), "a".repeat(40), "b".repeat(40));
-    Action::Vcs { change: model::vcs::VcsChange::Move { name, from, to, forward } }
+    Action::Vcs(acts::Vcs { change: model::vcs::VcsChange::Move { name, from, to, forward } })
 }
 
 /// A tag that goes.
 pub(crate) fn delete_ref() -> Action {
     let (name, at) = ("refs/tags/v1".to_owned(), "a".repeat(40));
-    Action::Vcs { change: model::vcs::VcsChange::Delete { name, at } }
+    Action::Vcs(acts::Vcs { change: model::vcs::VcsChange::Delete { name, at } })
 }
 
 /// Change sets, commands and all other kinds of action that a proposer can make.

@@ -6,9 +6,10 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
 use crate::writeup::Writeup;
+use acts::{Action, ActionRequest};
 use effects::hunks::{edits, with_hunks};
 use model::RelPath;
-use model::action::{Action, ActionRequest, ChangeItem, Prior};
+use model::action::{ChangeItem, Prior};
 use seal::Digest;
 use std::collections::BTreeSet;
 
@@ -51,7 +52,7 @@ impl Kernel {
             let name = governance::approval::visible_path(item.path());
             let refused = |why: String| Error::Input(format!("{name} {why}"));
             let whole = |why: &str| refused(format!("can be chosen only whole: {why}"));
-            if !matches!(asked.action, Action::Change { .. }) {
+            if !matches!(asked.action, Action::Change(_)) {
                 return Err(whole("it is what a command left, and only files that are proposed are cut"));
             }
             let ChangeItem::Write { path, content_sha256, prior: Prior::Sha256(prior), .. } = item else {

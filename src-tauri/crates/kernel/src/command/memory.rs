@@ -6,9 +6,9 @@ use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use acts::Action;
 use effects::Outcome;
 use knowledge::memory::{Backing, Promotion, promote, promoted};
-use model::action::Action;
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::body::EffectObserved;
@@ -30,7 +30,7 @@ impl Kernel {
         authorization: &governance::Authorization,
         yes: Option<&Yes>,
     ) -> Result<(), Error> {
-        let Action::Remember { claim, scope, promotion_reason, evidence_refs, belief_id } =
+        let Action::Remember(acts::Remember { claim, scope, promotion_reason, evidence_refs, belief_id }) =
             &judged.request.action
         else {
             return Err(Error::Broken("not a promotion".to_owned()));

@@ -12,9 +12,10 @@ use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use acts::{Action, ActionRequest};
 use governance::PART;
 use governance::approval::verify_denial;
-use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, Staged};
+use model::action::{ChangeItem, InsteadOf, Staged};
 use model::approval::{Approval, ApprovalStatus, Choice, StagedChange, Surface};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
@@ -144,7 +145,7 @@ impl Kernel {
         part.proposed_by = w.actor.actor_id;
         part.proposed_at = w.now;
         match (&mut part.action, &mut part.staged) {
-            (Action::Change { items: all }, _) => *all = items.clone(),
+            (Action::Change(acts::Change { items: all }), _) => *all = items.clone(),
             (_, Some(staged)) => {
                 staged
                     .notes
@@ -154,7 +155,7 @@ impl Kernel {
             }
             _ => return Err(Error::Broken("an act without parts".to_owned())),
         }
-        if let Action::Change { .. } = part.action {
+        if let Action::Change(_) = part.action {
             part.action_class = *governance::classify(&part.action)
                 .first()
                 .ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
@@ -214,7 +215,7 @@ impl Kernel {
         words: &str,
         of: model::ArtifactId,
     ) -> Result<model::artifact::ArtifactRef, Error> {
-        let rest = Action::Change { items: left.iter().map(|item| (*item).clone()).collect() };
+        let rest = Action::Change(acts::Change { items: left.iter().map(|item| (*item).clone()).collect() });
         let rest = ActionRequest { action: rest, staged: None, ..asked.clone() };
         let mut lines = governance::approval::effects_in_words(&rest);
         lines.extend(cuts.iter().map(Cut::rest_in_lines));
@@ -247,7 +248,7 @@ impl Kernel {
         denied: &ActionRequest,
         asked: &ActionRequest,
     ) -> Result<bool, Error> {
-        if !matches!((&denied.action, &asked.action), (Action::Change { .. }, Action::Change { .. })) {
+        if !matches!((&denied.action, &asked.action), (Action::Change(_), Action::Change(_))) {
             return Ok(false);
         }
         for record in state.approvals.values() {
@@ -305,8 +306,8 @@ fn without<'a>(items: &'a [ChangeItem], chosen: &BTreeSet<usize>) -> Vec<&'a Cha
 fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BTreeSet<usize>, Error> {
     let Resolved { items: chosen, cuts } = resolved;
     let has_parts = match &asked.action {
-        Action::Change { .. } => true,
-        Action::Command { .. } => asked.staged.is_some(),
+        Action::Change(_) => true,
+        Action::Command(_) => asked.staged.is_some(),
         _ => false,
     };
     let items = asked.items();

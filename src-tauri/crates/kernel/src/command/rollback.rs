@@ -7,8 +7,9 @@ use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::Writeup;
+use acts::Action;
 pub use effects::{ConflictItem, Plan};
-use model::action::{Action, LeftAsIs, Reversibility};
+use model::action::{LeftAsIs, Reversibility};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::TaskStatusChanged;
 use model::fault::Point;
@@ -290,7 +291,7 @@ impl Kernel {
 
     /// How an undo ended, in words.
     pub(crate) fn undone_words(&self, state: &TaskState) -> Result<String, Error> {
-        let Action::Rollback { left, .. } = self.request_in_hand(state)?.action else {
+        let Action::Rollback(acts::Rollback { left, .. }) = self.request_in_hand(state)?.action else {
             return Ok("undone".to_owned());
         };
         let places: Vec<String> = left
@@ -387,13 +388,13 @@ fn action_of(plan: effects::Plan) -> Result<Action, Error> {
         let resource = item.resource.parse().unwrap_or(ResourceId::Receipt(item.receipt_id));
         LeftAsIs { receipt_id: item.receipt_id, resource, why: item.why, beside: item.beside }
     });
-    Ok(Action::Rollback {
+    Ok(Action::Rollback(acts::Rollback {
         receipt_id: first.ok_or_else(|| Error::Broken("an undo of no receipt".to_owned()))?,
         also: undone.collect(),
         partly: plan.partly,
         left: left.collect(),
         items: plan.items,
-    })
+    }))
 }
 
 /// The statement inside a receipt's artifact: an envelope's payload, or the bare statement of a store without keys.

@@ -9,12 +9,13 @@ use crate::ports::{Hands, Notice};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
 use effects::Progress;
 use governance::Authorization;
 use governance::approval::verify;
 use governance::grant::{Approved, MintInput, mint};
-use model::action::{Action, ActionRequest};
-use model::approval::{Approval, ApprovalDecision, ApprovalPacket, ApprovalStatus};
+use model::approval::{Approval, ApprovalDecision, ApprovalStatus};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::{
@@ -212,7 +213,7 @@ impl Kernel {
             (kept, _) => kept?,
         }
         self.keep_staged(&mut w, hands, &judged.request)?;
-        if let Action::Remember { .. } = judged.request.action {
+        if let Action::Remember(_) = judged.request.action {
             return self.remember(state, w, track, &judged, &authorization, yes.as_ref());
         }
         let seat = self.dispatched(&mut w, &judged, yes.as_ref(), &authorization)?;
@@ -335,13 +336,13 @@ impl Kernel {
             None => judged.policy.reasoning_summary.clone(),
         };
         let decision_type = match judged.request.action {
-            Action::Rollback { .. } => DecisionClass::Rollback,
-            Action::Remember { .. } => DecisionClass::Memory,
-            Action::Change { .. }
-            | Action::Command { .. }
+            Action::Rollback(_) => DecisionClass::Rollback,
+            Action::Remember(_) => DecisionClass::Memory,
+            Action::Change(_)
+            | Action::Command(_)
             | Action::Fetch(_)
-            | Action::Vcs { .. }
-            | Action::Observe { .. } => DecisionClass::Execution,
+            | Action::Vcs(_)
+            | Action::Observe(_) => DecisionClass::Execution,
         };
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),

@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::Writeup;
-use model::action::ActionRequest;
+use acts::ActionRequest;
 use model::approval::ApprovalStatus;
 use model::attempt::AttemptStatus;
 use model::body::IterationCompleted;

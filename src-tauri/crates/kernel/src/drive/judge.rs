@@ -11,10 +11,11 @@ use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
 use governance::Question;
 use governance::approval::{PacketInput, build_packet, packet_bytes};
-use model::action::{Action, ActionRequest};
-use model::approval::{Approval, ApprovalPacket, ApprovalStatus, StagedView};
+use model::approval::{Approval, ApprovalStatus, StagedView};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{

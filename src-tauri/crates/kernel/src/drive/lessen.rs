@@ -15,9 +15,10 @@ use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::{Error, redaction};
+use acts::{Action, ActionRequest};
 use effects::Outcome;
 use governance::{DRAFT, READONLY};
-use model::action::{Action, ActionRequest, ChangeItem, InsteadOf, Prior, ReadItem};
+use model::action::{ChangeItem, InsteadOf, Prior, ReadItem};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::{ActionDowngraded, ActionRequested};
@@ -132,7 +133,7 @@ impl Kernel {
             return Ok(None);
         }
         let draft = match &asked.action {
-            Action::Change { items } => self.draft_of(w, hands, items)?,
+            Action::Change(acts::Change { items }) => self.draft_of(w, hands, items)?,
             Action::Fetch(fetch) => sent_as_text(fetch),
             _ => governance::approval::effects_in_words(asked).join("\n"),
         };
@@ -284,12 +285,12 @@ fn looks(items: &[ChangeItem], there: &dyn Fn(&RelPath) -> bool) -> Vec<ReadItem
 
 /// The action of the lesser form; none where there is none.
 fn lesser_action(mode: &str, asked: &Action, there: &dyn Fn(&RelPath) -> bool) -> Option<Action> {
-    let look = |items| Some(Action::Observe { items });
+    let look = |items| Some(Action::Observe(acts::Observe { items }));
     match (mode, asked) {
-        (READONLY, Action::Change { items }) => look(looks(items, there)),
-        (READONLY, Action::Vcs { change }) => look(committed(change)),
+        (READONLY, Action::Change(acts::Change { items })) => look(looks(items, there)),
+        (READONLY, Action::Vcs(acts::Vcs { change })) => look(committed(change)),
         (READONLY, Action::Fetch(fetch)) if fetch.method.changes() => Some(Action::Fetch(read_of(fetch))),
-        (DRAFT, Action::Change { .. } | Action::Vcs { .. }) => look(Vec::new()),
+        (DRAFT, Action::Change(_) | Action::Vcs(_)) => look(Vec::new()),
         (DRAFT, Action::Fetch(fetch)) if fetch.method.changes() => look(Vec::new()),
         _ => None,
     }
@@ -348,8 +349,8 @@ fn draft_in(state: &TaskState, instead: &InsteadOf) -> Option<ArtifactRef> {
 /// What is done instead, in one line.
 fn done_in_words(request: &ActionRequest) -> String {
     match &request.action {
-        Action::Observe { items } if items.is_empty() => "kept as a draft".to_owned(),
-        Action::Observe { items } => {
+        Action::Observe(acts::Observe { items }) if items.is_empty() => "kept as a draft".to_owned(),
+        Action::Observe(acts::Observe { items }) => {
             let places = if items.len() == 1 { "the place" } else { "the places" };
             format!("looked at {places} instead, and kept as a draft")
         }

@@ -5,8 +5,9 @@ use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::{ObservedRef, TaskState};
 use crate::writeup::Writeup;
+use acts::{Action, ActionRequest};
 use iteration::{Proposal, ProposedChange};
-use model::action::{Action, ActionRequest, ChangeItem, ExpectedEffect, Prior};
+use model::action::{ChangeItem, ExpectedEffect, Prior};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::principal::PrincipalType;
 use model::witness::{Fingerprint, Found};
@@ -61,15 +62,42 @@ impl Kernel {
         reason: &str,
         staged: Option<&Result<effects::Staging, String>>,
     ) -> Result<Result<Normalised, Unfit>, Error> {
-        let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let action = match proposal {
-            Proposal::Observe(items) => Action::Observe { items: items.clone() },
+        let action = match self.action_of(state, w, hands, proposal, workspace)? {
+            Ok(action) => action,
+            Err(unfit) => return Ok(Err(unfit)),
+        };
+        let mut normalised = self.request_of(state, w, hands, action, reason)?;
+        if let Some(staged) = staged {
+            self.with_staged(&mut normalised, workspace, hands, staged)?;
+            let stale = self.staged_stale(&normalised.request, hands, &normalised.found);
+            if !stale.is_empty() {
+                return Ok(Err(Unfit(format!("nothing was done: {}; propose it again", stale.join("; ")))));
+            }
+        }
+        match in_the_way(w.redactor(), hands, normalised.request.items()) {
+            Some(unfit) => Ok(Err(unfit)),
+            None => Ok(Ok(normalised)),
+        }
+    }
+
+    /// The typed action that a proposal asks for.
+    fn action_of(
+        &self,
+        state: &TaskState,
+        w: &mut Writeup<'_>,
+        hands: &dyn Hands,
+        proposal: &Proposal,
+        workspace: WorkspaceId,
+    ) -> Result<Result<Action, Unfit>, Error> {
+        let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
+        Ok(Ok(match proposal {
+            Proposal::Observe(items) => Action::Observe(acts::Observe { items: items.clone() }),
             Proposal::Change(items) => {
                 let seen = seen_digests(self, &observed)?;
                 match change_items(w, hands, workspace, items, &seen)? {
-                    Ok(items) => Action::Change { items },
+                    Ok(items) => Action::Change(acts::Change { items }),
                     Err(unfit) => return Ok(Err(unfit)),
                 }
             }
@@ -94,32 +122,22 @@ impl Kernel {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
-            Proposal::Remember { claim, scope, reason, evidence, belief_id } => Action::Remember {
-                claim: claim.clone(),
-                scope: scope.clone(),
-                promotion_reason: reason.clone(),
-                evidence_refs: match evidence_refs(self, state, evidence)? {
-                    Ok(refs) => refs,
-                    Err(unfit) => return Ok(Err(unfit)),
-                },
-                belief_id: *belief_id,
-            },
+            Proposal::Remember { claim, scope, reason, evidence, belief_id } => {
+                Action::Remember(acts::Remember {
+                    claim: claim.clone(),
+                    scope: scope.clone(),
+                    promotion_reason: reason.clone(),
+                    evidence_refs: match evidence_refs(self, state, evidence)? {
+                        Ok(refs) => refs,
+                        Err(unfit) => return Ok(Err(unfit)),
+                    },
+                    belief_id: *belief_id,
+                })
+            }
             Proposal::Note(_) | Proposal::Believe { .. } | Proposal::Ask { .. } | Proposal::Done { .. } => {
                 return Err(Error::Broken("a proposal without an act was normalised".to_owned()));
             }
-        };
-        let mut normalised = self.request_of(state, w, hands, action, reason)?;
-        if let Some(staged) = staged {
-            self.with_staged(&mut normalised, workspace, hands, staged)?;
-            let stale = self.staged_stale(&normalised.request, hands, &normalised.found);
-            if !stale.is_empty() {
-                return Ok(Err(Unfit(format!("nothing was done: {}; propose it again", stale.join("; ")))));
-            }
-        }
-        match in_the_way(w.redactor(), hands, normalised.request.items()) {
-            Some(unfit) => Ok(Err(unfit)),
-            None => Ok(Ok(normalised)),
-        }
+        }))
     }
 
     /// The request around an action: classes and resources computed here, never taken from the proposer.
@@ -136,7 +154,7 @@ impl Kernel {
         let classes = governance::classify(&action);
         let action_class =
             *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
-        let reach = matches!(action, Action::Command { .. }).then(|| hands.reach(&action));
+        let reach = matches!(action, Action::Command(_)).then(|| hands.reach(&action));
         let target_resources = governance::resources_of(workspace, &action, None, reach.as_ref());
         let found = if action_class.is_important() {
             hands.observe(&governance::witness::observable(&target_resources))
@@ -173,14 +191,14 @@ impl Kernel {
 /// A proposed command as an action.
 pub(super) fn command_of(proposal: &Proposal) -> Option<Action> {
     let Proposal::Command { argv, cwd, network, timeout_ms, hosts, secrets } = proposal else { return None };
-    Some(Action::Command {
+    Some(Action::Command(acts::Command {
         argv: argv.clone(),
         cwd: cwd.clone(),
         network: *network,
         timeout_ms: *timeout_ms,
         hosts: hosts.clone(),
         secrets: secrets.clone(),
-    })
+    }))
 }
 
 /// What is overwritten is kept for an undo: what is too large, and what holds a secret, which is never kept, cannot be.
@@ -378,13 +396,13 @@ fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprin
         byte_size: None,
     };
     match action {
-        Action::Change { items } | Action::Rollback { items, .. } => {
+        Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
             effects_of_items(workspace, items, found)
         }
-        Action::Command { cwd, .. } => vec![run(cwd)],
+        Action::Command(acts::Command { cwd, .. }) => vec![run(cwd)],
         Action::Fetch(fetch) => vec![super::web::foreseen(fetch)],
-        Action::Vcs { change } => vec![super::vcs::foreseen(workspace, change)],
-        Action::Observe { .. } | Action::Remember { .. } => Vec::new(),
+        Action::Vcs(acts::Vcs { change }) => vec![super::vcs::foreseen(workspace, change)],
+        Action::Observe(_) | Action::Remember(_) => Vec::new(),
     }
 }
 
@@ -438,7 +456,7 @@ pub(crate) fn effects_of_items(
 /// A request in one line.
 pub(crate) fn in_one_line(action: &Action) -> String {
     match action {
-        Action::Observe { items } => {
+        Action::Observe(acts::Observe { items }) => {
             let look = |item: &model::action::ReadItem| match item {
                 model::action::ReadItem::List { path, .. } => format!("list {}", place(path)),
                 model::action::ReadItem::Read { path } => format!("read {}", place(path)),
@@ -454,12 +472,12 @@ pub(crate) fn in_one_line(action: &Action) -> String {
             };
             items.iter().map(look).collect::<Vec<_>>().join(", ")
         }
-        Action::Change { items } => changes_in_one_line(items),
-        Action::Rollback { .. } => governance::summary(action),
-        Action::Command { argv, .. } => format!("run {}", argv.join(" ")),
+        Action::Change(acts::Change { items }) => changes_in_one_line(items),
+        Action::Rollback(_) => governance::summary(action),
+        Action::Command(acts::Command { argv, .. }) => format!("run {}", argv.join(" ")),
         Action::Fetch(fetch) => format!("{} {}", fetch.method, fetch.url),
-        Action::Vcs { change } => super::vcs::in_words(change),
-        Action::Remember { claim, .. } => format!("remember: {claim}"),
+        Action::Vcs(acts::Vcs { change }) => super::vcs::in_words(change),
+        Action::Remember(acts::Remember { claim, .. }) => format!("remember: {claim}"),
     }
 }
 
@@ -485,5 +503,5 @@ fn changes_in_one_line(items: &[ChangeItem]) -> String {
             ChangeItem::Link { path, .. } => format!("make the link {}", place(path)),
         };
     }
-    governance::summary(&Action::Change { items: items.to_vec() })
+    governance::summary(&Action::Change(acts::Change { items: items.to_vec() }))
 }

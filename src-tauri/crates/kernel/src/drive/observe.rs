@@ -6,8 +6,9 @@ use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::{Error, redaction};
+use acts::{Action, ActionRequest};
 use effects::Outcome;
-use model::action::{Action, ActionRequest, ChangeItem, ReadItem};
+use model::action::{ChangeItem, ReadItem};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{EffectObserved, EffectUncertain, IterationCompleted};
@@ -122,7 +123,7 @@ impl Kernel {
                 .from(request.evidence_refs.clone());
             new.trust_tier = trust_of(&request.action, &output.bytes);
             new.alias = Some(match &request.action {
-                Action::Observe { items } => what_was_seen(items),
+                Action::Observe(acts::Observe { items }) => what_was_seen(items),
                 _ => output.about.clone(),
             });
             new.media_type = media(&output.media_type);
@@ -151,7 +152,7 @@ impl Kernel {
         if let (Some(instead), None) = (&request.instead_of, part) {
             return self.told_instead(state, w, (request, instead), outcome, outputs);
         }
-        if let (Action::Observe { .. } | Action::Fetch(_) | Action::Vcs { .. }, Some(seen)) =
+        if let (Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_), Some(seen)) =
             (&request.action, outputs.first())
         {
             return Ok(seen.clone());
@@ -232,11 +233,9 @@ impl Kernel {
 /// so was the digest of a file that it named.
 fn trust_of(action: &Action, seen: &[u8]) -> TrustTier {
     match action {
-        Action::Observe { items } if tells_no_name(items, seen) => TrustTier::Observed,
-        Action::Observe { .. } | Action::Command { .. } | Action::Fetch(_) => TrustTier::Untrusted,
-        Action::Change { .. } | Action::Vcs { .. } | Action::Remember { .. } | Action::Rollback { .. } => {
-            TrustTier::Observed
-        }
+        Action::Observe(acts::Observe { items }) if tells_no_name(items, seen) => TrustTier::Observed,
+        Action::Observe(_) | Action::Command(_) | Action::Fetch(_) => TrustTier::Untrusted,
+        Action::Change(_) | Action::Vcs(_) | Action::Remember(_) | Action::Rollback(_) => TrustTier::Observed,
     }
 }
 
@@ -327,7 +326,7 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
         ),
     };
     let head = match (outcome.ran.exit_code, all) {
-        (_, 0) if matches!(request.action, Action::Vcs { .. }) => outcome
+        (_, 0) if matches!(request.action, Action::Vcs(_)) => outcome
             .observed
             .iter()
             .find(|said| said.starts_with('`'))

@@ -6,8 +6,9 @@ use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use acts::{Action, ActionRequest};
 use effects::Outcome;
-use model::action::{Action, ActionClass, ActionRequest, Reversibility};
+use model::action::{ActionClass, Reversibility};
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::{KeyPurpose, ReceiptIssued, ReceiptsUndone};
 use model::fault::Point;
@@ -95,7 +96,7 @@ impl Kernel {
         let mut changes = outcome.changes.clone();
         let images = name_images(state, w, &mut changes);
         let rolls_back = match &request.action {
-            Action::Rollback { receipt_id, .. } => Some(*receipt_id),
+            Action::Rollback(acts::Rollback { receipt_id, .. }) => Some(*receipt_id),
             _ => None,
         };
         let reversibility = reversibility_of(request, outcome);
@@ -280,7 +281,7 @@ impl Kernel {
 
 /// Says which receipts an undo has left nothing of, where its own receipt cannot say all of it.
 pub(super) fn note_undone(w: &mut Writeup<'_>, action: &Action, by: ReceiptId, outcome: &Outcome) {
-    let Action::Rollback { receipt_id, also, partly, .. } = action else { return };
+    let Action::Rollback(acts::Rollback { receipt_id, also, partly, .. }) = action else { return };
     let went_through =
         outcome.error.is_none() && matches!(outcome.result_code, ResultCode::Succeeded | ResultCode::Partial);
     if !went_through || (also.is_empty() && partly.is_empty()) {
@@ -364,10 +365,10 @@ fn subjects(receipt: &Receipt) -> Vec<Subject> {
 
 const fn class_of(action: &Action) -> ReceiptClass {
     match action {
-        Action::Observe { .. } | Action::Change { .. } | Action::Fetch(_) => ReceiptClass::ToolExecution,
-        Action::Command { .. } | Action::Vcs { .. } => ReceiptClass::CommandExecution,
-        Action::Remember { .. } => ReceiptClass::MemoryPromotion,
-        Action::Rollback { .. } => ReceiptClass::Rollback,
+        Action::Observe(_) | Action::Change(_) | Action::Fetch(_) => ReceiptClass::ToolExecution,
+        Action::Command(_) | Action::Vcs(_) => ReceiptClass::CommandExecution,
+        Action::Remember(_) => ReceiptClass::MemoryPromotion,
+        Action::Rollback(_) => ReceiptClass::Rollback,
     }
 }
 
@@ -375,19 +376,17 @@ const fn class_of(action: &Action) -> ReceiptClass {
 fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility {
     if outcome.changes.iter().all(|c| c.outcome == model::receipt::ItemOutcome::NotDone) {
         return match request.action {
-            Action::Command { .. } if request.staged.is_some() => Reversibility::NoEffect,
-            Action::Command { .. } => Reversibility::Partial,
+            Action::Command(_) if request.staged.is_some() => Reversibility::NoEffect,
+            Action::Command(_) => Reversibility::Partial,
             // What failed was not done there; all else cannot be taken back from here.
             Action::Fetch(_) if outcome.result_code == ResultCode::Failed => Reversibility::NoEffect,
             Action::Fetch(_) => governance::risk::way_back(request),
-            Action::Remember { .. } if outcome.result_code == ResultCode::Succeeded => {
-                Reversibility::Reversible
-            }
-            Action::Remember { .. }
-            | Action::Observe { .. }
-            | Action::Change { .. }
-            | Action::Vcs { .. }
-            | Action::Rollback { .. } => Reversibility::NoEffect,
+            Action::Remember(_) if outcome.result_code == ResultCode::Succeeded => Reversibility::Reversible,
+            Action::Remember(_)
+            | Action::Observe(_)
+            | Action::Change(_)
+            | Action::Vcs(_)
+            | Action::Rollback(_) => Reversibility::NoEffect,
         };
     }
     governance::risk::way_back(request)
@@ -397,7 +396,7 @@ fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility
 fn method_of(request: &ActionRequest, reversibility: Reversibility, changes: &[Change]) -> &'static str {
     match (&request.action, reversibility) {
         (_, Reversibility::Irreversible | Reversibility::NoEffect) => "none",
-        (Action::Remember { .. }, _) => INVALIDATE_MEMORY,
+        (Action::Remember(_), _) => INVALIDATE_MEMORY,
         _ if changes.is_empty() => "none",
         _ => "restore_before_images",
     }
@@ -408,11 +407,9 @@ pub(crate) const INVALIDATE_MEMORY: &str = "invalidate_memory";
 
 fn replay_class(action: &Action) -> ReplayClass {
     match action {
-        Action::Observe { .. } => ReplayClass::ObserveOnly,
+        Action::Observe(_) => ReplayClass::ObserveOnly,
         Action::Fetch(fetch) if !fetch.method.changes() => ReplayClass::ObserveOnly,
-        Action::Change { .. } | Action::Rollback { .. } | Action::Remember { .. } => {
-            ReplayClass::IdempotentReplay
-        }
-        Action::Fetch(_) | Action::Vcs { .. } | Action::Command { .. } => ReplayClass::ExplainOnly,
+        Action::Change(_) | Action::Rollback(_) | Action::Remember(_) => ReplayClass::IdempotentReplay,
+        Action::Fetch(_) | Action::Vcs(_) | Action::Command(_) => ReplayClass::ExplainOnly,
     }
 }

@@ -4,8 +4,8 @@ use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
+use acts::{Action, ActionRequest};
 use effects::{Outcome, Settled, TranscriptState};
-use model::action::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -24,7 +24,7 @@ impl Kernel {
         let state = &*guard;
         let act = self.act(state)?.clone();
         let request = self.request_in_hand(state)?;
-        if let Action::Observe { .. } = request.action {
+        if let Action::Observe(_) = request.action {
             return self.look_again(guard);
         }
         let hands = self.hands(state)?;
@@ -128,7 +128,7 @@ impl Kernel {
                 finished_at,
             },
             sandbox_level: match request.action {
-                Action::Command { .. } => self.ports.hands.sandbox(),
+                Action::Command(_) => self.ports.hands.sandbox(),
                 _ => SandboxLevel::Beneath,
             },
             observed: settled

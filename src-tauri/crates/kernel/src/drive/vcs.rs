@@ -2,8 +2,9 @@
 
 use super::normalise::Unfit;
 use crate::ports::Hands;
+use acts::Action;
 use iteration::Proposal;
-use model::action::{Action, ExpectedEffect};
+use model::action::ExpectedEffect;
 use model::vcs::{Tracked, VcsChange, is_object, is_ref};
 use model::witness::Found;
 use model::{RelPath, ResourceId, WorkspaceId};
@@ -47,7 +48,7 @@ pub(super) fn change_of(
         _ => return Err(Unfit("it is no change of version control".to_owned())),
     };
     change.check().map_err(Unfit)?;
-    Ok(Action::Vcs { change })
+    Ok(Action::Vcs(acts::Vcs { change }))
 }
 
 /// A ref by its whole name, and the object it is at.

@@ -4,7 +4,8 @@ use super::normalise::Unfit;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::ObservedRef;
-use model::action::{Action, ExpectedEffect};
+use acts::Action;
+use model::action::ExpectedEffect;
 use model::web::{Fetch, WebUrl};
 use model::{Digest, ResourceId};
 

@@ -110,7 +110,7 @@ impl ActState {
         }
     }
 
-    /// Whether what becomes of it is told by a receipt, as [`model::action::ActionRequest::leaves_receipt`] says.
+    /// Whether what becomes of it is told by a receipt, as [`acts::ActionRequest::leaves_receipt`] says.
     pub const fn leaves_receipt(&self) -> bool {
         self.action_class.leaves_receipt() || self.instead_of.is_some()
     }

@@ -101,7 +101,7 @@ fn every_registered_body_has_samples_that_are_written_as_they_are_read() {
     }
     assert_eq!(seen.len(), REGISTRY.len());
     let tools: std::collections::BTreeSet<&str> =
-        samples::<model::action::Action>("Action").iter().map(model::action::Action::tool).collect();
+        samples::<acts::Action>("Action").iter().map(acts::Action::tool).collect();
     assert!(
         tools.is_superset(&["observe", "change", "command", "fetch", "vcs", "remember", "rollback"].into())
     );

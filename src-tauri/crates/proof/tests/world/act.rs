@@ -1,11 +1,12 @@
 //! One governed act, from proposal to receipt, as the kernel would record it.
 
 use super::World;
+use acts::ApprovalPacket;
+use acts::{Action, ActionRequest};
 use gate::GateDecision;
-use model::action::{Action, ActionClass, ActionRequest, ChangeItem, ExpectedEffect, Prior, Reversibility};
+use model::action::{ActionClass, ChangeItem, ExpectedEffect, Prior, Reversibility};
 use model::approval::{
-    Approval, ApprovalDecision, ApprovalPacket, ApprovalScope, ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE,
-    Shape, Surface,
+    Approval, ApprovalDecision, ApprovalScope, ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE, Shape, Surface,
 };
 use model::artifact::{ArtifactKind, ArtifactRef};
 use model::body::*;
@@ -124,7 +125,7 @@ impl World {
             attempt_id: self.attempt,
             action_class: ActionClass::WriteLocal,
             target_resources: vec![resource.clone()],
-            action: Action::Change {
+            action: Action::Change(acts::Change {
                 items: vec![ChangeItem::Write {
                     path,
                     content_sha256: content.sha256,
@@ -132,7 +133,7 @@ impl World {
                     prior: Prior::Absent,
                     mode: None,
                 }],
-            },
+            }),
             expected_effects: vec![ExpectedEffect {
                 resource,
                 effect: "create".to_owned(),

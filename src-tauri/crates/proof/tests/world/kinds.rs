@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::nouns;
-use model::action::{Action, ActionRequest};
+use acts::{Action, ActionRequest};
 use model::body::Body;
 use model::standing::{Cover, StandingGrant, StandingScope};
 use model::{ActionRequestId, RelPath, ResourceId};
@@ -13,13 +13,13 @@ use serde::de::DeserializeOwned;
 pub fn tools() -> Vec<String> {
     // No wildcard: whoever adds an action sees it here, and finds it among the samples.
     let name = |action: &Action| match action {
-        Action::Observe { .. }
-        | Action::Change { .. }
-        | Action::Command { .. }
+        Action::Observe(_)
+        | Action::Change(_)
+        | Action::Command(_)
         | Action::Fetch(_)
-        | Action::Vcs { .. }
-        | Action::Remember { .. }
-        | Action::Rollback { .. } => action.tool().to_owned(),
+        | Action::Vcs(_)
+        | Action::Remember(_)
+        | Action::Rollback(_) => action.tool().to_owned(),
     };
     let mut tools: Vec<String> = nouns::samples("Action").iter().map(name).collect();
     tools.dedup();

@@ -4,8 +4,9 @@
 use super::plan::{Gathered, document, names};
 use crate::Error;
 use crate::command::rollback;
+use acts::{Action, ActionRequest};
 use ledger::Reader;
-use model::action::{Action, ActionRequest, ChangeItem};
+use model::action::ChangeItem;
 use model::artifact::ArtifactKind;
 use model::{ArtifactId, TaskId};
 use seal::Digest;
@@ -27,7 +28,9 @@ impl Live {
     fn request(&mut self, bytes: &[u8]) {
         if let Ok(request) = serde_json::from_slice::<ActionRequest>(bytes) {
             let of = request.task_id;
-            if let Action::Change { items } | Action::Rollback { items, .. } = &request.action {
+            if let Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) =
+                &request.action
+            {
                 self.kept.extend(written(items).map(|digest| (digest, of)));
             }
             let staged = request.staged.iter().flat_map(|staged| written(&staged.items));

@@ -1,0 +1,3 @@
+//! Asking a server.
+
+pub use model::web::Fetch;

@@ -1,0 +1,77 @@
+//! The action request: a tool's typed arguments with task, reason, targets and foreseen effects (HK-11.3).
+
+use crate::Action;
+use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
+use model::{ActionRequestId, ArtifactId, AttemptId, PrincipalId, ResourceId, StepId, TaskId, UnixMs};
+use serde::{Deserialize, Serialize};
+
+/// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionRequest {
+    /// Its identifier.
+    pub action_request_id: ActionRequestId,
+    /// The task it serves.
+    pub task_id: TaskId,
+    /// The step.
+    pub step_id: StepId,
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// The gravest class in it.
+    pub action_class: ActionClass,
+    /// What it touches, sorted, without repeats.
+    pub target_resources: Vec<ResourceId>,
+    /// The typed parameters (the spec's `params_ref`, carried inline so that one digest covers all).
+    pub action: Action,
+    /// What it will do, foreseen.
+    pub expected_effects: Vec<ExpectedEffect>,
+    /// How far it can be taken back.
+    pub reversibility_hint: Reversibility,
+    /// Why, in the proposer's words.
+    pub reason: String,
+    /// Who proposed it.
+    pub proposed_by: PrincipalId,
+    /// When.
+    pub proposed_at: UnixMs,
+    /// Artifacts that were in the proposer's context.
+    pub evidence_refs: Vec<ArtifactId>,
+    /// What a command did in a staged view, before anybody was asked: exactly this is committed (governance.md 5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staged>,
+    /// Why a command has not run in a staged view: it runs in the folder itself, after the yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_staged: Option<String>,
+    /// What the words of a command lead to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
+    /// What this is done instead of, because policy allows no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<InsteadOf>,
+}
+
+impl ActionRequest {
+    /// Whether a receipt tells of it: its class demands one, or it is done instead of what policy did not allow.
+    pub const fn leaves_receipt(&self) -> bool {
+        self.action_class.leaves_receipt() || self.instead_of.is_some()
+    }
+
+    /// The items of a change set: those that were asked for, or those a staged command came to.
+    pub fn items(&self) -> &[ChangeItem] {
+        match (&self.action, &self.staged) {
+            (Action::Change(change), _) => &change.items,
+            (Action::Rollback(undo), _) => &undo.items,
+            (_, Some(staged)) => &staged.items,
+            (_, None) => &[],
+        }
+    }
+
+    /// What tells a server that this very request has come before: sent with a request that may change something, the
+    /// same however often it is sent, and of no other request.
+    pub fn idempotency_key(&self) -> Option<String> {
+        match &self.action {
+            Action::Fetch(fetch) if fetch.method.changes() => {
+                Some(format!("hermit-{}", self.action_request_id))
+            }
+            _ => None,
+        }
+    }
+}
