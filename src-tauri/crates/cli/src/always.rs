@@ -3,8 +3,9 @@
 //!
 //! What is shown last before the passphrase is made in this process from exactly what is signed.
 
-use crate::output::{Output, Tone};
-use crate::terminal::{Echo, Terminal, Typed};
+use crate::front::Front;
+use crate::output::{Row, Tone};
+use crate::terminal::{Echo, Typed};
 use crate::text::{plain, time};
 use host::Session;
 use model::standing::StandingGrant;
@@ -19,39 +20,39 @@ const PAST_SHOWN: usize = 3;
 /// # Errors
 /// When the store cannot be asked.
 pub fn choose(
-    out: &Output,
-    terminal: &Terminal,
+    front: &mut dyn Front,
     session: &Session,
     approval: &str,
 ) -> Result<Option<StandingGrant>, Error> {
     let found = session.call(&Propose { approval: approval.to_owned(), scope: None })?.rows;
     let drafts = found.iter().map(draft).collect::<Result<Vec<_>, Error>>()?;
     if drafts.is_empty() {
-        terminal.print("No safe rule covers this; you will be asked each time. You can approve it once.\r\n");
+        front.remark("No safe rule covers this; you will be asked each time. You can approve it once.");
         return Ok(None);
     }
-    out.line("Always approve, the narrowest rule first:");
+    let mut rows = vec![(Tone::Plain, "Always approve, the narrowest rule first:".to_owned())];
     for (number, (one, grant)) in found.iter().zip(&drafts).enumerate() {
-        out.say(Tone::Bold, format!("  {}  {}", number + 1, plain(&host::standing_in_words(grant))));
-        past(out, &one.rehearsed);
+        let words = plain(&host::standing_in_words(grant));
+        rows.push((Tone::Bold, format!("  {}  {words}", number + 1)));
+        rows.extend(past(&one.rehearsed));
     }
-    out.say(Tone::Faint, "You are still asked about critical risk. Revoke it with `hermit grants revoke`.");
+    let revoke = "You are still asked about critical risk. Revoke it with `hermit grants revoke`.";
+    rows.push((Tone::Faint, revoke.to_owned()));
+    front.show(rows);
     loop {
         let question =
             "Number of the rule, then days and uses if you like (`1`, or `1 30 200`); Enter goes back: ";
-        let Typed::Line(line) = terminal.ask(question, Echo::Shown)? else { return Ok(None) };
+        let Typed::Line(line) = front.ask(None, question, Echo::Shown)? else { return Ok(None) };
         if line.trim().is_empty() {
             return Ok(None);
         }
         match picked(&line, &drafts) {
             Some(grant) => {
-                out.say(
-                    Tone::Warn,
-                    format!("You always approve: {}", plain(&host::standing_in_words(&grant))),
-                );
+                let words = plain(&host::standing_in_words(&grant));
+                front.show(vec![(Tone::Warn, format!("You always approve: {words}"))]);
                 return Ok(Some(grant));
             }
-            None => terminal.print("That is not one of the numbers.\r\n"),
+            None => front.remark("That is not one of the numbers."),
         }
     }
 }
@@ -76,15 +77,17 @@ fn picked(line: &str, drafts: &[StandingGrant]) -> Option<StandingGrant> {
 }
 
 /// What it would have meant so far.
-pub fn past(out: &Output, found: &Rehearsed) {
+pub fn past(found: &Rehearsed) -> Vec<Row> {
     let Rehearsed { answered, refused, questions, rows } = found;
-    out.line(format!("       it would have answered {answered} of {questions} questions so far"));
+    let sum = format!("       it would have answered {answered} of {questions} questions so far");
+    let mut told = vec![(Tone::Plain, sum)];
     if *refused > 0 {
-        out.say(Tone::Bad, format!("       {refused} of them you had DENIED"));
+        told.push((Tone::Bad, format!("       {refused} of them you had DENIED")));
     }
-    for row in rows.iter().take(PAST_SHOWN) {
+    told.extend(rows.iter().take(PAST_SHOWN).map(|row| {
         let answer = row.answered.as_deref().map(|a| format!(", you {a} it")).unwrap_or_default();
         let summary = plain(&row.summary.to_string());
-        out.say(Tone::Faint, format!("         {}  {summary}{answer}", time(row.at)));
-    }
+        (Tone::Faint, format!("         {}  {summary}{answer}", time(row.at)))
+    }));
+    told
 }

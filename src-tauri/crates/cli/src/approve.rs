@@ -7,8 +7,9 @@
 use crate::always::choose;
 use crate::card::{Card, Extent};
 use crate::context::Context;
-use crate::terminal::{Echo, Terminal, Typed};
-use crate::text::{plain, short};
+use crate::front::{Front, Plain};
+use crate::terminal::{Echo, Typed};
+use crate::text::short;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::{ApprovalSeat, Session};
 use model::standing::StandingGrant;
@@ -23,6 +24,8 @@ const ANSWERS: &[&str] = &[
     "y", "yes", "allow", "approve", "n", "no", "deny", "stop", "part", "always", "later", "q", "details",
     "d", "all",
 ];
+const QUESTION: &str = "Approve? (y)es, (n)o, stop, part, always, later, details: ";
+const NOTHING: &str = "Nothing was decided.";
 /// Answers to the second question at high risk.
 const HIGH: &[&str] = &["high", "no", "n"];
 const CRITICAL: &[&str] = &["critical", "no", "n"];
@@ -47,25 +50,23 @@ enum Said {
 }
 
 /// The person's seat for as long as this process runs.
-pub struct Seat<'c> {
-    context: &'c Context,
-    terminal: &'c Terminal,
+pub struct Seat {
     key: ApprovalSeat,
     /// The person denied an act and stopped its task.
     stopped: bool,
 }
 
-impl<'c> Seat<'c> {
+impl Seat {
     /// A seat, when a person is at the terminal.
-    pub fn take(context: &'c Context) -> Option<Self> {
-        let terminal = context.terminal.as_ref()?;
-        let key = ApprovalSeat::at_terminal(context.home.clone());
-        Some(Self { context, terminal, key, stopped: false })
+    pub fn take(context: &Context) -> Option<Self> {
+        context.terminal.as_ref()?;
+        Some(Self { key: ApprovalSeat::at_terminal(context.home.clone()), stopped: false })
     }
 
-    /// The terminal the person is at.
-    pub const fn terminal(&self) -> &'c Terminal {
-        self.terminal
+    /// A seat, and the lines of the terminal before it.
+    pub fn at_terminal(context: &Context) -> Option<(Self, Plain<'_>)> {
+        let terminal = context.terminal.as_ref()?;
+        Some((Self::take(context)?, Plain::new(context.out, terminal)))
     }
 
     /// Whether the person denied an act and stopped its task.
@@ -77,52 +78,57 @@ impl<'c> Seat<'c> {
     ///
     /// # Errors
     /// When it was answered or expired meanwhile, or there is no approval key.
-    pub fn decide(&mut self, session: &Session, approval: &str) -> Result<Option<Decided>, Error> {
+    pub fn decide(
+        &mut self,
+        front: &mut dyn Front,
+        session: &Session,
+        approval: &str,
+    ) -> Result<Option<Decided>, Error> {
+        let decided = self.answered(front, session, approval);
+        front.put_away();
+        decided
+    }
+
+    fn answered(
+        &mut self,
+        front: &mut dyn Front,
+        session: &Session,
+        approval: &str,
+    ) -> Result<Option<Decided>, Error> {
         let mut card = Card::read(session, approval)?;
         if card.approval.row.status != "pending" {
             return Err(not_waiting(&card.approval));
         }
-        card.print(&self.context.out, Extent::screen());
+        let extent = front.extent();
+        front.card(card.rows(extent), extent);
         self.must_have_key()?;
-        self.terminal.arm();
+        front.arm();
         loop {
-            let decided = match self.answer(session, &mut card)? {
+            let decided = match answer(front, session, &mut card)? {
                 Said::Later => return Ok(None),
                 Said::Deny { feedback, stop } => {
                     return self.refuse(session, &card.approval, feedback, stop).map(Some);
                 }
-                Said::Part { only, feedback } => match self.choose(session, &card.approval, only, feedback) {
+                Said::Part { only, feedback } => match choose_part(session, &card.approval, only, feedback) {
                     // What cannot be chosen is said, and the question stands.
                     Err(error) if error.code == Code::Usage => {
-                        self.terminal.print(&format!("{}\r\n", plain(&error.message)));
+                        front.remark(&error.message);
                         continue;
                     }
                     chosen => return chosen.map(Some),
                 },
-                Said::Allow => self.sign(session, &card, None)?,
+                Said::Allow => self.sign(front, session, &card, None)?,
                 Said::Always(grant) => {
                     // What lasts is never signed with a key that was left open.
                     self.key.close();
-                    self.sign(session, &card, Some(&grant))?
+                    self.sign(front, session, &card, Some(&grant))?
                 }
             };
             if decided.is_some() {
                 return Ok(decided);
             }
-            self.terminal.print("Nothing was decided.\r\n");
+            front.remark(NOTHING);
         }
-    }
-
-    /// A part: the person is asked about it as soon as it is judged.
-    fn choose(
-        &self,
-        session: &Session,
-        approval: &Approval,
-        only: Vec<String>,
-        feedback: Option<String>,
-    ) -> Result<Decided, Error> {
-        let (approval, surface) = (approval.row.approval_id.clone(), Some("terminal".to_owned()));
-        session.call(&Part { approval, only, rows: Vec::new(), hunks: Vec::new(), feedback, surface })
     }
 
     fn refuse(
@@ -141,12 +147,13 @@ impl<'c> Seat<'c> {
     /// Opens the key and hands the signed answer in; `None` when the person left.
     fn sign(
         &mut self,
+        front: &mut dyn Front,
         session: &Session,
         card: &Card,
         standing: Option<&StandingGrant>,
     ) -> Result<Option<Decided>, Error> {
         let (approval, packet) = (&card.approval, card.bytes());
-        if !self.open(packet)? {
+        if !self.open(front, packet)? {
             return Ok(None);
         }
         let standing = standing.map(|grant| self.key.sign_standing(grant)).transpose();
@@ -164,17 +171,18 @@ impl<'c> Seat<'c> {
     /// When there is no approval key, or such a grant cannot be given.
     pub fn sign_lasting(
         &mut self,
+        front: &mut dyn Front,
         grant: &StandingGrant,
         word: &'static [&'static str],
     ) -> Result<Option<Vec<u8>>, Error> {
         self.must_have_key()?;
-        self.terminal.arm();
+        front.arm();
         let question = format!("Type `{}` to sign it: ", word.first().copied().unwrap_or_default());
-        match self.terminal.ask(&question, Echo::Words(word))? {
+        match front.ask(None, &question, Echo::Words(word))? {
             Typed::Line(typed) if word.contains(&typed.trim()) => {}
             _ => return Ok(None),
         }
-        if !self.unlock()? {
+        if !self.unlock(front)? {
             return Ok(None);
         }
         let signed = self.key.sign_standing(grant).map_err(host::Error::to_wire)?;
@@ -190,117 +198,19 @@ impl<'c> Seat<'c> {
             .hint("make one with `hermit keys init`; `hermit approvals deny` works without it"))
     }
 
-    /// The typed answer; the counts of what is at stake stand directly above it.
-    fn answer(&self, session: &Session, card: &mut Card) -> Result<Said, Error> {
-        let out = &self.context.out;
-        let (tone, stakes) = card.stakes();
-        let question = format!(
-            "{}\r\nApprove? (y)es, (n)o, stop, part, always, later, details: ",
-            out.paint(tone, &stakes)
-        );
-        loop {
-            let Typed::Line(word) = self.terminal.ask(&question, Echo::Words(ANSWERS))? else {
-                return Ok(Said::Later);
-            };
-            match word.trim().to_ascii_lowercase().as_str() {
-                "y" | "yes" | "allow" | "approve" if self.confirmed(card)? => return Ok(Said::Allow),
-                "always" => {
-                    if let Some(grant) = choose(out, self.terminal, session, &card.approval.row.approval_id)?
-                        && self.confirmed(card)?
-                    {
-                        return Ok(Said::Always(Box::new(grant)));
-                    }
-                }
-                "n" | "no" | "deny" => {
-                    if let Some(feedback) = self.reason()? {
-                        return Ok(Said::Deny { feedback, stop: false });
-                    }
-                }
-                "part" => {
-                    if let Some(only) = self.files()?
-                        && let Some(feedback) = self.reason()?
-                    {
-                        return Ok(Said::Part { only, feedback });
-                    }
-                }
-                "stop" => return Ok(Said::Deny { feedback: None, stop: true }),
-                "later" | "q" => return Ok(Said::Later),
-                "d" | "details" | "all" => {
-                    card.complete(session)?;
-                    card.print(out, Extent::Whole);
-                }
-                "" => self.terminal.print("Enter alone decides nothing. Type y or n.\r\n"),
-                // The question above was answered with no; it is asked again.
-                "y" | "yes" | "allow" | "approve" => {}
-                // What was typed is not repeated: it may be a passphrase.
-                _ => self.terminal.print("That is not one of the answers; nothing was decided.\r\n"),
-            }
-        }
-    }
-
-    /// The files to approve, one a line; `None` when the person goes back.
-    fn files(&self) -> Result<Option<Vec<String>>, Error> {
-        let mut only: Vec<String> = Vec::new();
-        loop {
-            let question = match only.len() {
-                0 => "A file or folder to approve, or hunks as file#1,3 (Ctrl-C goes back): ",
-                _ => "Another one, or Enter when that is all: ",
-            };
-            match self.terminal.ask(question, Echo::Shown)? {
-                Typed::Line(name) if name.trim().is_empty() && !only.is_empty() => return Ok(Some(only)),
-                Typed::Line(name) if name.trim().is_empty() => {}
-                Typed::Line(name) => only.push(name.trim().to_owned()),
-                Typed::Nothing => return Ok(None),
-            }
-        }
-    }
-
-    /// Words for the model; `None` when the person does not deny after all.
-    fn reason(&self) -> Result<Option<Option<String>>, Error> {
-        let question = "Reason (optional, the model reads it; Ctrl-C goes back): ";
-        Ok(match self.terminal.ask(question, Echo::Shown)? {
-            Typed::Line(words) => {
-                let words = words.trim().to_owned();
-                Some((!words.is_empty()).then_some(words))
-            }
-            Typed::Nothing => None,
-        })
-    }
-
-    /// At high and critical risk a second word, which says how grave it is.
-    fn confirmed(&self, card: &Card) -> Result<bool, Error> {
-        let risk = card.approval.row.risk.as_str();
-        let words = match risk {
-            "high" => HIGH,
-            "critical" => CRITICAL,
-            _ => return Ok(true),
-        };
-        let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", crate::text::capital(risk));
-        loop {
-            match self.terminal.ask(&question, Echo::Words(words))? {
-                Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => return Ok(true),
-                Typed::Line(word) if matches!(word.trim(), "n" | "no") => {}
-                Typed::Line(_) => continue,
-                Typed::Nothing => {}
-            }
-            self.terminal.print("Nothing was decided.\r\n");
-            return Ok(false);
-        }
-    }
-
     /// Opens the approval key, unless it is open and may stay so; false when the person left.
-    fn open(&mut self, packet: &[u8]) -> Result<bool, Error> {
+    fn open(&mut self, front: &mut dyn Front, packet: &[u8]) -> Result<bool, Error> {
         if !self.key.needs_passphrase(packet).map_err(host::Error::to_wire)? {
             return Ok(true);
         }
-        self.unlock()
+        self.unlock(front)
     }
 
     /// Asks for the passphrase; false when the person left.
-    fn unlock(&mut self) -> Result<bool, Error> {
-        let _silent = self.terminal.silence()?;
+    fn unlock(&mut self, front: &mut dyn Front) -> Result<bool, Error> {
+        let _silent = front.silence()?;
         for _ in 0..TRIES {
-            let Typed::Line(words) = self.terminal.ask("Approval passphrase: ", Echo::Hidden)? else {
+            let Typed::Line(words) = front.ask(None, "Approval passphrase: ", Echo::Hidden)? else {
                 return Ok(false);
             };
             if words.is_empty() {
@@ -309,13 +219,117 @@ impl<'c> Seat<'c> {
             match self.key.unlock(words.as_bytes()).map_err(host::Error::to_wire) {
                 Ok(()) => return Ok(true),
                 Err(error) if error.code == Code::KeyLocked => {
-                    self.terminal.print(&format!("{}\r\n", plain(&error.message)));
+                    front.remark(&error.message);
                 }
                 Err(error) => return Err(error),
             }
         }
         Ok(false)
     }
+}
+
+/// The typed answer; the counts of what is at stake stand directly above it.
+fn answer(front: &mut dyn Front, session: &Session, card: &mut Card) -> Result<Said, Error> {
+    let stakes = card.stakes();
+    loop {
+        let Typed::Line(word) = front.ask(Some(&stakes), QUESTION, Echo::Words(ANSWERS))? else {
+            return Ok(Said::Later);
+        };
+        match word.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" | "allow" | "approve" if confirmed(front, card)? => return Ok(Said::Allow),
+            "always" => {
+                if let Some(grant) = choose(front, session, &card.approval.row.approval_id)?
+                    && confirmed(front, card)?
+                {
+                    return Ok(Said::Always(Box::new(grant)));
+                }
+            }
+            "n" | "no" | "deny" => {
+                if let Some(feedback) = reason(front)? {
+                    return Ok(Said::Deny { feedback, stop: false });
+                }
+            }
+            "part" => {
+                if let Some(only) = files(front)?
+                    && let Some(feedback) = reason(front)?
+                {
+                    return Ok(Said::Part { only, feedback });
+                }
+            }
+            "stop" => return Ok(Said::Deny { feedback: None, stop: true }),
+            "later" | "q" => return Ok(Said::Later),
+            "d" | "details" | "all" => {
+                card.complete(session)?;
+                front.card(card.rows(Extent::Whole), Extent::Whole);
+            }
+            "" => front.remark("Enter alone decides nothing. Type y or n."),
+            // The question above was answered with no; it is asked again.
+            "y" | "yes" | "allow" | "approve" => {}
+            // What was typed is not repeated: it may be a passphrase.
+            _ => front.remark("That is not one of the answers; nothing was decided."),
+        }
+    }
+}
+
+/// The files to approve, one a line; `None` when the person goes back.
+fn files(front: &mut dyn Front) -> Result<Option<Vec<String>>, Error> {
+    let mut only: Vec<String> = Vec::new();
+    loop {
+        let question = match only.len() {
+            0 => "A file or folder to approve, or hunks as file#1,3 (Ctrl-C goes back): ",
+            _ => "Another one, or Enter when that is all: ",
+        };
+        match front.ask(None, question, Echo::Shown)? {
+            Typed::Line(name) if name.trim().is_empty() && !only.is_empty() => return Ok(Some(only)),
+            Typed::Line(name) if name.trim().is_empty() => {}
+            Typed::Line(name) => only.push(name.trim().to_owned()),
+            Typed::Nothing => return Ok(None),
+        }
+    }
+}
+
+/// Words for the model; `None` when the person does not deny after all.
+fn reason(front: &mut dyn Front) -> Result<Option<Option<String>>, Error> {
+    let question = "Reason (optional, the model reads it; Ctrl-C goes back): ";
+    Ok(match front.ask(None, question, Echo::Shown)? {
+        Typed::Line(words) => {
+            let words = words.trim().to_owned();
+            Some((!words.is_empty()).then_some(words))
+        }
+        Typed::Nothing => None,
+    })
+}
+
+/// At high and critical risk a second word, which says how grave it is.
+fn confirmed(front: &mut dyn Front, card: &Card) -> Result<bool, Error> {
+    let risk = card.approval.row.risk.as_str();
+    let words = match risk {
+        "high" => HIGH,
+        "critical" => CRITICAL,
+        _ => return Ok(true),
+    };
+    let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", crate::text::capital(risk));
+    loop {
+        match front.ask(None, &question, Echo::Words(words))? {
+            Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => return Ok(true),
+            Typed::Line(word) if matches!(word.trim(), "n" | "no") => {}
+            Typed::Line(_) => continue,
+            Typed::Nothing => {}
+        }
+        front.remark(NOTHING);
+        return Ok(false);
+    }
+}
+
+/// A part: the person is asked about it as soon as it is judged.
+fn choose_part(
+    session: &Session,
+    approval: &Approval,
+    only: Vec<String>,
+    feedback: Option<String>,
+) -> Result<Decided, Error> {
+    let (approval, surface) = (approval.row.approval_id.clone(), Some("terminal".to_owned()));
+    session.call(&Part { approval, only, rows: Vec::new(), hunks: Vec::new(), feedback, surface })
 }
 
 /// Why an approval is not decided any more.

@@ -7,6 +7,7 @@ mod policy;
 mod rest;
 mod secret;
 mod standing;
+mod watch;
 mod work;
 
 pub use artifacts::{ArtifactsVerb, GcArgs};
@@ -20,11 +21,13 @@ pub use rest::{
 };
 pub use secret::{SecretSet, SecretVerb};
 pub use standing::GrantsAllow;
+pub use watch::WatchArgs;
 pub use work::{
     ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs,
     RollbackArgs, RunArgs, TaskVerb,
 };
 
+use crate::live::Show;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -94,7 +97,7 @@ pub enum Verb {
     /// Undoes a receipt, a task, or everything since a time; shows its plan and asks you first.
     Rollback(RollbackArgs),
     /// Undoes the last change that can be undone; shows its plan and asks you first.
-    Undo,
+    Undo(WatchArgs),
     /// Stored files: what came in, what was made, how much room it takes.
     #[command(subcommand)]
     Artifacts(ArtifactsVerb),
@@ -140,7 +143,7 @@ pub enum Verb {
     /// Resumes work after a halt.
     Boot,
     /// Resumes every interrupted task.
-    Resume,
+    Resume(WatchArgs),
     /// Records how an interrupted action ended, after you have looked.
     Resolve(ResolveArgs),
     /// Erases what was said, for good: values and the content that repeats them; every proof still holds.
@@ -175,6 +178,27 @@ pub enum Verb {
     Doctor(DoctorArgs),
     /// Prints the script by which your shell completes commands and what the store holds.
     Completions(CompletionsArgs),
+}
+
+impl Verb {
+    /// What is shown while a task works, where this verb stays with one.
+    pub fn show(&self) -> Show {
+        let watch = match self {
+            Self::Run(args) => args.watch,
+            Self::Rollback(args) => args.watch,
+            Self::Resolve(args) => args.watch,
+            Self::Approvals(ApprovalsVerb::Approve(args)) => args.watch,
+            Self::Undo(watch)
+            | Self::Resume(watch)
+            | Self::Task(
+                TaskVerb::Resume { watch, .. }
+                | TaskVerb::Retry { watch, .. }
+                | TaskVerb::Answer { watch, .. },
+            ) => *watch,
+            _ => WatchArgs::default(),
+        };
+        watch.show()
+    }
 }
 
 #[cfg(test)]

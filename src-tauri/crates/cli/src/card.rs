@@ -5,11 +5,13 @@
 
 mod files;
 
-use crate::output::{Output, Tone};
+use crate::output::{Output, Row, Tone};
 use crate::text::{capital, clip, count, plain};
 use acts::Action;
 use acts::ApprovalPacket;
 use files::Files;
+#[cfg(test)]
+pub use files::difference;
 use host::Session;
 use model::action::{ChangeItem, Prior};
 use serde::Serialize;
@@ -25,9 +27,6 @@ const LINE_CHARS: usize = 300;
 const RUN_LINES: usize = 20;
 /// Other lines of what would happen.
 const HEADS: usize = 60;
-
-/// A line of the card in its tone.
-pub(crate) type Row = (Tone, String);
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,20 +107,7 @@ impl Card {
 
     /// Prints it. With [`Extent::Whole`] through the pager that `PAGER` names, where it names one.
     pub fn print(&self, out: &Output, extent: Extent) {
-        let rows = self.rows(extent);
-        let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
-        if let (Extent::Whole, Some(pager)) = (extent, pager)
-            && paged(out, &pager, &rows)
-        {
-            return;
-        }
-        for (tone, text) in &rows {
-            // Lines of a file or a program are shown as they are.
-            match text.starts_with("      ") {
-                true => out.say(*tone, text),
-                false => out.prose(*tone, text),
-            }
-        }
+        printed(out, &self.rows(extent), extent);
     }
 
     /// Every line.
@@ -317,6 +303,15 @@ pub(crate) fn risk_tone(risk: &str) -> Tone {
 /// Whether something must be empty before it goes: a folder that an undo takes away.
 pub(crate) const fn is_folder(prior: &Prior) -> bool {
     matches!(prior, Prior::EmptyFolder)
+}
+
+/// Prints the lines of a card, see [`Card::print`].
+pub fn printed(out: &Output, rows: &[Row], extent: Extent) {
+    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    match (extent, pager) {
+        (Extent::Whole, Some(pager)) if paged(out, &pager, rows) => {}
+        _ => out.rows(rows),
+    }
 }
 
 /// Whether the person's pager took it.

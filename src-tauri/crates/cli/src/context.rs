@@ -1,6 +1,6 @@
 //! What every verb needs: the store's place, where words go, and the terminal, when there is one.
 
-use crate::args::{Args, Verb};
+use crate::args::Args;
 use crate::live::Show;
 use crate::output::Output;
 use crate::terminal::{Echo, Terminal, Typed};
@@ -41,11 +41,11 @@ impl Context {
     pub fn new(args: &Args) -> Result<Self, Error> {
         let home = Home::find(args.home.as_deref()).map_err(host::Error::to_wire)?;
         let terminal = if args.json || args.no_input { None } else { Terminal::open() };
-        let show = match &args.verb {
-            Verb::Run(run) if run.quiet => Show::Quiet,
-            Verb::Run(run) if run.log => Show::Log,
-            _ => Show::Usual,
-        };
+        let show = args.verb.show();
+        if show == Show::Screen && !terminal.as_ref().is_some_and(crate::screen::can_draw) {
+            return Err(Error::new(Code::Usage, "`--screen` needs a terminal that says how large it is")
+                .hint("use `--log` here, which prints a line for each action"));
+        }
         let out = Output::new(args.json);
         if let Err(error) = Config::load(&home) {
             out.note(format!(

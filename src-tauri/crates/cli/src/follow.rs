@@ -2,17 +2,15 @@
 //! an exit code.
 
 use crate::approve::Seat;
-use crate::context::Context;
 use crate::live::Live;
 use crate::question;
 use crate::text::short;
-use host::{Interrupts, Session, Stands};
-use std::sync::mpsc::Receiver;
+use host::{Session, Stands};
 use std::time::Duration;
 use wire::task::{Pause, Show, Task};
-use wire::{Code, Error, Notice, exit};
+use wire::{Code, Error, exit};
 
-/// How often the task is looked at while it works.
+/// How often a task is looked at that another process drives.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How a task stands when there is nothing more to stay for.
@@ -30,27 +28,26 @@ pub struct Rest {
 /// # Errors
 /// When driving it broke off, or the store cannot be read.
 pub fn stay(
-    context: &Context,
     session: &Session,
     task: &str,
-    mut seat: Option<Seat<'_>>,
-    heard: Option<Receiver<Notice>>,
+    mut seat: Option<Seat>,
+    mut live: Live<'_>,
 ) -> Result<Rest, Error> {
-    let interrupts = Interrupts::watch();
-    let mut live = Live::new(context, heard);
+    let interrupts = live.interrupts();
     let mut paused = false;
-    let rest = |task: Task, key_locked: bool, seat: &Option<Seat<'_>>| Rest {
+    let rest = |task: Task, key_locked: bool, seat: &Option<Seat>| Rest {
         task,
         key_locked,
         stopped: seat.as_ref().is_some_and(Seat::stopped),
     };
     loop {
-        let stands = session.stands(task, LOOK);
-        live.tell(session, task)?;
+        let stands = session.stands(task, live.look());
+        if live.tell(session, task)? {
+            interrupts.press();
+        }
         if interrupts.pressed() && !paused {
             paused = true;
-            live.clear();
-            context.out.note("Pausing. Nothing is lost. Press Ctrl-C again to leave at once.");
+            live.note("Pausing. Nothing is lost. Press Ctrl-C again to leave at once.");
             // It may have ended or come to rest in the same instant.
             let _ = session.call(&Pause { task: task.to_owned() });
         }
@@ -66,13 +63,11 @@ pub fn stay(
         if stands == Stands::KeyLocked && !is_over(&found) {
             return Ok(rest(found, true, &seat));
         }
-        let waits = found.waits_for.clone();
-        match (waits, &mut seat) {
+        match (&found.waits_for, &mut seat) {
             (Some(waits), Some(at)) if !paused && matches!(waits.kind.as_str(), "approval" | "answer") => {
-                live.clear();
                 let answered = match &waits.id {
-                    Some(id) if waits.kind == "approval" => decided(context, at, session, id)?,
-                    Some(_) => question::answer(context, at.terminal(), session, &found)?,
+                    Some(id) if waits.kind == "approval" => decided(&mut live, at, session, id)?,
+                    Some(_) => asked(&mut live, session, &found)?,
                     None => false,
                 };
                 if !answered {
@@ -89,12 +84,18 @@ pub fn stay(
 }
 
 /// Puts the card before the person; whether it was answered.
-fn decided(context: &Context, seat: &mut Seat<'_>, session: &Session, approval: &str) -> Result<bool, Error> {
-    let Some(decided) = seat.decide(session, approval)? else { return Ok(false) };
+fn decided(live: &mut Live<'_>, seat: &mut Seat, session: &Session, approval: &str) -> Result<bool, Error> {
+    let Some(front) = live.front() else { return Ok(false) };
+    let Some(decided) = seat.decide(front, session, approval)? else { return Ok(false) };
     if !decided.accepted {
-        context.out.note(format!("It was {} meanwhile; your answer changed nothing.", decided.status));
+        live.note(&format!("It was {} meanwhile; your answer changed nothing.", decided.status));
     }
     Ok(true)
+}
+
+/// Puts the question before the person; whether it was answered.
+fn asked(live: &mut Live<'_>, session: &Session, task: &Task) -> Result<bool, Error> {
+    live.front().map_or(Ok(false), |front| question::answer(front, session, task))
 }
 
 fn halted() -> Error {

@@ -34,6 +34,20 @@ impl Tone {
     }
 }
 
+/// A line in its tone.
+pub type Row = (Tone, String);
+
+/// Whether a line is shown as it is: one of a file, or of what a program printed.
+pub fn is_verbatim(text: &str) -> bool {
+    text.starts_with("      ")
+}
+
+/// Whether the person wants colours, and the terminal knows them.
+pub fn coloured() -> bool {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    wanted && std::env::var("TERM").is_ok_and(|term| term != "dumb")
+}
+
 /// Where words go.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
@@ -44,9 +58,7 @@ pub struct Output {
 impl Output {
     /// Output of this process.
     pub fn new(json: bool) -> Self {
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
-        Self { json, colour: wanted && able && !json && std::io::stdout().is_terminal() }
+        Self { json, colour: coloured() && !json && std::io::stdout().is_terminal() }
     }
 
     /// Whether wire's types are printed.
@@ -81,6 +93,16 @@ impl Output {
                 crate::text::wrap(text.as_ref(), columns).iter().for_each(|line| self.say(tone, line));
             }
             None => self.say(tone, text),
+        }
+    }
+
+    /// Lines in their tones; prose is broken where the screen is narrower, what is verbatim is not.
+    pub fn rows(&self, rows: &[Row]) {
+        for (tone, text) in rows {
+            match is_verbatim(text) {
+                true => self.say(*tone, text),
+                false => self.prose(*tone, text),
+            }
         }
     }
 

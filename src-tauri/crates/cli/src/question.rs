@@ -1,8 +1,8 @@
 //! A question that an agent puts to a person: shown with its choices, and answered in place.
 
-use crate::context::Context;
-use crate::output::{Output, Tone};
-use crate::terminal::{Echo, Terminal, Typed};
+use crate::front::Front;
+use crate::output::{Row, Tone};
+use crate::terminal::{Echo, Typed};
 use crate::text::{clip, paragraph, plain, time};
 use host::Session;
 use serde::Serialize;
@@ -42,38 +42,40 @@ impl<'t> Asking<'t> {
 }
 
 /// The question and its choices, numbered.
-pub fn show(out: &Output, question: &Question) {
-    out.line("");
-    out.say(Tone::Bold, format!("It asks: {}", paragraph(&clip(&question.question.to_string(), WORDS))));
+pub fn rows(question: &Question) -> Vec<Row> {
+    let asks = format!("It asks: {}", paragraph(&clip(&question.question.to_string(), WORDS)));
+    let mut rows = vec![(Tone::Plain, String::new())];
+    rows.extend(asks.lines().map(|line| (Tone::Bold, line.to_owned())));
     for (number, choice) in question.choices.iter().take(CHOICES).enumerate() {
-        out.line(format!("  {}  {}", number + 1, plain(&clip(&choice.to_string(), WORDS))));
+        rows.push((Tone::Plain, format!("  {}  {}", number + 1, plain(&clip(&choice.to_string(), WORDS)))));
     }
     if let Some(more) = question.choices.len().checked_sub(CHOICES).filter(|more| *more > 0) {
-        out.say(Tone::Faint, format!("  and {more} more choices: `hermit task show --json`"));
+        rows.push((Tone::Faint, format!("  and {more} more choices: `hermit task show --json`")));
     }
-    out.say(Tone::Faint, format!("  Expires {}.", time(question.expires_at)));
+    rows.push((Tone::Faint, format!("  Expires {}.", time(question.expires_at))));
+    rows
 }
 
 /// Takes the answer of the person at the terminal; false when they left it for later.
 ///
 /// # Errors
 /// When the store cannot be asked.
-pub fn answer(context: &Context, terminal: &Terminal, session: &Session, task: &Task) -> Result<bool, Error> {
+pub fn answer(front: &mut dyn Front, session: &Session, task: &Task) -> Result<bool, Error> {
     let Some(question) = Asking::of(session, task)?.question else { return Ok(false) };
-    show(&context.out, &question);
-    terminal.arm();
+    front.show(rows(&question));
+    front.arm();
     let prompt = match question.choices.is_empty() {
         true => "Your answer (Ctrl-C leaves it for later): ",
         false => "Your answer, a number or your own words (Ctrl-C leaves it for later): ",
     };
     loop {
-        let Typed::Line(line) = terminal.ask(prompt, Echo::Shown)? else { return Ok(false) };
+        let Typed::Line(line) = front.ask(None, prompt, Echo::Shown)? else { return Ok(false) };
         let Some(text) = chosen(line.trim(), &question) else {
-            terminal.print("That is not one of the choices.\r\n");
+            front.remark("That is not one of the choices.");
             continue;
         };
         if text.is_empty() {
-            terminal.print("Enter alone answers nothing.\r\n");
+            front.remark("Enter alone answers nothing.");
             continue;
         }
         let (task, id) = (task.row.task_id.clone(), Some(question.question_id.clone()));

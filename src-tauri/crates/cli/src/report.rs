@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::follow::{Rest, exit_code, next_steps};
-use crate::live::{done, grouped, took};
 use crate::output::{Output, Tone};
+use crate::progress::{done, grouped, took};
 use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
 use host::Session;
@@ -46,7 +46,7 @@ pub fn report(
             out.line("Run `hermit resume` at a terminal, or with HERMIT_PASSPHRASE_FILE set.");
         }
         if let Some(question) = &asking.question {
-            question::show(out, question);
+            out.rows(&question::rows(question));
         }
         next_steps(&rest.task).iter().for_each(|line| out.line(line));
     })
@@ -77,7 +77,7 @@ fn spent(task: &Task) -> String {
         parts.push(format!("{} tokens", grouped(task.row.tokens_used)));
     }
     if task.row.cost_micros > 0 {
-        parts.push(format!("cost {}", crate::live::money(task.row.cost_micros)));
+        parts.push(format!("cost {}", crate::progress::money(task.row.cost_micros)));
     }
     format!("({})", parts.join(", "))
 }

@@ -8,9 +8,9 @@ use wire::{Code, Error};
 use zeroize::Zeroizing;
 
 /// Keys pressed within this time after a card was shown are thrown away (governance.md 2).
-const ARMING: Duration = Duration::from_millis(500);
+pub const ARMING: Duration = Duration::from_millis(500);
 /// Longer answers are nonsense.
-const LINE_BYTES_MAX: usize = 4_096;
+pub const LINE_BYTES_MAX: usize = 4_096;
 
 /// What a person typed.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +45,17 @@ impl Echo {
             }
         }
     }
+
+    /// What is shown of all that was typed.
+    pub fn shown(self, typed: &str) -> String {
+        let bytes = typed.as_bytes();
+        let ends = typed.char_indices().map(|(at, c)| (at + c.len_utf8(), c));
+        ends.filter_map(|(end, c)| {
+            let (until, key) = (bytes.get(..end)?, *bytes.get(end.checked_sub(1)?)?);
+            self.of(until, key).map(|shown| if shown == '•' { shown } else { c })
+        })
+        .collect()
+    }
 }
 
 /// Columns of the terminal, where it says how many.
@@ -65,24 +76,28 @@ pub struct Terminal {
     file: File,
 }
 
-/// Puts the terminal back as it was.
-struct Restore<'t> {
-    file: &'t File,
+/// The terminal, until it is put back as it was.
+pub struct Silence {
+    file: File,
     before: Termios,
 }
 
-impl Drop for Restore<'_> {
+impl Drop for Silence {
     fn drop(&mut self) {
-        let _ = rustix::termios::tcsetattr(self.file, OptionalActions::Drain, &self.before);
+        let _ = rustix::termios::tcsetattr(&self.file, OptionalActions::Drain, &self.before);
     }
+}
+
+fn refused(error: impl std::fmt::Display) -> Error {
+    Error::new(Code::Failed, format!("the terminal refuses: {error}"))
 }
 
 #[allow(
     clippy::indexing_slicing,
     reason = "rustix indexes its special codes by an enum; no index is out of bounds"
 )]
-fn one_byte_at_a_time(raw: &mut Termios) {
-    raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+fn bytes_at_a_time(raw: &mut Termios, least: u8) {
+    raw.special_codes[SpecialCodeIndex::VMIN] = least;
     raw.special_codes[SpecialCodeIndex::VTIME] = 0;
 }
 
@@ -92,6 +107,25 @@ impl Terminal {
         let seen = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
         let file = File::options().read(true).write(true).open("/dev/tty").ok()?;
         (seen && file.is_terminal()).then_some(Self { file })
+    }
+
+    /// The same terminal for another holder of it.
+    ///
+    /// # Errors
+    /// As [`Self::copy`].
+    pub fn again(&self) -> Result<Self, Error> {
+        self.copy().map(|file| Self { file })
+    }
+
+    /// A terminal of a test.
+    #[cfg(test)]
+    pub const fn of(file: File) -> Self {
+        Self { file }
+    }
+
+    /// Whether it says how many columns and rows it has.
+    pub fn is_sized(&self) -> bool {
+        rustix::termios::tcgetwinsize(&self.file).is_ok_and(|size| size.ws_col > 0 && size.ws_row > 0)
     }
 
     /// Prints to the terminal itself.
@@ -110,13 +144,37 @@ impl Terminal {
     ///
     /// # Errors
     /// When the terminal refuses.
-    pub fn silence(&self) -> Result<impl Drop + '_, Error> {
-        let failed = |e: rustix::io::Errno| Error::new(Code::Failed, format!("the terminal refuses: {e}"));
-        let before = rustix::termios::tcgetattr(&self.file).map_err(failed)?;
+    pub fn silence(&self) -> Result<Silence, Error> {
+        let before = rustix::termios::tcgetattr(&self.file).map_err(refused)?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
-        rustix::termios::tcsetattr(&self.file, OptionalActions::Now, &silent).map_err(failed)?;
-        Ok(Restore { file: &self.file, before })
+        self.set(OptionalActions::Now, &silent, before)
+    }
+
+    /// Every key by itself and none of them shown, none waited for, until the guard goes; for a screen of its own.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn raw(&self) -> Result<Silence, Error> {
+        let before = rustix::termios::tcgetattr(&self.file).map_err(refused)?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        bytes_at_a_time(&mut raw, 0);
+        self.set(OptionalActions::Flush, &raw, before)
+    }
+
+    fn set(&self, when: OptionalActions, modes: &Termios, before: Termios) -> Result<Silence, Error> {
+        let file = self.copy()?;
+        rustix::termios::tcsetattr(&file, when, modes).map_err(refused)?;
+        Ok(Silence { file, before })
+    }
+
+    /// The same terminal once more.
+    ///
+    /// # Errors
+    /// When no more files can be opened.
+    pub fn copy(&self) -> Result<File, Error> {
+        self.file.try_clone().map_err(refused)
     }
 
     /// Asks for a line. What was typed before the question does not answer it.
@@ -124,14 +182,12 @@ impl Terminal {
     /// # Errors
     /// When the terminal refuses.
     pub fn ask(&self, question: &str, echo: Echo) -> Result<Typed, Error> {
-        let failed = |e: rustix::io::Errno| Error::new(Code::Failed, format!("the terminal refuses: {e}"));
-        let before = rustix::termios::tcgetattr(&self.file).map_err(failed)?;
+        let before = rustix::termios::tcgetattr(&self.file).map_err(refused)?;
         let mut raw = before.clone();
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN);
-        one_byte_at_a_time(&mut raw);
+        bytes_at_a_time(&mut raw, 1);
         // `Flush` drops what was typed and not yet read.
-        rustix::termios::tcsetattr(&self.file, OptionalActions::Flush, &raw).map_err(failed)?;
-        let _restore = Restore { file: &self.file, before };
+        let _restore = self.set(OptionalActions::Flush, &raw, before)?;
         self.print(question);
         let typed = self.read(echo);
         self.print("\r\n");
@@ -198,5 +254,8 @@ mod tests {
         assert_eq!(shown, "h••••••••");
         assert_eq!(echo.of(b"HIG", b'G'), Some('G'));
         assert_eq!(Echo::Hidden.of(b"x", b'x'), None);
+        assert_eq!(echo.shown("hunter two"), format!("{shown}•"));
+        assert_eq!((echo.shown("hühner"), Echo::Shown.shown("hühner")), ("h•••••".into(), "hühner".into()));
+        assert_eq!(Echo::Hidden.shown("hunter two"), "");
     }
 }

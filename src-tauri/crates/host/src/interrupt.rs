@@ -4,35 +4,61 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How often the person pressed Ctrl-C.
-#[derive(Debug, Clone, Default)]
-pub struct Interrupts(Arc<AtomicU32>);
+#[derive(Debug, Clone)]
+pub struct Interrupts {
+    count: Arc<AtomicU32>,
+    /// What is done before this process ends by it.
+    leave: fn(),
+}
 
 /// The exit code shells expect of a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
+/// And by a request to terminate, or by a terminal that went.
+const TERMINATED: i32 = 143;
+const HUNG_UP: i32 = 129;
+
+/// Which requests to end are heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    /// Ctrl-C.
+    Interrupt,
+    /// A request to terminate.
+    Terminate,
+    /// The terminal went.
+    HangUp,
+}
 
 impl Interrupts {
     /// Begins to listen, on a thread of its own. The second one ends this process at once.
     pub fn watch() -> Self {
-        Self::begin(false)
+        Self::begin(&[Heard::Interrupt], || {})
     }
 
     /// As [`Self::watch`], for a process that others end: a request to terminate counts as well.
     pub fn watch_all() -> Self {
-        Self::begin(true)
+        Self::begin(&[Heard::Interrupt, Heard::Terminate], || {})
     }
 
-    fn begin(terminations: bool) -> Self {
-        let watched = Self::default();
-        let count = Arc::clone(&watched.0);
+    /// As [`Self::watch`], for a process that holds its terminal: whatever ends it, `leave` is called before. A request
+    /// to terminate ends it at once, and so does a terminal that goes.
+    pub fn watch_leaving(leave: fn()) -> Self {
+        Self::begin(&[Heard::Interrupt, Heard::Terminate, Heard::HangUp], leave)
+    }
+
+    fn begin(hears: &'static [Heard], leave: fn()) -> Self {
+        let watched = Self { count: Arc::default(), leave };
+        let (told, holds) = (watched.clone(), hears.contains(&Heard::HangUp));
         let listen = move || {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                 return;
             };
             runtime.block_on(async {
-                let mut ends = Ends::new(terminations);
-                while ends.next().await {
-                    if count.fetch_add(1, Ordering::SeqCst) > 0 {
-                        std::process::exit(INTERRUPTED);
+                let mut ends = Ends::new(hears);
+                while let Some(heard) = ends.next().await {
+                    match heard {
+                        Heard::Terminate if holds => told.end(TERMINATED),
+                        Heard::HangUp => told.end(HUNG_UP),
+                        Heard::Interrupt | Heard::Terminate => told.press(),
                     }
                 }
             });
@@ -42,9 +68,21 @@ impl Interrupts {
         watched
     }
 
+    /// Counts one more, as for a key that this process read itself. The second one ends this process at once.
+    pub fn press(&self) {
+        if self.count.fetch_add(1, Ordering::SeqCst) > 0 {
+            self.end(INTERRUPTED);
+        }
+    }
+
+    fn end(&self, code: i32) {
+        (self.leave)();
+        std::process::exit(code);
+    }
+
     /// Whether it was pressed.
     pub fn pressed(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 0
+        self.count.load(Ordering::SeqCst) > 0
     }
 }
 
@@ -52,35 +90,48 @@ impl Interrupts {
 struct Ends {
     #[cfg(unix)]
     terminate: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    hang_up: Option<tokio::signal::unix::Signal>,
 }
 
 impl Ends {
     #[cfg(unix)]
-    fn new(terminations: bool) -> Self {
+    fn new(hears: &[Heard]) -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        Self { terminate: terminations.then(|| signal(SignalKind::terminate()).ok()).flatten() }
-    }
-
-    #[cfg(not(unix))]
-    fn new(_: bool) -> Self {
-        Self {}
-    }
-
-    /// Waits for the next one; false when nothing can be heard.
-    #[cfg(unix)]
-    async fn next(&mut self) -> bool {
-        match &mut self.terminate {
-            Some(terminate) => tokio::select! {
-                heard = tokio::signal::ctrl_c() => heard.is_ok(),
-                heard = terminate.recv() => heard.is_some(),
-            },
-            None => tokio::signal::ctrl_c().await.is_ok(),
+        let of = |heard, kind| hears.contains(&heard).then(|| signal(kind).ok()).flatten();
+        Self {
+            terminate: of(Heard::Terminate, SignalKind::terminate()),
+            hang_up: of(Heard::HangUp, SignalKind::hangup()),
         }
     }
 
     #[cfg(not(unix))]
-    async fn next(&mut self) -> bool {
-        tokio::signal::ctrl_c().await.is_ok()
+    fn new(_: &[Heard]) -> Self {
+        Self {}
+    }
+
+    /// Waits for the next one; none when nothing can be heard.
+    #[cfg(unix)]
+    async fn next(&mut self) -> Option<Heard> {
+        tokio::select! {
+            heard = tokio::signal::ctrl_c() => heard.is_ok().then_some(Heard::Interrupt),
+            Some(()) = of(&mut self.terminate) => Some(Heard::Terminate),
+            Some(()) = of(&mut self.hang_up) => Some(Heard::HangUp),
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) -> Option<Heard> {
+        tokio::signal::ctrl_c().await.is_ok().then_some(Heard::Interrupt)
+    }
+}
+
+/// The next one of a signal; nothing for ever where it is not heard.
+#[cfg(unix)]
+async fn of(signal: &mut Option<tokio::signal::unix::Signal>) -> Option<()> {
+    match signal {
+        Some(signal) => signal.recv().await,
+        None => std::future::pending().await,
     }
 }
 

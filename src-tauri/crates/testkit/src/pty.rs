@@ -7,8 +7,10 @@
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::File;
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -20,10 +22,35 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a model may take for all that it is asked, one thread of a machine at work.
 const WITHOUT_HURRY: Duration = Duration::from_secs(3_600);
 
-#[derive(Default)]
+/// Columns and rows of a terminal that says nothing of it.
+const USUAL: (u16, u16) = (80, 24);
+
 struct Screen {
+    /// Everything that came.
     text: String,
+    /// The first bytes of a character whose others have not come yet.
+    begun: Vec<u8>,
+    /// What stands on it now.
+    now: vt100::Parser,
     closed: bool,
+}
+
+impl Screen {
+    fn new((columns, rows): (u16, u16)) -> Self {
+        let now = vt100::Parser::new(some(rows), some(columns), 0);
+        Self { text: String::new(), begun: Vec::new(), now, closed: false }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.now.process(bytes);
+        self.begun.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.begun) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.begun.len(),
+        };
+        let whole: Vec<u8> = self.begun.drain(..whole).collect();
+        self.text.push_str(&String::from_utf8_lossy(&whole));
+    }
 }
 
 /// A program on a terminal.
@@ -39,8 +66,25 @@ pub struct Pty {
 impl Pty {
     /// Starts a program on a new terminal; nothing of the environment but `PATH` and what is given.
     pub fn spawn(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::begin(program, arguments, environment, None)
+    }
+
+    /// As [`Self::spawn`], on a terminal that says how many columns and rows it has.
+    pub fn sized(program: &Path, arguments: &[&str], environment: &[(&str, &str)], size: (u16, u16)) -> Self {
+        Self::begin(program, arguments, environment, Some(size))
+    }
+
+    fn begin(
+        program: &Path,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+        size: Option<(u16, u16)>,
+    ) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+        if let Some(size) = size {
+            tcsetwinsize(&master, winsize(size)).expect("sized");
+        }
         grantpt(&master).expect("granted");
         unlockpt(&master).expect("unlocked");
         let name = ptsname(&master, Vec::new()).expect("a name");
@@ -55,7 +99,7 @@ impl Pty {
         drop(command);
         drop(slave);
         let master = File::from(master);
-        let screen = Arc::new((Mutex::new(Screen::default()), Condvar::new()));
+        let screen = Arc::new((Mutex::new(Screen::new(size.unwrap_or(USUAL))), Condvar::new()));
         let (mut from, to) = (master.try_clone().expect("a copy"), Arc::clone(&screen));
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -63,7 +107,7 @@ impl Pty {
                 // A terminal whose last program has gone answers with an error, which is its end.
                 let read = from.read(&mut buffer).unwrap_or(0);
                 let mut screen = to.0.lock().expect("no poison");
-                screen.text.push_str(&String::from_utf8_lossy(&buffer[..read]));
+                screen.take(&buffer[..read]);
                 screen.closed = read == 0;
                 to.1.notify_all();
                 if read == 0 {
@@ -121,6 +165,60 @@ impl Pty {
         }
     }
 
+    /// Waits until the words stand on the screen as it is now, wherever on it.
+    pub fn sees(&mut self, words: &str) -> &mut Self {
+        self.until(words, |screen| screen.contents().contains(words));
+        self
+    }
+
+    /// Waits until the words are gone from the screen.
+    pub fn misses(&mut self, words: &str) -> &mut Self {
+        self.until(words, |screen| !screen.contents().contains(words));
+        self
+    }
+
+    fn until(&self, what: &str, holds: impl Fn(&vt100::Screen) -> bool) {
+        let until = Instant::now() + self.patience;
+        let mut screen = self.screen.0.lock().expect("no poison");
+        while !holds(screen.now.screen()) {
+            let left = until.saturating_duration_since(Instant::now());
+            let shown = screen.now.screen().contents();
+            assert!(
+                !screen.closed && !left.is_zero(),
+                "`{what}` did not come or go; the screen shows:\n{shown}"
+            );
+            screen = self.screen.1.wait_timeout(screen, left).expect("no poison").0;
+        }
+    }
+
+    /// What stands on the screen now, row by row.
+    pub fn seen(&self) -> String {
+        self.screen.0.lock().expect("no poison").now.screen().contents()
+    }
+
+    /// Whether a program has the screen for itself, or has hidden the cursor.
+    pub fn is_taken(&self) -> bool {
+        let screen = self.screen.0.lock().expect("no poison");
+        screen.now.screen().alternate_screen() || screen.now.screen().hide_cursor()
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&mut self, size: (u16, u16)) -> &mut Self {
+        self.screen.0.lock().expect("no poison").now.screen_mut().set_size(some(size.1), some(size.0));
+        tcsetwinsize(&self.master, winsize(size)).expect("sized");
+        self
+    }
+
+    /// The modes of the terminal: echo, lines, signals.
+    pub fn modes(&self) -> Termios {
+        tcgetattr(&self.master).expect("modes")
+    }
+
+    /// The process identifier of the program.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Types.
     pub fn send(&mut self, keys: &str) -> &mut Self {
         self.master.write_all(keys.as_bytes()).expect("typed");
@@ -134,6 +232,11 @@ impl Pty {
 
     /// Waits until the program has ended; its exit code and everything it showed.
     pub fn end(mut self) -> (i32, String) {
+        (self.ended(), self.shown())
+    }
+
+    /// Waits until the program has ended; its exit code, -1 when a signal ended it.
+    pub fn ended(&mut self) -> i32 {
         let until = Instant::now() + self.patience;
         let mut screen = self.screen.0.lock().expect("no poison");
         while !screen.closed {
@@ -141,11 +244,19 @@ impl Pty {
             assert!(!left.is_zero(), "the program does not end; the screen shows:\n{}", screen.text);
             screen = self.screen.1.wait_timeout(screen, left).expect("no poison").0;
         }
-        let shown = screen.text.clone();
         drop(screen);
         let status = self.child.wait().expect("it has ended");
-        (status.code().unwrap_or(-1), shown)
+        status.code().unwrap_or(-1)
     }
+}
+
+/// At least one.
+fn some(many: u16) -> NonZeroU16 {
+    NonZeroU16::new(many).unwrap_or(NonZeroU16::MIN)
+}
+
+const fn winsize((columns, rows): (u16, u16)) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 impl Drop for Pty {

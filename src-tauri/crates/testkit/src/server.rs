@@ -3,6 +3,7 @@
 use effects::{Call, NoReply, Reply, Web};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A request as it arrived.
@@ -30,6 +31,33 @@ pub enum Answers {
     With(u16, Vec<(&'static str, String)>, String),
     /// Hangs up without a word, after it has read everything.
     HangsUp,
+    /// Success with these lines of the head and the beginning of a body; what is received then is the rest of it.
+    Begins(Vec<(&'static str, String)>, String, Arc<Mutex<Receiver<String>>>),
+}
+
+impl Answers {
+    fn send(self, stream: &mut TcpStream) -> std::io::Result<()> {
+        let head = |lines: Vec<(&'static str, String)>| -> String {
+            lines.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect()
+        };
+        match self {
+            Self::With(status, headers, body) => {
+                let (lines, length) = (head(headers), body.len());
+                let text = format!(
+                    "HTTP/1.1 {status} As Told\r\n{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                );
+                stream.write_all(text.as_bytes())
+            }
+            Self::HangsUp => Ok(()),
+            Self::Begins(headers, body, rest) => {
+                let text =
+                    format!("HTTP/1.1 200 As Told\r\n{}Connection: close\r\n\r\n{body}", head(headers));
+                stream.write_all(text.as_bytes())?;
+                let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap_or_default();
+                stream.write_all(rest.as_bytes())
+            }
+        }
+    }
 }
 
 /// A server; it ends with the process.
@@ -51,16 +79,8 @@ impl Server {
                 let Some(asked) = read(&mut stream) else { continue };
                 let said = answer(&asked);
                 all.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-                if let Answers::With(status, headers, body) = said {
-                    let lines: String =
-                        headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-                    let length = body.len();
-                    let text = format!(
-                        "HTTP/1.1 {status} As Told\r\n{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-                    );
-                    // Whoever has hung up needs no answer.
-                    let _ = stream.write_all(text.as_bytes());
-                }
+                // Whoever has hung up needs no answer.
+                let _ = said.send(&mut stream);
             }
         });
         Self { address, heard }

@@ -1,5 +1,6 @@
 //! Verbs about work.
 
+use super::WatchArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -13,8 +14,8 @@ Examples:
   hermit run --goal \"summarise these notes into SUMMARY.md\" --workspace notes \\
              --model openai:http://127.0.0.1:8080/v1#qwen --profile local_edit_allowed
 
-At a terminal it shows what it is doing, asks for your approval, and prints the result. Ctrl-C pauses it; nothing \
-is lost. Without a terminal it ends with 4 as soon as it waits for you; `hermit approvals approve` continues it. \
+At a terminal it shows what it is doing, asks for your approval, and prints the result; with `--screen` it uses the \
+whole terminal for that. Ctrl-C pauses it, and on the screen Esc, too; nothing is lost. Without a terminal it ends with 4 as soon as it waits for you; `hermit approvals approve` continues it. \
 `hermit playbooks` shows those that come with Hermit.")]
 pub struct RunArgs {
     /// A playbook that comes with Hermit, or the path of one.
@@ -60,12 +61,8 @@ pub struct RunArgs {
     /// Starting twice with the same key makes one task.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<String>,
-    /// Print nothing while it works.
-    #[arg(long, conflicts_with = "log")]
-    pub quiet: bool,
-    /// Print a line for each action, instead of one line that changes.
-    #[arg(long)]
-    pub log: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// Which part of a list.
@@ -131,6 +128,8 @@ pub enum TaskVerb {
     Resume {
         /// The task.
         task: String,
+        #[command(flatten)]
+        watch: WatchArgs,
     },
     /// Cancels a task; an action that has begun is finished or checked first.
     Cancel {
@@ -144,6 +143,8 @@ pub enum TaskVerb {
     Retry {
         /// The task.
         task: String,
+        #[command(flatten)]
+        watch: WatchArgs,
     },
     /// Sends a message to a task.
     Note {
@@ -171,6 +172,8 @@ pub enum TaskVerb {
         /// The question, when several are open.
         #[arg(long)]
         question: Option<String>,
+        #[command(flatten)]
+        watch: WatchArgs,
     },
 }
 
@@ -259,6 +262,8 @@ pub struct ApproveArgs {
     /// With --only: why not the rest; the model reads it.
     #[arg(long, value_name = "TEXT", requires = "only")]
     pub feedback: Option<String>,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// `hermit receipts`.
@@ -291,6 +296,8 @@ pub struct RollbackArgs {
     /// Only show the plan.
     #[arg(long)]
     pub plan: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// `hermit resolve`.
@@ -304,6 +311,8 @@ pub struct ResolveArgs {
     /// How you know.
     #[arg(long, value_name = "TEXT")]
     pub note: String,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// `hermit context`.

@@ -1,7 +1,7 @@
 //! The part of a card that shows files: what goes, what is replaced with which difference, what moves, what is new.
 
-use super::{Extent, Row, folded, is_folder};
-use crate::output::Tone;
+use super::{Extent, folded, is_folder};
+use crate::output::{Row, Tone};
 use crate::text::{count, name, paragraph, size};
 use api::hunks::{AROUND, Edit, edits};
 use model::action::{ChangeItem, Prior};
@@ -336,6 +336,12 @@ fn changed(before: &Known<'_>, after: &Known<'_>) -> Vec<Row> {
         Ok(edits) => numbered(before, after, &edits),
         Err(_) => coarse(before, after),
     }
+}
+
+/// The difference of two texts as a card shows it.
+#[cfg(test)]
+pub fn difference(before: &str, after: &str) -> Vec<Row> {
+    changed(&Known::Text(before), &Known::Text(after))
 }
 
 /// The hunks that a person can take one by one, with their numbers where there are more than one.

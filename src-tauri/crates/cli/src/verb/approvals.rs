@@ -1,11 +1,12 @@
 //! What waits for a yes or no.
 
 use super::Came;
-use super::run::stay_with;
+use super::run::{stay_on, stay_with};
 use crate::approve::{Seat, no_terminal, not_waiting};
 use crate::args::{ApprovalsVerb, ApproveArgs, ListArgs};
 use crate::card::{Card, Extent};
 use crate::context::{Context, Signs};
+use crate::live::Live;
 use crate::output::{Tone, table};
 use crate::text::{plain, short, time};
 use wire::approvals::{Approval, Deny, List, Part, Show};
@@ -107,18 +108,28 @@ fn choose(context: &Context, session: &host::Session, args: &ApproveArgs, of: &A
 }
 
 fn decide(context: &Context, session: &host::Session, approval: &str, task: &str) -> Came {
-    let heard = session.listen();
+    let mut live = Live::new(context, session, task, session.listen())?;
     let mut seat = Seat::take(context).ok_or_else(no_terminal)?;
-    let Some(decided) = seat.decide(session, approval)? else {
-        context.out.line("Nothing was decided. It still waits for you.");
-        return Ok(exit::WAITING);
+    let decided = match live.front() {
+        Some(front) => seat.decide(front, session, approval)?,
+        None => return Err(no_terminal()),
     };
-    if !decided.accepted {
-        context.out.line(format!("It was {} meanwhile; your answer changed nothing.", decided.status));
-        return Ok(exit::OTHER);
+    match decided {
+        Some(decided) if decided.accepted => {
+            drop(seat);
+            stay_on(context, session, task, live).map(|(code, _)| code)
+        }
+        Some(decided) => {
+            drop(live);
+            context.out.line(format!("It was {} meanwhile; your answer changed nothing.", decided.status));
+            Ok(exit::OTHER)
+        }
+        None => {
+            drop(live);
+            context.out.line("Nothing was decided. It still waits for you.");
+            Ok(exit::WAITING)
+        }
     }
-    drop(seat);
-    stay_with(context, session, task, heard).map(|(code, _)| code)
 }
 
 fn deny(context: &Context, approval: String, feedback: Option<String>) -> Came {

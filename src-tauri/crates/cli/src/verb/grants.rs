@@ -86,7 +86,7 @@ fn lasting(out: &Output, standing: &StandingList) {
 
 /// Drafts it, shows what it means, and lets the person sign: the same gate as an approval.
 fn allow(context: &Context, args: GrantsAllow) -> Came {
-    let mut seat = Seat::take(context).ok_or_else(no_terminal)?;
+    let (mut seat, mut front) = Seat::at_terminal(context).ok_or_else(no_terminal)?;
     let workspace = args.project.as_deref().map(|at| crate::context::absolute(Path::new(at))).transpose()?;
     let asked = Draft {
         command: args.command,
@@ -108,7 +108,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
     let proposal = context.reading()?.call(&asked)?;
     let grant = draft(&proposal)?;
     context.out.say(Tone::Bold, plain(&host::standing_in_words(&grant)));
-    past(&context.out, &proposal.rehearsed);
+    context.out.rows(&past(&proposal.rehearsed));
     if !args.after_untrusted {
         context.out.say(
             Tone::Warn,
@@ -116,7 +116,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
              With --after-untrusted it answers then, too.",
         );
     }
-    let Some(signed) = seat.sign_lasting(&grant, &["always"])? else {
+    let Some(signed) = seat.sign_lasting(&mut front, &grant, &["always"])? else {
         context.out.line("Nothing was approved.");
         return Ok(exit::WAITING);
     };

@@ -5,6 +5,7 @@ use super::keyring::approval_passphrase;
 use crate::approve::Seat;
 use crate::args::{ResolveArgs, RunArgs};
 use crate::context::{Context, Signs, absolute};
+use crate::live::Live;
 use crate::{follow, report};
 use host::Session;
 use std::collections::BTreeMap;
@@ -41,7 +42,18 @@ pub fn stay_with(
     task: &str,
     heard: Option<std::sync::mpsc::Receiver<wire::Notice>>,
 ) -> Result<(u8, follow::Rest), Error> {
-    let rest = follow::stay(context, session, task, Seat::take(context), heard)?;
+    let live = Live::new(context, session, task, heard)?;
+    stay_on(context, session, task, live)
+}
+
+/// Stays with a task that is shown already, and reports.
+pub fn stay_on(
+    context: &Context,
+    session: &Session,
+    task: &str,
+    live: Live<'_>,
+) -> Result<(u8, follow::Rest), Error> {
+    let rest = follow::stay(session, task, Seat::take(context), live)?;
     let receipts = effects(session, task)?;
     report::report(context, session, &rest, &receipts)?;
     Ok((follow::exit_code(&rest), rest))
@@ -178,7 +190,8 @@ fn go_on(context: &Context, session: &Session) -> Came {
     })?;
     let mut code = exit::DONE;
     for task in &resumed.tasks {
-        let rest = follow::stay(context, session, task, Seat::take(context), None)?;
+        let live = Live::new(context, session, task, session.listen())?;
+        let rest = follow::stay(session, task, Seat::take(context), live)?;
         let receipts = effects(session, task)?;
         if !context.out.is_json() {
             report::report(context, session, &rest, &receipts)?;

@@ -5,8 +5,8 @@ use super::approvals::more;
 use super::run::stay_with;
 use crate::args::{ReceiptsVerb, TaskVerb};
 use crate::context::{Context, Signs};
-use crate::live::{grouped, took};
 use crate::output::{Output, Tone, table};
+use crate::progress::{grouped, took};
 use crate::question::{self, Asking};
 use crate::text::{clip, count, paragraph, plain, short, time};
 use crate::{follow, report};
@@ -53,13 +53,13 @@ pub fn task(context: &Context, verb: TaskVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
-        TaskVerb::Resume { task } => {
+        TaskVerb::Resume { task, .. } => {
             go_on(context, |session| session.call(&Resume { task: task.clone() }).map(|d| d.task_id))
         }
-        TaskVerb::Retry { task } => go_on(context, |session| {
+        TaskVerb::Retry { task, .. } => go_on(context, |session| {
             session.call(&Retry { task: task.clone(), idempotency_key: None }).map(|s| s.task_id)
         }),
-        TaskVerb::Answer { task, text, question } => go_on(context, |session| {
+        TaskVerb::Answer { task, text, question, .. } => go_on(context, |session| {
             let channel = Some("cli".to_owned());
             let answer =
                 Answer { task: task.clone(), question: question.clone(), text: text.clone(), channel };
@@ -137,7 +137,7 @@ fn show(out: &Output, asking: &Asking<'_>) {
     }
     report::words(out, task);
     if let Some(question) = &asking.question {
-        question::show(out, question);
+        out.rows(&question::rows(question));
     }
     follow::next_steps(task).iter().for_each(|line| out.line(line));
 }

@@ -188,6 +188,14 @@ print(json.dumps([[text(v) for v in row] for row in rows]))";
         Pty::spawn(program(), arguments, &environment)
     }
 
+    /// Runs on a terminal that says how many columns and rows it has, with open keys.
+    pub fn screen(&self, arguments: &[&str], size: (u16, u16)) -> Pty {
+        let (home, vault) = (self.home(), self.path("vault"));
+        let environment =
+            [("HERMIT_HOME", home.to_str().unwrap()), ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())];
+        Pty::sized(program(), arguments, &environment, size)
+    }
+
     /// A task that waits for a yes to tidy the folder; task and approval.
     pub fn waiting(&self) -> (String, String) {
         let folder = self.folder();

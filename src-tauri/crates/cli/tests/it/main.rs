@@ -31,6 +31,7 @@ mod models;
 mod naming;
 mod pins;
 mod proofs;
+mod screen;
 mod secrets;
 mod serving;
 mod severed;

@@ -1,0 +1,304 @@
+//! What a task is doing, told by the notices of its host: the state that a line, a log and a screen draw from.
+
+use crate::output::{Row, Tone};
+use crate::text::{capital, plain};
+use host::Session;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+use wire::Notice;
+use wire::task::{Show, Task};
+use wire::task_events::{Event, List};
+
+/// Characters of what a model says that are kept until its line ends.
+const PROSE_CHARS: usize = 2_000;
+
+/// What a notice told.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It does something else now; a log keeps what is `kept`.
+    Doing { kept: bool },
+    /// A whole line of what the model says.
+    Said(String),
+    /// How an act ended, or what a person answered.
+    Came(Row),
+    /// A number or a word of a line that has not ended.
+    More,
+}
+
+/// What a task is doing, since when, and what it has used since.
+pub struct Progress {
+    started: Instant,
+    doing: String,
+    tokens: u64,
+    cost_micros: u64,
+    prose: Prose,
+    /// The act under way only looks.
+    looks: bool,
+}
+
+/// What the model says in this turn.
+#[derive(Default)]
+struct Prose {
+    line: String,
+    /// It began as a call and not as words.
+    machine: bool,
+    begun: bool,
+}
+
+impl Progress {
+    pub fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            doing: String::new(),
+            tokens: 0,
+            cost_micros: 0,
+            prose: Prose::default(),
+            looks: false,
+        }
+    }
+
+    /// What it does, in words that are plain.
+    pub fn doing(&self) -> &str {
+        &self.doing
+    }
+
+    /// The line that the model is saying, as far as it has come.
+    pub fn saying(&self) -> Option<String> {
+        let words = self.prose.line.trim();
+        (!words.is_empty()).then(|| plain(words))
+    }
+
+    /// Time, tokens and money.
+    pub fn spent(&self) -> String {
+        let mut parts = vec![took(self.started.elapsed())];
+        if self.tokens > 0 {
+            parts.push(format!("{} tokens", grouped(self.tokens)));
+        }
+        if self.cost_micros > 0 {
+            parts.push(format!("cost {}", money(self.cost_micros)));
+        }
+        parts.join(" · ")
+    }
+
+    /// What a notice tells of this task, in the order in which it is shown.
+    pub fn hear(&mut self, session: &Session, task: &str, notice: &Notice) -> Vec<Told> {
+        match notice {
+            Notice::Event { task_id, task_seq, event_type, .. } if task_id == task => {
+                self.event(session, task, *task_seq, event_type)
+            }
+            Notice::Delta { task_id, text } if task_id == task => self.said(text),
+            Notice::Progress { task_id: Some(id), what, done, total } if id == task => {
+                self.now(format!("{}, {done} of {total}", capital(&plain(what))), false)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn event(&mut self, session: &Session, task: &str, seq: u64, event_type: &str) -> Vec<Told> {
+        match event_type {
+            "attempt.model_requested" => {
+                self.prose = Prose::default();
+                self.now("Waiting for the model".to_owned(), false)
+            }
+            "attempt.model_responded" => self.flush().into_iter().collect(),
+            "attempt.model_failed" => self.now("The model did not answer; trying again".to_owned(), true),
+            "action.requested" => {
+                let Some(body) = body(session, task, seq) else { return Vec::new() };
+                self.looks = word(&body, "action_class").starts_with("read");
+                match word(&body, "summary") {
+                    "" => Vec::new(),
+                    summary => self.now(doing(&plain(summary)), true),
+                }
+            }
+            "budget.settled" => {
+                let found = body(session, task, seq);
+                let number = |name: &str| {
+                    found.as_ref().and_then(|body| body.get(name)).and_then(Value::as_u64).unwrap_or(0)
+                };
+                self.tokens = self.tokens.saturating_add(number("tokens"));
+                self.cost_micros = self.cost_micros.saturating_add(number("cost_micros"));
+                vec![Told::More]
+            }
+            "policy.evaluated" | "effect.observed" | "approval.granted" | "approval.denied"
+            | "witness.drifted" => {
+                let body = body(session, task, seq);
+                let came = body.and_then(|body| {
+                    came(event_type, &body, self.looks, || session.call(&Show { task: task.to_owned() }).ok())
+                });
+                came.map(Told::Came).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn now(&mut self, doing: String, kept: bool) -> Vec<Told> {
+        if self.doing == doing {
+            return vec![Told::More];
+        }
+        self.doing = doing;
+        vec![Told::Doing { kept }]
+    }
+
+    /// A piece of what the model says. What begins as a call is no prose.
+    fn said(&mut self, text: &str) -> Vec<Told> {
+        let mut told = Vec::new();
+        for c in text.chars() {
+            if !self.prose.begun && c.is_whitespace() {
+                continue;
+            }
+            if !self.prose.begun {
+                self.prose.begun = true;
+                self.prose.machine = matches!(c, '{' | '[' | '`' | '<');
+            }
+            if self.prose.machine {
+                continue;
+            }
+            if c == '\n' || self.prose.line.chars().count() >= PROSE_CHARS {
+                told.extend(self.flush());
+            }
+            if c != '\n' {
+                self.prose.line.push(c);
+            }
+        }
+        if !self.prose.line.is_empty() {
+            told.push(Told::More);
+        }
+        told
+    }
+
+    /// The line of prose has ended.
+    pub fn flush(&mut self) -> Option<Told> {
+        let line = std::mem::take(&mut self.prose.line);
+        (!line.trim().is_empty()).then(|| Told::Said(plain(&line)))
+    }
+}
+
+/// How an act ended, or what a person answered, where an event tells it; a look that succeeded needs no word.
+fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<Task>) -> Option<Row> {
+    let said = |tone: Tone, text: &str| Some((tone, format!("  {text}")));
+    match (event_type, word(body, "verdict"), word(body, "result_code")) {
+        ("policy.evaluated", "deny", _) => said(Tone::Bad, "Refused by policy."),
+        ("approval.granted", ..) => said(Tone::Good, "You approved it."),
+        ("approval.denied", ..) => said(Tone::Warn, "You denied it."),
+        ("witness.drifted", ..) => {
+            said(Tone::Warn, "It was changed since you saw it, so your answer no longer counts.")
+        }
+        ("effect.observed", _, "succeeded") if looks => None,
+        ("effect.observed", _, "succeeded") => said(Tone::Good, "Done."),
+        ("effect.observed", _, result @ ("failed" | "partial" | "unknown_outcome")) => {
+            let word = match result {
+                "failed" => "Failed",
+                "partial" => "Only in part",
+                _ => "Nobody saw how it ended",
+            };
+            let id = self::word(body, "action_request_id");
+            let acts = task().map(|task| task.actions).unwrap_or_default();
+            let trouble = acts.into_iter().find(|act| act.action_request_id == id)?.trouble;
+            match trouble {
+                Some(trouble) => said(Tone::Bad, &format!("{word}: {}", plain(&trouble.to_string()))),
+                None => said(Tone::Bad, &format!("{word}.")),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The body of one event of a task.
+fn body(session: &Session, task: &str, seq: u64) -> Option<Value> {
+    let list = List { task: task.to_owned(), after_seq: seq.checked_sub(1)?, limit: Some(1) };
+    let event: Event = session.call(&list).ok()?.events.into_iter().next()?;
+    Some(event.body)
+}
+
+fn word<'v>(body: &'v Value, name: &str) -> &'v str {
+    body.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Verbs of a summary, as what is being done and as what was done.
+const VERBS: [(&str, &str, &str); 19] = [
+    ("read ", "Reading ", "Read "),
+    ("list ", "Listing ", "Listed "),
+    ("look at ", "Looking at ", "Looked at "),
+    ("search ", "Searching ", "Searched "),
+    ("hash ", "Hashing ", "Hashed "),
+    ("create ", "Creating ", "Created "),
+    ("overwrite ", "Overwriting ", "Overwrote "),
+    ("replace ", "Replacing ", "Replaced "),
+    ("edit ", "Editing ", "Edited "),
+    ("delete ", "Deleting ", "Deleted "),
+    ("move ", "Moving ", "Moved "),
+    ("run ", "Running ", "Ran "),
+    ("fetch ", "Fetching ", "Fetched "),
+    ("send ", "Sending ", "Sent "),
+    ("make ", "Making ", "Made "),
+    ("commit ", "Committing ", "Committed "),
+    ("remember ", "Remembering ", "Remembered "),
+    ("undo ", "Undoing ", "Undid "),
+    ("change ", "Changing ", "Changed "),
+];
+
+/// `read "notes.md"` as what is being done.
+pub fn doing(summary: &str) -> String {
+    in_words(summary, |(_, doing, _)| doing)
+}
+
+/// `read "notes.md"` as what was done.
+pub fn done(summary: &str) -> String {
+    in_words(summary, |(_, _, done)| done)
+}
+
+fn in_words(
+    summary: &str,
+    word: impl Fn(&(&'static str, &'static str, &'static str)) -> &'static str,
+) -> String {
+    let parts = summary.split(", ").map(|part| {
+        let known = VERBS.iter().find_map(|verb| part.strip_prefix(verb.0).map(|rest| (word(verb), rest)));
+        known.map_or_else(|| part.to_owned(), |(word, rest)| format!("{}{rest}", word.to_lowercase()))
+    });
+    capital(&parts.collect::<Vec<_>>().join(", "))
+}
+
+/// How long it took, as a person says it.
+pub fn took(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+/// `4080` as `4,080`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Micro-units of a currency.
+pub fn money(micros: u64) -> String {
+    format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_is_said_in_words() {
+        assert_eq!(doing("read \"notes/meeting 1.md\""), "Reading \"notes/meeting 1.md\"");
+        assert_eq!(doing("delete 1 file, overwrite 2 files"), "Deleting 1 file, overwriting 2 files");
+        assert_eq!(done("move 79 files"), "Moved 79 files");
+        assert_eq!(doing("\"ls\""), "\"ls\"");
+        assert_eq!(
+            (grouped(4080), grouped(12), grouped(1_234_567)),
+            ("4,080".into(), "12".into(), "1,234,567".into())
+        );
+        assert_eq!(took(Duration::from_secs(75)), "1 min 15 s");
+        assert_eq!(money(1_234_567), "$1.2345");
+    }
+}
