@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::front::{Front, Plain};
 use crate::output::{Output, Tone};
-use crate::progress::{Progress, Told};
+use crate::progress::{Progress, Results, Told};
 use crate::screen::Screen;
 use crate::text::clip;
 use host::{Interrupts, Session};
@@ -73,8 +73,9 @@ impl<'c> Live<'c> {
             (Show::Usual, _) if watched => Way::Line(None),
             _ => Way::Log,
         };
+        let results = if matches!(way, Way::Screen(_)) { Results::Told } else { Results::Not };
         let plain = context.terminal.as_ref().map(|terminal| Plain::new(context.out, terminal));
-        Ok(Self { heard, out: context.out, way, progress: Progress::new(), plain })
+        Ok(Self { heard, out: context.out, way, progress: Progress::new(results), plain })
     }
 
     /// Hears Ctrl-C for as long as this is shown.

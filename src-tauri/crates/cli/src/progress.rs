@@ -34,6 +34,15 @@ pub struct Progress {
     prose: Prose,
     /// The act under way only looks.
     looks: bool,
+    /// How acts end is told as well.
+    results: Results,
+}
+
+/// Whether it is told how acts end, which costs a look at the store for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    Told,
+    Not,
 }
 
 /// What the model says in this turn.
@@ -46,7 +55,7 @@ struct Prose {
 }
 
 impl Progress {
-    pub fn new() -> Self {
+    pub fn new(results: Results) -> Self {
         Self {
             started: Instant::now(),
             doing: String::new(),
@@ -54,6 +63,7 @@ impl Progress {
             cost_micros: 0,
             prose: Prose::default(),
             looks: false,
+            results,
         }
     }
 
@@ -119,8 +129,10 @@ impl Progress {
                 self.cost_micros = self.cost_micros.saturating_add(number("cost_micros"));
                 vec![Told::More]
             }
-            "policy.evaluated" | "effect.observed" | "approval.granted" | "approval.denied"
-            | "witness.drifted" => {
+            "policy.evaluated" | "effect.observed" | "receipt.issued" | "approval.granted"
+            | "approval.denied" | "witness.drifted"
+                if self.results == Results::Told =>
+            {
                 let body = body(session, task, seq);
                 let came = body.and_then(|body| {
                     came(event_type, &body, self.looks, || session.call(&Show { task: task.to_owned() }).ok())
@@ -183,20 +195,24 @@ fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<T
         ("witness.drifted", ..) => {
             said(Tone::Warn, "It was changed since you saw it, so your answer no longer counts.")
         }
+        ("receipt.issued", ..) if word(body, "receipt_class") == "command_execution" => {
+            said(Tone::Faint, &format!("{}.", capital(&plain(word(body, "summary")))))
+        }
         ("effect.observed", _, "succeeded") if looks => None,
         ("effect.observed", _, "succeeded") => said(Tone::Good, "Done."),
         ("effect.observed", _, result @ ("failed" | "partial" | "unknown_outcome")) => {
-            let word = match result {
+            let how = match result {
                 "failed" => "Failed",
                 "partial" => "Only in part",
                 _ => "Nobody saw how it ended",
             };
-            let id = self::word(body, "action_request_id");
+            let id = word(body, "action_request_id");
             let acts = task().map(|task| task.actions).unwrap_or_default();
-            let trouble = acts.into_iter().find(|act| act.action_request_id == id)?.trouble;
+            let act = acts.into_iter().find(|act| act.action_request_id == id);
+            let trouble = act.and_then(|act| act.trouble);
             match trouble {
-                Some(trouble) => said(Tone::Bad, &format!("{word}: {}", plain(&trouble.to_string()))),
-                None => said(Tone::Bad, &format!("{word}.")),
+                Some(trouble) => said(Tone::Bad, &format!("{how}: {}", plain(&trouble.to_string()))),
+                None => said(Tone::Bad, &format!("{how}.")),
             }
         }
         _ => None,

@@ -187,6 +187,29 @@ fn a_passphrase_is_never_on_the_screen_and_stays_on_none_where_a_word_was_asked(
 }
 
 #[test]
+fn where_what_is_at_stake_does_not_fit_nothing_is_answered() {
+    let mut view = view(true);
+    view.card(hunks());
+    asking(&mut view);
+    view.press(Key::Char('y'));
+    let shown = lines(&drawn(&mut view, (20, 6))).join(" ");
+    assert!(shown.contains("Make this terminal") && !shown.contains("Approve?"), "{shown}");
+    assert!(view.press(Key::Enter).is_none());
+    // However much was said and typed, the stakes stay.
+    (0..40).for_each(|n| view.remark(plain(&format!("remark {n}"))));
+    (0..2_000).for_each(|_| drop(view.press(Key::Char('x'))));
+    let shown = lines(&drawn(&mut view, (40, 12)));
+    assert!(shown.join(" ").contains("High risk · DELETES 2 files"), "{shown:#?}");
+    assert!(matches!(view.press(Key::Enter), Some(Pressed::Answer(Typed::Line(_)))));
+    asking(&mut view);
+    drawn(&mut view, (20, 6));
+    assert!(
+        matches!(view.press(Key::Interrupt), Some(Pressed::Answer(Typed::Nothing))),
+        "who leaves may leave"
+    );
+}
+
+#[test]
 fn keys_type_leave_and_interrupt_and_the_story_is_followed() {
     let mut view = view(true);
     (1..=50).for_each(|n| view.add(plain(&format!("act {n}"))));

@@ -9,6 +9,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
 use zeroize::Zeroizing;
 
 /// Rows from which on the task stands above in full.
@@ -17,6 +18,7 @@ const ROWS_FULL: usize = 14;
 const ROWS_SOME: usize = 8;
 /// Rows of the middle at least, whatever is asked.
 const MIDDLE: usize = 2;
+const CRAMPED: &str = "Make this terminal larger to see the question.";
 const HINT: &str = "Esc or Ctrl-C pauses · ↑ ↓ PgUp PgDn scroll";
 
 /// What the task is.
@@ -54,6 +56,8 @@ pub struct View {
     /// Words about what was typed.
     remarks: Vec<Row>,
     note: Option<String>,
+    /// The question does not fit, so nothing answers it.
+    cramped: bool,
     colour: bool,
 }
 
@@ -61,8 +65,20 @@ impl View {
     pub fn new(head: Head, colour: bool) -> Self {
         let story = Pane::story(STORY);
         let (spent, doing) = (String::new(), String::new());
-        let remarks = Vec::new();
-        Self { head, spent, doing, story, card: None, asked: None, stakes: None, remarks, note: None, colour }
+        let (remarks, cramped) = (Vec::new(), false);
+        Self {
+            head,
+            spent,
+            doing,
+            story,
+            card: None,
+            asked: None,
+            stakes: None,
+            remarks,
+            note: None,
+            cramped,
+            colour,
+        }
     }
 
     /// A line of the story.
@@ -137,6 +153,7 @@ impl View {
             Key::Char(c) if asked.typed.len() + c.len_utf8() <= LINE_BYTES_MAX => asked.typed.push(c),
             Key::Back => drop(asked.typed.pop()),
             Key::Clear => asked.typed.clear(),
+            Key::Enter if self.cramped => {}
             Key::Enter => return Some(Pressed::Answer(Typed::Line(std::mem::take(&mut asked.typed)))),
             Key::Interrupt | Key::End => return Some(Pressed::Answer(Typed::Nothing)),
             Key::Char(_) | Key::Scroll(_) => {}
@@ -155,10 +172,7 @@ impl View {
             return;
         }
         let above = self.above(width, height);
-        let foot = self.foot(width);
-        // The question is never pushed away; the line above it may be.
-        let room = height.saturating_sub(MIDDLE + above.len()).max(1);
-        let foot = foot.get(foot.len().saturating_sub(room)..).unwrap_or_default();
+        let foot = self.foot(width, height.saturating_sub(MIDDLE + above.len()).max(1));
         let middle = height.saturating_sub(above.len() + foot.len() + 1);
         self.middle().fit(width, middle);
         let line = self.line(width);
@@ -166,7 +180,7 @@ impl View {
         let pane = self.card.as_ref().unwrap_or(&self.story);
         let blank = (Tone::Plain, String::new());
         let filled = pane.shown().chain(std::iter::repeat(&blank)).take(middle);
-        let rows = above.iter().chain(filled).chain(std::iter::once(&line)).chain(foot);
+        let rows = above.iter().chain(filled).chain(std::iter::once(&line)).chain(&foot);
         let buffer = frame.buffer_mut();
         for (y, row) in (area.y..area.bottom()).zip(rows) {
             put(buffer, Rect { y, height: 1, ..area }, row, colour);
@@ -174,7 +188,7 @@ impl View {
         if self.asked.is_some()
             && let Some((_, last)) = foot.last()
         {
-            let x = ratatui::text::Span::raw(last).width().min(width - 1);
+            let x = Span::raw(last).width().min(width - 1);
             let x = u16::try_from(x).unwrap_or(area.width.saturating_sub(1));
             frame.set_cursor_position(Position { x: area.x + x, y: area.bottom().saturating_sub(1) });
         }
@@ -210,28 +224,45 @@ impl View {
         (Tone::Faint, clipped(&format!("{words}{}", "─".repeat(rest)), width))
     }
 
-    fn foot(&self, width: usize) -> Vec<Row> {
+    /// What stands below: a hint, or a question with what is at stake in full. Where that does not fit, nothing is
+    /// answered.
+    fn foot(&mut self, width: usize, room: usize) -> Vec<Row> {
+        self.cramped = false;
         let Some(asked) = &self.asked else {
             let row = match &self.note {
                 Some(note) => (Tone::Warn, note.clone()),
                 None => (Tone::Faint, HINT.to_owned()),
             };
-            return broken(&row, width);
+            return ends(broken(&row, width), room);
         };
-        let mut rows: Vec<Row> = self.remarks.iter().flat_map(|row| broken(row, width)).collect();
-        rows.extend(self.stakes.iter().flat_map(|row| broken(row, width)));
-        let typed = Zeroizing::new(format!("{}{}", asked.question, asked.echo.shown(&asked.typed)));
-        let mut question = broken(&(Tone::Bold, typed.to_string()), width);
+        let stakes: Vec<Row> = self.stakes.iter().flat_map(|row| broken(row, width)).collect();
+        let asks = |typed: &str| broken(&(Tone::Bold, format!("{}{typed}", asked.question)), width);
+        if stakes.len() + asks("").len() > room {
+            self.cramped = true;
+            return ends(broken(&(Tone::Warn, CRAMPED.to_owned()), width), room);
+        }
+        let typed = Zeroizing::new(asked.echo.shown(&asked.typed));
+        let mut question = asks(&typed);
         // A space at the end is where the next key comes to stand.
         if let Some((_, last)) = question.last_mut()
-            && typed.ends_with(' ')
-            && ratatui::text::Span::raw(&*last).width() + 1 < width
+            && (typed.ends_with(' ') || typed.is_empty() && asked.question.ends_with(' '))
+            && Span::raw(&*last).width() + 1 < width
         {
             last.push(' ');
         }
+        let question = ends(question, room - stakes.len());
+        let remarks = self.remarks.iter().flat_map(|row| broken(row, width)).collect();
+        let mut rows = ends(remarks, room - stakes.len() - question.len());
+        rows.extend(stakes);
         rows.extend(question);
         rows
     }
+}
+
+/// The last rows, so many at most.
+fn ends(mut rows: Vec<Row>, most: usize) -> Vec<Row> {
+    rows.drain(..rows.len().saturating_sub(most));
+    rows
 }
 
 fn put(buffer: &mut Buffer, area: Rect, (tone, text): &Row, colour: bool) {

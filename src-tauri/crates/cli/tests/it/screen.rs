@@ -173,6 +173,7 @@ fn hunks_are_chosen_and_a_question_is_answered_and_a_no_is_said_on_the_screen() 
     let says = vec![
         tool("ask", json!({ "question": "Which currency?", "choices": ["EUR", "USD"] })),
         tool("read", json!({ "path": "a.txt" })),
+        tool("command", json!({ "argv": ["sh", "-c", "exit 3"] })),
         tool("write", json!({ "path": "a.txt", "content": lines(&[3, 30, 55]) })),
         tool("command", json!({ "argv": ["sh", "-c", "rm a.txt"] })),
         tool("done", json!({ "summary": "I did it." })),
@@ -195,7 +196,7 @@ fn hunks_are_chosen_and_a_question_is_answered_and_a_no_is_said_on_the_screen() 
     given_back(&terminal);
     assert_eq!(bench.files()["a.txt"], lines(&[3, 55]), "{code}: {seen}");
     let shown = terminal.shown();
-    for told in ["You denied it.", "You approved it."] {
+    for told in ["The command ended with status 3", "You denied it.", "You approved it."] {
         assert!(shown.contains(told), "{told}");
     }
     bench.run(&["ledger", "verify", "--content"]).ends_with(0);
