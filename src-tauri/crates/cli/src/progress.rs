@@ -191,7 +191,10 @@ fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<T
     match (event_type, word(body, "verdict"), word(body, "result_code")) {
         ("policy.evaluated", "deny", _) => said(Tone::Bad, "Refused by policy."),
         ("approval.granted", ..) => said(Tone::Good, "You approved it."),
-        ("approval.denied", ..) => said(Tone::Warn, "You denied it."),
+        ("approval.denied", ..) => match plain(word(body, "feedback")).as_str() {
+            "" => said(Tone::Warn, "You denied it."),
+            words => said(Tone::Warn, &format!("You denied it: {words}")),
+        },
         ("witness.drifted", ..) => {
             said(Tone::Warn, "It was changed since you saw it, so your answer no longer counts.")
         }

@@ -196,7 +196,9 @@ fn hunks_are_chosen_and_a_question_is_answered_and_a_no_is_said_on_the_screen() 
     given_back(&terminal);
     assert_eq!(bench.files()["a.txt"], lines(&[3, 55]), "{code}: {seen}");
     let shown = terminal.shown();
-    for told in ["The command ended with status 3", "You denied it.", "You approved it."] {
+    for told in
+        ["The command ended with status 3", "You denied it: not that (left out: hunk 2", "You approved it."]
+    {
         assert!(shown.contains(told), "{told}");
     }
     bench.run(&["ledger", "verify", "--content"]).ends_with(0);
