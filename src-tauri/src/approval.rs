@@ -8,6 +8,7 @@ use crate::window;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use host::{ApprovalSeat, Lasting, NewKeys, VaultChoice};
+use model::approval::ApprovalStatus;
 use model::standing::StandingGrant;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -185,7 +186,8 @@ pub async fn shown(
         let key = seat.key(&store);
         let needs = key.needs_passphrase(&packet(&store, &found)?).map_err(host::Error::to_wire)?;
         let has_key = key.has_key();
-        let hold = if lasting { hold("high").max(hold(&found.row.risk)) } else { hold(&found.row.risk) };
+        let risk = found.row.risk.as_str();
+        let hold = if lasting { hold("high").max(hold(risk)) } else { hold(risk) };
         seat.show(About::Approval { id: approval, packet_sha256, lasting }, hold);
         Ok(Armed::new(hold, needs || lasting, has_key))
     })
@@ -257,7 +259,7 @@ fn too_early() -> Error {
 /// The approval, when it still waits and is still about these bytes.
 fn waiting(store: &Store, approval: &str, packet_sha256: &str) -> Result<Approval, Error> {
     let found = store.session()?.call(&Show { approval: approval.to_owned() })?;
-    if found.row.status != "pending" {
+    if found.row.status != ApprovalStatus::Pending {
         return Err(Error::new(Code::Conflict, format!("this is {} already", found.row.status)));
     }
     if found.packet_sha256 != packet_sha256 {

@@ -63,7 +63,7 @@ impl Waiting {
         let approvals = approvals.rows.into_iter().map(|row| Asked {
             words: shown(&row.summary),
             id: row.approval_id,
-            risk: row.risk,
+            risk: row.risk.to_string(),
         });
         let questions = questions.rows.into_iter().map(|row| Asked {
             words: shown(&row.question),

@@ -38,7 +38,7 @@ export class FakeHost implements Host {
       offers: (_, scope, days, uses) => Promise.resolve(["delete `a.csv`", "delete `*.csv`"].map((words) => ({ words: `${words} in this ${scope}, ${days} days, ${uses} times`, days: days ?? 7, uses: uses ?? 50, rehearsed }))),
       object: (act, reason) => Promise.resolve({
         ticket: "d", words: `ask about ${act}, because ${reason}`, arms_in: 30, word: "override",
-        denied: { profile: "p", verdict: "deny", downgrade: null, instead_of: null, risk: "high", classes: [], summary: "delete a.csv", risk_summary: "deletes a file", reasons: "", rules: [] },
+        denied: { profile: "destructive_denied", verdict: "deny", downgrade: null, instead_of: null, risk: "high", classes: [], summary: "delete a.csv", risk_summary: "deletes a file", reasons: "", rules: [] },
       }),
       overrule: ({ words }, passphrase, word) => sign({ kind: "overrule", passphrase, word, lasting: null, words }),
     };

@@ -6,32 +6,22 @@ import styles from "./Tag.module.css";
 export type Risk = "low" | "moderate" | "high" | "critical";
 export type Tone = "waiting" | "running" | "done" | "failed" | "unknown" | "mute";
 
-export function asRisk(word: string | null | undefined): Risk | null {
-  switch (word) {
-    case "low": case "moderate": case "high": case "critical":
-      return word;
-    case "medium":
-      return "moderate";
-    default:
-      return null;
-  }
-}
+/** The shape of a risk; a risk that is none of the four is shown as not known, never as a low one. */
+const markOf = (risk: Risk): Risk | "unknown" => (["low", "moderate", "high", "critical"].includes(risk) ? risk : "unknown");
 
-export function RiskTag({ risk }: { risk: string }) {
-  const known = asRisk(risk);
+export function RiskTag({ risk }: { risk: Risk }) {
   return (
-    <span className={styles.tag} data-risk={known ?? "unknown"}>
-      <Mark name={known ?? "unknown"} size={11} />
-      {(known ?? risk).charAt(0).toUpperCase() + (known ?? risk).slice(1)} risk
+    <span className={styles.tag} data-risk={markOf(risk)}>
+      <Mark name={markOf(risk)} size={11} />
+      {risk.charAt(0).toUpperCase() + risk.slice(1)} risk
     </span>
   );
 }
 
-export function RiskMark({ risk }: { risk: string }) {
-  const known = asRisk(risk);
+export function RiskMark({ risk }: { risk: Risk }) {
   return (
-    <span className={styles.bare} data-risk={known ?? "unknown"}>
-      <Mark name={known ?? "unknown"} size={13} />
+    <span className={styles.bare} data-risk={markOf(risk)}>
+      <Mark name={markOf(risk)} size={13} />
     </span>
   );
 }

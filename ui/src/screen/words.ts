@@ -1,6 +1,8 @@
 // The wire's words as a person reads them, in one place.
 import type { Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
+import type { ActionClass, ApprovalStatus, PolicyVerdict, Profile, ResultCode, RunStatus, Surface, TrustTier } from "~/ipc/generated/words";
+import { lookUp } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { many } from "~/primitives/number";
@@ -21,25 +23,35 @@ export function plain(word: string): string {
   return word.replaceAll("_", " ").replaceAll(".", " ");
 }
 
-const PROFILE: Record<string, string> = {
+const PROFILE: Readonly<Record<Profile, string>> = {
   readonly_analysis: "Read only", local_edit_allowed: "Ask before edits", network_read_allowed: "May read from the network",
   repo_mutation_gated: "Ask before Git changes", external_publish_gated: "Ask before publishing", destructive_denied: "Never delete",
 };
 
 /** A profile as a person chooses it. */
-export function profileName(profile: string): string {
-  return PROFILE[profile] ?? capital(plain(profile));
+export function profileName(profile: Profile): string {
+  return lookUp(PROFILE, profile, capital(plain(profile)));
 }
 
-const CLASS: Record<string, string> = {
+const CLASS: Readonly<Record<ActionClass, string>> = {
   read_local: "read files", write_local: "write files", delete_local: "move or delete files", execute_command: "run a command", network_read: "read from the network",
   network_write: "send to the network", credentialed_api_call: "use a secret", vcs_mutation: "change Git", publication: "publish", payment: "spend money",
   durable_memory_write: "remember", policy_override: "override policy", rollback: "undo", approval_resolution: "answer an approval",
 };
 
 /** What kind of act it is, as rules tell kinds apart. */
-export function className(kind: string): string {
-  return CLASS[kind] ?? plain(kind);
+export function className(kind: ActionClass): string {
+  return lookUp(CLASS, kind, plain(kind));
+}
+
+const SURFACE: Readonly<Record<Surface, string>> = {
+  terminal: "at the terminal", approval_window: "in the approval window", browser: "in the browser", test: "in a test", run_api: "through the API",
+  mcp: "through MCP", script: "by a script", main_window: "in the app", notification: "in a notification",
+};
+
+/** Where an answer was given. */
+export function surfaceName(surface: Surface): string {
+  return lookUp(SURFACE, surface, `on ${plain(surface)}`);
 }
 
 export function capital(text: string): string {
@@ -50,8 +62,12 @@ export function count(n: number, one: string, more = `${one}s`): string {
   return `${many(n)} ${n === 1 ? one : more}`;
 }
 
+/** How something stands: what it looks like, and the word for it. */
+export interface Look { tone: Tone; mark: MarkName; word: string }
+const other = (word: string): Look => ({ tone: "mute", mark: "idle", word: capital(plain(word)) });
+
 /** How a task stands, told by the names of the run API. */
-export const RUN: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
+const RUN: Readonly<Record<RunStatus, Look>> = {
   queued: { tone: "mute", mark: "idle", word: "Queued" },
   running: { tone: "running", mark: "running", word: "Working" },
   awaiting_approval: { tone: "waiting", mark: "waiting", word: "Waiting for you" },
@@ -64,7 +80,7 @@ export const RUN: Record<string, { tone: Tone; mark: MarkName; word: string }> =
   expired: { tone: "mute", mark: "deny", word: "Expired" },
 };
 
-export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by" | "undone" | "interrupted">): { tone: Tone; mark: MarkName; word: string } {
+export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by" | "undone" | "interrupted">): Look {
   const status = row.run_status;
   if (row.unknown_effects > 0) return { tone: "unknown", mark: "unknown", word: "Unknown outcome" };
   if (row.interrupted === true) return { tone: "unknown", mark: "unknown", word: "Interrupted" };
@@ -73,10 +89,10 @@ export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refus
   // Nothing of what it proposed was carried out: it has ended, and nothing is done.
   if (row.refused_by === "policy") return { tone: "failed", mark: "deny", word: "Refused by policy" };
   if (row.refused_by === "person") return { tone: "mute", mark: "deny", word: "Refused by you" };
-  return RUN[status] ?? { tone: "mute", mark: "idle", word: capital(plain(status)) };
+  return lookUp(RUN, status, other(status));
 }
 
-export const RESULT: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
+const RESULT: Readonly<Record<ResultCode, Look>> = {
   succeeded: { tone: "done", mark: "done", word: "Done" },
   granted: { tone: "done", mark: "done", word: "Allowed" },
   denied: { tone: "failed", mark: "deny", word: "Denied" },
@@ -85,26 +101,40 @@ export const RESULT: Record<string, { tone: Tone; mark: MarkName; word: string }
   unknown_outcome: { tone: "unknown", mark: "unknown", word: "Unknown outcome" },
 };
 
-export function result(code: string, resolved?: string | null): { tone: Tone; mark: MarkName; word: string } {
-  const known = RESULT[resolved ?? code] ?? { tone: "mute" as const, mark: "idle" as const, word: capital(plain(code)) };
+export function result(code: ResultCode, resolved?: ResultCode | null): Look {
+  const known = lookUp(RESULT, resolved ?? code, other(code));
   return resolved === null || resolved === undefined ? known : { ...known, word: `${known.word}, settled by you` };
 }
 
-const TRUST: Record<string, string> = {
-  untrusted: "untrusted", observed: "observed", verified: "verified", user_asserted: "said by you", policy_asserted: "set by policy",
+const APPROVAL: Readonly<Record<ApprovalStatus, Look>> = {
+  pending: { tone: "waiting", mark: "waiting", word: "Pending" },
+  granted: { tone: "done", mark: "done", word: "Granted" },
+  denied: { tone: "failed", mark: "deny", word: "Denied" },
+  expired: { tone: "mute", mark: "deny", word: "Expired" },
+  cancelled: { tone: "mute", mark: "deny", word: "Cancelled" },
+  invalidated: { tone: "mute", mark: "deny", word: "Invalidated" },
 };
-export function trust(tier: string): string {
-  return TRUST[tier] ?? plain(tier);
+
+/** How a question to a person stands. */
+export function approvalLook(status: ApprovalStatus): Look {
+  return lookUp(APPROVAL, status, other(status));
 }
 
-const VERDICT: Record<string, { tone: Tone; mark: MarkName; word: string }> = {
+const TRUST: Readonly<Record<TrustTier, string>> = {
+  untrusted: "untrusted", observed: "observed", verified: "verified", user_asserted: "said by you", policy_asserted: "set by policy",
+};
+export function trust(tier: TrustTier): string {
+  return lookUp(TRUST, tier, plain(tier));
+}
+
+const VERDICT: Readonly<Record<PolicyVerdict, Look>> = {
   allow: { tone: "done", mark: "done", word: "Allow" },
   require_approval: { tone: "waiting", mark: "waiting", word: "Ask" },
   deny: { tone: "failed", mark: "deny", word: "Deny" },
   downgrade: { tone: "running", mark: "idle", word: "Reduced form only" },
 };
-export function verdict(word: string): { tone: Tone; mark: MarkName; word: string } {
-  return VERDICT[word] ?? { tone: "mute", mark: "idle", word: capital(plain(word)) };
+export function verdict(word: PolicyVerdict): Look {
+  return lookUp(VERDICT, word, other(word));
 }
 
 /** Millionths of a US dollar as money. */

@@ -4,7 +4,9 @@ import type { Approval, ApprovalRow } from "~/ipc/generated/approvals";
 import type { Changes, FileChange, Group } from "~/ipc/generated/changes";
 import type { Explanation, Link, Receipt, ReceiptRow } from "~/ipc/generated/receipts";
 import type { Task, TaskRow } from "~/ipc/generated/task";
+import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
+import type { PolicyVerdict } from "~/ipc/generated/words";
 
 export const AT = Date.UTC(2026, 10, 22, 2, 0);
 export const WAITS = "task_01a2000000007000800000000000000a";
@@ -134,7 +136,7 @@ const node = (id: string, kind: string, layer: number, more: object = {}) => ({
 
 type Answers = ConstructorParameters<typeof FakeHost>[0];
 
-const judgedOf = (verdict: string) => ({
+const judgedOf = (verdict: PolicyVerdict): Judged => ({
   profile: "local_edit_allowed", verdict, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", downgrade: null, instead_of: null, risk_summary: "deletes a file", reasons: "the profile asks before files are deleted",
   rules: [{ name: "base.delete_local", effect: "ask", reason: "a deletion is asked about", text: "permit (principal, action, resource);" }],
 });

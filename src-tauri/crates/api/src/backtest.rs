@@ -242,13 +242,8 @@ pub(crate) fn count(
         };
         found.judged = found.judged.saturating_add(1);
         let (was, would) = (again.was.verdict, again.would.verdict);
-        let turn = turns.entry((was, would)).or_insert_with(|| Turn {
-            was: was.to_string(),
-            would: would.to_string(),
-            acts: 0,
-            allowed: 0,
-            refused: 0,
-        });
+        let turn =
+            turns.entry((was, would)).or_insert_with(|| Turn { was, would, acts: 0, allowed: 0, refused: 0 });
         turn.acts = turn.acts.saturating_add(1);
         turn.allowed = turn.allowed.saturating_add(u64::from(asked.answered == Some("granted")));
         turn.refused = turn.refused.saturating_add(u64::from(asked.answered == Some("denied")));
@@ -263,8 +258,8 @@ pub(crate) fn count(
                 at: asked.at.0,
                 class: again.was.action_classes.first().map(ToString::to_string).unwrap_or_default(),
                 summary: text(&asked.summary),
-                was: was.to_string(),
-                would: would.to_string(),
+                was,
+                would,
                 rules: again.would.determining_rules,
                 answered: asked.answered.map(str::to_owned),
             });

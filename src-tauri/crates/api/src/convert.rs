@@ -31,11 +31,11 @@ pub(crate) fn all<T: Display>(values: impl IntoIterator<Item = T>) -> Vec<String
 }
 
 /// A word of a closed list, or why it is none.
-pub(crate) fn word<T: FromStr<Err = model::Error>>(text: &str) -> Result<T, Error> {
-    text.parse::<T>().wire()
+pub(crate) fn word<T: FromStr<Err: Into<model::Error>>>(text: &str) -> Result<T, Error> {
+    text.parse::<T>().map_err(Into::into).wire()
 }
 
-pub(crate) fn opt_word<T: FromStr<Err = model::Error>>(text: Option<&str>) -> Result<Option<T>, Error> {
+pub(crate) fn opt_word<T: FromStr<Err: Into<model::Error>>>(text: Option<&str>) -> Result<Option<T>, Error> {
     text.map(word).transpose()
 }
 

@@ -196,12 +196,7 @@ pub fn allow(
         Answered::NotActive { status, task_id } => (false, status, task_id),
     };
     host.drive(task)?;
-    Ok(Decided {
-        approval_id: row.approval_id.to_string(),
-        task_id: task.to_string(),
-        accepted,
-        status: status.to_string(),
-    })
+    Ok(Decided { approval_id: row.approval_id.to_string(), task_id: task.to_string(), accepted, status })
 }
 
 /// Lets Hermit work again, signed by the person who gave the passphrase.
@@ -231,7 +226,7 @@ pub fn settle(
     let signed = host.sign_decision(Matter::Settle, settle_subject(task, result, &found.note), passphrase)?;
     kernel.resolve_signed(task, result, &found.note, Some(&signed)).wire()?;
     host.drive(task)?;
-    let status = kernel.task(task).wire()?.task.status.to_string();
+    let status = kernel.task(task).wire()?.task.status;
     Ok(wire::task::Done { task_id: task.to_string(), status })
 }
 

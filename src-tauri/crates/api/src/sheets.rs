@@ -4,6 +4,7 @@
 use crate::{Host, Wire as _};
 use model::Digest;
 use model::approval::ApprovalStatus;
+use model::receipt::ItemOutcome;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +48,7 @@ pub(crate) struct Row {
     pub(crate) same_as: Option<String>,
     pub(crate) before: Option<Known>,
     pub(crate) after: Option<Known>,
-    pub(crate) outcome: Option<String>,
+    pub(crate) outcome: Option<ItemOutcome>,
 }
 
 /// A side of a row.
@@ -147,7 +148,7 @@ impl Sheet {
                 to: (op == "move").then_some(to),
                 from: small(at),
                 rows: small(end - at),
-                done: small(done.filter(|row| row.outcome.as_deref() == Some("done")).count()),
+                done: small(done.filter(|row| row.outcome == Some(ItemOutcome::Done)).count()),
             });
             at = end;
         }
@@ -215,7 +216,7 @@ mod tests {
     fn row(op: &'static str, path: &str, to: Option<String>) -> Row {
         let known = Known { sha256: Digest::of(path.as_bytes()), byte_size: None, at: At::Same };
         let before = matches!(op, "delete" | "move").then_some(known);
-        let outcome = Some(if path.ends_with('9') { "not_done" } else { "done" }.to_owned());
+        let outcome = Some(if path.ends_with('9') { ItemOutcome::NotDone } else { ItemOutcome::Done });
         Row { item: 0, op, path: path.to_owned(), to, same_as: None, before, after: None, outcome }
     }
 

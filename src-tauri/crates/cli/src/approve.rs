@@ -12,6 +12,8 @@ use crate::terminal::{Echo, Typed};
 use crate::text::short;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::{ApprovalSeat, Session};
+use model::approval::ApprovalStatus;
+use model::policy::RiskBand;
 use model::standing::StandingGrant;
 use wire::approvals::{Approval, Decide, Decided, Deny, Part};
 use wire::{Code, Error};
@@ -96,7 +98,7 @@ impl Seat {
         approval: &str,
     ) -> Result<Option<Decided>, Error> {
         let mut card = Card::read(session, approval)?;
-        if card.approval.row.status != "pending" {
+        if card.approval.row.status != ApprovalStatus::Pending {
             return Err(not_waiting(&card.approval));
         }
         let extent = front.extent();
@@ -303,10 +305,10 @@ fn reason(front: &mut dyn Front) -> Result<Option<Option<String>>, Error> {
 /// At high and critical risk a second word, which says how grave it is.
 fn confirmed(front: &mut dyn Front, card: &Card) -> Result<bool, Error> {
     let risk = card.approval.row.risk.as_str();
-    let words = match risk {
-        "high" => HIGH,
-        "critical" => CRITICAL,
-        _ => return Ok(true),
+    let words = match card.approval.row.risk {
+        RiskBand::High => HIGH,
+        RiskBand::Critical => CRITICAL,
+        RiskBand::Low | RiskBand::Moderate => return Ok(true),
     };
     let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", crate::text::capital(risk));
     loop {

@@ -14,6 +14,7 @@ use files::Files;
 pub use files::difference;
 use host::Session;
 use model::action::{ChangeItem, Prior};
+use model::policy::RiskBand;
 use serde::Serialize;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -119,7 +120,7 @@ impl Card {
             self.approval.lines.iter().rposition(|l| l.text.ends_with(&self.packet.rollback_availability));
         let (before, after) = self.approval.lines.split_at(cut.unwrap_or(self.approval.lines.len()));
         for line in before.iter().filter(|line| line.kind == "risk") {
-            rows.push((risk_tone(&row.risk), capital(&plain(&line.text))));
+            rows.push((risk_tone(row.risk), capital(&plain(&line.text))));
         }
         rows.push((Tone::Plain, String::new()));
         match self.items() {
@@ -206,7 +207,7 @@ impl Card {
 
     /// What is at stake, in the line before the question.
     pub fn stakes(&self) -> Row {
-        let risk = format!("{} risk", capital(&self.approval.row.risk));
+        let risk = format!("{} risk", capital(self.approval.row.risk.as_str()));
         let request = &self.packet.action_request;
         let sum = match (&self.packet.staged, self.items()) {
             (Some(view), _) => files::sum_staged(&view.changes),
@@ -226,7 +227,7 @@ impl Card {
         if let Action::Command(acts::Command { network: true, .. }) = &request.action {
             parts.push("USES THE NETWORK".to_owned());
         }
-        let tone = if grave { Tone::Bad } else { risk_tone(&self.approval.row.risk) };
+        let tone = if grave { Tone::Bad } else { risk_tone(self.approval.row.risk) };
         (tone, parts.join(" · "))
     }
 }
@@ -292,11 +293,11 @@ pub(crate) fn folded(many: usize, noun: &str) -> Row {
     (Tone::Faint, format!("      … {what} not shown here; `details` or `--whole` shows all"))
 }
 
-pub(crate) fn risk_tone(risk: &str) -> Tone {
+pub(crate) fn risk_tone(risk: RiskBand) -> Tone {
     match risk {
-        "high" | "critical" => Tone::Bad,
-        "moderate" => Tone::Warn,
-        _ => Tone::Good,
+        RiskBand::High | RiskBand::Critical => Tone::Bad,
+        RiskBand::Moderate => Tone::Warn,
+        RiskBand::Low => Tone::Good,
     }
 }
 

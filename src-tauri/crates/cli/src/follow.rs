@@ -6,6 +6,8 @@ use crate::live::Live;
 use crate::question;
 use crate::text::short;
 use host::{Session, Stands};
+use model::attempt::TerminationReason;
+use model::task::TaskStatus;
 use std::time::Duration;
 use wire::task::{Pause, Show, Task};
 use wire::{Code, Error, exit};
@@ -74,7 +76,7 @@ pub fn stay(
                     return Ok(rest(found, false, &seat));
                 }
             }
-            (None, _) if !is_over(&found) && found.row.status != "paused" => {
+            (None, _) if !is_over(&found) && found.row.status != TaskStatus::Paused => {
                 // Another process drives it, or it is about to be.
                 std::thread::sleep(LOOK);
             }
@@ -104,18 +106,25 @@ fn halted() -> Error {
 
 /// Whether a task has ended.
 pub fn is_over(task: &Task) -> bool {
-    matches!(task.row.status.as_str(), "completed" | "failed" | "cancelled" | "rolled_back")
+    task.row.status.is_terminal()
 }
 
 /// The exit code of a program that leaves a task like this.
 pub fn exit_code(rest: &Rest) -> u8 {
-    let refused = matches!(rest.task.termination.as_deref(), Some("approval_denied" | "gate_halted"));
-    match rest.task.row.status.as_str() {
+    let refused = matches!(
+        rest.task.termination,
+        Some(TerminationReason::ApprovalDenied | TerminationReason::GateHalted)
+    );
+    match rest.task.row.status {
         _ if rest.key_locked => exit::WAITING,
         _ if refused || rest.stopped => exit::REFUSED,
-        "completed" | "rolled_back" => exit::DONE,
-        "failed" | "cancelled" => exit::OTHER,
-        _ => exit::WAITING,
+        TaskStatus::Completed | TaskStatus::RolledBack => exit::DONE,
+        TaskStatus::Failed | TaskStatus::Cancelled => exit::OTHER,
+        TaskStatus::Created
+        | TaskStatus::Ready
+        | TaskStatus::Running
+        | TaskStatus::Blocked
+        | TaskStatus::Paused => exit::WAITING,
     }
 }
 

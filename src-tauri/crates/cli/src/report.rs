@@ -7,6 +7,11 @@ use crate::progress::{done, grouped, took};
 use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
 use host::Session;
+use model::action::Reversibility;
+use model::attempt::TerminationReason;
+use model::policy::Verdict;
+use model::receipt::ResultCode;
+use model::task::TaskStatus;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -86,51 +91,53 @@ fn spent(task: &Task) -> String {
 fn why(rest: &Rest, changed: bool) -> String {
     let task = &rest.task;
     let nothing = if changed { "" } else { " Nothing was changed." };
-    let reason = task.termination.as_deref().unwrap_or_default();
-    match task.row.status.as_str() {
+    match task.row.status {
         _ if rest.stopped => format!("Stopped: you denied it.{nothing}"),
-        "completed" => "Done.".to_owned(),
-        "rolled_back" => "Done, and undone since.".to_owned(),
-        "cancelled" => format!("Cancelled.{nothing}"),
-        "failed" => format!("{}{nothing}", failed(reason, task)),
-        "paused" if reason == "model_unavailable" => {
+        TaskStatus::Completed => "Done.".to_owned(),
+        TaskStatus::RolledBack => "Done, and undone since.".to_owned(),
+        TaskStatus::Cancelled => format!("Cancelled.{nothing}"),
+        TaskStatus::Failed => format!("{}{nothing}", failed(task)),
+        TaskStatus::Paused if task.termination == Some(TerminationReason::ModelUnavailable) => {
             "Paused: the model cannot be reached. Start it or choose another with `hermit models`, then resume."
                 .to_owned()
         }
-        "paused" => "Paused.".to_owned(),
-        "blocked" => "Waiting for you.".to_owned(),
-        other => format!("It is {other}."),
+        TaskStatus::Paused => "Paused.".to_owned(),
+        TaskStatus::Blocked => "Waiting for you.".to_owned(),
+        other @ (TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running) => format!("It is {other}."),
     }
 }
 
 /// Why a task failed, in a sentence with what to do about it.
-pub fn failed(reason: &str, task: &Task) -> String {
-    if let (Some(because), "failed") = (&task.row.because, task.row.status.as_str()) {
+pub fn failed(task: &Task) -> String {
+    if let (Some(because), TaskStatus::Failed) = (&task.row.because, task.row.status) {
         return plain(&because.to_string());
     }
+    let Some(reason) = task.termination else { return "Failed.".to_owned() };
     match reason {
-        "approval_denied" => "You denied it.".to_owned(),
-        "max_iterations" => format!(
+        TerminationReason::ApprovalDenied => "You denied it.".to_owned(),
+        TerminationReason::MaxIterations => format!(
             "Stopped: it used all the turns it was allowed ({}). Run it again with `--iterations` and a larger number.",
             task.row.iterations
         ),
-        "budget_spent" => format!(
+        TerminationReason::BudgetSpent => format!(
             "Stopped: its budget is spent ({} of {} tokens). Run it again with `--tokens` and a larger number.",
             grouped(task.row.tokens_used),
             grouped(task.tokens_max)
         ),
-        "no_progress" => "Stopped: it made no progress for several turns.".to_owned(),
-        "repeated_tool_failure" => "Stopped: what it tried failed again and again.".to_owned(),
-        "fatal_tool_error" => "Not done.".to_owned(),
-        "malformed_output" => {
+        TerminationReason::NoProgress => "Stopped: it made no progress for several turns.".to_owned(),
+        TerminationReason::RepeatedToolFailure => "Stopped: what it tried failed again and again.".to_owned(),
+        TerminationReason::FatalToolError => "Not done.".to_owned(),
+        TerminationReason::MalformedOutput => {
             "Stopped: the model's answers could not be read as actions. Try a larger model or a smaller goal."
                 .to_owned()
         }
-        "model_unavailable" => "Stopped: the model cannot be reached.".to_owned(),
-        "expired" => "Stopped: nobody answered in time.".to_owned(),
-        "gate_halted" => "Stopped: Hermit was halted. Run `hermit boot` to resume work.".to_owned(),
-        "unknown_outcome" => "Stopped: the outcome of an action is not known.".to_owned(),
-        _ => "Failed.".to_owned(),
+        TerminationReason::ModelUnavailable => "Stopped: the model cannot be reached.".to_owned(),
+        TerminationReason::Expired => "Stopped: nobody answered in time.".to_owned(),
+        TerminationReason::GateHalted => {
+            "Stopped: Hermit was halted. Run `hermit boot` to resume work.".to_owned()
+        }
+        TerminationReason::UnknownOutcome => "Stopped: the outcome of an action is not known.".to_owned(),
+        TerminationReason::Done | TerminationReason::Cancelled => "Failed.".to_owned(),
     }
 }
 
@@ -140,9 +147,9 @@ fn troubles(actions: &[Action]) -> Vec<(String, usize)> {
     for action in actions {
         let summary = plain(&clip(&action.summary.to_string(), 200));
         let trouble = action.trouble.as_ref().map(|t| plain(&clip(&t.to_string(), 300)));
-        let text = match (action.verdict.as_deref(), trouble) {
+        let text = match (action.verdict, trouble) {
             (_, Some(trouble)) => format!("{summary}: {trouble}"),
-            (Some("deny"), None) => {
+            (Some(Verdict::Deny), None) => {
                 let id = &action.action_request_id;
                 format!("policy refused `{summary}`; why: hermit policy explain {id}")
             }
@@ -164,13 +171,13 @@ fn acts(out: &Output, session: &Session, task: &Task, receipts: &[ReceiptRow]) {
         let action = by.get(receipt.receipt_id.as_str());
         let summary = action.map_or_else(|| receipt.summary.to_string(), |action| action.summary.to_string());
         let what = clip(&done(&plain(&summary)), 300);
-        match receipt.result.as_str() {
-            "succeeded" => out.line(format!("  {what}")),
-            "partial" => {
+        match receipt.result {
+            ResultCode::Succeeded => out.line(format!("  {what}")),
+            ResultCode::Partial => {
                 let came = clip(&plain(&receipt.summary.to_string()), 300);
                 out.say(Tone::Warn, format!("  Only in part: {what} ({came})"));
             }
-            result => out.say(Tone::Bad, format!("  {}: {what}", crate::text::capital(result))),
+            result => out.say(Tone::Bad, format!("  {}: {what}", crate::text::capital(result.as_str()))),
         }
         if let Some(words) = answered_by(session, &receipt.receipt_id) {
             out.prose(Tone::Warn, format!("    You were not asked: {words}"));
@@ -238,11 +245,11 @@ fn ways(out: &Output, task: &Task, receipts: &[ReceiptRow]) {
 
 /// Whether a receipt is of an act that can be undone and was not.
 pub fn is_undoable(receipt: &ReceiptRow) -> bool {
-    receipt.undone_by.is_none() && receipt.reversibility != "irreversible" && changes(receipt)
+    receipt.undone_by.is_none() && receipt.reversibility != Reversibility::Irreversible && changes(receipt)
 }
 
 /// Whether a receipt is of an act that changed something.
 pub fn changes(receipt: &ReceiptRow) -> bool {
-    let looked = receipt.action_class.starts_with("read") || receipt.action_class.starts_with("observe");
-    !looked && matches!(receipt.result.as_str(), "succeeded" | "partial")
+    receipt.action_class.is_important()
+        && matches!(receipt.result, ResultCode::Succeeded | ResultCode::Partial)
 }

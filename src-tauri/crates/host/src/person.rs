@@ -27,9 +27,9 @@ impl Session {
     /// As [`Self::boot_by`].
     pub fn settle_by(&self, found: Settle, passphrase: &[u8]) -> Result<Done, wire::Error> {
         let shown = self.call(&Show { task: found.task.clone() })?;
-        let wrong = |e: model::Error| wire::Error::new(wire::Code::Usage, e.to_string());
-        let task: TaskId = shown.row.task_id.parse().map_err(wrong)?;
-        let result: ResultCode = found.result.parse().map_err(wrong)?;
+        let wrong = |why: String| wire::Error::new(wire::Code::Usage, why);
+        let task: TaskId = shown.row.task_id.parse().map_err(|e: model::Error| wrong(e.to_string()))?;
+        let result = found.result.parse::<ResultCode>().map_err(|e| wrong(e.to_string()))?;
         let subject = settle_subject(task, result, &found.note);
         self.call(&Settle { signed: Some(self.signed(Matter::Settle, subject, passphrase)?), ..found })
     }

@@ -408,7 +408,7 @@ const CHECKPOINT: &str =
 
 fn checkpoint(row: &Row<'_>, log_id: &str) -> rusqlite::Result<Checkpoint> {
     let kind: String = row.get(0)?;
-    let kind: CheckpointKind = kind.parse().map_err(|e: model::Error| {
+    let kind: CheckpointKind = kind.parse().map_err(|e| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(e))
     })?;
     let task_id = row.get::<_, Option<Id>>(1)?.map(Id::task);

@@ -2,112 +2,12 @@
 
 pub use crate::look::ReadItem;
 pub use crate::reach::{LeftOut, Program, Reach};
+pub use words::act::{ActionClass, Reversibility};
 
 use crate::receipt::SandboxLevel;
 use crate::{ActionRequestId, ReceiptId, RelPath, ResourceId, UnixMs};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// Action classes: the union of HK-7 and HK-16.4 (reconciliation C36).
-    pub enum ActionClass ("action class") {
-        /// Look at local files.
-        ReadLocal = "read_local",
-        /// Create or change local files.
-        WriteLocal = "write_local",
-        /// Delete local files.
-        DeleteLocal = "delete_local",
-        /// Run a program.
-        ExecuteCommand = "execute_command",
-        /// Read from the network.
-        NetworkRead = "network_read",
-        /// Write to the network.
-        NetworkWrite = "network_write",
-        /// Call an interface that needs a credential.
-        CredentialedApiCall = "credentialed_api_call",
-        /// Change version control.
-        VcsMutation = "vcs_mutation",
-        /// Publish.
-        Publication = "publication",
-        /// Pay or spend.
-        Payment = "payment",
-        /// Promote to durable memory.
-        DurableMemoryWrite = "durable_memory_write",
-        /// Override policy.
-        PolicyOverride = "policy_override",
-        /// Undo an earlier act.
-        Rollback = "rollback",
-        /// Resolve an approval.
-        ApprovalResolution = "approval_resolution",
-    }
-}
-
-impl ActionClass {
-    /// Whether HK-7 demands a receipt.
-    pub const fn is_important(self) -> bool {
-        match self {
-            Self::ReadLocal | Self::NetworkRead => false,
-            Self::WriteLocal
-            | Self::DeleteLocal
-            | Self::ExecuteCommand
-            | Self::NetworkWrite
-            | Self::CredentialedApiCall
-            | Self::VcsMutation
-            | Self::Publication
-            | Self::Payment
-            | Self::DurableMemoryWrite
-            | Self::PolicyOverride
-            | Self::Rollback
-            | Self::ApprovalResolution => true,
-        }
-    }
-
-    /// Whether it leaves a receipt: what HK-7 demands, and every look that leaves this machine (HK-7-2).
-    pub const fn leaves_receipt(self) -> bool {
-        self.is_important() || matches!(self, Self::NetworkRead)
-    }
-
-    /// Whether HK-16.8 demands that its witness be observed again on delayed execution.
-    pub const fn needs_witness(self) -> bool {
-        match self {
-            Self::WriteLocal
-            | Self::DeleteLocal
-            | Self::VcsMutation
-            | Self::NetworkWrite
-            | Self::CredentialedApiCall
-            | Self::Publication
-            | Self::Rollback => true,
-            Self::ReadLocal
-            | Self::ExecuteCommand
-            | Self::NetworkRead
-            | Self::Payment
-            | Self::DurableMemoryWrite
-            | Self::PolicyOverride
-            | Self::ApprovalResolution => false,
-        }
-    }
-
-    /// Whether HK-6.2-3 demands a decision record before execution: destructive, external, credentialed,
-    /// publish, payment, push-like, override.
-    pub const fn needs_decision(self) -> bool {
-        match self {
-            Self::DeleteLocal
-            | Self::NetworkWrite
-            | Self::CredentialedApiCall
-            | Self::VcsMutation
-            | Self::Publication
-            | Self::Payment
-            | Self::PolicyOverride
-            | Self::Rollback => true,
-            Self::ReadLocal
-            | Self::WriteLocal
-            | Self::ExecuteCommand
-            | Self::NetworkRead
-            | Self::DurableMemoryWrite
-            | Self::ApprovalResolution => false,
-        }
-    }
-}
 
 /// What must be there before an item of a change set may touch it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,20 +92,6 @@ pub struct LeftAsIs {
     /// Where the earlier version comes instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<RelPath>,
-}
-
-crate::names! {
-    /// How far an effect can be taken back.
-    pub enum Reversibility ("reversibility") {
-        /// Nothing to take back.
-        NoEffect = "no_effect",
-        /// Fully, from what Hermit keeps.
-        Reversible = "reversible",
-        /// In part.
-        Partial = "partial",
-        /// Not at all.
-        Irreversible = "irreversible",
-    }
 }
 
 /// One foreseen effect, for the card.

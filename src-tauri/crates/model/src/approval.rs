@@ -4,24 +4,7 @@ use crate::artifact::ArtifactRef;
 use crate::{ApprovalId, ArtifactId, AttemptId, PrincipalId, RelPath, StepId, TaskId, UnixMs, WitnessId};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// Approval states (HK-8.9).
-    pub enum ApprovalStatus ("approval status") {
-        /// Waits.
-        Pending = "pending",
-        /// A person said yes.
-        Granted = "granted",
-        /// A person said no.
-        Denied = "denied",
-        /// Its time ran out; that decides nothing in favour.
-        Expired = "expired",
-        /// Its task was cancelled.
-        Cancelled = "cancelled",
-        /// What it was about has changed.
-        Invalidated = "invalidated",
-    }
-}
+pub use words::policy::{ApprovalStatus, Surface};
 
 crate::names! {
     /// What a person chose (governance.md 2).
@@ -32,40 +15,6 @@ crate::names! {
         Standing = "standing",
         /// No.
         Deny = "deny",
-    }
-}
-
-crate::names! {
-    /// Where a decision was taken.
-    pub enum Surface ("surface") {
-        /// A terminal on its controlling TTY.
-        Terminal = "terminal",
-        /// The app's approval window.
-        ApprovalWindow = "approval_window",
-        /// A browser with the approval passphrase or a passkey.
-        Browser = "browser",
-        /// The test kit's own person.
-        Test = "test",
-        /// The run API: may deny only.
-        RunApi = "run_api",
-        /// MCP: may deny only.
-        Mcp = "mcp",
-        /// The command line without a terminal: may deny only.
-        Script = "script",
-        /// The app's main window: may deny only.
-        MainWindow = "main_window",
-        /// A native notification: may deny only.
-        Notification = "notification",
-    }
-}
-
-impl Surface {
-    /// Whether a person is provably there, so that a grant may come from it.
-    pub const fn may_grant(self) -> bool {
-        match self {
-            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
-            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification => false,
-        }
     }
 }
 

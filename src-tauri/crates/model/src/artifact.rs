@@ -4,6 +4,7 @@ use crate::{ArtifactId, AttemptId, PrincipalId, UnixMs};
 use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
+pub use words::knowledge::TrustTier;
 
 crate::names! {
     /// Artifact classes (HK-14.1).
@@ -90,22 +91,6 @@ crate::names! {
         Answer = "answer",
         /// Text a person gave.
         Message = "message",
-    }
-}
-
-crate::names! {
-    /// How far content may be relied on (HK-15.4).
-    pub enum TrustTier ("trust tier") {
-        /// From outside, unchecked.
-        Untrusted = "untrusted",
-        /// Seen by an executor of this machine.
-        Observed = "observed",
-        /// Checked against something independent.
-        Verified = "verified",
-        /// A person says so.
-        UserAsserted = "user_asserted",
-        /// Policy says so.
-        PolicyAsserted = "policy_asserted",
     }
 }
 

@@ -6,62 +6,7 @@ use crate::{
 use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// Attempt states (HK-12.3, with `awaiting_input` of C3).
-    pub enum AttemptStatus ("attempt status") {
-        /// Numbered, nothing held yet.
-        Created = "created",
-        /// Holds its workspace lease.
-        Leased = "leased",
-        /// Its context pack is being compiled.
-        CompilingContext = "compiling_context",
-        /// The model is asked.
-        Reasoning = "reasoning",
-        /// A request is before policy.
-        AwaitingPolicy = "awaiting_policy",
-        /// A person is asked to allow.
-        AwaitingApproval = "awaiting_approval",
-        /// A person is asked a question.
-        AwaitingInput = "awaiting_input",
-        /// A grant exists, nothing is dispatched.
-        Authorized = "authorized",
-        /// Dispatched; the effect may have begun.
-        Executing = "executing",
-        /// The outcome is being established.
-        Observing = "observing",
-        /// The outcome is known, its receipt is not yet issued.
-        ReceiptPending = "receipt_pending",
-        /// Ended well.
-        Succeeded = "succeeded",
-        /// Ended badly.
-        Failed = "failed",
-        /// Ended by a person.
-        Cancelled = "cancelled",
-        /// Another attempt took its place.
-        Superseded = "superseded",
-    }
-}
-
-impl AttemptStatus {
-    /// Whether it has ended.
-    pub const fn is_ended(self) -> bool {
-        match self {
-            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Superseded => true,
-            Self::Created
-            | Self::Leased
-            | Self::CompilingContext
-            | Self::Reasoning
-            | Self::AwaitingPolicy
-            | Self::AwaitingApproval
-            | Self::AwaitingInput
-            | Self::Authorized
-            | Self::Executing
-            | Self::Observing
-            | Self::ReceiptPending => false,
-        }
-    }
-}
+pub use words::task::{AttemptStatus, TerminationReason};
 
 crate::names! {
     /// Phase metadata of an attempt (HK-8.3-9).
@@ -162,38 +107,6 @@ pub struct WorkspaceLease {
     pub mode: LeaseMode,
     /// What it covers, as resource identifiers.
     pub resource_scope: Vec<Sensitive<String>>,
-}
-
-crate::names! {
-    /// Why a run of the loop ended (reconciliation T2).
-    pub enum TerminationReason ("termination reason") {
-        /// The `done` tool, or a final answer without a tool call.
-        Done = "done",
-        /// The cap of iterations was reached.
-        MaxIterations = "max_iterations",
-        /// Nothing new for too long.
-        NoProgress = "no_progress",
-        /// A tool failed again and again.
-        RepeatedToolFailure = "repeated_tool_failure",
-        /// A tool failed beyond repair.
-        FatalToolError = "fatal_tool_error",
-        /// The model's answers stayed malformed.
-        MalformedOutput = "malformed_output",
-        /// The model could not be reached.
-        ModelUnavailable = "model_unavailable",
-        /// A budget is spent.
-        BudgetSpent = "budget_spent",
-        /// A person cancelled.
-        Cancelled = "cancelled",
-        /// A person said no and there was no other way.
-        ApprovalDenied = "approval_denied",
-        /// An approval, grant or deadline ran out.
-        Expired = "expired",
-        /// The outcome of an effect is not known.
-        UnknownOutcome = "unknown_outcome",
-        /// The gate was halted.
-        GateHalted = "gate_halted",
-    }
 }
 
 /// One turn of the loop, persisted (RX-4-1).

@@ -30,6 +30,7 @@ use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+pub use words::store::KeyPurpose;
 
 type Text = Sensitive<String>;
 
@@ -88,20 +89,6 @@ macro_rules! bodies {
             }
         }
     };
-}
-
-crate::names! {
-    /// What a key signs; no key serves two purposes (proof.md 3).
-    pub enum KeyPurpose ("key purpose") {
-        /// Checkpoints.
-        Log = "log",
-        /// Receipts and statements.
-        Receipt = "receipt",
-        /// `SHA256SUMS` of a bundle.
-        Manifest = "manifest",
-        /// A person's decisions.
-        Approval = "approval",
-    }
 }
 
 crate::names! {

@@ -3,26 +3,7 @@
 use crate::{ArtifactId, AttemptId, ClarificationId, ConversationId, IngressId, PrincipalId, TaskId, UnixMs};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// The surface a message came through.
-    pub enum Channel ("source channel") {
-        /// The command line.
-        Cli = "cli",
-        /// The desktop app.
-        App = "app",
-        /// The run API.
-        RunApi = "run_api",
-        /// MCP.
-        Mcp = "mcp",
-        /// A webhook.
-        Webhook = "webhook",
-        /// The scheduler.
-        Scheduler = "scheduler",
-        /// The kernel itself.
-        System = "system",
-    }
-}
+pub use words::store::Channel;
 
 crate::names! {
     /// Where an ingress record stands.

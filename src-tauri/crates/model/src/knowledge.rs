@@ -4,36 +4,7 @@ use crate::artifact::{EvidenceRef, TrustTier};
 use crate::{AttemptId, BeliefId, MemoryId, PrincipalId, StepId, TaskId, UnixMs};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// Belief states (HK-8.6-4).
-    pub enum BeliefStatus ("belief status") {
-        /// Held.
-        Active = "active",
-        /// A newer one took its place.
-        Superseded = "superseded",
-        /// Another says otherwise.
-        Contradicted = "contradicted",
-        /// Taken back.
-        Revoked = "revoked",
-        /// Too old.
-        Expired = "expired",
-    }
-}
-
-crate::names! {
-    /// Memory states (HK-8.7-4).
-    pub enum MemoryStatus ("memory status") {
-        /// Held.
-        Active = "active",
-        /// Found wrong, or superseded.
-        Invalidated = "invalidated",
-        /// Taken back.
-        Revoked = "revoked",
-        /// Too old.
-        Expired = "expired",
-    }
-}
+pub use words::knowledge::{BeliefStatus, MemoryStatus};
 
 /// What is treated as true enough to reason with (HK-8.6-2, -3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,7 +29,6 @@ pub mod ingress;
 pub mod knowledge;
 pub mod limits;
 pub mod look;
-pub mod names;
 pub mod path;
 pub mod policy;
 pub mod principal;
@@ -56,6 +55,7 @@ pub use resource::ResourceId;
 pub use seal::Digest;
 pub use seal::disclose::Sensitive;
 pub use slot::Slot;
+pub use words::names;
 
 /// What can be wrong with a value that comes from outside this room.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,15 +71,8 @@ pub enum Error {
         prefix: &'static str,
     },
     /// The text is none of the names of a closed list.
-    #[error("`{text}` is not a {kind}; it is one of {allowed}")]
-    Name {
-        /// What was given.
-        text: String,
-        /// The list's noun.
-        kind: &'static str,
-        /// The names it may have.
-        allowed: String,
-    },
+    #[error(transparent)]
+    Name(#[from] words::UnknownName),
     /// The path is absolute, climbs out, or holds an empty part.
     #[error("`{0}` is not a path inside a workspace; give it relative, without `..`")]
     Path(String),

@@ -5,52 +5,7 @@ use crate::standing::StandingRef;
 use crate::{ActionRequestId, PolicyResultId, UnixMs};
 use seal::Digest;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// The six profiles of HK-16.3.
-    pub enum Profile ("policy profile") {
-        /// Look, never touch.
-        ReadonlyAnalysis = "readonly_analysis",
-        /// Edits below the workspace, each asked for unless allowed.
-        LocalEditAllowed = "local_edit_allowed",
-        /// As above, and may read from the network.
-        NetworkReadAllowed = "network_read_allowed",
-        /// Edits, commands and version control, consequential ones gated.
-        RepoMutationGated = "repo_mutation_gated",
-        /// Publication possible, each one gated.
-        ExternalPublishGated = "external_publish_gated",
-        /// Nothing that destroys, whoever asks.
-        DestructiveDenied = "destructive_denied",
-    }
-}
-
-crate::names! {
-    /// Exactly one of these comes back (HK-16.5).
-    pub enum Verdict ("verdict") {
-        /// May run.
-        Allow = "allow",
-        /// A person must allow it first.
-        RequireApproval = "require_approval",
-        /// May not run.
-        Deny = "deny",
-        /// May run only in a lesser form.
-        Downgrade = "downgrade",
-    }
-}
-
-crate::names! {
-    /// How much is at stake (HK-16.2).
-    pub enum RiskBand ("risk band") {
-        /// Read, or trivially undone.
-        Low = "low",
-        /// Undone with what Hermit keeps.
-        Moderate = "moderate",
-        /// Hard to undo, or wide.
-        High = "high",
-        /// Cannot be undone, or leaves the machine.
-        Critical = "critical",
-    }
-}
+pub use words::policy::{PolicyVerdict as Verdict, Profile, RiskBand};
 
 /// What policy answered, stored as an artifact `policy.result` (HK-16.5-2, governance.md 1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,6 +8,7 @@ use crate::{ApprovalId, AttemptId, DecisionId, GrantId, ReceiptId, Slot, StepId,
 use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
+pub use words::act::{ItemOutcome, ReceiptClass, ResultCode, SandboxLevel};
 
 /// `_type` of an in-toto statement.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
@@ -15,44 +16,6 @@ pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 pub const PREDICATE_TYPE: &str = "https://hermit.local/receipt/v1";
 /// DSSE payload type of an in-toto statement.
 pub const STATEMENT_PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
-
-crate::names! {
-    /// Receipt classes (HK-18.1).
-    pub enum ReceiptClass ("receipt class") {
-        /// A tool ran.
-        ToolExecution = "tool_execution",
-        /// A command ran.
-        CommandExecution = "command_execution",
-        /// Something was published.
-        Publish = "publish",
-        /// Knowledge was promoted.
-        MemoryPromotion = "memory_promotion",
-        /// A person answered.
-        ApprovalResolution = "approval_resolution",
-        /// An act was undone.
-        Rollback = "rollback",
-        /// An unknown outcome was settled.
-        ObservationResolution = "observation_resolution",
-    }
-}
-
-crate::names! {
-    /// How it went.
-    pub enum ResultCode ("result code") {
-        /// All of it happened.
-        Succeeded = "succeeded",
-        /// None of it happened.
-        Failed = "failed",
-        /// Some of it happened; items say which.
-        Partial = "partial",
-        /// It is not known whether it happened (HK-19.4).
-        UnknownOutcome = "unknown_outcome",
-        /// A person allowed it.
-        Granted = "granted",
-        /// A person refused it.
-        Denied = "denied",
-    }
-}
 
 crate::names! {
     /// How it could be gone through again (HK-18.5).
@@ -82,24 +45,6 @@ crate::names! {
     }
 }
 
-crate::names! {
-    /// Which walls stood around an act.
-    pub enum SandboxLevel ("sandbox level") {
-        /// The kernel's own file executor, beneath the lease root.
-        Beneath = "beneath",
-        /// Namespaces, Landlock and seccomp.
-        NamespacesLandlock = "namespaces_landlock",
-        /// Namespaces without Landlock.
-        Namespaces = "namespaces",
-        /// Landlock and seccomp without namespaces.
-        Landlock = "landlock",
-        /// No walls; only where the profile says so.
-        Unconfined = "unconfined",
-        /// Nothing ran.
-        NotApplicable = "not_applicable",
-    }
-}
-
 /// One thing that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
@@ -113,18 +58,6 @@ pub struct Change {
     pub before_image: Option<ArtifactRef>,
     /// `done`, `not_done`, `unknown`, per item.
     pub outcome: ItemOutcome,
-}
-
-crate::names! {
-    /// How one item of an act went.
-    pub enum ItemOutcome ("item outcome") {
-        /// It happened.
-        Done = "done",
-        /// It did not.
-        NotDone = "not_done",
-        /// Not known.
-        Unknown = "unknown",
-    }
 }
 
 /// What actually ran (HK-18.2).

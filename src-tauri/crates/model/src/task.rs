@@ -4,52 +4,7 @@ use crate::policy::Profile;
 use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-
-crate::names! {
-    /// Task states (HK-12.1).
-    pub enum TaskStatus ("task status") {
-        /// Recorded, not yet accepted for work.
-        Created = "created",
-        /// May be picked up.
-        Ready = "ready",
-        /// An attempt holds a live lease.
-        Running = "running",
-        /// Waits for a person or the outside.
-        Blocked = "blocked",
-        /// A person asked it to wait.
-        Paused = "paused",
-        /// Its contract is fulfilled.
-        Completed = "completed",
-        /// It ended without fulfilling its contract.
-        Failed = "failed",
-        /// A person ended it.
-        Cancelled = "cancelled",
-        /// Its effects were undone.
-        RolledBack = "rolled_back",
-    }
-}
-
-impl TaskStatus {
-    /// Whether no further work follows: completed, failed, cancelled (HK-8.1.1-2), and rolled back (C38).
-    pub const fn is_terminal(self) -> bool {
-        match self {
-            Self::Completed | Self::Failed | Self::Cancelled | Self::RolledBack => true,
-            Self::Created | Self::Ready | Self::Running | Self::Blocked | Self::Paused => false,
-        }
-    }
-}
-
-crate::names! {
-    /// How urgent a task is.
-    pub enum Priority ("priority") {
-        /// Behind everything else.
-        Low = "low",
-        /// The usual.
-        Normal = "normal",
-        /// Before everything else.
-        High = "high",
-    }
-}
+pub use words::task::{Priority, StepStatus, TaskStatus};
 
 crate::names! {
     /// Whether steps of one task may overlap (HK-20.2).
@@ -194,28 +149,6 @@ pub struct Task {
 }
 
 crate::names! {
-    /// Step states (HK-12.2).
-    pub enum StepStatus ("step status") {
-        /// Known, its dependencies open.
-        Planned = "planned",
-        /// May be attempted.
-        Ready = "ready",
-        /// An attempt is at work.
-        Running = "running",
-        /// Its attempt waits.
-        Blocked = "blocked",
-        /// Its contract is fulfilled.
-        Succeeded = "succeeded",
-        /// It ran out of attempts.
-        Failed = "failed",
-        /// A person ended it.
-        Cancelled = "cancelled",
-        /// Another step took its place.
-        Superseded = "superseded",
-    }
-}
-
-crate::names! {
     /// What a step is for (examples of HK-8.2).
     pub enum StepKind ("step kind") {
         /// Pursue the goal: the loop of reasoning and action.
@@ -228,16 +161,6 @@ crate::names! {
         Ingest = "ingest",
         /// Promote knowledge.
         Promote = "promote",
-    }
-}
-
-impl StepStatus {
-    /// Whether the step has ended; a failed one may be tried again by a person.
-    pub const fn is_terminal(self) -> bool {
-        match self {
-            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Superseded => true,
-            Self::Planned | Self::Ready | Self::Running | Self::Blocked => false,
-        }
     }
 }
 

@@ -2,32 +2,8 @@
 
 use model::attempt::AttemptStatus;
 use model::task::TaskStatus;
-
-model::names! {
-    /// Run status, table T1 of the reconciliation; a projection of task and attempt.
-    pub enum RunStatus ("run status") {
-        /// Not picked up yet.
-        Queued = "queued",
-        /// At work.
-        Running = "running",
-        /// A person is asked to allow.
-        AwaitingApproval = "awaiting_approval",
-        /// A person is asked a question.
-        AwaitingClarify = "awaiting_clarify",
-        /// A person asked it to wait.
-        Paused = "paused",
-        /// Asked to end, not ended yet.
-        Cancelling = "cancelling",
-        /// Ended by a person.
-        Cancelled = "cancelled",
-        /// Ended badly.
-        Failed = "failed",
-        /// Ended well.
-        Completed = "completed",
-        /// Ended because an approval, grant or deadline ran out.
-        Expired = "expired",
-    }
-}
+pub use words::act::ActionState;
+pub use words::task::RunStatus;
 
 /// Whether a task was asked to end before it did, and whether it ended because time ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,32 +37,6 @@ pub const fn run_status(
         TaskStatus::Cancelled => RunStatus::Cancelled,
         TaskStatus::Completed => RunStatus::Completed,
         TaskStatus::RolledBack => before,
-    }
-}
-
-model::names! {
-    /// Where a proposed action stands.
-    pub enum ActionState ("action state") {
-        /// Normalised, not judged.
-        Requested = "requested",
-        /// Policy allows it.
-        Allowed = "allowed",
-        /// A person is asked.
-        AwaitingApproval = "awaiting_approval",
-        /// A person said yes.
-        Approved = "approved",
-        /// Policy or a person said no, or nobody answered.
-        Refused = "refused",
-        /// Policy allows a lesser form only.
-        Downgraded = "downgraded",
-        /// Authority exists.
-        Granted = "granted",
-        /// Under way.
-        Dispatched = "dispatched",
-        /// Its outcome is known.
-        Observed = "observed",
-        /// Its outcome is not known.
-        Uncertain = "uncertain",
     }
 }
 

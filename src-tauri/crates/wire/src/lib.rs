@@ -4,7 +4,7 @@
 //! serde structs: one table, [`with_commands!`], from which the dispatch of `api`, the routes of `gateway`, the
 //! typed calls of `cli` and shell, and later the TypeScript of the UI are made.
 //!
-//! **What it must never do.** Know a domain type, a database, a key or a socket. Carry anything that could grant:
+//! **What it must never do.** Know a domain type but the closed lists of `words`, a database, a key or a socket. Carry anything that could grant:
 //! the only yes that fits through here is an envelope that a person signed somewhere else.
 //!
 //! **Invariants** (tests cite them by number):

@@ -8,7 +8,6 @@ import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Failed } from "~/primitives/States";
-import { asRisk } from "~/primitives/Tag";
 import { capital } from "~/screen/words";
 import styles from "./Card.module.css";
 import { Deny } from "./Deny";
@@ -108,7 +107,7 @@ function Yes({ approval, pen, isLasting, choice }: { approval: Approval; pen: Pe
     : needed !== null && word.trim() !== needed ? `Type ${needed} first`
     : passphrase === "" ? "Type the passphrase first"
     : null;
-  const isHeld = isLasting || asRisk(approval.row.risk) === "critical";
+  const isHeld = isLasting || approval.row.risk === "critical";
   return (
     <div className={styles.allow}>
       {needed !== null && (

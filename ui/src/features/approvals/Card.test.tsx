@@ -1,4 +1,5 @@
 // What a card shows, and what it never does.
+import type { Approval } from "~/ipc/generated/approvals";
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { APPROVAL, RECEIPT, approval, approvalRow, changes, changesOf, receipt, receiptRow, scene } from "~/test/scene";
@@ -60,7 +61,7 @@ test("a folder that changed since it was asked is told on the card", async () =>
 });
 
 test("a card that was answered elsewhere keeps its evidence and loses its decision", async () => {
-  const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "terminal" } };
+  const answered: Approval = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "terminal" } };
   show(scene({ "approvals.show": answered }), "/");
   const here = await card();
   expect(await here.findByText(/Approved/)).toBeTruthy();
@@ -206,7 +207,7 @@ test("a name with a line break or blanks at its edge shows them", async () => {
 });
 
 test("an approved card becomes its result: what was done, with its undo, receipt and proof", async () => {
-  const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
+  const answered: Approval = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
   const host = scene({ "approvals.show": answered, "receipts.rollback": { task_id: "task_01a2000000007000800000000000000f", ingress_id: "ing_1", duplicate: false } });
   const { user } = show(host, "/");
   const here = await card();
@@ -218,7 +219,7 @@ test("an approved card becomes its result: what was done, with its undo, receipt
 });
 
 test("what was undone since says so, and cannot be undone twice", async () => {
-  const answered = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
+  const answered: Approval = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "browser" }, receipt_id: RECEIPT };
   show(scene({ "approvals.show": answered, "receipts.show": { ...receipt, row: { ...receiptRow, undone_by: "rcp_2" } } }), "/");
   const here = await card();
   expect(await here.findByText("Undone")).toBeTruthy();
@@ -262,7 +263,7 @@ test("in a browser a yes needs the passphrase and the word, and no key decides",
 });
 
 test("a critical act is allowed by holding, and letting go early does nothing", async () => {
-  const critical = { ...approval, row: { ...approvalRow, risk: "critical" } };
+  const critical: Approval = { ...approval, row: { ...approvalRow, risk: "critical" } };
   const host = scene({ "approvals.show": critical }, "passphrase");
   const { user } = show(host, "/");
   const here = await card();
@@ -316,7 +317,7 @@ test("in a browser the like of it is allowed from now on as it is in the window:
 });
 
 test("what is critical is allowed once in a browser too, whatever anybody says", async () => {
-  const critical = { ...approval, row: { ...approvalRow, risk: "critical" } };
+  const critical: Approval = { ...approval, row: { ...approvalRow, risk: "critical" } };
   const { user } = show(scene({ "approvals.show": critical }, "passphrase"), "/");
   const here = await card();
   const lasting = await here.findByRole("radio", { name: "Also similar actions, from now on" });

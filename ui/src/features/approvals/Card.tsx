@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
-import { capital, count, folderName, plain, profileName, said } from "~/screen/words";
+import { capital, count, folderName, plain, profileName, said, surfaceName } from "~/screen/words";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { tally } from "~/primitives/Diff";
@@ -11,7 +11,7 @@ import { Hash } from "~/primitives/Hash";
 import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer } from "~/primitives/States";
-import { RiskTag, asRisk } from "~/primitives/Tag";
+import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
@@ -155,7 +155,7 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
   return (
     <aside className={styles.side}>
       <section>
-        <h3>Why it is {asRisk(row.risk) ?? row.risk}</h3>
+        <h3>Why it is {row.risk}</h3>
         <ul>
           {(packet?.reasons ?? []).map((reason) => (
             <li key={reason}><Mark name={/untrusted|may contain instructions/.test(reason) ? "moderate" : /delete|replace/.test(reason) ? "high" : "low"} /><Words of={capital(reason)} /></li>
@@ -168,7 +168,7 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
           ["Files", `${packet?.resources ?? "?"} in ${folderName(workspace)}`],
           ["Network", command?.network === true ? "Only the hosts listed" : "No network"],
           packet?.sandbox != null ? ["Sandbox", plain(packet.sandbox)] : null,
-          ["Policy", profileName(packet?.profile ?? "")],
+          packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,
           ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],
         ]} />
       </section>
@@ -231,7 +231,7 @@ function Decided({ approval }: { approval: Approval }) {
       <Mark name="deny" size={14} />
       <span>
         {capital(plain(row.status))}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}
-        {row.surface !== null && <> on {plain(row.surface)}</>}
+        {row.surface !== null && <> {surfaceName(row.surface)}</>}
         {row.feedback !== null && <>: <Words of={said(row.feedback)} /></>}
         {row.reason !== "" && row.feedback === null && <>, {row.reason}</>}. Nothing was changed.
       </span>

@@ -1,12 +1,11 @@
 // How far a yes goes: wherever one can be given, the same two, in the same words.
 import type { Approval } from "~/ipc/generated/approvals";
-import { asRisk } from "~/primitives/Tag";
 import card from "./Card.module.css";
 import styles from "./Lasting.module.css";
 
 /** Once, or the like of it from now on. What is critical is allowed once, whatever anybody says. */
 export function HowFar({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
-  const critical = asRisk(approval.row.risk) === "critical";
+  const critical = approval.row.risk === "critical";
   return (
     <>
       <h3 id="far">How far this goes</h3>

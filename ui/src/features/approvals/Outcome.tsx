@@ -1,7 +1,7 @@
 // What came of an approval that was given: the card becomes its result, with what can be done next.
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { capital, plain, result, said } from "~/screen/words";
+import { capital, result, said, surfaceName } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import { Button } from "~/primitives/Button";
@@ -14,7 +14,7 @@ import styles from "./Card.module.css";
 
 export function Outcome({ approval }: { approval: Approval }) {
   const { row, receipt_id: receipt } = approval;
-  const who = <>Approved{row.surface !== null && <> {on(row.surface)}</>}{row.resolved_at !== null && <>, <Time at={row.resolved_at} ago /></>}</>;
+  const who = <>Approved{row.surface !== null && <> {surfaceName(row.surface)}</>}{row.resolved_at !== null && <>, <Time at={row.resolved_at} ago /></>}</>;
   if (receipt !== null) return <Done receipt={receipt} who={who} />;
   return (
     <footer className={styles.decided} role="status" aria-live="polite">
@@ -47,8 +47,4 @@ function Done({ receipt: id, who }: { receipt: string; who: ReactNode }) {
       {rollback.error !== null && <Failed error={rollback.error} />}
     </footer>
   );
-}
-
-function on(surface: string): string {
-  return surface === "terminal" ? "at the terminal" : surface === "browser" ? "in the browser" : surface === "approval_window" ? "in the approval window" : `on ${plain(surface)}`;
 }

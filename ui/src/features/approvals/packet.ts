@@ -1,8 +1,10 @@
 // What stands in the packet that is approved, without the lists that are read part by part.
 import type { Approval } from "~/ipc/generated/approvals";
+import { PROFILE, type Profile, TOOL, type Tool } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 
 export interface Packet {
-  action: Record<string, unknown> & { tool: string };
+  action: Record<string, unknown> & { tool: Tool | null };
   reasons: string[];
   rules: string[];
   goal: string;
@@ -10,7 +12,7 @@ export interface Packet {
   rollback: string;
   witness: { id: string; observedAt: number; found: number } | null;
   sandbox: string | null;
-  profile: string;
+  profile: Profile | null;
   stepId: string;
   attemptId: string;
   resources: number;
@@ -44,7 +46,7 @@ export function readPacket(approval: Approval): Packet | null {
     const action = record(request["action"]);
     const witness = packet["state_witness"] === null ? null : record(packet["state_witness"]);
     return {
-      action: { ...action, tool: word(action["tool"]) },
+      action: { ...action, tool: oneOf(TOOL, action["tool"]) },
       reasons: word(packet["risk_summary"]).split("; ").filter(Boolean),
       rules: list(policy["determining_rules"]).map(word),
       goal: word(packet["goal"]),
@@ -56,7 +58,7 @@ export function readPacket(approval: Approval): Packet | null {
         found: approval.checked,
       },
       sandbox: word(policy["sandbox_level"]) || null,
-      profile: word(policy["policy_profile"]),
+      profile: oneOf(PROFILE, policy["policy_profile"]),
       stepId: word(packet["step_id"]),
       attemptId: word(packet["attempt_id"]),
       resources: approval.resources,

@@ -7,17 +7,18 @@ import { Deny } from "~/features/approvals/Deny";
 import { HowFar } from "~/features/approvals/HowFar";
 import { useLasting } from "~/features/approvals/Lasting";
 import { readPacket } from "~/features/approvals/packet";
-import { capital, plain } from "~/screen/words";
+import { capital, plain, surfaceName } from "~/screen/words";
 import type { Armed, Desk } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { useAsk, useNotices } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
+import type { RiskBand } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Hold } from "~/primitives/Hold";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said } from "~/primitives/States";
-import { RiskTag, asRisk } from "~/primitives/Tag";
+import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import styles from "./Desk.module.css";
@@ -79,7 +80,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
       ) : (
         <footer className={card.decided} role="status">
           <Mark name={row.status === "granted" ? "done" : "deny"} size={14} />
-          <span>{capital(plain(row.status))}{row.surface !== null && <> on {plain(row.surface)}</>}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}. Nothing is left to decide.</span>
+          <span>{capital(plain(row.status))}{row.surface !== null && <> {surfaceName(row.surface)}</>}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}. Nothing is left to decide.</span>
           <Button onClick={() => void desk.leave()}>Close</Button>
         </footer>
       )}
@@ -185,8 +186,7 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
 }
 
 /** Why it is held longer. */
-function held(of: string, lasting: boolean): string {
-  const risk = asRisk(of);
+function held(risk: RiskBand, lasting: boolean): string {
   if (risk === "critical" || risk === "high") return `, because it is of ${risk} risk`;
   return lasting ? ", because it lasts" : "";
 }

@@ -4,8 +4,10 @@ import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSteps } from "~/screen/keyboard";
 import { Screen } from "~/screen/Screen";
 import { Card } from "~/features/approvals/Card";
-import { RESULT, brief, capital, count, plain, said } from "~/screen/words";
+import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
+import type { RiskBand } from "~/ipc/generated/words";
+import { lookUp } from "~/ipc/words";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
@@ -14,7 +16,7 @@ import { Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { useParts } from "~/primitives/Parts";
 import { Answer, Empty } from "~/primitives/States";
-import { Key, RiskMark, asRisk } from "~/primitives/Tag";
+import { Key, RiskMark } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { OpenMessage } from "./OpenMessage";
@@ -98,7 +100,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
                       onClick={() => void navigate({ to: "/", search: { at: row.approval_id }, replace: true })}
                     >
                       <span className={styles.mark} data-tone={row.status === "granted" ? "done" : "failed"}>
-                        <Mark name={RESULT[row.status]?.mark ?? "deny"} size={13} />
+                        <Mark name={approvalLook(row.status).mark} size={13} />
                       </span>
                       <span className={styles.what}><Words of={brief(capital(said(row.summary)))} /></span>
                       <span className={styles.second}><span>{capital(plain(row.status))}</span>{row.resolved_at !== null && <Time at={row.resolved_at} clock />}</span>
@@ -119,10 +121,10 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
   );
 }
 
-const RISK = { critical: 4, high: 3, moderate: 2, low: 1 } as const;
+const RISK: Readonly<Record<RiskBand, number>> = { critical: 4, high: 3, moderate: 2, low: 1 };
 /** The gravest first; an unknown outcome blocks its task, so it stands with the grave ones. */
 function weight(item: Item): number {
-  if (item.kind === "approval") return RISK[asRisk(item.row.risk) ?? "high"];
+  if (item.kind === "approval") return lookUp(RISK, item.row.risk, RISK.high);
   return item.kind === "unknown" ? 3 : 2;
 }
 
@@ -157,7 +159,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <RiskMark risk={item.row.risk} />
           <span className={styles.what}><Words of={brief(capital(said(item.row.summary)))} /></span>
           <span className={styles.second}><span>{title.get(item.row.task_id) ?? plain(item.row.action_class)}</span><Time at={item.at} /></span>
-          <span className={styles.third} data-risk={asRisk(item.row.risk) ?? "unknown"}>{capital(item.row.risk)} risk</span>
+          <span className={styles.third} data-risk={item.row.risk}>{capital(item.row.risk)} risk</span>
         </>
       );
     case "question":

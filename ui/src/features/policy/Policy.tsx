@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
-import { brief, capital, className, count, plain, said } from "~/screen/words";
+import { approvalLook, brief, capital, className, count, plain, said } from "~/screen/words";
 import { type Pages, useAct, usePages } from "~/ipc/client";
 import type { Grant } from "~/ipc/generated/grants";
 import type { ApprovalRow } from "~/ipc/generated/approvals";
@@ -10,7 +10,7 @@ import { Button, Segmented } from "~/primitives/Button";
 import { Hash } from "~/primitives/Hash";
 import { useParts } from "~/primitives/Parts";
 import { Answer, Empty, Failed } from "~/primitives/States";
-import { RiskMark, StateWord, asRisk } from "~/primitives/Tag";
+import { RiskMark, StateWord } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { VirtualRows } from "~/primitives/VirtualRows";
 import { Words } from "~/primitives/Words";
@@ -105,8 +105,8 @@ function History() {
                     {row.feedback !== null && <span className={table.faint}><Words of={said(row.feedback)} /></span>}
                   </span>
                   <span role="cell">{className(row.action_class)}</span>
-                  <span role="cell" className={styles.risk}><RiskMark risk={row.risk} />{asRisk(row.risk) ?? row.risk}</span>
-                  <span role="cell"><StateWord tone={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : row.status === "denied" ? "failed" : "mute"} mark={row.status === "granted" ? "done" : row.status === "pending" ? "waiting" : "deny"}>{plain(row.status)}</StateWord></span>
+                  <span role="cell" className={styles.risk}><RiskMark risk={row.risk} />{row.risk}</span>
+                  <span role="cell"><StateWord tone={approvalLook(row.status).tone} mark={approvalLook(row.status).mark}>{plain(row.status)}</StateWord></span>
                   <span role="cell">{row.surface === null ? "" : plain(row.surface)}</span>
                   <span role="cell"><Time at={row.resolved_at ?? row.requested_at} clock /></span>
                 </div>

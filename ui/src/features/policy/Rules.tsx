@@ -3,6 +3,8 @@ import { useState } from "react";
 import { capital, className, count, profileName, said, verdict } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Backtested, RuleRow } from "~/ipc/generated/policy";
+import { ACTION_CLASS, type PolicyVerdict, type Profile, type RuleEffect } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -14,12 +16,12 @@ import { Link } from "@tanstack/react-router";
 import table from "~/primitives/Table.module.css";
 import styles from "./Policy.module.css";
 
-const EFFECT: Record<string, string> = { forbid: "deny", ask: "require_approval", downgrade: "downgrade", permit: "allow" };
+const EFFECT: Readonly<Record<RuleEffect, PolicyVerdict>> = { forbid: "deny", ask: "require_approval", downgrade: "downgrade", permit: "allow" };
 const ORDER = Object.keys(EFFECT);
 
 export function Rules() {
   const profiles = useAsk("policy.profiles", {});
-  const [profile, setProfile] = useState("local_edit_allowed");
+  const [profile, setProfile] = useState<Profile>("local_edit_allowed");
   const rules = useAsk("policy.rules", { profile }, { keep: true });
   const [at, setAt] = useState<string | null>(null);
   return (
@@ -41,7 +43,7 @@ export function Rules() {
                       <thead><tr><th>Verdict</th><th className={styles.name}>Rule</th><th>Why</th></tr></thead>
                       <tbody>
                         {rows.map((one) => {
-                          const word = verdict(EFFECT[one.effect] ?? one.effect);
+                          const word = verdict(EFFECT[one.effect]);
                           return (
                             <tr key={one.name} tabIndex={0} aria-selected={one === rule} onClick={() => setAt(one.name)} onKeyDown={(event) => event.key === "Enter" && setAt(one.name)}>
                               <td><StateWord tone={word.tone} mark={word.mark}>{word.word}</StateWord></td>
@@ -67,8 +69,8 @@ export function Rules() {
   );
 }
 
-function OneRule({ rule, digest, profile }: { rule: RuleRow; digest: string; profile: string }) {
-  const word = verdict(EFFECT[rule.effect] ?? rule.effect);
+function OneRule({ rule, digest, profile }: { rule: RuleRow; digest: string; profile: Profile }) {
+  const word = verdict(EFFECT[rule.effect]);
   const test = useAct("policy.backtest");
   return (
     <aside className={styles.rule} aria-label="Rule">
@@ -108,10 +110,16 @@ function Told({ told }: { told: Backtested }) {
         {told.rows.map((row) => (
           <li key={row.action_request_id}>
             <Link to="/task/$id" params={{ id: row.task_id }} search={{ see: row.action_request_id }}><Words of={capital(said(row.summary))} /></Link>
-            <span>{className(row.class)}, <Time at={row.at} clock />{row.answered !== null && `, ${row.answered}`}</span>
+            <span>{named(row.class)}<Time at={row.at} clock />{row.answered !== null && `, ${row.answered}`}</span>
           </li>
         ))}
       </ul>
     </div>
   );
+}
+
+/** The kind of an act and what parts it from what follows; nothing for an act of no kind. */
+function named(word: string): string {
+  const kind = oneOf(ACTION_CLASS, word);
+  return kind === null ? "" : `${className(kind)}, `;
 }

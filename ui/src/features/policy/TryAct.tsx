@@ -2,6 +2,8 @@
 import { useState } from "react";
 import { capital, plain, profileName, verdict } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
+import { PROFILE, type Profile } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 import type { Act, Judged } from "~/ipc/generated/policy";
 import { Button, Segmented } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
@@ -26,7 +28,7 @@ export function words(line: string): string[] {
 
 export function TryAct() {
   const profiles = useAsk("policy.profiles", {});
-  const [profile, setProfile] = useState("local_edit_allowed");
+  const [profile, setProfile] = useState<Profile>("local_edit_allowed");
   const [kind, setKind] = useState<Kind>("write");
   const [path, setPath] = useState("notes.txt");
   const [to, setTo] = useState("archive/notes.txt");
@@ -49,7 +51,7 @@ export function TryAct() {
       <section aria-label="What would policy say?">
         <h2>What would policy say?</h2>
         <p className={styles.note}>Nothing runs and nothing is recorded. This is the answer the action would get.</p>
-        <Select label="Profile" value={profile} onChange={(event) => setProfile(event.target.value)}
+        <Select label="Profile" value={profile} onChange={(event) => setProfile(oneOf(PROFILE, event.target.value) ?? profile)}
           options={(profiles.data?.rows ?? [{ profile }]).map((one) => ({ value: one.profile, label: profileName(one.profile) }))} />
         <Segmented<Kind> label="Action" value={kind} options={KINDS} onChange={setKind} />
         {kind === "command"

@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChangeList, FEW, useChanges } from "~/features/approvals/ChangeList";
 import { diffFile } from "~/features/approvals/files";
-import { capital, count, plain, result, said, trust } from "~/screen/words";
+import { capital, count, plain, result, said, surfaceName, trust } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Explanation, Link as Thing, Receipt } from "~/ipc/generated/receipts";
 import type { Task } from "~/ipc/generated/task";
@@ -55,7 +55,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
   const card = action?.approval_id ?? (row.class === "approval_resolution" ? why?.approvals.at(-1)?.id : undefined) ?? null;
   // Words of a model are untrusted always; what counts here is what it had read.
   const untrusted = why?.untrusted.filter((one) => !one.detail.startsWith("model.")).length ?? 0;
-  const denied = task.actions.filter((one) => one.verdict === "deny" || one.state === "denied");
+  const denied = task.actions.filter((one) => one.verdict === "deny" || one.state === "refused");
   const verifiability = word(record(receipt.receipt)["verifiability"]);
   return [
     ["What", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, {said(row.summary)}, <Time at={row.issued_at} ago /></span>],
@@ -91,15 +91,11 @@ function Standing({ grant }: { grant: string }) {
   const left = found.max_uses - found.uses;
   return (
     <>
-      A standing grant, given by you {given(found.surface)}: <Words of={found.words ?? "(its words are erased)"} />.{" "}
+      A standing grant, given by you {surfaceName(found.surface)}: <Words of={found.words ?? "(its words are erased)"} />.{" "}
       {found.state === "active" ? `${left.toLocaleString("en")} of ${count(found.max_uses, "use")} left, until ` : `It is ${found.state}, ${found.uses.toLocaleString("en")} of ${count(found.max_uses, "use")} used, its end `}
       <Time at={found.expires_at} />. <Link to="/policy" search={{ tab: "grants" }}>Standing grants</Link>
     </>
   );
-}
-
-function given(surface: string): string {
-  return surface === "terminal" ? "at the terminal" : surface === "browser" ? "in the browser" : surface === "approval_window" ? "in the approval window" : `on ${plain(surface)}`;
 }
 
 function goalOf(why: Explanation, task: Task): string {

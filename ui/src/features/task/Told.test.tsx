@@ -1,7 +1,11 @@
 // What is told of a task and its receipts is what came of it: refused is not done, and a standing grant is no yes of today.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import type { FileChange } from "~/ipc/generated/changes";
+import type { StandingGrant } from "~/ipc/generated/grants";
+import type { Judged } from "~/ipc/generated/policy";
 import type { Receipt } from "~/ipc/generated/receipts";
+import type { Task, TaskRow } from "~/ipc/generated/task";
 import { DONE, RECEIPT, changes, changesOf, doneRow, doneTask, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
@@ -57,7 +61,7 @@ test("a receipt after a yes names the person and the card", async () => {
 
 test("a receipt under a standing grant says which, by whom, and how much of it is left", async () => {
   const under: Receipt = { ...receipt, receipt: { verifiability: "signed", changes: [], authorized: { standing: { grant_id: GRANT, envelope_sha256: "00" } } } };
-  const row = {
+  const row: StandingGrant = {
     grant_id: GRANT, words: "move `*.jpg` in this project, 7 days, 50 times", scope: "project", place: "/home/you/Downloads", state: "active", expires_at: Date.now() + 6 * 86_400_000,
     max_uses: 50, uses: 3, surface: "approval_window", decided_by: "prn_1", reason: null,
   };
@@ -78,9 +82,9 @@ test("a yes behind what was read before is no yes to this act", async () => {
 });
 
 test("a task whose only act was refused is not done: who refused it stands in the list, and the rule on the task", async () => {
-  const refused = { ...doneRow, receipts: 0, refused_by: "policy" };
-  const task = { ...doneTask, row: refused, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
-  const judged = {
+  const refused: TaskRow = { ...doneRow, receipts: 0, refused_by: "policy" };
+  const task: Task = { ...doneTask, row: refused, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
+  const judged: Judged = {
     profile: "destructive_denied", verdict: "deny", downgrade: null, instead_of: null, risk: "high", classes: ["delete_local"], summary: "delete notes.txt", risk_summary: "deletes a file", reasons: "no",
     rules: [{ name: "profile.destructive_denied", effect: "forbid", reason: "this profile deletes nothing", text: "" }],
   };
@@ -98,14 +102,14 @@ test("a task whose only act was refused is not done: who refused it stands in th
 });
 
 test("what a receipt tells as done was done, and what was not is told as it was asked", async () => {
-  const files = changes.files.map((file, at) => ({ ...file, outcome: at === 0 ? "done" : "not_done" }));
+  const files = changes.files.map((file, at): FileChange => ({ ...file, outcome: at === 0 ? "done" : "not_done" }));
   show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files }) }), `/task/${DONE}?see=${RECEIPT}`);
   expect(await screen.findByRole("region", { name: "Deleted data/tax-rates.csv" })).toBeTruthy();
   expect(within(screen.getByRole("region", { name: "Replace src/tax/reverse.ts" })).getByText("not done")).toBeTruthy();
 });
 
 test("a denial is overridden in a browser by a sentence that was read, a word, the passphrase, and a hand that holds", async () => {
-  const denied = { ...doneTask, row: { ...doneRow, refused_by: "policy" }, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
+  const denied: Task = { ...doneTask, row: { ...doneRow, refused_by: "policy" }, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
   const host = scene({ "task.show": denied }, "passphrase");
   const { user } = show(host, `/task/${DONE}?see=${act.action_request_id}`);
   await user.click(await screen.findByRole("button", { name: "Override" }));

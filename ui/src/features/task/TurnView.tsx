@@ -2,6 +2,8 @@
 import { useState } from "react";
 import { asText, capital, count, plain, said, tokens, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
+import { TRUST_TIER } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 import type { Sent, Turn } from "~/ipc/generated/context";
 import type { Task } from "~/ipc/generated/task";
 import { Segmented } from "~/primitives/Button";
@@ -111,7 +113,7 @@ function itemsOf(text: string) {
   try {
     return list(record(JSON.parse(text))["items"]).map((item) => {
       const of = record(item);
-      return { title: capital(word(of["title"])), section: word(of["section"]), trust: word(of["trust_tier"]), text: word(of["text"]), tokens: number(of["tokens"]), cut: of["cut"] === true };
+      return { title: capital(word(of["title"])), section: word(of["section"]), trust: oneOf(TRUST_TIER, of["trust_tier"]) ?? "untrusted", text: word(of["text"]), tokens: number(of["tokens"]), cut: of["cut"] === true };
     });
   } catch {
     return [];

@@ -1,7 +1,10 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
 import { capital, count, plain, result, tokens, verdict } from "~/screen/words";
+import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
+import { ACTION_CLASS, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { list, number, record, word } from "./events";
@@ -61,6 +64,22 @@ export function shortReceipt(id: string): string {
 /** What a turn is called that said nothing. */
 const TOOL = /^[a-z_]{2,24}$/;
 
+/** Events whose names begin so: `Of<"task">` is every `task.…`. */
+type Of<Noun extends string> = Extract<EventName, `${Noun}.${string}`>;
+function isOf<const Noun extends string>(nouns: readonly Noun[], name: EventName): name is Of<Noun> {
+  return nouns.some((noun) => name.startsWith(`${noun}.`));
+}
+
+const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
+  planned: ["mute", "idle"], ready: ["mute", "idle"], running: ["running", "running"], blocked: ["waiting", "waiting"],
+  succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"], superseded: ["mute", "idle"],
+};
+
+const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested">, string>> = {
+  "approval.granted": "You allowed it once", "approval.denied": "You denied it", "approval.expired": "The question was expired",
+  "approval.cancelled": "The question was cancelled", "approval.invalidated": "The question was invalidated",
+};
+
 class Teller {
   rows: Row[] = [];
   messages: Message[] = [];
@@ -99,18 +118,20 @@ class Teller {
   }
 
   tell(event: Event) {
+    const name = oneOf(EVENT_NAME, event.event_type);
+    // An event of a newer Hermit has no words here; it stands among all events.
+    if (name === null) return;
     const body = record(event.body);
     const here: See = { kind: "event", seq: event.seq };
-    const noun = event.event_type.split(".")[0];
-    if (noun === "task" || noun === "step") return this.#task(event, body, here);
-    if (noun === "attempt") return this.#ofAttempt(event, body, here);
-    if (noun === "action" || noun === "policy" || noun === "effect") return this.#ofAction(event, body, here);
-    if (noun === "approval" || noun === "witness" || noun === "receipt" || noun === "grant") return this.#authority(event, body, here);
-    return this.#rest(event, body, here);
+    if (isOf(["task", "step"], name)) return this.#task(name, event, body, here);
+    if (isOf(["attempt"], name)) return this.#ofAttempt(name, event, body, here);
+    if (isOf(["action", "policy", "effect"], name)) return this.#ofAction(name, event, body);
+    if (isOf(["approval", "witness", "receipt", "grant"], name)) return this.#authority(name, event, body, here);
+    return this.#rest(name, event, body, here);
   }
 
-  #task(event: Event, body: Record<string, unknown>, here: See) {
-    switch (event.event_type) {
+  #task(name: Of<"task" | "step">, event: Event, body: Record<string, unknown>, here: See) {
+    switch (name) {
       case "task.created":
         this.#say(event, "you", word(record(body["task"])["goal"]));
         break;
@@ -125,31 +146,31 @@ class Teller {
       }
       case "step.status_changed": {
         const row = this.#steps.get(word(body["about_step_id"]));
-        const to = word(body["to"]);
-        if (row !== undefined) {
-          const looks: Record<string, [Tone, MarkName]> = {
-            running: ["running", "running"], blocked: ["waiting", "waiting"], succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"],
-          };
-          [row.tone, row.mark] = to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : looks[to] ?? ["mute", "idle"];
+        const to = oneOf(STEP_STATUS, body["to"]);
+        if (row !== undefined && to !== null) {
+          [row.tone, row.mark] = to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : STEP[to];
         }
         break;
       }
       case "task.status_changed": {
-        const to = word(body["to"]);
-        if (["paused", "cancelled", "failed", "expired"].includes(to)) {
+        const to = oneOf(TASK_STATUS, body["to"]);
+        if (to === "paused" || to === "cancelled" || to === "failed") {
           this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
         break;
       }
       case "task.pause_requested": case "task.cancel_requested": case "task.goal_changed":
-        this.#add(event, "phase", capital(plain(event.event_type.slice(5))), here, { person: "decided" });
+        this.#add(event, "phase", capital(plain(name.slice(5))), here, { person: "decided" });
+        break;
+      case "task.input_absorbed": case "task.priority_changed": case "task.input_queued":
         break;
       default:
+        name satisfies never;
     }
   }
 
-  #ofAttempt(event: Event, body: Record<string, unknown>, here: See) {
-    switch (event.event_type) {
+  #ofAttempt(name: Of<"attempt">, event: Event, body: Record<string, unknown>, here: See) {
+    switch (name) {
       case "attempt.created":
         this.#attempt = number(record(body["attempt"])["attempt_no"]);
         this.#proven = [];
@@ -171,13 +192,21 @@ class Teller {
         break;
       }
       case "attempt.output_rejected": case "attempt.model_failed":
-        this.#add(event, "phase", `${event.event_type.endsWith("failed") ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
+        this.#add(event, "phase", `${name === "attempt.model_failed" ? "Model failed" : "Answer not usable"}: ${word(body["reason"]) || word(body["error"])}`, here, { tone: "failed", mark: "failed" });
         break;
-      case "attempt.terminated":
-        this.#add(event, "phase", `Ended: ${this.#nothingDone() && word(body["reason"]) === "done" ? "nothing was done" : plain(word(body["reason"]))}, ${count(number(body["iterations"]), "turn")}`, here, { tone: word(body["reason"]) === "done" && !this.#nothingDone() ? "done" : "mute" });
-        this.#end(event, word(body["summary"]), word(body["reason"]) === "done" ? "agent" : "hermit");
+      case "attempt.terminated": {
+        const reason = oneOf(TERMINATION_REASON, body["reason"]);
+        const isDone = reason === "done" && !this.#nothingDone();
+        const ended = reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]));
+        this.#add(event, "phase", `Ended: ${ended}, ${count(number(body["iterations"]), "turn")}`, here, { tone: isDone ? "done" : "mute" });
+        this.#end(event, word(body["summary"]), reason === "done" ? "agent" : "hermit");
+        break;
+      }
+      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_requested":
+      case "attempt.model_responded":
         break;
       default:
+        name satisfies never;
     }
   }
 
@@ -204,39 +233,41 @@ class Teller {
     if (done !== undefined) this.messages[at] = { ...done, receipts: [...done.receipts, receipt] };
   }
 
-  #ofAction(event: Event, body: Record<string, unknown>, here: See) {
+  #ofAction(name: Of<"action" | "policy" | "effect">, event: Event, body: Record<string, unknown>) {
     const id = word(body["action_request_id"]);
     const see: See = { kind: "action", id };
     const action = this.#actions.get(id);
-    switch (event.event_type) {
+    switch (name) {
       case "action.requested": {
-        const reads = word(body["action_class"]) === "read_local";
+        const reads = oneOf(ACTION_CLASS, body["action_class"]) === "read_local";
         const summary = word(body["summary"]);
         const row = this.#add(event, "phase", reads ? capital(summary) : `Proposed: ${summary}`, see);
         this.#actions.set(id, { row, reads, summary });
         break;
       }
       case "policy.evaluated": {
-        const said = verdict(word(body["verdict"]));
-        if (word(body["verdict"]) === "deny") this.#wasRefused = true;
-        if (word(body["verdict"]) === "deny" && action !== undefined) this.#say(event, "did", `Refused by policy: ${action.summary}`, { tone: "failed" });
-        if (action?.reads === true && word(body["verdict"]) === "allow") break;
-        this.#add(event, "phase", `Policy: ${said.word.toLowerCase()}, ${word(body["risk_band"])} risk`, see, {
-          tone: word(body["verdict"]) === "deny" ? "failed" : "mute", mark: word(body["verdict"]) === "deny" ? "deny" : null,
+        const said = oneOf(POLICY_VERDICT, body["verdict"]);
+        if (said === "deny") this.#wasRefused = true;
+        if (said === "deny" && action !== undefined) this.#say(event, "did", `Refused by policy: ${action.summary}`, { tone: "failed" });
+        if (action?.reads === true && said === "allow") break;
+        const words = said === null ? plain(word(body["verdict"])) : verdict(said).word.toLowerCase();
+        this.#add(event, "phase", `Policy: ${words}, ${word(body["risk_band"])} risk`, see, {
+          tone: said === "deny" ? "failed" : "mute", mark: said === "deny" ? "deny" : null,
         });
         break;
       }
       case "effect.observed": {
-        const came = result(word(body["result_code"]));
-        if (action?.reads === true && word(body["result_code"]) === "succeeded") {
+        const code = oneOf(RESULT_CODE, body["result_code"]) ?? "unknown_outcome";
+        const came = result(code);
+        if (action?.reads === true && code === "succeeded") {
           action.row.mark = null;
           this.#looked(event, capital(action.summary));
           break;
         }
-        if (action?.reads !== true && word(body["result_code"]) !== "denied") this.#didAct = true;
+        if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
-        if (action !== undefined && word(body["result_code"]) !== "denied") this.#say(event, "did", `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
-        const words = word(body["result_code"]) === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
+        if (action !== undefined && code !== "denied") this.#say(event, "did", `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
+        const words = code === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
       }
@@ -244,16 +275,18 @@ class Teller {
         this.#add(event, "phase", "Nobody saw how it ended", see, { tone: "unknown", mark: "unknown" });
         break;
       case "effect.resolved":
-        this.#add(event, "phase", `You settled it: ${result(word(body["result_code"])).word.toLowerCase()}`, see, { person: "decided" });
+        this.#add(event, "phase", `You settled it: ${result(oneOf(RESULT_CODE, body["result_code"]) ?? "unknown_outcome").word.toLowerCase()}`, see, { person: "decided" });
+        break;
+      case "effect.dispatched": case "action.downgraded":
         break;
       default:
-        void here;
+        name satisfies never;
     }
   }
 
-  #authority(event: Event, body: Record<string, unknown>, here: See) {
+  #authority(name: Of<"approval" | "witness" | "receipt" | "grant">, event: Event, body: Record<string, unknown>, here: See) {
     const id = word(body["approval_id"]);
-    switch (event.event_type) {
+    switch (name) {
       case "approval.requested": {
         const approval = word(record(body["approval"])["approval_id"]);
         const row = this.#add(event, "phase", "Waiting for you", { kind: "approval", id: approval }, { tone: "waiting", person: "asked" });
@@ -263,15 +296,13 @@ class Teller {
         break;
       }
       case "approval.granted": case "approval.denied": case "approval.expired": case "approval.cancelled": case "approval.invalidated": {
-        const what = event.event_type.slice(9);
         const asked = this.#approvals.get(id);
         if (asked !== undefined) Object.assign(asked, { text: "You were asked", tone: "mute", person: null });
-        const yours = what === "granted" || what === "denied";
-        if (what === "denied") this.#wasRefused = true;
-        const text = what === "granted" ? "You allowed it once" : what === "denied" ? "You denied it" : `The question was ${plain(what)}`;
-        this.#add(event, "phase", text, { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
+        const yours = name === "approval.granted" || name === "approval.denied";
+        if (name === "approval.denied") this.#wasRefused = true;
+        this.#add(event, "phase", ANSWERED[name], { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
         this.messages = this.messages.filter((message) => message.approval !== id);
-        if (what === "denied" && word(body["feedback"]) !== "") this.#say(event, "you", word(body["feedback"]));
+        if (name === "approval.denied" && word(body["feedback"]) !== "") this.#say(event, "you", word(body["feedback"]));
         break;
       }
       case "witness.validated":
@@ -283,7 +314,7 @@ class Teller {
       case "receipt.issued": {
         const receipt = word(body["receipt_id"]);
         const code = word(body["result_code"]);
-        if (word(body["receipt_class"]) === "approval_resolution") break;
+        if (oneOf(RECEIPT_CLASS, body["receipt_class"]) === "approval_resolution") break;
         this.receipts.push({ id: receipt, seq: event.seq, result: code });
         this.#proven.push(receipt);
         this.#cite(word(body["action_request_id"]), receipt);
@@ -293,12 +324,15 @@ class Teller {
       case "grant.revoked":
         this.#add(event, "phase", "Grant taken back", here, { person: "decided" });
         break;
+      case "witness.captured": case "grant.issued": case "grant.standing_allowed": case "grant.standing_revoked": case "grant.standing_used":
+        break;
       default:
+        name satisfies never;
     }
   }
 
-  #rest(event: Event, body: Record<string, unknown>, here: See) {
-    switch (event.event_type) {
+  #rest(name: Exclude<EventName, Of<"task" | "step" | "attempt" | "action" | "policy" | "effect" | "approval" | "witness" | "receipt" | "grant">>, event: Event, body: Record<string, unknown>, here: See) {
+    switch (name) {
       case "clarification.requested": {
         const question = word(record(body["clarification"])["question"]);
         this.#add(event, "phase", `Asks: ${question}`, here, { person: "asked", tone: "waiting" });
@@ -317,7 +351,19 @@ class Teller {
       case "decision.recorded":
         this.#add(event, "phase", "Decision recorded", here);
         break;
+      case "store.initialised": case "key.registered": case "key.rotated": case "host.started": case "host.stopped": case "gate.halted":
+      case "gate.booted": case "checkpoint.signed": case "backup.made": case "store.restored": case "chain.reanchored": case "disclosure.erased":
+      case "dedupe.recorded": case "principal.registered": case "workspace.registered": case "conversation.opened":
+      case "conversation.focus_changed": case "ingress.received": case "ingress.bound": case "budget.reserved": case "budget.settled":
+      case "workspace.lease_acquired": case "workspace.lease_renewed": case "workspace.lease_released": case "workspace.lease_lost":
+      case "artifact.created": case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":
+      case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":
+      case "belief.revoked": case "belief.expired": case "memory.invalidated": case "memory.revoked": case "memory.expired":
+      case "clarification.expired": case "clarification.cancelled": case "key.revoked": case "checkpoint.cosigned": case "person.decided":
+      case "pin.accepted": case "secret.registered": case "secret.removed": case "content.redacted": case "receipts.undone": case "secret.placed":
+        break;
       default:
+        name satisfies never;
     }
   }
 }

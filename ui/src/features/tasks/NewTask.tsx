@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { capital, profileName } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
+import { PROFILE } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
 import type { Reasoner } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
@@ -14,7 +15,7 @@ import styles from "./Tasks.module.css";
 
 const PROFILES = [
   { value: "", label: profileName("local_edit_allowed") },
-  ...["readonly_analysis", "network_read_allowed", "repo_mutation_gated", "external_publish_gated", "destructive_denied"].map((value) => ({ value, label: profileName(value) })),
+  ...PROFILE.filter((value) => value !== "local_edit_allowed").map((value) => ({ value, label: profileName(value) })),
 ];
 
 const STANDARD = "standard";

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
+import type { ActionClass, ApprovalStatus, RiskBand, Surface } from "./words";
 
 /** Which approvals; without a status those that wait. */
 export interface List {
@@ -83,14 +84,14 @@ export interface Deny {
 export interface ApprovalRow {
   approval_id: string;
   task_id: string;
-  action_class: string;
-  risk: string;
+  action_class: ActionClass;
+  risk: RiskBand;
   summary: Text;
-  status: string;
+  status: ApprovalStatus;
   requested_at: number;
   expires_at: number;
   resolved_at: number | null;
-  surface: string | null;
+  surface: Surface | null;
   feedback: Text | null;
   reason: string;
 }
@@ -146,7 +147,7 @@ export interface Decided {
   /** Whether it counts; not when it was answered before, expired or withdrawn. */
   accepted: boolean;
   /** The approval's status now. */
-  status: string;
+  status: ApprovalStatus;
 }
 
 /** A part of the list. */

@@ -1,6 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Link } from "./receipts";
 import type { Page, Text } from "./shared";
+import type { TrustTier } from "./words";
 
 /** A file: by a path that the host can read, or by its bytes. */
 export interface Ingest {
@@ -83,7 +84,7 @@ export interface Artifact {
   media_type: string;
   byte_size: number;
   created_at: number;
-  trust: string;
+  trust: TrustTier;
   sensitivity: string;
   retention: string;
   /** `live`, `compacted`, `expired`. */
@@ -179,7 +180,7 @@ export interface Lineages {
   /** Everything that came of it. */
   descendants: Link[];
   /** The weakest trust tier behind it. */
-  trust: string | null;
+  trust: TrustTier | null;
   /** Untrusted artifacts behind it. */
   untrusted: Link[];
   /** Sources that have been replaced by other content since. */

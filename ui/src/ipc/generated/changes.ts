@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
+import type { ItemOutcome } from "./words";
 
 /** Of an approval or a receipt, by identifier. */
 export interface Show {
@@ -69,7 +70,7 @@ export interface FileChange {
   /** Absent where nothing will be. */
   after: Side | null;
   /** Of a receipt: `done`, `not_done`, `unknown`. */
-  outcome: string | null;
+  outcome: ItemOutcome | null;
   /** Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks one by one. None where it is too long for that. */
   edits?: Edit[];
 }

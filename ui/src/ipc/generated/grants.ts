@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
+import type { ActionClass, Surface } from "./words";
 
 /** Which grants; without a task those that can still be used. */
 export interface List {
@@ -67,7 +68,7 @@ export interface Grant {
   grant_id: string;
   task_id: string;
   action_request_id: string;
-  action_class: string;
+  action_class: ActionClass;
   /** `active`, `consumed`, `revoked`, `expired`. */
   state: string;
   issued_at: number;
@@ -105,7 +106,7 @@ export interface StandingGrant {
   max_uses: number;
   uses: number;
   /** Where it was given: `approval_window`, `terminal`, `browser`, ... */
-  surface: string;
+  surface: Surface;
   /** The person who gave it. */
   decided_by: string;
   /** Why it was taken back. */

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
+import type { KeyPurpose } from "./words";
 
 /** Those in force; with `all` those that were in force before, too. */
 export interface List {
@@ -27,7 +28,7 @@ export interface Keys {
 
 /** One key in force. */
 export interface Key {
-  purpose: string;
+  purpose: KeyPurpose;
   /** SHA-256 of its SPKI DER. */
   keyid: string;
   pem: string;

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
+import type { BeliefStatus, MemoryStatus, RiskBand, TrustTier } from "./words";
 
 /** Which decisions. */
 export interface Decisions {
@@ -44,7 +45,7 @@ export interface Decision {
   class: string;
   summary: Text;
   rationale: Text;
-  risk: string;
+  risk: RiskBand;
   decided_by: string;
   reversible: boolean;
   evidence: Evidence[];
@@ -60,8 +61,8 @@ export interface Belief {
   scope: Text;
   /** From 0 to 1000. */
   confidence: number;
-  trust: string;
-  status: string;
+  trust: TrustTier;
+  status: BeliefStatus;
   revision: number;
   evidence: Evidence[];
   created_at: number;
@@ -78,8 +79,8 @@ export interface Memory {
   claim: Text;
   scope: Text;
   reason: Text;
-  trust: string;
-  status: string;
+  trust: TrustTier;
+  status: MemoryStatus;
   evidence: Evidence[];
   promoted_by: string;
   created_at: number;
@@ -94,7 +95,7 @@ export interface Evidence {
   /** Which part, in words. */
   part: string;
   excerpt_sha256: string;
-  trust: string;
+  trust: TrustTier;
   confidence: number;
 }
 

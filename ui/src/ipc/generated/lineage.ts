@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
+import type { TrustTier } from "./words";
 
 /** Around anything that has an identifier; around all that a task made, when it is a task's. */
 export interface Draw {
@@ -32,7 +33,7 @@ export interface Node {
   label: Text | null;
   task_id: string;
   at: number;
-  trust: string | null;
+  trust: TrustTier | null;
   sha256: string | null;
   /** Its place: the layer, and the row in it. */
   layer: number;

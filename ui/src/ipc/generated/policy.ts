@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Text } from "./shared";
+import type { ActionClass, PolicyVerdict, Profile, RiskBand, RuleEffect } from "./words";
 
 /** Rules on trial: the shipped ones with a change. They are in force nowhere. */
 export interface Trial {
@@ -100,7 +101,7 @@ export interface ProfileList {
 
 /** A profile. */
 export interface ProfileRow {
-  profile: string;
+  profile: Profile;
   /** What it allows, in a sentence. */
   about: string;
   rules: number;
@@ -110,7 +111,7 @@ export interface ProfileRow {
 
 /** Rules of a profile. */
 export interface RuleList {
-  profile: string;
+  profile: Profile;
   rows: RuleRow[];
 }
 
@@ -118,7 +119,7 @@ export interface RuleList {
 export interface RuleRow {
   name: string;
   /** `permit`, `forbid`, `ask`, `downgrade`. */
-  effect: string;
+  effect: RuleEffect;
   reason: string;
   /** Cedar. */
   text: string;
@@ -126,15 +127,15 @@ export interface RuleRow {
 
 /** What policy says. */
 export interface Judged {
-  profile: string;
+  profile: Profile;
   /** `allow`, `require_approval`, `deny`, `downgrade`. */
-  verdict: string;
+  verdict: PolicyVerdict;
   /** The lesser form, with a downgrade: `readonly`, `draft`. */
   downgrade: string | null;
   /** With an act that is done instead of another: that other one, in a line, and by which rules. */
   instead_of: string | null;
-  risk: string;
-  classes: string[];
+  risk: RiskBand;
+  classes: ActionClass[];
   summary: string;
   risk_summary: string;
   reasons: string;
@@ -203,8 +204,8 @@ export interface Backtested {
 
 /** An answer and what it would have become. */
 export interface Turn {
-  was: string;
-  would: string;
+  was: PolicyVerdict;
+  would: PolicyVerdict;
   acts: number;
   /** Of these, those that a person had allowed. */
   allowed: number;
@@ -219,8 +220,8 @@ export interface Changed {
   at: number;
   class: string;
   summary: Text;
-  was: string;
-  would: string;
+  was: PolicyVerdict;
+  would: PolicyVerdict;
   /** The rules that would have decided. */
   rules: string[];
   /** `granted` or `denied`, when a person answered. */

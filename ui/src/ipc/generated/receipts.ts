@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
+import type { ActionClass, ReceiptClass, ResultCode, Reversibility, TrustTier } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -38,12 +39,12 @@ export interface Plan {
 export interface ReceiptRow {
   receipt_id: string;
   task_id: string;
-  class: string;
-  action_class: string;
-  result: string;
+  class: ReceiptClass;
+  action_class: ActionClass;
+  result: ResultCode;
   /** What a person settled it as, when it was not known. */
-  resolved: string | null;
-  reversibility: string;
+  resolved: ResultCode | null;
+  reversibility: Reversibility;
   rolls_back: string | null;
   undone_by: string | null;
   summary: Text;
@@ -130,7 +131,7 @@ export interface Explanation {
   changes: Link[];
   undone_by: Link[];
   /** The weakest trust tier behind it. */
-  trust: string | null;
+  trust: TrustTier | null;
   /** Untrusted artifacts behind it. */
   untrusted: Link[];
 }

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
+import type { ActionClass, ActionState, AttemptStatus, Channel, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, TaskStatus, TerminationReason } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -168,7 +169,7 @@ export interface Submitted {
 /** Done; the task and where it stands now. */
 export interface Done {
   task_id: string;
-  status: string;
+  status: TaskStatus;
 }
 
 /** A note was recorded. */
@@ -181,12 +182,12 @@ export interface Noted {
 export interface TaskRow {
   task_id: string;
   title: Text;
-  status: string;
+  status: TaskStatus;
   /** As the run API names it: `queued`, `running`, `awaiting_approval`, ... */
-  run_status: string;
+  run_status: RunStatus;
   reason: string;
-  priority: string;
-  profile: string;
+  priority: Priority;
+  profile: Profile;
   created_at: number;
   updated_at: number;
   ended_at: number | null;
@@ -202,7 +203,7 @@ export interface TaskRow {
   cost_micros: number;
   parent_task_id: string | null;
   /** Who refused it, when it ended and nothing but reading came of it: `policy`, `person`. */
-  refused_by: string | null;
+  refused_by: RefusedBy | null;
   /** Whether what it did was undone since: `all`, `part`; absent where nothing was. */
   undone: string | null;
   /** It should be at work, and nobody works on it; absent where that cannot be known. */
@@ -227,7 +228,7 @@ export interface TaskCounts {
 export interface Task {
   row: TaskRow;
   goal: Text;
-  channel: string;
+  channel: Channel;
   /** The folder, unless it was erased. */
   workspace: Text | null;
   /** Who proposes, in a line. */
@@ -239,7 +240,7 @@ export interface Task {
   wall_ms_max: number;
   deadline_at: number | null;
   /** Why its loop ended. */
-  termination: string | null;
+  termination: TerminationReason | null;
   /** Its last words. */
   summary: Text | null;
   /** Whose words those are: `model`, which nobody has verified, or `hermit`. */
@@ -272,30 +273,30 @@ export interface Waits {
 export interface Attempt {
   attempt_id: string;
   number: number;
-  status: string;
+  status: AttemptStatus;
   reason: string;
   started_at: number;
   finished_at: number | null;
   iterations: number;
-  termination: string | null;
+  termination: TerminationReason | null;
 }
 
 /** One proposed action and what became of it. */
 export interface Action {
   action_request_id: string;
-  class: string;
+  class: ActionClass;
   tool: string;
   summary: Text;
   /** `requested`, `allowed`, `awaiting_approval`, ..., `observed`, `uncertain`. */
-  state: string;
+  state: ActionState;
   /** What policy said. */
-  verdict: string | null;
-  risk: string | null;
+  verdict: PolicyVerdict | null;
+  risk: RiskBand | null;
   approval_id: string | null;
   grant_id: string | null;
   receipt_id: string | null;
-  result: string | null;
-  sandbox: string | null;
+  result: ResultCode | null;
+  sandbox: SandboxLevel | null;
   requested_at: number;
   observed_at: number | null;
   trouble: Text | null;

@@ -109,7 +109,7 @@ function linksOf(receipt: ReceiptTold, events: readonly Told[], opened: Opened, 
     return value === undefined ? undefined : events.find((event) => event.type === type && (say(event.payload, name) ?? say(event.payload, "approval", name)) === value);
   };
   const on = (event: Told | undefined, what = ""): Node | undefined => {
-    return event && cite(`${what}${what === "" ? "" : ", "}event ${event.seq}`, event.type, () => go.event(event.seq));
+    return event && cite(`${what}${what === "" ? "" : ", "}event ${event.seq}`, event.name, () => go.event(event.seq));
   };
   const request = say(receipt.request, "action_request_id");
   const file = (ref: Json | undefined, label: string): Node | undefined => {
@@ -188,7 +188,7 @@ function approvalLink(receipt: ReceiptTold, events: readonly Told[], approval: s
   const term = "Approval";
   if (approval === undefined) return { term, body: ["Nobody was asked: the path taken did not need it."] };
   const asked = find.about("approval.requested", "approval_id", approval);
-  const answered = events.find((event) => /^approval\.(granted|denied)$/.test(event.type) && say(event.payload, "approval_id") === approval);
+  const answered = events.find((event) => (event.type === "approval.granted" || event.type === "approval.denied") && say(event.payload, "approval_id") === approval);
   const yes = answered?.type === "approval.granted";
   const where = SURFACES[say(answered?.payload, "surface") ?? ""] ?? "";
   const scope = say(receipt.decision, "choice") === "standing" ? "and the like of it, within bounds" : "once";
@@ -275,7 +275,7 @@ function undo(body: Json | undefined, events: readonly Told[], id: string, go: G
       h("p", {}, how, undoes === undefined ? "" : " This act is itself an undo."),
       needs.length > 0 ? h("ul", { class: "needs" }, ...needs) : undefined,
     ],
-    cites: [undone && cite(`undone in event ${undone.seq}`, undone.type, () => go.event(undone.seq))],
+    cites: [undone && cite(`undone in event ${undone.seq}`, undone.name, () => go.event(undone.seq))],
   };
 }
 

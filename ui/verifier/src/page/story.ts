@@ -8,12 +8,15 @@ import { isObject, parseCanonical, type Json } from "../verify/read/canon.ts";
 import { linesOf, type Container } from "../verify/container.ts";
 import { base64Decode, textOf } from "../verify/read/bytes.ts";
 import { parseDisclosure, reveal } from "../verify/disclose.ts";
+import { REGISTRY, type EventType } from "../verify/generated/nouns.ts";
 import * as l from "../verify/layout.ts";
 
 /** One event, sensitive values put back where their disclosures are here. */
 export interface Told {
   seq: number;
-  type: string;
+  /** Its registered type; nothing for one of a newer Hermit, which `name` tells. */
+  type: EventType | undefined;
+  name: string;
   at: number;
   actor: string;
   payload: Json;
@@ -156,7 +159,8 @@ function eventsOf(container: Container, bytesOf: (name: string) => Uint8Array | 
     if (whole === undefined) return;
     events.push({
       seq: num(whole, "task_seq") ?? 0,
-      type: say(whole, "event_type") ?? "",
+      type: REGISTRY.find((name) => name === say(whole, "event_type")),
+      name: say(whole, "event_type") ?? "",
       at: num(whole, "occurred_at") ?? 0,
       actor: say(whole, "actor_type") ?? "",
       payload: dig(whole, "payload") ?? null,

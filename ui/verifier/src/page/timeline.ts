@@ -5,16 +5,17 @@ import type { Opened, State } from "./state.ts";
 import { gist, items, say, type Told } from "./story.ts";
 import type { Json } from "../verify/read/canon.ts";
 import { isObject } from "../verify/read/canon.ts";
+import type { EventType } from "../verify/generated/nouns.ts";
 import { clock, count, moment, shown, spoken } from "./words.ts";
 
 /** Rows that are put on the page at a time. */
 const PAGE = 400;
 
-const PERSON = /^approval\.(granted|denied)$/;
+const PERSON: ReadonlySet<EventType | undefined> = new Set<EventType>(["approval.granted", "approval.denied"]);
 const QUIET = /^(artifact\.|attempt\.status|step\.|budget\.|task\.status)/;
 
 function row(event: Told, chosen: boolean, go: Go): HTMLElement {
-  const kind = PERSON.test(event.type) ? "person" : event.type === "receipt.issued" ? "act" : QUIET.test(event.type) ? "quiet" : "plain";
+  const kind = PERSON.has(event.type) ? "person" : event.type === "receipt.issued" ? "act" : QUIET.test(event.name) ? "quiet" : "plain";
   return h(
     "li",
     { class: `event ${kind}` },
@@ -22,7 +23,7 @@ function row(event: Told, chosen: boolean, go: Go): HTMLElement {
       "button",
       { type: "button", class: "event-row", "data-seq": event.seq, "aria-current": chosen ? "true" : undefined, click: () => go.event(event.seq) },
       h("span", { class: "event-seq" }, String(event.seq)),
-      h("span", { class: "event-type" }, spoken(event.type)),
+      h("span", { class: "event-type" }, spoken(event.name)),
       h("span", { class: "event-gist" }, ...shown(gist(event))),
       clock(event.at),
     ),
@@ -47,7 +48,7 @@ export function timelineView(state: State, opened: Opened, go: Go): HTMLElement 
   const filter = h("input", { type: "search", class: "field", placeholder: "Find in events", "aria-label": "Find in events" });
   filter.addEventListener("input", () => {
     const word = filter.value.trim().toLowerCase();
-    matching = word === "" ? events : events.filter((event) => `${event.seq} ${spoken(event.type)} ${event.type} ${event.actor} ${gist(event)}`.toLowerCase().includes(word));
+    matching = word === "" ? events : events.filter((event) => `${event.seq} ${spoken(event.name)} ${event.name} ${event.actor} ${gist(event)}`.toLowerCase().includes(word));
     there = 0;
     list.replaceChildren();
     grow();
@@ -66,7 +67,7 @@ function span(ms: number): string {
 }
 
 function detail(event: Told, go: Go): HTMLElement {
-  const head = h("header", { class: "pane-head" }, h("h2", {}, `Event ${event.seq}`), h("code", {}, event.type), h("span", { class: "push" }), h("button", { type: "button", class: "btn", click: () => go.bytes(event.file, lineStart(event)) }, "Show its bytes"));
+  const head = h("header", { class: "pane-head" }, h("h2", {}, `Event ${event.seq}`), h("code", {}, event.name), h("span", { class: "push" }), h("button", { type: "button", class: "btn", click: () => go.bytes(event.file, lineStart(event)) }, "Show its bytes"));
   const facts = h("dl", { class: "facts" });
   const add = (term: string, ...value: (Node | string)[]): void => append(facts, [h("dt", {}, term), h("dd", {}, ...value)]);
   add("When", moment(event.at), h("span", { class: "dim" }, ", by the machine's own clock"));

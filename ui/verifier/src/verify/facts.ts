@@ -31,7 +31,7 @@ export interface StandingFact {
   max_uses: number;
 }
 
-const KNOWN: ReadonlySet<string> = new Set(REGISTRY);
+const KNOWN: ReadonlySet<string> = new Set<string>(REGISTRY);
 
 /** Folded from events; bounded by their number. */
 export class Facts {

@@ -40,14 +40,14 @@ fn row(r: &rows::ApprovalRow) -> ApprovalRow {
     ApprovalRow {
         approval_id: r.approval_id.to_string(),
         task_id: r.task_id.to_string(),
-        action_class: r.action_class.to_string(),
-        risk: r.risk_band.to_string(),
+        action_class: r.action_class,
+        risk: r.risk_band,
         summary: text(&r.summary),
-        status: r.status.to_string(),
+        status: r.status,
         requested_at: r.requested_at.0,
         expires_at: r.expires_at.0,
         resolved_at: r.resolved_at.map(|at| at.0),
-        surface: opt(r.surface),
+        surface: r.surface,
         feedback: opt_text(r.feedback.as_ref()),
         reason: r.reason.clone(),
     }
@@ -258,10 +258,5 @@ fn told(host: &dyn Host, approval: ApprovalId, answered: &Answered) -> Result<De
         Answered::NotActive { status, task_id } => (false, status, *task_id),
     };
     host.drive(task)?;
-    Ok(Decided {
-        approval_id: approval.to_string(),
-        task_id: task.to_string(),
-        accepted,
-        status: status.to_string(),
-    })
+    Ok(Decided { approval_id: approval.to_string(), task_id: task.to_string(), accepted, status: *status })
 }

@@ -71,7 +71,7 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         media_type: r.media_type.clone(),
         byte_size: r.byte_size,
         created_at: r.created_at.0,
-        trust: r.trust_tier.to_string(),
+        trust: r.trust_tier,
         sensitivity: r.sensitivity.to_string(),
         retention: r.retention.to_string(),
         state: r.state.to_string(),
@@ -150,7 +150,7 @@ pub(crate) fn lineage(host: &dyn Host, p: Lineage) -> Result<Lineages, Error> {
         receipts: links(&graph, graph.receipts_including(id)),
         ancestors: links(&graph, graph.ancestors(id)),
         descendants: links(&graph, graph.descendants(id)),
-        trust: opt(taint.tier),
+        trust: taint.tier,
         untrusted: links(&graph, taint.untrusted),
         stale: links(&graph, graph.stale(id).into_iter().map(|stale| stale.source)),
     })

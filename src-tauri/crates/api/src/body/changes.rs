@@ -5,6 +5,7 @@ use crate::{Host, Wire as _, fold, not_found, usage};
 use acts::ActionRequest;
 use acts::ApprovalPacket;
 use model::action::{ChangeItem, Prior};
+use model::receipt::ItemOutcome;
 use model::{ApprovalId, Digest, ReceiptId, TaskId};
 use projections::rows::ApprovalRow;
 use serde_json::Value;
@@ -157,13 +158,13 @@ fn done(host: &dyn Host, id: ReceiptId) -> Result<Sheet, Error> {
 fn with_moves(rows: Vec<Row>) -> Vec<Row> {
     let mut told: Vec<Row> = Vec::with_capacity(rows.len());
     // Of those that went and found no other place yet: where they are told, by what they were.
-    let mut gone: HashMap<(Digest, Option<String>), Vec<usize>> = HashMap::new();
+    let mut gone: HashMap<(Digest, Option<ItemOutcome>), Vec<usize>> = HashMap::new();
     for row in rows {
         if let ("delete", Some(before)) = (row.op, &row.before) {
-            gone.entry((before.sha256, row.outcome.clone())).or_default().push(told.len());
+            gone.entry((before.sha256, row.outcome)).or_default().push(told.len());
         }
-        let is_new = row.before.is_none() && row.outcome.as_deref() == Some("done");
-        let came = row.after.as_ref().filter(|_| is_new).map(|after| (after.sha256, row.outcome.clone()));
+        let is_new = row.before.is_none() && row.outcome == Some(ItemOutcome::Done);
+        let came = row.after.as_ref().filter(|_| is_new).map(|after| (after.sha256, row.outcome));
         let at = came.and_then(|key| {
             let places = gone.get_mut(&key)?;
             (!places.is_empty()).then(|| places.remove(0))
@@ -244,7 +245,7 @@ fn changed(change: &Value) -> Result<Row, Error> {
         (Some(_), None) => "delete",
         (_, Some(_)) => "write",
     };
-    let outcome = Some(word("outcome").to_owned()).filter(|word| !word.is_empty());
+    let outcome = word("outcome").parse().ok();
     Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome })
 }
 
@@ -285,7 +286,7 @@ impl Sides<'_> {
             same_as: row.same_as.clone(),
             before,
             after,
-            outcome: row.outcome.clone(),
+            outcome: row.outcome,
             edits,
         })
     }

@@ -45,7 +45,7 @@ fn row(r: &GrantRow, now: UnixMs) -> Grant {
         grant_id: r.grant_id.to_string(),
         task_id: r.task_id.to_string(),
         action_request_id: r.action_request_id.to_string(),
-        action_class: r.action_class.to_string(),
+        action_class: r.action_class,
         state: if expired { "expired".to_owned() } else { r.state.to_string() },
         issued_at: r.issued_at.0,
         expires_at: r.expires_at.0,
@@ -147,7 +147,7 @@ fn listed(id: GrantId, record: &StandingRecord, uses: u32, state: &str, place: O
         expires_at: record.expires_at.0,
         max_uses: record.max_uses,
         uses,
-        surface: record.surface.to_string(),
+        surface: record.surface,
         decided_by: record.decided_by.to_string(),
         reason: record.revoked.clone(),
     }

@@ -32,7 +32,7 @@ fn key(record: &KeyRecord, open: Option<&[KeyPurpose]>, log_id: &str) -> Key {
     let vkey =
         VerifierKey::new(&origin, record.public_key).ok().filter(|_| record.purpose == KeyPurpose::Log);
     Key {
-        purpose: record.purpose.to_string(),
+        purpose: record.purpose,
         keyid: record.keyid.to_string(),
         pem: record.public_key.to_pem(),
         ssh_fingerprint: sshsig::fingerprint(&record.public_key),

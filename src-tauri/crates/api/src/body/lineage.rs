@@ -43,7 +43,7 @@ pub(crate) fn draw(host: &dyn Host, p: Draw) -> Result<Drawing, Error> {
                 label: opt_text(node.label.as_ref()),
                 task_id: node.task_id.to_string(),
                 at: node.at.0,
-                trust: opt(node.trust_tier),
+                trust: node.trust_tier,
                 sha256: opt(node.content_hash),
                 layer: drawn.layer,
                 row: drawn.row,

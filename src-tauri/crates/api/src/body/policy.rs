@@ -4,7 +4,7 @@ use crate::convert::{opt_word, rows, word};
 use crate::ids::find;
 use crate::{Host, Wire as _, backtest, suggest, usage};
 use acts::{Action, ActionRequest};
-use governance::{Permissions, PolicyEngine, Question, RuleScope, RuleText, hypothetical};
+use governance::{Permissions, PolicyEngine, Question, RuleEffect, RuleScope, RuleText, hypothetical};
 use model::action::{ChangeItem, Prior, ReadItem};
 use model::policy::{PolicyResult, Profile, Verdict};
 use model::receipt::SandboxLevel;
@@ -32,7 +32,7 @@ fn engine(trial: &Trial) -> Result<PolicyEngine, Error> {
 pub(crate) fn profiles(_: &dyn Host, _: Profiles) -> Result<ProfileList, Error> {
     let engine = engine(&Trial::default())?;
     let row = |profile: &Profile| ProfileRow {
-        profile: profile.to_string(),
+        profile: *profile,
         about: about(*profile).to_owned(),
         rules: u32::try_from(engine.rules(*profile).len()).unwrap_or(u32::MAX),
         policy_set_sha256: engine.policy_set_sha256(*profile).to_string(),
@@ -56,16 +56,11 @@ const fn about(profile: Profile) -> &'static str {
 pub(crate) fn rules(_: &dyn Host, p: Rules) -> Result<RuleList, Error> {
     let profile: Profile = word(&p.profile)?;
     let rows = engine(&p.trial)?.rules(profile).iter().map(rule).collect();
-    Ok(RuleList { profile: profile.to_string(), rows })
+    Ok(RuleList { profile, rows })
 }
 
 fn rule(r: &RuleText) -> RuleRow {
-    RuleRow {
-        name: r.name.clone(),
-        effect: r.effect.to_string(),
-        reason: r.reason.clone(),
-        text: r.text.clone(),
-    }
+    RuleRow { name: r.name.clone(), effect: r.effect, reason: r.reason.clone(), text: r.text.clone() }
 }
 
 pub(crate) fn test(host: &dyn Host, p: Test) -> Result<Judged, Error> {
@@ -142,18 +137,18 @@ fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
         Some(known) => rule(known),
         None => RuleRow {
             name: name.clone(),
-            effect: "forbid".to_owned(),
+            effect: RuleEffect::Forbid,
             reason: String::new(),
             text: String::new(),
         },
     };
     Judged {
-        profile: result.policy_profile.to_string(),
-        verdict: result.verdict.to_string(),
+        profile: result.policy_profile,
+        verdict: result.verdict,
         downgrade: result.downgrade.clone(),
         instead_of: None,
-        risk: result.risk_band.to_string(),
-        classes: result.action_classes.iter().map(ToString::to_string).collect(),
+        risk: result.risk_band,
+        classes: result.action_classes.clone(),
         summary: result.action_summary.clone(),
         risk_summary: result.risk_summary.clone(),
         reasons: result.reasoning_summary.clone(),

@@ -13,7 +13,7 @@ use wire::task::{Answer, Cancel, Done, EditGoal, Note, Noted, Pause, Resume, Ret
 /// Somebody drives it from here, and this is where it stands.
 fn driven(host: &dyn Host, task: TaskId) -> Result<Done, Error> {
     host.drive(task)?;
-    let status = host.kernel()?.task(task).wire()?.task.status.to_string();
+    let status = host.kernel()?.task(task).wire()?.task.status;
     Ok(Done { task_id: task.to_string(), status })
 }
 

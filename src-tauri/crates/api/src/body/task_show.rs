@@ -39,7 +39,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
     Ok(Task {
         row: super::task::row(host, &query, &row)?,
         goal: text(&row.goal),
-        channel: row.channel.to_string(),
+        channel: row.channel,
         workspace: workspace(host, &row)?,
         reasoner: contract
             .as_ref()
@@ -50,7 +50,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         wall_ms: row.wall_ms,
         wall_ms_max,
         deadline_at: row.deadline_at.map(|at| at.0),
-        termination: opt(latest.and_then(|a| a.termination)),
+        termination: latest.and_then(|a| a.termination),
         summary: latest.and_then(|a| opt_text(a.summary.as_ref())),
         summary_by,
         verified_by,
@@ -170,29 +170,29 @@ fn attempt(r: &AttemptRow) -> Attempt {
     Attempt {
         attempt_id: r.attempt_id.to_string(),
         number: r.attempt_no,
-        status: r.status.to_string(),
+        status: r.status,
         reason: r.reason.clone(),
         started_at: r.started_at.0,
         finished_at: r.finished_at.map(|at| at.0),
         iterations: r.iterations,
-        termination: opt(r.termination),
+        termination: r.termination,
     }
 }
 
 fn action(r: &ActionRow) -> Action {
     Action {
         action_request_id: r.action_request_id.to_string(),
-        class: r.action_class.to_string(),
+        class: r.action_class,
         tool: r.tool.clone(),
         summary: text(&r.summary),
-        state: r.state.to_string(),
-        verdict: opt(r.verdict),
-        risk: opt(r.risk_band),
+        state: r.state,
+        verdict: r.verdict,
+        risk: r.risk_band,
         approval_id: opt(r.approval_id),
         grant_id: opt(r.grant_id),
         receipt_id: opt(r.receipt_id),
-        result: opt(r.result_code),
-        sandbox: opt(r.sandbox_level),
+        result: r.result_code,
+        sandbox: r.sandbox_level,
         requested_at: r.requested_at.0,
         observed_at: r.observed_at.map(|at| at.0),
         trouble: opt_text(r.trouble.as_ref()),

@@ -1,6 +1,5 @@
 //! From a byte back to its goal, and from a bad source forward to all that rests on it.
 
-use crate::convert::opt;
 use crate::ids::find;
 use crate::lineages::{around, link, links};
 use crate::writers::{Written, writer_of};
@@ -69,7 +68,7 @@ fn chain(graph: &Graph, receipt: ReceiptId) -> Result<Explanation, Error> {
         effect: told.effect.map(|id| link(graph, id)),
         changes: links(graph, told.changes),
         undone_by: links(graph, told.undone_by),
-        trust: opt(told.taint.tier),
+        trust: told.taint.tier,
         untrusted: links(graph, told.taint.untrusted),
     })
 }

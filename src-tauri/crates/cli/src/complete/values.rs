@@ -173,7 +173,10 @@ fn kept(session: &Session, kind: Kind, word: &str) -> Option<Vec<Value>> {
         Kind::Approval | Kind::OpenApproval => {
             let status = (kind == Kind::Approval).then(|| "any".to_owned());
             let page = ask.call(&wire::approvals::List { status, limit, ..Default::default() })?;
-            page.rows.into_iter().map(|row| (row.approval_id, said(&row.status, &row.summary))).collect()
+            page.rows
+                .into_iter()
+                .map(|row| (row.approval_id, said(row.status.as_str(), &row.summary)))
+                .collect()
         }
         Kind::Question => {
             let status = Some("pending".to_owned());
@@ -183,7 +186,7 @@ fn kept(session: &Session, kind: Kind, word: &str) -> Option<Vec<Value>> {
         Kind::Receipt | Kind::Undoable => {
             let page = ask.call(&wire::receipts::List { limit, ..Default::default() })?;
             let rows = page.rows.into_iter().filter(|row| kind == Kind::Receipt || row.undone_by.is_none());
-            rows.map(|row| (row.receipt_id, said(&row.result, &row.summary))).collect()
+            rows.map(|row| (row.receipt_id, said(row.result.as_str(), &row.summary))).collect()
         }
         Kind::Artifact => {
             let page = ask.call(&wire::artifacts::List { limit, ..Default::default() })?;
@@ -204,7 +207,7 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
             let standing = ask.call(&wire::grants::Standing { all: false })?.rows.into_iter();
             let single = ask.call(&wire::grants::List { limit, ..Default::default() })?.rows.into_iter();
             let standing = standing.map(|row| (row.grant_id, plain(&row.words.unwrap_or_default())));
-            standing.chain(single.map(|row| (row.grant_id, plain(&row.action_class)))).collect()
+            standing.chain(single.map(|row| (row.grant_id, plain(row.action_class.as_str())))).collect()
         }
         Kind::Memory => {
             let page = ask.call(&wire::knowledge::Memories { limit, ..Default::default() })?;
@@ -220,7 +223,7 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         }
         Kind::Profile => {
             let rows = ask.call(&wire::policy::Profiles {})?.rows;
-            rows.into_iter().map(|row| (row.profile, plain(&row.about))).collect()
+            rows.into_iter().map(|row| (row.profile.to_string(), plain(&row.about))).collect()
         }
         Kind::Playbook => {
             let all = ask.call(&wire::playbooks::List {})?.playbooks;
@@ -232,7 +235,9 @@ fn named(ask: &Asking<'_>, kind: Kind, limit: Option<u32>) -> Option<Vec<Value>>
         }
         Kind::Key => {
             let keys = ask.call(&wire::keys::List { all: true })?.keys.into_iter();
-            keys.filter(|key| key.status == "followed").map(|key| (key.keyid, plain(&key.purpose))).collect()
+            keys.filter(|key| key.status == "followed")
+                .map(|key| (key.keyid, plain(key.purpose.as_str())))
+                .collect()
         }
         _ => Vec::new(),
     })
@@ -250,7 +255,7 @@ impl Asking<'_> {
 fn tasks(ask: &Asking<'_>, group: Option<&str>, limit: Option<u32>) -> Option<Vec<Value>> {
     let page =
         ask.call(&wire::task::List { group: group.map(str::to_owned), limit, ..Default::default() })?;
-    Some(page.rows.into_iter().map(|row| (row.task_id, said(&row.status, &row.title))).collect())
+    Some(page.rows.into_iter().map(|row| (row.task_id, said(row.status.as_str(), &row.title))).collect())
 }
 
 /// `completed: Sort the notes`.

@@ -9,6 +9,7 @@ use crate::context::{Context, Signs};
 use crate::live::Live;
 use crate::output::{Tone, table};
 use crate::text::{plain, short, time};
+use model::approval::ApprovalStatus;
 use wire::approvals::{Approval, Deny, List, Part, Show};
 use wire::exit;
 
@@ -26,8 +27,8 @@ pub fn approvals(context: &Context, verb: ApprovalsVerb) -> Came {
                 found.print(out, if whole { Extent::Whole } else { Extent::screen() });
                 let (tone, stakes) = found.stakes();
                 out.say(tone, stakes);
-                out.line(match found.approval.row.status.as_str() {
-                    "pending" => format!(
+                out.line(match found.approval.row.status {
+                    ApprovalStatus::Pending => format!(
                         "Waiting for you: hermit approvals approve {}",
                         short(&found.approval.row.approval_id)
                     ),
@@ -51,8 +52,8 @@ fn list(context: &Context, args: ListArgs) -> Came {
         let rows = found.rows.iter().map(|r| {
             vec![
                 short(&r.approval_id).to_owned(),
-                r.status.clone(),
-                r.risk.clone(),
+                r.status.to_string(),
+                r.risk.to_string(),
                 time(r.expires_at),
                 plain(&r.summary.to_string()),
             ]
@@ -77,7 +78,7 @@ fn approve(context: &Context, args: &ApproveArgs) -> Came {
     }
     // What cannot be decided is told before any passphrase is asked for.
     let found = context.reading()?.call(&Show { approval: approval.to_owned() })?;
-    if found.row.status != "pending" {
+    if found.row.status != ApprovalStatus::Pending {
         return Err(not_waiting(&found));
     }
     let session = context.writing(Signs::Yes)?;

@@ -52,7 +52,7 @@ fn list(context: &Context, args: ListArgs) -> Came {
             vec![
                 g.grant_id.clone(),
                 g.state.clone(),
-                g.action_class.clone(),
+                g.action_class.to_string(),
                 format!("{}/{}", g.uses, g.max_uses),
                 time(g.expires_at),
             ]

@@ -8,6 +8,7 @@ use crate::output::{Tone, table};
 use crate::terminal::{Echo, Typed};
 use crate::text::{plain, time};
 use host::{Local, Session};
+use model::body::KeyPurpose;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,7 +67,7 @@ pub fn revoke(context: &Context, args: &KeysRevoke) -> Came {
             .hint("see `hermit keys list --all`, and give the whole key id"));
     };
     let keyid = key.keyid.parse().map_err(|_| Error::new(Code::Failed, "the key id cannot be read"))?;
-    let is_approval = key.purpose == "approval";
+    let is_approval = key.purpose == KeyPurpose::Approval;
     if key.status == "in_force" {
         let rotate = if is_approval { "hermit keys rotate --approval" } else { "hermit keys rotate" };
         return Err(Error::new(Code::Conflict, format!("this is the {} key in force", key.purpose))

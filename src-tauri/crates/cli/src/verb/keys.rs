@@ -7,6 +7,7 @@ use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
 use host::control::{Order, order};
 use host::{NewKeys, Session, VaultChoice};
+use model::body::KeyPurpose;
 use std::io::Read as _;
 use wire::keys::List;
 use wire::{Code, Error, exit};
@@ -30,7 +31,7 @@ pub fn keys(context: &Context, verb: KeysVerb) -> Came {
             context.out.answer(&listed?, |out, listed| {
                 show(out, listed);
                 out.line("write the key ids down somewhere else: with them anybody can check your proofs");
-                if !listed.keys.iter().any(|key| key.purpose == "approval") {
+                if !listed.keys.iter().any(|key| key.purpose == KeyPurpose::Approval) {
                     out.say(Tone::Warn, "there is no approval key yet; run this again at a terminal before you approve anything");
                 }
             })?;
@@ -164,13 +165,13 @@ pub fn lock(context: &Context) -> Came {
 /// Asks for what is needed, and for nothing else: a store that has all its keys is asked for none.
 fn typed(context: &Context, args: &KeysInit, session: &Session) -> Result<Entered, Error> {
     let listed = session.call(&List::default())?;
-    let named = |purpose: &str| listed.keys.iter().any(|key| key.purpose == purpose);
+    let named = |purpose: KeyPurpose| listed.keys.iter().any(|key| key.purpose == purpose);
     let vault = vault_for(context, args)?;
     let mut entered = Entered { vault, vault_passphrase: None, approval_passphrase: None };
-    if named("approval") {
+    if named(KeyPurpose::Approval) {
         return Ok(entered);
     }
-    if named("log") && args.approval_passphrase_fd.is_some() {
+    if named(KeyPurpose::Log) && args.approval_passphrase_fd.is_some() {
         return Err(Error::new(Code::Refused, "this store has keys: its approval key is made at a terminal")
             .hint("run `hermit keys init` at a terminal, without `--approval-passphrase-fd`"));
     }

@@ -85,7 +85,7 @@ fn show(out: &Output, a: &Artifact) {
     fact("size", &size(a.byte_size));
     fact("type", &plain(&a.media_type));
     fact("sha256", &a.sha256);
-    fact("trust", &a.trust);
+    fact("trust", a.trust.as_str());
     fact("made", &time(a.created_at));
     fact(
         "state",
@@ -183,8 +183,8 @@ pub fn memory(context: &Context, verb: MemoryVerb) -> Came {
                 let rows = found.rows.iter().map(|m| {
                     vec![
                         m.memory_id.clone(),
-                        m.status.clone(),
-                        m.trust.clone(),
+                        m.status.to_string(),
+                        m.trust.to_string(),
                         evidence(&m.evidence),
                         plain(&m.claim.to_string()),
                     ]
@@ -222,7 +222,7 @@ fn beliefs(context: &Context, args: ListArgs) -> Result<(), Error> {
         let rows = found.rows.iter().map(|b| {
             vec![
                 b.belief_id.clone(),
-                b.status.clone(),
+                b.status.to_string(),
                 b.confidence.to_string(),
                 evidence(&b.evidence),
                 plain(&b.claim.to_string()),
@@ -241,7 +241,7 @@ fn decisions(context: &Context, args: ListArgs) -> Result<(), Error> {
             vec![
                 d.decision_id.clone(),
                 d.class.clone(),
-                d.risk.clone(),
+                d.risk.to_string(),
                 time(d.created_at),
                 plain(&d.summary.to_string()),
             ]

@@ -7,6 +7,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use model::policy::Verdict;
 use std::path::Path;
 use wire::policy::{
     Act, Backtest, Backtested, Check, Dissent, Explain, Judged, Overrule, Profiles, RuleRow, Rules, Suggest,
@@ -22,7 +23,7 @@ pub fn policy(context: &Context, verb: PolicyVerb) -> Came {
             context.out.answer(&found, |out, found| {
                 let row = |r: &wire::policy::ProfileRow| {
                     let digest: String = r.policy_set_sha256.chars().take(12).collect();
-                    vec![r.profile.clone(), r.rules.to_string(), digest, r.about.clone()]
+                    vec![r.profile.to_string(), r.rules.to_string(), digest, r.about.clone()]
                 };
                 let rows: Vec<_> = found.rows.iter().map(row).collect();
                 table(out, &["profile", "rules", "version", "what it lets happen"], &rows);
@@ -128,10 +129,10 @@ fn test(context: &Context, args: TestArgs) -> Came {
     let test = Test { profile: args.profile, act, untrusted: args.untrusted, walls: args.walls, trial };
     let found = context.free()?.call(&test)?;
     context.out.answer(&found, judged)?;
-    Ok(match found.verdict.as_str() {
-        "allow" => exit::DONE,
-        "require_approval" => exit::WAITING,
-        _ => exit::REFUSED,
+    Ok(match found.verdict {
+        Verdict::Allow => exit::DONE,
+        Verdict::RequireApproval => exit::WAITING,
+        Verdict::Deny | Verdict::Downgrade => exit::REFUSED,
     })
 }
 
@@ -150,15 +151,15 @@ fn act(args: ActArgs, replaces: bool, network: bool, method: Option<String>) -> 
 }
 
 fn judged(out: &Output, found: &Judged) {
-    let tone = match found.verdict.as_str() {
-        "allow" => Tone::Good,
-        "require_approval" => Tone::Warn,
-        _ => Tone::Bad,
+    let tone = match found.verdict {
+        Verdict::Allow => Tone::Good,
+        Verdict::RequireApproval => Tone::Warn,
+        Verdict::Deny | Verdict::Downgrade => Tone::Bad,
     };
-    let said = match found.verdict.as_str() {
-        "allow" => "allowed without asking",
-        "require_approval" => "a person is asked first",
-        "downgrade" => match found.downgrade.as_deref() {
+    let said = match found.verdict {
+        Verdict::Allow => "allowed without asking",
+        Verdict::RequireApproval => "a person is asked first",
+        Verdict::Downgrade => match found.downgrade.as_deref() {
             Some("readonly") => {
                 "allowed only as a look: it is not done, and what is there is looked at instead"
             }
@@ -174,7 +175,8 @@ fn judged(out: &Output, found: &Judged) {
     out.line(format!("  action   {}", plain(&found.summary)));
     out.line(format!("  profile  {}", found.profile));
     out.line(format!("  risk     {}: {}", found.risk, plain(&found.risk_summary)));
-    out.line(format!("  classes  {}", found.classes.join(", ")));
+    let classes: Vec<&str> = found.classes.iter().map(|class| class.as_str()).collect();
+    out.line(format!("  classes  {}", classes.join(", ")));
     for rule in &found.rules {
         let reason = if rule.reason.is_empty() { "no rule permits it" } else { &rule.reason };
         out.line(format!("  rule     {} ({}): {reason}", rule.name, rule.effect));
@@ -200,7 +202,7 @@ fn told(out: &Output, found: &Backtested) {
     }
     let count = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     let counts = found.counts.iter().map(|t| {
-        vec![t.was.clone(), t.would.clone(), t.acts.to_string(), count(t.allowed), count(t.refused)]
+        vec![t.was.to_string(), t.would.to_string(), t.acts.to_string(), count(t.allowed), count(t.refused)]
     });
     table(out, &["was", "would be", "acts", "you allowed", "you refused"], &counts.collect::<Vec<_>>());
     if found.rows.is_empty() {

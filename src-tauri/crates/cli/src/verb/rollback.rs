@@ -9,6 +9,7 @@ use crate::output::{Output, Tone};
 use crate::report::is_undoable;
 use crate::text::{plain, short, size, time};
 use host::Session;
+use model::receipt::ReceiptClass;
 use wire::receipts::{List, Plan, ReceiptRow, Rollback, UndoItem, UndoPlan, UndoPlans};
 use wire::{Code, Error, exit};
 
@@ -44,8 +45,9 @@ fn newest(session: &Session) -> Result<ReceiptRow, Error> {
     loop {
         let page = session.call(&list)?;
         // What an undo did is not undone by the next one: that would put everything back.
-        let fits =
-            |r: &&ReceiptRow| r.rolls_back.is_none() && is_undoable(r) && r.class != "approval_resolution";
+        let fits = |r: &&ReceiptRow| {
+            r.rolls_back.is_none() && is_undoable(r) && r.class != ReceiptClass::ApprovalResolution
+        };
         if let Some(found) = page.rows.iter().find(fits) {
             return Ok(found.clone());
         }

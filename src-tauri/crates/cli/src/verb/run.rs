@@ -8,6 +8,7 @@ use crate::context::{Context, Signs, absolute};
 use crate::live::Live;
 use crate::{follow, report};
 use host::Session;
+use model::receipt::ReceiptClass;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,12 @@ pub fn stay_on(
 /// Receipts of effects of a task, the newest first.
 pub fn effects(session: &Session, task: &str) -> Result<Vec<ReceiptRow>, Error> {
     let list = wire::receipts::List { task: Some(task.to_owned()), after: None, limit: None };
-    Ok(session.call(&list)?.rows.into_iter().filter(|r| r.class != "approval_resolution").collect())
+    Ok(session
+        .call(&list)?
+        .rows
+        .into_iter()
+        .filter(|r| r.class != ReceiptClass::ApprovalResolution)
+        .collect())
 }
 
 fn submission(args: &RunArgs) -> Result<Submit, Error> {

@@ -10,6 +10,8 @@ use crate::follow;
 use crate::output::Tone;
 use crate::terminal::{Echo, Terminal, Typed};
 use host::Session;
+use model::body::KeyPurpose;
+use model::task::TaskStatus;
 use std::path::{Path, PathBuf};
 use wire::task::{List, Reasoner, Resume, Show, Submit};
 use wire::{Code, Error, exit};
@@ -83,7 +85,7 @@ fn first_task(context: &Context, args: &StartArgs, session: &Session) -> Came {
     let (code, rest) = match begun(args, session)? {
         Some(task) => {
             out.line("2. Your first task was not finished; here it is again.");
-            if session.call(&Show { task: task.clone() })?.row.status == "paused" {
+            if session.call(&Show { task: task.clone() })?.row.status == TaskStatus::Paused {
                 session.call(&Resume { task: task.clone() })?;
             }
             stay_with(context, session, &task, session.listen())?
@@ -163,7 +165,7 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
     out.line("3. A proof that anybody can check without Hermit:");
     show_exported(out, &made);
     let keys = session.call(&wire::keys::List::default())?.keys;
-    let trust = keys.into_iter().filter(|key| key.purpose == "log").map(|key| key.keyid).collect();
+    let trust = keys.into_iter().filter(|key| key.purpose == KeyPurpose::Log).map(|key| key.keyid).collect();
     let report = verify(session, &ProofVerify { proof: output, trust, since: None })?;
     show_report(out, &report);
     Ok(report.verdict.exit_code())

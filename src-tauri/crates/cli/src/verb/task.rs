@@ -11,10 +11,14 @@ use crate::question::{self, Asking};
 use crate::text::{clip, count, paragraph, plain, short, time};
 use crate::{follow, report};
 use host::Session;
+use model::action::Reversibility;
+use model::policy::Verdict;
+use model::task::TaskStatus;
 use std::time::Duration;
 use wire::receipts::Link;
 use wire::task::{Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, Show};
 use wire::{Error, exit};
+use words::act::ActionState;
 
 /// How often a followed task is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -98,12 +102,12 @@ fn list(context: &Context, list: List) -> Came {
 }
 
 /// How a task stands, with what came of it since.
-fn standing(row: &wire::task::TaskRow) -> &str {
+fn standing(row: &wire::task::TaskRow) -> &'static str {
     match (row.undone.as_deref(), row.interrupted) {
         (Some("all"), _) => "undone",
         (Some(_), _) => "partly undone",
         (None, Some(true)) => "interrupted",
-        (None, _) => &row.run_status,
+        (None, _) => row.run_status.as_str(),
     }
 }
 
@@ -119,21 +123,20 @@ fn show(out: &Output, asking: &Asking<'_>) {
     out.say(Tone::Bold, plain(&row.title.to_string()));
     let fact = |name: &str, value: &str| out.line(format!("  {name:<9} {value}"));
     fact("task", &row.task_id);
-    fact("status", &row.run_status.replace('_', " "));
+    fact("status", &row.run_status.as_str().replace('_', " "));
     fact("goal", &plain(&task.goal.to_string()));
     if let Some(workspace) = &task.workspace {
         fact("folder", &plain(&workspace.to_string()));
     }
     fact("model", &plain(&task.reasoner));
-    fact("policy", &row.profile);
+    fact("policy", row.profile.as_str());
     fact("started", &time(row.created_at));
     let spent = took(Duration::from_millis(u64::try_from(task.wall_ms).unwrap_or(0)));
     let (turns, tokens) = (count(row.iterations as usize, "turn"), grouped(row.tokens_used));
     fact("used", &format!("{turns}, {tokens} tokens, {spent} of work"));
     task.actions.iter().for_each(|action| acted(out, action));
-    if row.status == "failed" {
-        let reason = task.termination.as_deref().unwrap_or_default();
-        out.prose(Tone::Bad, report::failed(reason, task));
+    if row.status == TaskStatus::Failed {
+        out.prose(Tone::Bad, report::failed(task));
     }
     report::words(out, task);
     if let Some(question) = &asking.question {
@@ -144,12 +147,12 @@ fn show(out: &Output, asking: &Asking<'_>) {
 
 /// One action: what became of it, its receipt, and what went wrong.
 fn acted(out: &Output, action: &Action) {
-    let state = match (action.verdict.as_deref(), action.state.as_str()) {
-        (Some("deny"), _) => "refused by policy",
-        (_, "observed") => "done",
-        (_, "awaiting_approval") => "waiting for you",
-        (_, "uncertain") => "outcome unknown",
-        (_, state) => state,
+    let state = match (action.verdict, action.state) {
+        (Some(Verdict::Deny), _) => "refused by policy",
+        (_, ActionState::Observed) => "done",
+        (_, ActionState::AwaitingApproval) => "waiting for you",
+        (_, ActionState::Uncertain) => "outcome unknown",
+        (_, state) => state.as_str(),
     };
     let receipt = action.receipt_id.as_deref().map(|id| format!("  receipt {}", short(id)));
     let what = plain(&clip(&action.summary.to_string(), 300));
@@ -211,7 +214,11 @@ fn wish(context: &Context, ask: impl Fn(&host::Session) -> Result<Done, Error>) 
         session.stands(&done.task_id, REST);
         let now = session.call(&Show { task: done.task_id })?;
         context.out.answer(&now, |out, now| {
-            out.line(format!("Task {}: {}", short(&now.row.task_id), now.row.run_status.replace('_', " ")))
+            out.line(format!(
+                "Task {}: {}",
+                short(&now.row.task_id),
+                now.row.run_status.as_str().replace('_', " ")
+            ))
         })
     });
     session.close();
@@ -246,7 +253,7 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
                     let undone = if r.undone_by.is_some() { "undone" } else { "" };
                     vec![
                         short(&r.receipt_id).to_owned(),
-                        r.result.clone(),
+                        r.result.to_string(),
                         time(r.issued_at),
                         undone.to_owned(),
                         plain(&r.summary.to_string()),
@@ -265,7 +272,7 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
                 let holds =
                     serde_json::to_value(found.signature).ok().and_then(|v| v.as_str().map(str::to_owned));
                 out.line(format!("signature {}", holds.unwrap_or_default()));
-                if found.row.reversibility != "irreversible" && found.row.undone_by.is_none() {
+                if found.row.reversibility != Reversibility::Irreversible && found.row.undone_by.is_none() {
                     out.say(Tone::Faint, format!("Undo: hermit rollback {}", short(&found.row.receipt_id)));
                 }
             })?;

@@ -94,7 +94,7 @@ fn a_no_passes_through_the_gateway() {
     let denied =
         open.client().call(&wire::approvals::Deny { approval, ..Default::default() }).expect("denied");
     assert!(denied.accepted);
-    assert_eq!(denied.status, "denied");
+    assert_eq!(denied.status.as_str(), "denied");
 }
 
 #[test]

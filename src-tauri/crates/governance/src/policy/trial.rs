@@ -7,6 +7,7 @@ use acts::{Action, ActionRequest};
 use model::policy::Profile;
 use model::{ActionRequestId, AttemptId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
 use std::collections::BTreeSet;
+pub use words::policy::RuleEffect;
 
 /// What is changed against the shipped rules.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,20 +16,6 @@ pub struct Trial<'a> {
     pub rules: Option<&'a str>,
     /// Names of shipped rules that are left out.
     pub without: &'a [String],
-}
-
-model::names! {
-    /// What a rule does when it is met.
-    pub enum RuleEffect ("rule effect") {
-        /// Permits.
-        Permit = "permit",
-        /// Forbids, whatever a person says.
-        Forbid = "forbid",
-        /// Asks a person.
-        Ask = "ask",
-        /// Allows a lesser form only.
-        Downgrade = "downgrade",
-    }
 }
 
 /// A rule for a person to read.

@@ -4,16 +4,7 @@ use super::Query;
 use crate::Error;
 use model::TaskId;
 use rusqlite::types::Value;
-
-model::names! {
-    /// Whose no it was.
-    pub enum RefusedBy ("who refused") {
-        /// A rule denied it.
-        Policy = "policy",
-        /// A person denied it.
-        Person = "person",
-    }
-}
+pub use words::task::RefusedBy;
 
 impl Query {
     /// Who refused what a task proposed, when nothing of it but reading was ever carried out. An approval that lapsed

@@ -45,7 +45,8 @@ pub fn module(model: &Model, bodies: &[String], constants: &[(&str, String)]) ->
          /** Bodies that other files of a bundle must agree with, by type; all of them are version 1. */\n\
          export const BODIES = {{\n{bodies}}};\n\n\
          /** Every event type this program knows, in the order of the registry. */\n\
-         export const REGISTRY: readonly string[] = [\n{registry}];\n",
+         export const REGISTRY = [\n{registry}] as const;\n\
+         export type EventType = (typeof REGISTRY)[number];\n",
         emit.shapes
     )
 }

@@ -17,12 +17,13 @@ use std::sync::LazyLock;
 
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let mut model = Model::default();
-    let folder = room().join("../model/src");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    for file in files {
-        model.read(&std::fs::read_to_string(file).unwrap());
+    for folder in ["../words/src", "../model/src"] {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(room().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            model.read(&std::fs::read_to_string(file).unwrap());
+        }
     }
     model
 });

@@ -1,4 +1,5 @@
-//! Reads the shapes of records off the sources of the room `model`: plain items, and the rows of its macros.
+//! Reads the shapes of records off the sources of the rooms `model` and `words`: plain items, and the rows of their
+//! macros.
 
 use quote::ToTokens as _;
 use std::collections::BTreeMap;
@@ -68,8 +69,23 @@ impl Model {
                 Item::Enum(found) if found.generics.params.is_empty() => {
                     self.add(&found.ident, union(&found))
                 }
+                Item::Use(found) => self.rename(&found.tree),
                 _ => {}
             }
+        }
+    }
+
+    /// A list of `words`, which is read before, is called in `model` as `pub use` says.
+    fn rename(&mut self, tree: &syn::UseTree) {
+        match tree {
+            syn::UseTree::Path(path) => self.rename(&path.tree),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|item| self.rename(item)),
+            syn::UseTree::Rename(name) => {
+                if let Some(def) = self.types.remove(&name.ident.to_string()) {
+                    self.add(&name.rename, def);
+                }
+            }
+            syn::UseTree::Name(_) | syn::UseTree::Glob(_) => {}
         }
     }
 

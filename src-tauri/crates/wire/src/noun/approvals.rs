@@ -4,6 +4,8 @@
 use crate::table::{answers, params};
 use crate::{Page, Text};
 use serde_json::Value;
+use words::act::ActionClass;
+use words::policy::{ApprovalStatus, RiskBand, Surface};
 
 params! {
     /// Which approvals; without a status those that wait.
@@ -86,14 +88,14 @@ answers! {
     ApprovalRow {
         approval_id: String,
         task_id: String,
-        action_class: String,
-        risk: String,
+        action_class: ActionClass,
+        risk: RiskBand,
         summary: Text,
-        status: String,
+        status: ApprovalStatus,
         requested_at: i64,
         expires_at: i64,
         resolved_at: Option<i64>,
-        surface: Option<String>,
+        surface: Option<Surface>,
         feedback: Option<Text>,
         reason: String,
     }
@@ -149,7 +151,7 @@ answers! {
         /// Whether it counts; not when it was answered before, expired or withdrawn.
         accepted: bool,
         /// The approval's status now.
-        status: String,
+        status: ApprovalStatus,
     }
 }
 

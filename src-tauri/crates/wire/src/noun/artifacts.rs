@@ -4,6 +4,7 @@
 use crate::receipts::Link;
 use crate::table::{answers, params};
 use crate::{Page, Text};
+use words::knowledge::TrustTier;
 
 params! {
     /// A file: by a path that the host can read, or by its bytes.
@@ -67,7 +68,7 @@ answers! {
         media_type: String,
         byte_size: u64,
         created_at: i64,
-        trust: String,
+        trust: TrustTier,
         sensitivity: String,
         retention: String,
         /// `live`, `compacted`, `expired`.
@@ -160,7 +161,7 @@ answers! {
         /// Everything that came of it.
         descendants: Vec<Link>,
         /// The weakest trust tier behind it.
-        trust: Option<String>,
+        trust: Option<TrustTier>,
         /// Untrusted artifacts behind it.
         untrusted: Vec<Link>,
         /// Sources that have been replaced by other content since.

@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use words::act::ItemOutcome;
 
 params! {
     /// Of an approval or a receipt, by identifier.
@@ -77,7 +78,7 @@ answers! {
         /// Absent where nothing will be.
         after: Option<Side>,
         /// Of a receipt: `done`, `not_done`, `unknown`.
-        outcome: Option<String>,
+        outcome: Option<ItemOutcome>,
         /// Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks
         /// one by one. None where it is too long for that.
         #[serde(default)]

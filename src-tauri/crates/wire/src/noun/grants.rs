@@ -3,6 +3,8 @@
 
 use crate::Page;
 use crate::table::{answers, params};
+use words::act::ActionClass;
+use words::policy::Surface;
 
 params! {
     /// Which grants; without a task those that can still be used.
@@ -68,7 +70,7 @@ answers! {
         grant_id: String,
         task_id: String,
         action_request_id: String,
-        action_class: String,
+        action_class: ActionClass,
         /// `active`, `consumed`, `revoked`, `expired`.
         state: String,
         issued_at: i64,
@@ -101,7 +103,7 @@ answers! {
         max_uses: u32,
         uses: u32,
         /// Where it was given: `approval_window`, `terminal`, `browser`, ...
-        surface: String,
+        surface: Surface,
         /// The person who gave it.
         decided_by: String,
         /// Why it was taken back.

@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use words::store::KeyPurpose;
 
 params! {
     /// Those in force; with `all` those that were in force before, too.
@@ -26,7 +27,7 @@ answers! {
     Keys { keys: Vec<Key> }
     /// One key in force.
     Key {
-        purpose: String,
+        purpose: KeyPurpose,
         /// SHA-256 of its SPKI DER.
         keyid: String,
         pem: String,

@@ -3,6 +3,8 @@
 
 use crate::table::{answers, params};
 use crate::{Page, Text};
+use words::knowledge::{BeliefStatus, MemoryStatus, TrustTier};
+use words::policy::RiskBand;
 
 params! {
     /// Which decisions.
@@ -30,7 +32,7 @@ answers! {
         class: String,
         summary: Text,
         rationale: Text,
-        risk: String,
+        risk: RiskBand,
         decided_by: String,
         reversible: bool,
         evidence: Vec<Evidence>,
@@ -45,8 +47,8 @@ answers! {
         scope: Text,
         /// From 0 to 1000.
         confidence: u16,
-        trust: String,
-        status: String,
+        trust: TrustTier,
+        status: BeliefStatus,
         revision: u32,
         evidence: Vec<Evidence>,
         created_at: i64,
@@ -62,8 +64,8 @@ answers! {
         claim: Text,
         scope: Text,
         reason: Text,
-        trust: String,
-        status: String,
+        trust: TrustTier,
+        status: MemoryStatus,
         evidence: Vec<Evidence>,
         promoted_by: String,
         created_at: i64,
@@ -77,7 +79,7 @@ answers! {
         /// Which part, in words.
         part: String,
         excerpt_sha256: String,
-        trust: String,
+        trust: TrustTier,
         confidence: u16,
     }
     /// It is marked as wrong.

@@ -3,6 +3,7 @@
 
 use crate::Text;
 use crate::table::{answers, params};
+use words::knowledge::TrustTier;
 
 params! {
     /// Around anything that has an identifier; around all that a task made, when it is a task's.
@@ -38,7 +39,7 @@ answers! {
         label: Option<Text>,
         task_id: String,
         at: i64,
-        trust: Option<String>,
+        trust: Option<TrustTier>,
         sha256: Option<String>,
         /// Its place: the layer, and the row in it.
         layer: u32,

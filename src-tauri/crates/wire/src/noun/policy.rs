@@ -4,6 +4,8 @@
 use crate::Text;
 use crate::table::{answers, params};
 use serde::{Deserialize, Serialize};
+use words::act::ActionClass;
+use words::policy::{PolicyVerdict, Profile, RiskBand, RuleEffect};
 
 /// Rules on trial: the shipped ones with a change. They are in force nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -150,7 +152,7 @@ answers! {
     ProfileList { rows: Vec<ProfileRow> }
     /// A profile.
     ProfileRow {
-        profile: String,
+        profile: Profile,
         /// What it allows, in a sentence.
         about: String,
         rules: u32,
@@ -158,27 +160,27 @@ answers! {
         policy_set_sha256: String,
     }
     /// Rules of a profile.
-    RuleList { profile: String, rows: Vec<RuleRow> }
+    RuleList { profile: Profile, rows: Vec<RuleRow> }
     /// A rule.
     RuleRow {
         name: String,
         /// `permit`, `forbid`, `ask`, `downgrade`.
-        effect: String,
+        effect: RuleEffect,
         reason: String,
         /// Cedar.
         text: String,
     }
     /// What policy says.
     Judged {
-        profile: String,
+        profile: Profile,
         /// `allow`, `require_approval`, `deny`, `downgrade`.
-        verdict: String,
+        verdict: PolicyVerdict,
         /// The lesser form, with a downgrade: `readonly`, `draft`.
         downgrade: Option<String>,
         /// With an act that is done instead of another: that other one, in a line, and by which rules.
         instead_of: Option<String>,
-        risk: String,
-        classes: Vec<String>,
+        risk: RiskBand,
+        classes: Vec<ActionClass>,
         summary: String,
         risk_summary: String,
         reasons: String,
@@ -237,8 +239,8 @@ answers! {
     }
     /// An answer and what it would have become.
     Turn {
-        was: String,
-        would: String,
+        was: PolicyVerdict,
+        would: PolicyVerdict,
         acts: u64,
         /// Of these, those that a person had allowed.
         allowed: u64,
@@ -252,8 +254,8 @@ answers! {
         at: i64,
         class: String,
         summary: Text,
-        was: String,
-        would: String,
+        was: PolicyVerdict,
+        would: PolicyVerdict,
         /// The rules that would have decided.
         rules: Vec<String>,
         /// `granted` or `denied`, when a person answered.

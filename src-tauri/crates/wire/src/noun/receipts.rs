@@ -4,6 +4,8 @@
 use crate::table::{answers, params};
 pub use crate::task::Submitted;
 use crate::{Page, Text};
+use words::act::{ActionClass, ReceiptClass, ResultCode, Reversibility};
+use words::knowledge::TrustTier;
 
 params! {
     /// Which receipts.
@@ -34,12 +36,12 @@ answers! {
     ReceiptRow {
         receipt_id: String,
         task_id: String,
-        class: String,
-        action_class: String,
-        result: String,
+        class: ReceiptClass,
+        action_class: ActionClass,
+        result: ResultCode,
         /// What a person settled it as, when it was not known.
-        resolved: Option<String>,
-        reversibility: String,
+        resolved: Option<ResultCode>,
+        reversibility: Reversibility,
         rolls_back: Option<String>,
         undone_by: Option<String>,
         summary: Text,
@@ -124,7 +126,7 @@ answers! {
         changes: Vec<Link>,
         undone_by: Vec<Link>,
         /// The weakest trust tier behind it.
-        trust: Option<String>,
+        trust: Option<TrustTier>,
         /// Untrusted artifacts behind it.
         untrusted: Vec<Link>,
     }

@@ -5,6 +5,10 @@ use crate::table::{answers, params};
 use crate::{Page, PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
+use words::policy::{PolicyVerdict, Profile, RiskBand};
+use words::store::Channel;
+use words::task::{AttemptStatus, Priority, RefusedBy, RunStatus, TaskStatus, TerminationReason};
 
 /// Who proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -178,7 +182,7 @@ answers! {
     }
 
     /// Done; the task and where it stands now.
-    Done { task_id: String, status: String }
+    Done { task_id: String, status: TaskStatus }
 
     /// A note was recorded.
     Noted { task_id: String, ingress_id: String }
@@ -187,12 +191,12 @@ answers! {
     TaskRow {
         task_id: String,
         title: Text,
-        status: String,
+        status: TaskStatus,
         /// As the run API names it: `queued`, `running`, `awaiting_approval`, ...
-        run_status: String,
+        run_status: RunStatus,
         reason: String,
-        priority: String,
-        profile: String,
+        priority: Priority,
+        profile: Profile,
         created_at: i64,
         updated_at: i64,
         ended_at: Option<i64>,
@@ -208,7 +212,7 @@ answers! {
         cost_micros: u64,
         parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
-        refused_by: Option<String>,
+        refused_by: Option<RefusedBy>,
         /// Whether what it did was undone since: `all`, `part`; absent where nothing was.
         undone: Option<String>,
         /// It should be at work, and nobody works on it; absent where that cannot be known.
@@ -234,7 +238,7 @@ answers! {
     Task {
         row: TaskRow,
         goal: Text,
-        channel: String,
+        channel: Channel,
         /// The folder, unless it was erased.
         workspace: Option<Text>,
         /// Who proposes, in a line.
@@ -246,7 +250,7 @@ answers! {
         wall_ms_max: i64,
         deadline_at: Option<i64>,
         /// Why its loop ended.
-        termination: Option<String>,
+        termination: Option<TerminationReason>,
         /// Its last words.
         summary: Option<Text>,
         /// Whose words those are: `model`, which nobody has verified, or `hermit`.
@@ -279,30 +283,30 @@ answers! {
     Attempt {
         attempt_id: String,
         number: u32,
-        status: String,
+        status: AttemptStatus,
         reason: String,
         started_at: i64,
         finished_at: Option<i64>,
         iterations: u32,
-        termination: Option<String>,
+        termination: Option<TerminationReason>,
     }
 
     /// One proposed action and what became of it.
     Action {
         action_request_id: String,
-        class: String,
+        class: ActionClass,
         tool: String,
         summary: Text,
         /// `requested`, `allowed`, `awaiting_approval`, ..., `observed`, `uncertain`.
-        state: String,
+        state: ActionState,
         /// What policy said.
-        verdict: Option<String>,
-        risk: Option<String>,
+        verdict: Option<PolicyVerdict>,
+        risk: Option<RiskBand>,
         approval_id: Option<String>,
         grant_id: Option<String>,
         receipt_id: Option<String>,
-        result: Option<String>,
-        sandbox: Option<String>,
+        result: Option<ResultCode>,
+        sandbox: Option<SandboxLevel>,
         requested_at: i64,
         observed_at: Option<i64>,
         trouble: Option<Text>,

@@ -34,7 +34,23 @@ fn modules() -> BTreeMap<String, Vec<read::Type>> {
         shared.extend(read::types(&fs::read_to_string(room().join("src").join(file)).unwrap()));
     }
     found.insert("shared".to_owned(), shared);
+    let lists = ["act", "knowledge", "policy", "store", "task"].map(|file| format!("../words/src/{file}.rs"));
+    let lists = lists.iter().flat_map(|file| read::types(&fs::read_to_string(room().join(file)).unwrap()));
+    found.insert("words".to_owned(), lists.chain([tools()]).collect());
     found
+}
+
+/// The tools of acts, as whoever reads a request lists them to a request without one.
+fn tools() -> read::Type {
+    let refused = serde_json::from_str::<acts::Action>(r#"{ "tool": "" }"#).unwrap_err().to_string();
+    let listed = refused.split("expected one of ").nth(1).unwrap();
+    let rows = listed.split('`').skip(1).step_by(2).map(|tool| (tool.to_owned(), String::new())).collect();
+    read::Type {
+        name: "Tool".to_owned(),
+        generic: None,
+        docs: "The tool of an act.".to_owned(),
+        shape: read::Shape::List(rows),
+    }
 }
 
 fn stale(folder: &Path, wanted: &BTreeMap<String, String>) -> Vec<String> {
@@ -94,6 +110,9 @@ fn every_kind_of_shape_becomes_the_typescript_of_its_json() {
             BothWords { a: u64, #[serde(default, skip_serializing_if = "Option::is_none")] b: Option<String> } }
         #[serde(rename_all = "snake_case")]
         pub enum Word { OneWord, Two }
+        crate::names! { /// How it stands.
+            pub enum HowItStands ("standing") { /// At work.
+                AtWork = "at_work", Ended = "ended", } }
         pub type Asks = Page<Ask>;
         "#,
     );
@@ -104,6 +123,8 @@ fn every_kind_of_shape_becomes_the_typescript_of_its_json() {
             "/** Asks. */\nexport interface Ask {\n  task: string;\n  after?: number | null;\n  deep?: Kind[];\n}\n",
             "export type Kind =\n  | { kind: \"plain\" }\n  /** Named. */\n  | { kind: \"both_words\"; a: number; b?: string | null };\n",
             "export type Word =\n  | \"one_word\"\n  | \"two\";\n",
+            "/** How it stands. */\nexport const HOW_IT_STANDS = [\n  /** At work. */\n  \"at_work\",\n  \"ended\",\n] as const;\n\
+             export type HowItStands = (typeof HOW_IT_STANDS)[number];\n",
             "export type Asks = Page<Ask>;\n",
         ]
     );

@@ -10,6 +10,7 @@
 #![allow(clippy::disallowed_methods, reason = "whoever writes the bindings anew says so in the environment")]
 
 mod bindings;
+mod words;
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

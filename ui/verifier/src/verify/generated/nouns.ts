@@ -165,7 +165,7 @@ export const BODIES = {
 };
 
 /** Every event type this program knows, in the order of the registry. */
-export const REGISTRY: readonly string[] = [
+export const REGISTRY = [
   "store.initialised",
   "key.registered",
   "key.rotated",
@@ -266,4 +266,5 @@ export const REGISTRY: readonly string[] = [
   "task.input_queued",
   "action.downgraded",
   "secret.placed",
-];
+] as const;
+export type EventType = (typeof REGISTRY)[number];

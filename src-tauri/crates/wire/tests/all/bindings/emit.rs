@@ -13,6 +13,7 @@ pub(super) fn files(modules: &BTreeMap<String, Vec<Type>>) -> BTreeMap<String, S
     let mut files: BTreeMap<String, String> =
         modules.iter().map(|(name, types)| (format!("{name}.ts"), module(name, types, modules))).collect();
     files.insert("commands.ts".to_owned(), table());
+    files.insert("events.ts".to_owned(), events());
     files
 }
 
@@ -59,11 +60,31 @@ pub(super) fn declaration(one: &Type) -> String {
             let words = words.iter().map(|(word, docs)| format!("{}  | \"{word}\"", comment(docs, "  ")));
             format!("{docs}export type {name} =\n{};\n", words.collect::<Vec<_>>().join("\n"))
         }
+        Shape::List(words) => {
+            let many = screaming(name);
+            let words = words.iter().map(|(word, docs)| format!("{}  \"{word}\",\n", comment(docs, "  ")));
+            let words: String = words.collect();
+            format!(
+                "{docs}export const {many} = [\n{words}] as const;\nexport type {name} = (typeof {many})[number];\n"
+            )
+        }
         Shape::Union(tag, variants) => {
             let variants = variants.iter().map(|v| variant(tag.as_deref(), v));
             format!("{docs}export type {name} =\n{};\n", variants.collect::<Vec<_>>().join("\n"))
         }
     }
+}
+
+/// `RunStatus` as `RUN_STATUS`.
+fn screaming(name: &str) -> String {
+    let mut word = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.extend(letter.to_uppercase());
+    }
+    word
 }
 
 fn variant(tag: Option<&str>, one: &Variant) -> String {
@@ -128,4 +149,13 @@ fn table() -> String {
         );
     }
     text + "};\n"
+}
+
+/// The types of events, as the ledger names them; those of a newer Hermit are none of these.
+fn events() -> String {
+    let names: String = model::body::REGISTRY.iter().map(|(name, _)| format!("  \"{name}\",\n")).collect();
+    format!(
+        "{HEAD}\n/** Every type of event. */\nexport const EVENT_NAME = [\n{names}] as const;\n\
+         export type EventName = (typeof EVENT_NAME)[number];\n"
+    )
 }

@@ -2,7 +2,7 @@
 
 use quote::ToTokens as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Attribute, Expr, Fields, Ident, Item, Lit, Meta, Token, braced};
+use syn::{Attribute, Expr, Fields, Ident, Item, Lit, Meta, Token, braced, parenthesized};
 
 /// One exported type.
 pub(super) struct Type {
@@ -15,6 +15,8 @@ pub(super) struct Type {
 pub(super) enum Shape {
     Record(Vec<Field>),
     Words(Vec<(String, String)>),
+    /// A closed list of the room `words`: pages also ask at run time what belongs to it.
+    List(Vec<(String, String)>),
     /// Variants told apart by the field named here; untagged when `None`.
     Union(Option<String>, Vec<Variant>),
     Alias(String),
@@ -56,7 +58,7 @@ fn fields_of(one: &mut Type) -> Vec<&mut Field> {
     match &mut one.shape {
         Shape::Record(fields) => fields.iter_mut().collect(),
         Shape::Union(_, variants) => variants.iter_mut().flat_map(|v| v.fields.iter_mut()).collect(),
-        Shape::Words(_) | Shape::Alias(_) | Shape::From(_) => Vec::new(),
+        Shape::Words(_) | Shape::List(_) | Shape::Alias(_) | Shape::From(_) => Vec::new(),
     }
 }
 
@@ -105,10 +107,45 @@ fn in_macro(found: &syn::ItemMacro) -> Vec<Type> {
             let rows = rows.parse2(found.mac.tokens.clone()).unwrap();
             rows.into_iter().map(|row| row.typed(name == "params")).collect()
         }
+        _ if found.mac.path.segments.last().is_some_and(|last| last.ident == "names") => {
+            let list: List = syn::parse2(found.mac.tokens.clone()).unwrap();
+            vec![list.0]
+        }
         "topics" => words("Topic", wire::Topic::ALL.iter().map(|t| t.as_str()).collect()),
         "codes" => words("Code", wire::Code::ALL.iter().map(|c| c.as_str()).collect()),
         _ => Vec::new(),
     }
+}
+
+/// `/// docs pub enum Name ("noun") { /// docs Value = "value", ... }`
+struct List(Type);
+
+impl Parse for List {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        input.parse::<syn::Visibility>()?;
+        input.parse::<Token![enum]>()?;
+        let name = input.parse::<Ident>()?.to_string();
+        let (noun, inside);
+        parenthesized!(noun in input);
+        noun.parse::<syn::LitStr>()?;
+        braced!(inside in input);
+        let shape = Shape::List(list_rows(&inside)?);
+        Ok(Self(Type { name, generic: None, docs: docs(&attrs), shape }))
+    }
+}
+
+/// `/// docs Value = "value", ...`
+fn list_rows(input: ParseStream<'_>) -> syn::Result<Vec<(String, String)>> {
+    let mut rows = Vec::new();
+    while !input.is_empty() {
+        let about = docs(&input.call(Attribute::parse_outer)?);
+        input.parse::<Ident>()?;
+        input.parse::<Token![=]>()?;
+        rows.push((input.parse::<syn::LitStr>()?.value(), about));
+        input.parse::<Token![,]>()?;
+    }
+    Ok(rows)
 }
 
 /// `/// docs Name { field: Type, ... }`

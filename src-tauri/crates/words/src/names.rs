@@ -1,4 +1,16 @@
-//! Closed lists of names, one canonical spelling each (reconciliation C36).
+//! How a closed list is declared (reconciliation C36).
+
+/// The text is none of the names of a closed list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a {kind}; it is one of {allowed}")]
+pub struct UnknownName {
+    /// What was given.
+    pub text: String,
+    /// The list's noun.
+    pub kind: &'static str,
+    /// The names it may have.
+    pub allowed: String,
+}
 
 /// Declares an enum whose variants have one stored name each.
 #[macro_export]
@@ -23,11 +35,11 @@ macro_rules! names {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::Error;
+            type Err = $crate::UnknownName;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($text => Ok(Self::$variant),)+
-                    _ => Err($crate::Error::Name {
+                    _ => Err($crate::UnknownName {
                         text: text.to_owned(),
                         kind: $kind,
                         allowed: [$($text),+].join(", "),

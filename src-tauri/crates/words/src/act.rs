@@ -1,0 +1,210 @@
+//! Words for acts: what kind each is, where it stands, how it came out and what can be done about it.
+
+crate::names! {
+    /// Action classes: the union of HK-7 and HK-16.4 (reconciliation C36).
+    pub enum ActionClass ("action class") {
+        /// Look at local files.
+        ReadLocal = "read_local",
+        /// Create or change local files.
+        WriteLocal = "write_local",
+        /// Delete local files.
+        DeleteLocal = "delete_local",
+        /// Run a program.
+        ExecuteCommand = "execute_command",
+        /// Read from the network.
+        NetworkRead = "network_read",
+        /// Write to the network.
+        NetworkWrite = "network_write",
+        /// Call an interface that needs a credential.
+        CredentialedApiCall = "credentialed_api_call",
+        /// Change version control.
+        VcsMutation = "vcs_mutation",
+        /// Publish.
+        Publication = "publication",
+        /// Pay or spend.
+        Payment = "payment",
+        /// Promote to durable memory.
+        DurableMemoryWrite = "durable_memory_write",
+        /// Override policy.
+        PolicyOverride = "policy_override",
+        /// Undo an earlier act.
+        Rollback = "rollback",
+        /// Resolve an approval.
+        ApprovalResolution = "approval_resolution",
+    }
+}
+
+impl ActionClass {
+    /// Whether HK-7 demands a receipt.
+    pub const fn is_important(self) -> bool {
+        match self {
+            Self::ReadLocal | Self::NetworkRead => false,
+            Self::WriteLocal
+            | Self::DeleteLocal
+            | Self::ExecuteCommand
+            | Self::NetworkWrite
+            | Self::CredentialedApiCall
+            | Self::VcsMutation
+            | Self::Publication
+            | Self::Payment
+            | Self::DurableMemoryWrite
+            | Self::PolicyOverride
+            | Self::Rollback
+            | Self::ApprovalResolution => true,
+        }
+    }
+
+    /// Whether it leaves a receipt: what HK-7 demands, and every look that leaves this machine (HK-7-2).
+    pub const fn leaves_receipt(self) -> bool {
+        self.is_important() || matches!(self, Self::NetworkRead)
+    }
+
+    /// Whether HK-16.8 demands that its witness be observed again on delayed execution.
+    pub const fn needs_witness(self) -> bool {
+        match self {
+            Self::WriteLocal
+            | Self::DeleteLocal
+            | Self::VcsMutation
+            | Self::NetworkWrite
+            | Self::CredentialedApiCall
+            | Self::Publication
+            | Self::Rollback => true,
+            Self::ReadLocal
+            | Self::ExecuteCommand
+            | Self::NetworkRead
+            | Self::Payment
+            | Self::DurableMemoryWrite
+            | Self::PolicyOverride
+            | Self::ApprovalResolution => false,
+        }
+    }
+
+    /// Whether HK-6.2-3 demands a decision record before execution: destructive, external, credentialed,
+    /// publish, payment, push-like, override.
+    pub const fn needs_decision(self) -> bool {
+        match self {
+            Self::DeleteLocal
+            | Self::NetworkWrite
+            | Self::CredentialedApiCall
+            | Self::VcsMutation
+            | Self::Publication
+            | Self::Payment
+            | Self::PolicyOverride
+            | Self::Rollback => true,
+            Self::ReadLocal
+            | Self::WriteLocal
+            | Self::ExecuteCommand
+            | Self::NetworkRead
+            | Self::DurableMemoryWrite
+            | Self::ApprovalResolution => false,
+        }
+    }
+}
+
+crate::names! {
+    /// Where a proposed action stands.
+    pub enum ActionState ("action state") {
+        /// Normalised, not judged.
+        Requested = "requested",
+        /// Policy allows it.
+        Allowed = "allowed",
+        /// A person is asked.
+        AwaitingApproval = "awaiting_approval",
+        /// A person said yes.
+        Approved = "approved",
+        /// Policy or a person said no, or nobody answered.
+        Refused = "refused",
+        /// Policy allows a lesser form only.
+        Downgraded = "downgraded",
+        /// Authority exists.
+        Granted = "granted",
+        /// Under way.
+        Dispatched = "dispatched",
+        /// Its outcome is known.
+        Observed = "observed",
+        /// Its outcome is not known.
+        Uncertain = "uncertain",
+    }
+}
+
+crate::names! {
+    /// How far an effect can be taken back.
+    pub enum Reversibility ("reversibility") {
+        /// Nothing to take back.
+        NoEffect = "no_effect",
+        /// Fully, from what Hermit keeps.
+        Reversible = "reversible",
+        /// In part.
+        Partial = "partial",
+        /// Not at all.
+        Irreversible = "irreversible",
+    }
+}
+
+crate::names! {
+    /// Receipt classes (HK-18.1).
+    pub enum ReceiptClass ("receipt class") {
+        /// A tool ran.
+        ToolExecution = "tool_execution",
+        /// A command ran.
+        CommandExecution = "command_execution",
+        /// Something was published.
+        Publish = "publish",
+        /// Knowledge was promoted.
+        MemoryPromotion = "memory_promotion",
+        /// A person answered.
+        ApprovalResolution = "approval_resolution",
+        /// An act was undone.
+        Rollback = "rollback",
+        /// An unknown outcome was settled.
+        ObservationResolution = "observation_resolution",
+    }
+}
+
+crate::names! {
+    /// How it went.
+    pub enum ResultCode ("result code") {
+        /// All of it happened.
+        Succeeded = "succeeded",
+        /// None of it happened.
+        Failed = "failed",
+        /// Some of it happened; items say which.
+        Partial = "partial",
+        /// It is not known whether it happened (HK-19.4).
+        UnknownOutcome = "unknown_outcome",
+        /// A person allowed it.
+        Granted = "granted",
+        /// A person refused it.
+        Denied = "denied",
+    }
+}
+
+crate::names! {
+    /// How one item of an act went.
+    pub enum ItemOutcome ("item outcome") {
+        /// It happened.
+        Done = "done",
+        /// It did not.
+        NotDone = "not_done",
+        /// Not known.
+        Unknown = "unknown",
+    }
+}
+
+crate::names! {
+    /// Which walls stood around an act.
+    pub enum SandboxLevel ("sandbox level") {
+        /// The kernel's own file executor, beneath the lease root.
+        Beneath = "beneath",
+        /// Namespaces, Landlock and seccomp.
+        NamespacesLandlock = "namespaces_landlock",
+        /// Namespaces without Landlock.
+        Namespaces = "namespaces",
+        /// Landlock and seccomp without namespaces.
+        Landlock = "landlock",
+        /// No walls; only where the profile says so.
+        Unconfined = "unconfined",
+        /// Nothing ran.
+        NotApplicable = "not_applicable",
+    }
+}

@@ -1,0 +1,78 @@
+//! Closed lists that the ledger, the wire and the pages spell alike, and the one way to declare such a list: [`names!`].
+//!
+//! What this room must never do: know a shape, a room or a time.
+//!
+//! Invariants
+//! 1. A value has one spelling: it is stored, sent and shown under it, and nothing else is read as that value.
+//! 2. A spelling never changes and is never used for something else: stored events and signed receipts hold it.
+//! 3. Lists are closed: what is none of its names is refused with the names there are.
+//!
+//! Start reading at [`task`], then [`act`].
+
+mod names;
+
+pub mod act;
+pub mod knowledge;
+pub mod policy;
+pub mod store;
+pub mod task;
+
+pub use names::UnknownName;
+
+#[cfg(test)]
+mod tests {
+    use super::{act, knowledge, policy, store, task};
+
+    /// JSON of every value is its name in quotes, and nothing else is read.
+    macro_rules! spelled {
+        ($($list:ty),+ $(,)?) => { $(
+            for value in <$list>::ALL {
+                let json = serde_json::to_string(value).unwrap();
+                assert_eq!(json, format!("\"{}\"", value.as_str()));
+                assert_eq!(serde_json::from_str::<$list>(&json).unwrap(), *value);
+                assert_eq!(value.as_str().parse::<$list>().unwrap(), *value);
+                assert_eq!(value.to_string(), value.as_str());
+            }
+            for other in ["", "Succeeded", "succeeded ", "no_such_word"] {
+                assert!(other.parse::<$list>().is_err() && serde_json::from_value::<$list>(other.into()).is_err());
+            }
+        )+ };
+    }
+
+    #[test]
+    fn every_value_is_read_and_written_as_its_one_name() {
+        spelled!(
+            act::ActionClass,
+            act::ActionState,
+            act::ItemOutcome,
+            act::ReceiptClass,
+            act::ResultCode,
+            act::Reversibility,
+            act::SandboxLevel,
+            knowledge::BeliefStatus,
+            knowledge::MemoryStatus,
+            knowledge::TrustTier,
+            policy::ApprovalStatus,
+            policy::PolicyVerdict,
+            policy::Profile,
+            policy::RiskBand,
+            policy::RuleEffect,
+            policy::Surface,
+            store::Channel,
+            store::KeyPurpose,
+            task::AttemptStatus,
+            task::Priority,
+            task::RefusedBy,
+            task::RunStatus,
+            task::StepStatus,
+            task::TaskStatus,
+            task::TerminationReason,
+        );
+    }
+
+    #[test]
+    fn a_word_of_no_list_is_refused_with_the_words_there_are() {
+        let refused = "undone".parse::<task::Priority>().unwrap_err();
+        assert_eq!(refused.to_string(), "`undone` is not a priority; it is one of low, normal, high");
+    }
+}

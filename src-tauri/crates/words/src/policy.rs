@@ -1,0 +1,113 @@
+//! Words of policy and of the person who answers for it.
+
+crate::names! {
+    /// The six profiles of HK-16.3.
+    pub enum Profile ("policy profile") {
+        /// Look, never touch.
+        ReadonlyAnalysis = "readonly_analysis",
+        /// Edits below the workspace, each asked for unless allowed.
+        LocalEditAllowed = "local_edit_allowed",
+        /// As above, and may read from the network.
+        NetworkReadAllowed = "network_read_allowed",
+        /// Edits, commands and version control, consequential ones gated.
+        RepoMutationGated = "repo_mutation_gated",
+        /// Publication possible, each one gated.
+        ExternalPublishGated = "external_publish_gated",
+        /// Nothing that destroys, whoever asks.
+        DestructiveDenied = "destructive_denied",
+    }
+}
+
+crate::names! {
+    /// Exactly one of these comes back (HK-16.5).
+    pub enum PolicyVerdict ("verdict") {
+        /// May run.
+        Allow = "allow",
+        /// A person must allow it first.
+        RequireApproval = "require_approval",
+        /// May not run.
+        Deny = "deny",
+        /// May run only in a lesser form.
+        Downgrade = "downgrade",
+    }
+}
+
+crate::names! {
+    /// How much is at stake (HK-16.2).
+    pub enum RiskBand ("risk band") {
+        /// Read, or trivially undone.
+        Low = "low",
+        /// Undone with what Hermit keeps.
+        Moderate = "moderate",
+        /// Hard to undo, or wide.
+        High = "high",
+        /// Cannot be undone, or leaves the machine.
+        Critical = "critical",
+    }
+}
+
+crate::names! {
+    /// What a rule does when it is met.
+    pub enum RuleEffect ("rule effect") {
+        /// Permits.
+        Permit = "permit",
+        /// Forbids, whatever a person says.
+        Forbid = "forbid",
+        /// Asks a person.
+        Ask = "ask",
+        /// Allows a lesser form only.
+        Downgrade = "downgrade",
+    }
+}
+
+crate::names! {
+    /// Approval states (HK-8.9).
+    pub enum ApprovalStatus ("approval status") {
+        /// Waits.
+        Pending = "pending",
+        /// A person said yes.
+        Granted = "granted",
+        /// A person said no.
+        Denied = "denied",
+        /// Its time ran out; that decides nothing in favour.
+        Expired = "expired",
+        /// Its task was cancelled.
+        Cancelled = "cancelled",
+        /// What it was about has changed.
+        Invalidated = "invalidated",
+    }
+}
+
+crate::names! {
+    /// Where a decision was taken.
+    pub enum Surface ("surface") {
+        /// A terminal on its controlling TTY.
+        Terminal = "terminal",
+        /// The app's approval window.
+        ApprovalWindow = "approval_window",
+        /// A browser with the approval passphrase or a passkey.
+        Browser = "browser",
+        /// The test kit's own person.
+        Test = "test",
+        /// The run API: may deny only.
+        RunApi = "run_api",
+        /// MCP: may deny only.
+        Mcp = "mcp",
+        /// The command line without a terminal: may deny only.
+        Script = "script",
+        /// The app's main window: may deny only.
+        MainWindow = "main_window",
+        /// A native notification: may deny only.
+        Notification = "notification",
+    }
+}
+
+impl Surface {
+    /// Whether a person is provably there, so that a grant may come from it.
+    pub const fn may_grant(self) -> bool {
+        match self {
+            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
+            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification => false,
+        }
+    }
+}

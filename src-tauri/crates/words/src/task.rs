@@ -1,0 +1,203 @@
+//! Words for tasks and what they are made of: where each stands and why it ended.
+
+crate::names! {
+    /// Task states (HK-12.1).
+    pub enum TaskStatus ("task status") {
+        /// Recorded, not yet accepted for work.
+        Created = "created",
+        /// May be picked up.
+        Ready = "ready",
+        /// An attempt holds a live lease.
+        Running = "running",
+        /// Waits for a person or the outside.
+        Blocked = "blocked",
+        /// A person asked it to wait.
+        Paused = "paused",
+        /// Its contract is fulfilled.
+        Completed = "completed",
+        /// It ended without fulfilling its contract.
+        Failed = "failed",
+        /// A person ended it.
+        Cancelled = "cancelled",
+        /// Its effects were undone.
+        RolledBack = "rolled_back",
+    }
+}
+
+impl TaskStatus {
+    /// Whether no further work follows: completed, failed, cancelled (HK-8.1.1-2), and rolled back (C38).
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Cancelled | Self::RolledBack => true,
+            Self::Created | Self::Ready | Self::Running | Self::Blocked | Self::Paused => false,
+        }
+    }
+}
+
+crate::names! {
+    /// Run status, table T1 of the reconciliation; a projection of task and attempt.
+    pub enum RunStatus ("run status") {
+        /// Not picked up yet.
+        Queued = "queued",
+        /// At work.
+        Running = "running",
+        /// A person is asked to allow.
+        AwaitingApproval = "awaiting_approval",
+        /// A person is asked a question.
+        AwaitingClarify = "awaiting_clarify",
+        /// A person asked it to wait.
+        Paused = "paused",
+        /// Asked to end, not ended yet.
+        Cancelling = "cancelling",
+        /// Ended by a person.
+        Cancelled = "cancelled",
+        /// Ended badly.
+        Failed = "failed",
+        /// Ended well.
+        Completed = "completed",
+        /// Ended because an approval, grant or deadline ran out.
+        Expired = "expired",
+    }
+}
+
+crate::names! {
+    /// Whose no it was.
+    pub enum RefusedBy ("who refused") {
+        /// A rule denied it.
+        Policy = "policy",
+        /// A person denied it.
+        Person = "person",
+    }
+}
+
+crate::names! {
+    /// How urgent a task is.
+    pub enum Priority ("priority") {
+        /// Behind everything else.
+        Low = "low",
+        /// The usual.
+        Normal = "normal",
+        /// Before everything else.
+        High = "high",
+    }
+}
+
+crate::names! {
+    /// Step states (HK-12.2).
+    pub enum StepStatus ("step status") {
+        /// Known, its dependencies open.
+        Planned = "planned",
+        /// May be attempted.
+        Ready = "ready",
+        /// An attempt is at work.
+        Running = "running",
+        /// Its attempt waits.
+        Blocked = "blocked",
+        /// Its contract is fulfilled.
+        Succeeded = "succeeded",
+        /// It ran out of attempts.
+        Failed = "failed",
+        /// A person ended it.
+        Cancelled = "cancelled",
+        /// Another step took its place.
+        Superseded = "superseded",
+    }
+}
+
+impl StepStatus {
+    /// Whether the step has ended; a failed one may be tried again by a person.
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Superseded => true,
+            Self::Planned | Self::Ready | Self::Running | Self::Blocked => false,
+        }
+    }
+}
+
+crate::names! {
+    /// Attempt states (HK-12.3, with `awaiting_input` of C3).
+    pub enum AttemptStatus ("attempt status") {
+        /// Numbered, nothing held yet.
+        Created = "created",
+        /// Holds its workspace lease.
+        Leased = "leased",
+        /// Its context pack is being compiled.
+        CompilingContext = "compiling_context",
+        /// The model is asked.
+        Reasoning = "reasoning",
+        /// A request is before policy.
+        AwaitingPolicy = "awaiting_policy",
+        /// A person is asked to allow.
+        AwaitingApproval = "awaiting_approval",
+        /// A person is asked a question.
+        AwaitingInput = "awaiting_input",
+        /// A grant exists, nothing is dispatched.
+        Authorized = "authorized",
+        /// Dispatched; the effect may have begun.
+        Executing = "executing",
+        /// The outcome is being established.
+        Observing = "observing",
+        /// The outcome is known, its receipt is not yet issued.
+        ReceiptPending = "receipt_pending",
+        /// Ended well.
+        Succeeded = "succeeded",
+        /// Ended badly.
+        Failed = "failed",
+        /// Ended by a person.
+        Cancelled = "cancelled",
+        /// Another attempt took its place.
+        Superseded = "superseded",
+    }
+}
+
+impl AttemptStatus {
+    /// Whether it has ended.
+    pub const fn is_ended(self) -> bool {
+        match self {
+            Self::Succeeded | Self::Failed | Self::Cancelled | Self::Superseded => true,
+            Self::Created
+            | Self::Leased
+            | Self::CompilingContext
+            | Self::Reasoning
+            | Self::AwaitingPolicy
+            | Self::AwaitingApproval
+            | Self::AwaitingInput
+            | Self::Authorized
+            | Self::Executing
+            | Self::Observing
+            | Self::ReceiptPending => false,
+        }
+    }
+}
+
+crate::names! {
+    /// Why a run of the loop ended (reconciliation T2).
+    pub enum TerminationReason ("termination reason") {
+        /// The `done` tool, or a final answer without a tool call.
+        Done = "done",
+        /// The cap of iterations was reached.
+        MaxIterations = "max_iterations",
+        /// Nothing new for too long.
+        NoProgress = "no_progress",
+        /// A tool failed again and again.
+        RepeatedToolFailure = "repeated_tool_failure",
+        /// A tool failed beyond repair.
+        FatalToolError = "fatal_tool_error",
+        /// The model's answers stayed malformed.
+        MalformedOutput = "malformed_output",
+        /// The model could not be reached.
+        ModelUnavailable = "model_unavailable",
+        /// A budget is spent.
+        BudgetSpent = "budget_spent",
+        /// A person cancelled.
+        Cancelled = "cancelled",
+        /// A person said no and there was no other way.
+        ApprovalDenied = "approval_denied",
+        /// An approval, grant or deadline ran out.
+        Expired = "expired",
+        /// The outcome of an effect is not known.
+        UnknownOutcome = "unknown_outcome",
+        /// The gate was halted.
+        GateHalted = "gate_halted",
+    }
+}
