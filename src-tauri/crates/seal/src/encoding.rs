@@ -12,12 +12,33 @@ pub(crate) fn hex_exact<const N: usize>(what: &'static str, text: &str) -> Resul
     if text.len() != 2 * N {
         return Err(Error::malformed(what, format!("it has {} characters, not {}", text.len(), 2 * N)));
     }
-    if let Some(odd) = text.chars().find(|c| !matches!(c, '0'..='9' | 'a'..='f')) {
-        return Err(Error::malformed(what, format!("`{odd}` is not a lower-case hex digit")));
-    }
+    let (pairs, _) = text.as_bytes().as_chunks::<2>();
     let mut bytes = [0; N];
-    hex::decode_to_slice(text, &mut bytes).map_err(|e| Error::malformed(what, e.to_string()))?;
-    Ok(bytes)
+    let mut odd = 0;
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        let (high, low) = (nibble(*high), nibble(*low));
+        // What is no digit has high bits, and leaves them here.
+        odd |= high | low;
+        *byte = high << 4 | low;
+    }
+    if odd <= 0xf {
+        return Ok(bytes);
+    }
+    let odd = text.chars().find(|c| !matches!(c, '0'..='9' | 'a'..='f')).unwrap_or_default();
+    Err(Error::malformed(what, format!("`{odd}` is not a lower-case hex digit")))
+}
+
+/// What a lower-case hex digit is worth; 0xff for what is none. Without a jump, since which kind of digit comes next
+/// cannot be foreseen.
+const fn nibble(digit: u8) -> u8 {
+    let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
+    if number < 10 {
+        number
+    } else if letter < 6 {
+        letter + 10
+    } else {
+        u8::MAX
+    }
 }
 
 /// Standard base64 with padding (RFC 4648 section 4).
@@ -111,6 +132,27 @@ impl<'a> Reader<'a> {
         match self.rest.len() {
             0 => Ok(()),
             more => Err(Error::malformed(self.what, format!("{more} bytes follow its end"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hex_exact;
+
+    #[test]
+    fn only_lower_case_digits_are_read() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(hex_exact("x", &hex::encode([byte])), Ok([byte]));
+            let character = char::from(byte);
+            for text in [format!("{character}0"), format!("0{character}")] {
+                let read = hex_exact::<1>("x", &text);
+                let is_digit = matches!(character, '0'..='9' | 'a'..='f');
+                assert_eq!(read.is_ok(), is_digit, "{text}");
+            }
+        }
+        for text in ["", "0", "000", "0 ", "+1"] {
+            assert!(hex_exact::<1>("x", text).is_err(), "{text}");
         }
     }
 }

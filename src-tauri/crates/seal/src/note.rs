@@ -136,25 +136,7 @@ pub fn sign_note(text: &str, name: &str, signer: &dyn Signer) -> Result<Note, Er
 /// hold, [`Error::Untrusted`] when none of the given keys signed.
 pub fn verify_note(bytes: &[u8], keys: &[VerifierKey]) -> Result<Note, Error> {
     let mut note = Note::parse(bytes)?;
-    let text = note.text.as_bytes();
-    let mut verified = Vec::new();
-    for signature in note.signatures {
-        let known = |key: &&VerifierKey| key.name == signature.name && key.key_id() == signature.key_id;
-        let mut candidates = keys.iter().filter(known).peekable();
-        if candidates.peek().is_none() {
-            continue;
-        }
-        let bad = Error::Signature { what: WHAT };
-        let made = Signature::try_from(signature.bytes.as_slice()).map_err(|_| bad.clone())?;
-        if !candidates.any(|key| key.key.verify(text, &made).is_ok()) {
-            return Err(bad);
-        }
-        verified.push(signature);
-    }
-    if verified.is_empty() {
-        return Err(Error::Untrusted { what: WHAT });
-    }
-    note.signatures = verified;
+    note.verify(keys)?;
     Ok(note)
 }
 
@@ -192,6 +174,33 @@ impl Note {
             signatures.push(signature);
         }
         Ok(Self { text, signatures })
+    }
+
+    /// Keeps the signatures that hold, dropping those of keys not given.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] when a signature by a given key does not hold, [`Error::Untrusted`] when none of the given
+    /// keys signed. The note is then as it was.
+    pub fn verify(&mut self, keys: &[VerifierKey]) -> Result<(), Error> {
+        let mut verified = Vec::new();
+        for signature in &self.signatures {
+            let known = |key: &&VerifierKey| key.name == signature.name && key.key_id() == signature.key_id;
+            let mut candidates = keys.iter().filter(known).peekable();
+            if candidates.peek().is_none() {
+                continue;
+            }
+            let bad = Error::Signature { what: WHAT };
+            let made = Signature::try_from(signature.bytes.as_slice()).map_err(|_| bad.clone())?;
+            if !candidates.any(|key| key.key.verify(self.text.as_bytes(), &made).is_ok()) {
+                return Err(bad);
+            }
+            verified.push(signature.clone());
+        }
+        if verified.is_empty() {
+            return Err(Error::Untrusted { what: WHAT });
+        }
+        self.signatures = verified;
+        Ok(())
     }
 
     /// The note as it is stored and passed on.

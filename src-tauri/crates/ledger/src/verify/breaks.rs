@@ -1,7 +1,7 @@
 //! Where each task's chain breaks: what a person is shown before anything is severed.
 
 use super::events::compare;
-use super::fields::{digest, fields};
+use super::fields::fields;
 use super::notes::Heads;
 use super::report::Stop;
 use crate::reader::Reader;
@@ -152,8 +152,8 @@ impl<'a> Task<'a> {
         }
         let fields = fields(bytes)?;
         compare(row, &fields, self.id, seq)?;
-        match digest(&fields.prev_event_hash) {
-            Some(prev) if prev == self.head => Ok(()),
+        match fields.prev_event_hash.parse::<Digest>() {
+            Ok(prev) if prev == self.head => Ok(()),
             _ => Err("it does not point to the event before it".to_owned()),
         }
     }

@@ -19,8 +19,8 @@ const READY: usize = 4;
 /// Erasing leaves gaps; more than this for each row are worked through in one go.
 const GAPS_MAX: i64 = 64;
 
-/// More threads than this wait for the one that takes up.
-const THREADS_MAX: usize = 4;
+/// More threads than this wait for the one that takes up, which spends an eighth of what they spend together.
+const THREADS_MAX: usize = 8;
 
 /// What one range was made into, or why not.
 type Made<T> = Result<T, Stop>;
@@ -80,7 +80,8 @@ fn work<T>(
                 break;
             }
         }
-        Ok(())
+        // The connection goes back to those that wait; the pages it has read would wait with it.
+        conn.release_memory().map_err(|e| Error::sql("verifying", &e))
     });
     if let Err(error) = done {
         // Nobody listens any more when this fails, and then nobody needs to know.

@@ -1,19 +1,20 @@
 //! Events: bytes, copies, chain, trees.
 
+use super::Run;
 use super::about::{About, Grants, about};
 use super::chunks;
-use super::fields::{Fields, digest, fields, is_hex};
+use super::fields::{Fields, fields, is_hex};
 use super::notes::Heads;
 use super::report::{Place, Stop};
-use super::{Run, trees::Trees};
+use super::trees::{Ahead, Tree};
 use crate::rows::{Hash, Id, count};
 use crate::severed::{self, Severed};
 use model::TaskId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use seal::Digest;
-use seal::merkle::leaf_hash;
-use std::collections::{BTreeSet, HashMap};
+use seal::merkle::{digest_and_leaf, leaf_hash};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Rows between two words about the progress.
 pub(super) const TELL_EVERY: u64 = 4_096;
@@ -26,6 +27,7 @@ struct Task {
     signed: u64,
     /// How many of them are believed.
     believed: u64,
+    tree: Tree,
     /// Rows that were severed and not yet passed: number, hash as the column says, leaf.
     severed: Vec<(u64, Digest, Option<Digest>)>,
 }
@@ -67,7 +69,7 @@ pub(super) fn check(
         epoch: 1,
         missing: 0,
         tasks: HashMap::new(),
-        trees: Trees::new(heads.of_tasks()),
+        ahead: heads.of_tasks(),
     };
     let mut followed = 0_u64;
     chunks::each(
@@ -130,19 +132,22 @@ fn say(row: &Row<'_>, task: TaskId, task_seq: u64, heads: &Heads) -> Result<Resu
         ValueRef::Blob(bytes) => bytes,
         other => return Ok(Err(format!("its bytes are kept as {}", other.data_type()))),
     };
-    let hash = Digest::of(bytes);
+    let (hash, leaf) = if task_seq <= heads.signed(task) {
+        let (hash, leaf) = digest_and_leaf(bytes);
+        (hash, Some(leaf))
+    } else {
+        (Digest::of(bytes), None)
+    };
     if hash != row.get::<_, Hash>(7)?.0 {
         return Ok(Err("its bytes do not hash to its hash".to_owned()));
     }
     let said = fields(bytes).and_then(|fields| {
         compare(row, &fields, task, task_seq)?;
         let prev = &fields.prev_event_hash;
-        let prev =
-            digest(prev).ok_or_else(|| format!("it points to `{prev}`, not to the event before it"))?;
+        let prev = prev.parse().map_err(|_| format!("it points to `{prev}`, not to the event before it"))?;
         Ok((prev, about(&fields.event_type, bytes)))
     });
-    let leaf = || (task_seq <= heads.signed(task)).then(|| leaf_hash(bytes));
-    Ok(said.map(|(prev, about)| Said { prev: Some(prev), hash, leaf: leaf(), about }))
+    Ok(said.map(|(prev, about)| Said { prev: Some(prev), hash, leaf, about }))
 }
 
 /// Holds the copies of an event in its columns against its bytes.
@@ -184,7 +189,8 @@ struct Chains<'a> {
     /// Numbers of the log that have no row, before the last severing.
     missing: u64,
     tasks: HashMap<TaskId, Task>,
-    trees: Trees,
+    /// What checkpoints sign for, of tasks that no event was read of yet.
+    ahead: BTreeMap<TaskId, Ahead>,
 }
 
 impl Chains<'_> {
@@ -200,8 +206,7 @@ impl Chains<'_> {
         self.missing += gap;
         let said = match said {
             Ok(Said { prev: None, hash, leaf, .. }) => {
-                let task = self.tasks.entry(id).or_insert_with(|| Task::new(self.heads.signed(id)));
-                task.severed.push((task_seq, hash, leaf));
+                self.task(id).severed.push((task_seq, hash, leaf));
                 return Ok(false);
             }
             other => other,
@@ -211,13 +216,11 @@ impl Chains<'_> {
         }
         self.epoch = epoch;
         let said = said.map_err(at)?;
-        let task = self.tasks.entry(id).or_insert_with(|| Task::new(self.heads.signed(id)));
-        for leaf in task.heal() {
-            self.trees.push(id, leaf)?;
-        }
+        let task = self.task(id);
+        task.heal()?;
         task.push(task_seq, &said).map_err(at)?;
         if let Some(leaf) = said.leaf {
-            self.trees.push(id, leaf)?;
+            task.tree.push(leaf)?;
         }
         match said.about {
             Some(About::Signed(note)) if !self.notes.contains(&note) => {
@@ -231,6 +234,11 @@ impl Chains<'_> {
         Ok(true)
     }
 
+    fn task(&mut self, id: TaskId) -> &mut Task {
+        let new = || Task::new(self.heads.signed(id), self.ahead.remove(&id));
+        self.tasks.entry(id).or_insert_with(new)
+    }
+
     /// Whether every chain is as long as was signed for; returns how many events nobody signed for.
     fn end(&mut self) -> Result<u64, Stop> {
         let lost: u64 = self.known.iter().map(Severed::lost).sum();
@@ -239,10 +247,11 @@ impl Chains<'_> {
             return Err(Stop::Missing(why));
         }
         let mut unsigned = 0;
-        for (id, task) in &mut self.tasks {
-            for leaf in task.heal() {
-                self.trees.push(*id, leaf)?;
-            }
+        // By their names, so that of several the same one is told every time.
+        let mut tasks: Vec<(&TaskId, &mut Task)> = self.tasks.iter_mut().collect();
+        tasks.sort_unstable_by_key(|(id, _)| **id);
+        for (id, task) in tasks {
+            task.heal()?;
             let (seq, signed) = (task.seq, task.signed);
             if seq < signed {
                 let why = format!("task `{id}` has {seq} events, and {signed} were signed for");
@@ -250,8 +259,7 @@ impl Chains<'_> {
             }
             unsigned += (seq - signed).min(task.believed);
         }
-        let seen: BTreeSet<TaskId> = self.tasks.keys().copied().collect();
-        match self.heads.tasks().find(|(id, _)| !seen.contains(id)) {
+        match self.heads.tasks().find(|(id, _)| self.ahead.contains_key(id)) {
             Some((id, size)) => {
                 Err(Stop::Missing(format!("task `{id}` has no events, and {size} were signed for")))
             }
@@ -261,25 +269,25 @@ impl Chains<'_> {
 }
 
 impl Task {
-    const fn new(signed: u64) -> Self {
-        Self { seq: 0, head: Digest::ZERO, signed, believed: 0, severed: Vec::new() }
+    fn new(signed: u64, ahead: Option<Ahead>) -> Self {
+        let (tree, severed) = (Tree::new(ahead), Vec::new());
+        Self { seq: 0, head: Digest::ZERO, signed, believed: 0, tree, severed }
     }
 
     /// Passes what was severed: the task goes on from the last of those rows, and each of their numbers is a leaf, that
     /// of no bytes where a row was lost.
-    fn heal(&mut self) -> Vec<Digest> {
-        let mut leaves = Vec::new();
+    fn heal(&mut self) -> Result<(), Stop> {
         let mut rows = std::mem::take(&mut self.severed);
         rows.sort_unstable_by_key(|(seq, ..)| *seq);
         for (seq, hash, leaf) in rows {
             while self.seq + 1 < seq {
-                leaves.push(leaf_hash(b""));
+                self.tree.push(leaf_hash(b""))?;
                 self.seq += 1;
             }
-            leaves.extend(leaf);
+            leaf.map_or(Ok(()), |leaf| self.tree.push(leaf))?;
             (self.seq, self.head) = (seq, hash);
         }
-        leaves
+        Ok(())
     }
 
     /// The next event of the task: its number and its link.

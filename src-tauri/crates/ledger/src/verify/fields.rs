@@ -48,14 +48,6 @@ fn whole(spelled: &[u8]) -> Option<u64> {
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-const fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    }
-}
-
 /// Whether the text is `prefix` and the lower-case hex digits of `bytes`.
 pub(super) fn is_hex(text: &str, prefix: &str, bytes: &[u8]) -> bool {
     let digit = |n: u8| DIGITS.get(usize::from(n)).copied();
@@ -65,19 +57,6 @@ pub(super) fn is_hex(text: &str, prefix: &str, bytes: &[u8]) -> bool {
             [high, low] => Some(*high) == digit(byte >> 4) && Some(*low) == digit(byte & 15),
             _ => false,
         })
-}
-
-/// The digest that 64 lower-case hex digits spell.
-pub(super) fn digest(text: &str) -> Option<Digest> {
-    let mut bytes = [0_u8; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    for (pair, byte) in text.as_bytes().chunks_exact(2).zip(&mut bytes) {
-        let [high, low] = pair else { return None };
-        *byte = nibble(*high)? << 4 | nibble(*low)?;
-    }
-    Some(Digest(bytes))
 }
 
 /// The 64 digits of a digest.
@@ -93,7 +72,7 @@ pub(super) fn spelled(digest: Digest) -> [u8; 64] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, digest, fields, is_hex, spelled};
+    use super::{Fields, fields, is_hex, spelled};
     use proptest::prelude::*;
     use seal::Digest;
     use seal::canon::parse_canonical;
@@ -241,12 +220,8 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_read_as_it_is_spelled_and_in_no_other_way() {
+    fn a_digest_is_spelled_as_everywhere() {
         let one = Digest::of(b"one");
         assert_eq!(spelled(one), one.to_string().as_bytes());
-        assert_eq!(digest(&one.to_string()), Some(one));
-        for other in [one.to_string().to_uppercase(), one.to_string() + "0", "0".repeat(63), "g".repeat(64)] {
-            assert_eq!(digest(&other), None, "{other}");
-        }
     }
 }

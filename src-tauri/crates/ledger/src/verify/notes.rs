@@ -12,13 +12,15 @@ use rusqlite::{Connection, Row};
 use seal::merkle::{Frontier, leaf_hash};
 use seal::note::{self, VerifierKey};
 use seal::{Digest, PublicKey};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type Ahead = Vec<(u64, Digest, u64)>;
 
 /// Sizes and roots that checkpoints sign for, largest first, so that the next one is the last of the list.
 pub(super) struct Heads {
     tasks: BTreeMap<TaskId, Ahead>,
+    /// The largest size of each, asked for every event.
+    signed: HashMap<TaskId, u64>,
     gate: Ahead,
 }
 
@@ -29,7 +31,7 @@ impl Heads {
                     ORDER BY size DESC";
         let mut found = conn.prepare(text)?;
         let mut rows = found.query([])?;
-        let mut heads = Self { tasks: BTreeMap::new(), gate: Vec::new() };
+        let mut heads = Self { tasks: BTreeMap::new(), signed: HashMap::new(), gate: Vec::new() };
         while let Some(row) = rows.next()? {
             let head = (count(row.get(2)?), row.get::<_, Hash>(3)?.0, count(row.get(4)?));
             let task = row.get::<_, Option<Id>>(1)?;
@@ -41,6 +43,7 @@ impl Heads {
                 None => heads.gate.push(head),
             }
         }
+        heads.signed = heads.tasks().collect();
         Ok(heads)
     }
 
@@ -54,7 +57,7 @@ impl Heads {
 
     /// How many events of a task its largest checkpoint covers.
     pub fn signed(&self, task: TaskId) -> u64 {
-        self.tasks.get(&task).and_then(|ahead| ahead.first()).map_or(0, |(size, ..)| *size)
+        self.signed.get(&task).copied().unwrap_or(0)
     }
 
     pub fn tasks(&self) -> impl Iterator<Item = (TaskId, u64)> {
@@ -207,14 +210,14 @@ pub(super) fn open(
     keys: &[PublicKey],
 ) -> Result<(note::Checkpoint, String, bool), String> {
     let text = |e: seal::Error| e.to_string();
-    let parsed = note::Note::parse(bytes).map_err(text)?;
+    let mut parsed = note::Note::parse(bytes).map_err(text)?;
     let said = note::Checkpoint::from_text(&parsed.text).map_err(text)?;
     if said.origin != origin {
         return Err(format!("its note belongs to `{}`", said.origin));
     }
     let keys: Result<Vec<VerifierKey>, _> = keys.iter().map(|key| VerifierKey::new(origin, *key)).collect();
-    match note::verify_note(bytes, &keys.map_err(text)?) {
-        Ok(_) => Ok((said, parsed.text, true)),
+    match parsed.verify(&keys.map_err(text)?) {
+        Ok(()) => Ok((said, parsed.text, true)),
         Err(seal::Error::Untrusted { .. }) => Ok((said, parsed.text, false)),
         Err(e) => Err(e.to_string()),
     }

@@ -1,31 +1,24 @@
-//! The tasks' trees, grown leaf by leaf and held against what was signed.
+//! A task's tree, grown leaf by leaf and held against what was signed.
 
 use super::report::{Place, Stop};
 use crate::CheckpointKind;
-use model::TaskId;
 use seal::Digest;
 use seal::merkle::Frontier;
-use std::collections::{BTreeMap, HashMap};
 
 /// Sizes, roots and rows of checkpoints, the nearest last.
-type Signed = Vec<(u64, Digest, u64)>;
+pub(super) type Ahead = Vec<(u64, Digest, u64)>;
 
-/// Those of each task.
-pub(super) type Ahead = BTreeMap<TaskId, Signed>;
+/// The tree of a task that has a checkpoint; a task without one needs none.
+pub(super) struct Tree(Option<(Frontier, Ahead)>);
 
-/// A tree for every task that has a checkpoint.
-pub(super) struct Trees {
-    trees: HashMap<TaskId, (Frontier, Signed)>,
-}
-
-impl Trees {
-    pub fn new(ahead: Ahead) -> Self {
-        Self { trees: ahead.into_iter().map(|(task, ahead)| (task, (Frontier::new(), ahead))).collect() }
+impl Tree {
+    pub fn new(ahead: Option<Ahead>) -> Self {
+        Self(ahead.map(|ahead| (Frontier::new(), ahead)))
     }
 
-    /// The next leaf of a task.
-    pub fn push(&mut self, task: TaskId, leaf: Digest) -> Result<(), Stop> {
-        let Some((tree, ahead)) = self.trees.get_mut(&task) else {
+    /// The next leaf.
+    pub fn push(&mut self, leaf: Digest) -> Result<(), Stop> {
+        let Some((tree, ahead)) = &mut self.0 else {
             return Ok(());
         };
         tree.push(leaf);

@@ -129,6 +129,17 @@ fn what_was_cut_off_at_the_end_is_missing_and_an_empty_log_is_never_valid() {
 }
 
 #[test]
+fn of_several_tasks_that_lack_events_the_same_one_is_told_every_time() {
+    let (world, ids) = filled();
+    let report = tampered_in(&world, "DELETE FROM events WHERE log_seq >= 4");
+    let first = ids.iter().min().unwrap().to_string();
+    assert!(report.reason.contains(&first), "{}", report.reason);
+    for _ in 0..8 {
+        assert_eq!(world.verify(), report);
+    }
+}
+
+#[test]
 fn a_history_rewritten_consistently_is_still_found_by_the_signed_tree() {
     let (world, ids) = filled();
     let other = World::new();

@@ -4,11 +4,13 @@
 //! proofs from any source of nodes. The verifiers need nothing but hashes.
 
 mod frontier;
+mod pair;
 pub mod proofs;
 mod tree;
 mod verify;
 
 pub use frontier::Frontier;
+pub use pair::digest_and_leaf;
 pub use tree::Tree;
 pub use verify::{verify_consistency, verify_inclusion};
 
