@@ -2,9 +2,9 @@
 
 mod act;
 mod knowledge;
+mod rows;
 mod search;
 mod talk;
-mod tasks;
 mod work;
 
 use crate::rebuild::{Flow, Progress, rebuild};
@@ -16,8 +16,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{Display, Write as _};
 
-pub(crate) use search::{Forgotten, Leaf, Opened, Words, disclosed};
-pub(crate) use tasks::Tasks;
+pub(crate) use rows::Rows;
+pub(crate) use search::{Docs, Forgotten, Leaf, Opened, disclosed};
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
 pub(crate) const STATEMENTS: usize = 256;
@@ -80,17 +80,17 @@ impl Projector for Fold {
     fn apply(&mut self, tx: &Connection, placed: &[Placed]) -> Result<(), String> {
         let all = || -> Result<(), Error> {
             // Of this batch only: one that is taken back takes its rows along.
-            let (tasks, forgotten) = (Tasks::default(), Forgotten::default());
+            let (rows, forgotten) = (Rows::new(false), Forgotten::default());
             for one in placed {
                 let (seq, event) = (int(one.log_seq), &one.event);
                 let body = typed(one.log_seq, event, event.payload.clone())?;
                 let opened: Vec<(Digest, &[u8])> =
                     one.disclosures.iter().map(|d| (d.digest, d.bytes.as_slice())).collect();
                 let leaves = search::leaves(&event.payload, &opened);
-                let seen = Seen { conn: tx, seq, event, words: None, tasks: &tasks, forgotten: &forgotten };
+                let seen = Seen { conn: tx, seq, event, docs: None, rows: &rows, forgotten: &forgotten };
                 fold(&seen, &body, leaves)?;
             }
-            tasks.flush(tx)?;
+            rows.write(tx)?;
             forgotten.drop_words(tx)?;
             let last = placed.last().map_or(0, |p| int(p.log_seq));
             tx.prepare_cached("UPDATE view_meta SET log_seq = ?1")?.execute([last])?;
@@ -105,10 +105,10 @@ pub(crate) struct Seen<'a> {
     pub conn: &'a Connection,
     pub seq: i64,
     pub event: &'a Event,
-    /// Where words wait to be indexed together; nowhere while the log is live.
-    pub words: Option<&'a Words>,
-    /// Rows of tasks that wait to be written.
-    pub tasks: &'a Tasks,
+    /// Where documents of the search wait to be written together; nowhere while the log is live.
+    pub docs: Option<&'a Docs>,
+    /// Rows that wait to be written.
+    pub rows: &'a Rows,
     /// Whether words were taken out of the index.
     pub forgotten: &'a Forgotten,
 }

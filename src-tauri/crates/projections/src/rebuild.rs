@@ -1,6 +1,6 @@
 //! Dropping the tables and folding the whole log again, in one transaction: readers see the old ones until the end.
 
-use crate::fold::{self, Forgotten, Seen, Tasks, Typed, Words};
+use crate::fold::{self, Docs, Forgotten, Rows as Waiting, Seen, Typed};
 use crate::{Error, schema};
 use model::Digest;
 use rusqlite::{Connection, Rows};
@@ -55,7 +55,7 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
     let indexes = schema::without_indexes(conn)?;
     let of = conn.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0))?;
     let of = u64::try_from(of).unwrap_or(0);
-    let (words, tasks, forgotten) = (Words::default(), Tasks::default(), Forgotten::default());
+    let (docs, waiting, forgotten) = (Docs::default(), Waiting::new(true), Forgotten::default());
     let (mut done, mut last) = (0, 0_i64);
     typed(conn, &mut |seq, typed| {
         if done % STRIDE == 0 && progress(Progress { done, of }) == Flow::Cancel {
@@ -63,13 +63,13 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
         }
         last = seq;
         let event = &typed.event;
-        let seen = Seen { conn, seq, event, words: Some(&words), tasks: &tasks, forgotten: &forgotten };
+        let seen = Seen { conn, seq, event, docs: Some(&docs), rows: &waiting, forgotten: &forgotten };
         fold::fold(&seen, &typed.body, typed.leaves)?;
         done += 1;
         Ok(())
     })?;
-    tasks.flush(conn)?;
-    words.flush(conn)?;
+    waiting.write(conn)?;
+    docs.write(conn)?;
     forgotten.drop_words(conn)?;
     for index in indexes {
         conn.execute_batch(&index)?;

@@ -1,40 +1,32 @@
 //! Artifacts, working state, beliefs, memory, decisions.
 
+use super::rows::{Artifact as ArtifactRow, Attempt};
 use super::{Seen, int, json, leaf, maybe, maybe_leaf, text};
 use crate::names::ArtifactState;
 use model::artifact::Artifact;
 use model::body::Body;
 use model::decision::Decision;
 use model::knowledge::{Belief, MemoryRecord};
-use model::{MemoryId, Sensitive};
+use model::{ArtifactId, MemoryId, Sensitive};
 use rusqlite::{OptionalExtension, params};
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
     match body {
         Body::ArtifactCreated(b) => artifact(seen, &b.artifact),
-        Body::ArtifactReferenced(b) => {
-            let statement = "UPDATE view_artifacts SET uses = uses + 1 WHERE artifact_id = ?1";
-            seen.run(statement, [text(b.artifact_id)]).map(drop)
-        }
-        Body::ArtifactSealed(b) => {
-            let statement = "UPDATE view_artifacts SET sealed_at = ?2, sealed_by = ?3 \
-                             WHERE artifact_id = ?1 AND sealed_at IS NULL";
-            seen.run(statement, params![text(b.artifact_id), seen.at(), b.by]).map(drop)
-        }
-        Body::ArtifactPromoted(b) => {
-            let statement = "UPDATE view_artifacts SET memory_id = ?2 WHERE artifact_id = ?1";
-            seen.run(statement, params![text(b.artifact_id), text(b.memory_id)]).map(drop)
-        }
-        Body::ArtifactCompacted(b) => {
-            let statement =
-                "UPDATE view_artifacts SET state = ?2, compacted_into = ?3 WHERE artifact_id = ?1";
-            let state = ArtifactState::Compacted.as_str();
-            seen.run(statement, params![text(b.artifact_id), state, text(b.into)]).map(drop)
-        }
-        Body::ArtifactExpired(b) => {
-            let statement = "UPDATE view_artifacts SET state = ?2 WHERE artifact_id = ?1";
-            seen.run(statement, params![text(b.artifact_id), ArtifactState::Expired.as_str()]).map(drop)
-        }
+        Body::ArtifactReferenced(b) => kept(seen, b.artifact_id, |row| row.uses += 1),
+        Body::ArtifactSealed(b) => kept(seen, b.artifact_id, |row| {
+            if row.sealed_at.is_none() {
+                (row.sealed_at, row.sealed_by) = (Some(seen.at()), Some(b.by.clone()));
+            }
+        }),
+        Body::ArtifactPromoted(b) => kept(seen, b.artifact_id, |row| row.memory_id = Some(text(b.memory_id))),
+        Body::ArtifactCompacted(b) => kept(seen, b.artifact_id, |row| {
+            ArtifactState::Compacted.as_str().clone_into(&mut row.state);
+            row.compacted_into = Some(text(b.into));
+        }),
+        Body::ArtifactExpired(b) => kept(seen, b.artifact_id, |row| {
+            ArtifactState::Expired.as_str().clone_into(&mut row.state);
+        }),
         Body::WorkingStateUpdated(b) => {
             let attempt = maybe(seen.event.attempt_id);
             let holder = attempt.clone().unwrap_or_else(|| text(seen.event.task_id));
@@ -56,8 +48,8 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
                     seen.at(),
                 ],
             )?;
-            let statement = "UPDATE view_attempts SET working_state_ref = ?2 WHERE attempt_id = ?1";
-            seen.run(statement, params![attempt, text(b.state.artifact_id)]).map(drop)
+            let set = |row: &mut Attempt| row.working_state_ref = Some(text(b.state.artifact_id));
+            attempt.map_or(Ok(None), |attempt| seen.change((attempt,), set)).map(drop)
         }
         Body::DecisionRecorded(b) => decision(seen, &b.decision),
         _ => claims(seen, body),
@@ -107,33 +99,33 @@ fn claims(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
 }
 
 fn artifact(seen: &Seen<'_>, a: &Artifact) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_artifacts (artifact_id, seq, task_id, class, kind, uri, alias, content_hash, media_type, \
-         byte_size, created_at, producer, retention, trust_tier, sensitivity, produced_by, inputs, state, uses) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 0) \
-         ON CONFLICT (artifact_id) DO NOTHING",
-        params![
-            text(a.artifact_id),
-            seen.seq,
-            text(seen.event.task_id),
-            a.class.as_str(),
-            a.kind.as_str(),
-            leaf(&a.uri),
-            maybe_leaf(a.task_local_alias.as_ref()),
-            text(a.content_hash),
-            a.media_type,
-            int(a.byte_size),
-            a.created_at.0,
-            text(a.producer),
-            a.retention_class.as_str(),
-            a.trust_tier.as_str(),
-            a.sensitivity_class.as_str(),
-            maybe(a.produced_by),
-            json(&a.inputs),
-            ArtifactState::Live.as_str(),
-        ],
-    )
+    seen.add(ArtifactRow {
+        artifact_id: text(a.artifact_id),
+        seq: seen.seq,
+        task_id: text(seen.event.task_id),
+        class: a.class.as_str().to_owned(),
+        kind: a.kind.as_str().to_owned(),
+        uri: leaf(&a.uri),
+        alias: maybe_leaf(a.task_local_alias.as_ref()),
+        content_hash: text(a.content_hash),
+        media_type: a.media_type.clone(),
+        byte_size: int(a.byte_size),
+        created_at: a.created_at.0,
+        producer: text(a.producer),
+        retention: a.retention_class.as_str().to_owned(),
+        trust_tier: a.trust_tier.as_str().to_owned(),
+        sensitivity: a.sensitivity_class.as_str().to_owned(),
+        produced_by: maybe(a.produced_by),
+        inputs: json(&a.inputs),
+        state: ArtifactState::Live.as_str().to_owned(),
+        ..ArtifactRow::default()
+    })
     .map(drop)
+}
+
+/// Changes the row of an artifact, where there is one.
+fn kept(seen: &Seen<'_>, id: ArtifactId, with: impl FnOnce(&mut ArtifactRow)) -> rusqlite::Result<()> {
+    seen.change((text(id),), with).map(drop)
 }
 
 fn decision(seen: &Seen<'_>, d: &Decision) -> rusqlite::Result<()> {

@@ -1,15 +1,17 @@
 //! The search index: every readable leaf of every event, and the text of small artifacts that people look for.
 
+use super::rows::Artifact as ArtifactRow;
 use super::{Seen, text};
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::body::Body;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::{Digest, Event};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// Documents one event may have: its row numbers are its place in the log times this, so that live and rebuilt
 /// tables number alike.
@@ -21,32 +23,73 @@ const CONTENT: i64 = DOCS_MAX - 1;
 /// Bytes of an artifact's text that are indexed: enough to find it again.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 
-/// Bytes of words that wait at most, before they go to the index.
+/// Bytes of documents that wait at most, before they are written.
 const WAITING_BYTES_MAX: usize = 64 << 20;
 
-/// Words that wait for the index. It sorts what it is given in one go; given a little at a time, between other writes,
-/// it makes a heap of small pieces and merges them again and again.
+/// Documents that wait to be written, by their numbers, while a log is folded anew. The index sorts what it is given in
+/// one go; given a little at a time, between other writes, it makes a heap of small pieces and merges them again and
+/// again. What is forgotten while it waits is never written.
 #[derive(Default)]
-pub(crate) struct Words {
-    waiting: RefCell<Vec<(i64, String)>>,
+pub(crate) struct Docs {
+    waiting: RefCell<BTreeMap<i64, Doc>>,
     bytes: Cell<usize>,
 }
 
-impl Words {
-    fn put(&self, conn: &Connection, doc: i64, words: String) -> rusqlite::Result<()> {
-        self.bytes.set(self.bytes.get() + words.len());
-        self.waiting.borrow_mut().push((doc, words));
-        if self.bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.flush(conn) }
+impl Docs {
+    fn put(&self, conn: &Connection, number: i64, doc: Doc) -> rusqlite::Result<()> {
+        self.bytes.set(self.bytes.get() + doc.bytes());
+        self.waiting.borrow_mut().insert(number, doc);
+        if self.bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.write(conn) }
     }
 
-    /// Hands over what waits.
-    pub fn flush(&self, conn: &Connection) -> rusqlite::Result<()> {
+    /// Writes what waits.
+    pub fn write(&self, conn: &Connection) -> rusqlite::Result<()> {
         self.bytes.set(0);
+        let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
+        let mut insert = conn.prepare_cached(DOC)?;
+        for (number, doc) in &waiting {
+            doc.insert(&mut insert, *number)?;
+        }
         let mut insert = conn.prepare_cached(INDEX)?;
-        for (doc, words) in self.waiting.borrow_mut().drain(..) {
-            insert.execute(params![doc, words])?;
+        for (number, doc) in &waiting {
+            insert.execute(params![number, doc.words])?;
         }
         Ok(())
+    }
+
+    /// Forgets what waits under a number; answers whether something did.
+    fn forget(&self, number: i64) -> bool {
+        let doc = self.waiting.borrow_mut().remove(&number);
+        self.bytes.set(self.bytes.get() - doc.as_ref().map_or(0, Doc::bytes));
+        doc.is_some()
+    }
+}
+
+/// A document of the search, and its words.
+struct Doc {
+    seq: i64,
+    kind: &'static str,
+    id: String,
+    task: String,
+    part: String,
+    source: Source,
+    at: i64,
+    words: String,
+}
+
+impl Doc {
+    /// Roughly what it takes.
+    const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.task.len() + self.part.len() + self.words.len()
+    }
+
+    fn insert(&self, insert: &mut Statement<'_>, number: i64) -> rusqlite::Result<usize> {
+        let (leaf, content) = match self.source {
+            Source::Leaf(digest) => (Some(digest.0), None),
+            Source::Content(digest) => (None, Some(digest.0)),
+        };
+        let Self { seq, kind, id, task, part, at, .. } = self;
+        insert.execute(params![number, seq, kind, id, task, part, leaf, content, at])
     }
 }
 
@@ -64,6 +107,8 @@ impl Forgotten {
     }
 }
 
+const DOC: &str = "INSERT INTO view_search_docs (doc, seq, kind, id, task_id, part, leaf, content, at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const INDEX: &str = "INSERT INTO view_search (rowid, text) VALUES (?1, ?2)";
 
 /// A sensitive leaf of an event.
@@ -95,7 +140,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> rusqlite:
             Text::Twice => None,
         };
         if let Some(words) = words {
-            index(seen, number, &part, Source::Leaf(digest), words)?;
+            index(seen, number, part, Source::Leaf(digest), words)?;
         }
     }
     match body {
@@ -183,35 +228,27 @@ enum Source {
     Content(Digest),
 }
 
-fn index(seen: &Seen<'_>, number: i64, part: &str, source: Source, words: String) -> rusqlite::Result<()> {
+fn index(seen: &Seen<'_>, number: i64, part: String, source: Source, words: String) -> rusqlite::Result<()> {
     if words.trim().is_empty() {
         return Ok(());
     }
     let event: &Event = seen.event;
-    let doc = seen.seq.saturating_mul(DOCS_MAX).saturating_add(number);
-    let (leaf, content) = match source {
-        Source::Leaf(digest) => (Some(digest.0), None),
-        Source::Content(digest) => (None, Some(digest.0)),
-    };
-    seen.run(
-        "INSERT INTO view_search_docs (doc, seq, kind, id, task_id, part, leaf, content, at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![
-            doc,
-            seen.seq,
-            event.entity_type.as_str(),
-            event.entity_id,
-            text(event.task_id),
-            part,
-            leaf,
-            content,
-            seen.at(),
-        ],
-    )?;
-    match seen.words {
-        Some(waiting) => waiting.put(seen.conn, doc, words),
-        None => seen.run(INDEX, params![doc, words]).map(drop),
+    let number = doc(seen.seq, number);
+    let kind = event.entity_type.as_str();
+    let (id, task) = (event.entity_id.clone(), text(event.task_id));
+    let doc = Doc { seq: seen.seq, kind, id, task, part, source, at: seen.at(), words };
+    match seen.docs {
+        Some(waiting) => waiting.put(seen.conn, number, doc),
+        None => {
+            doc.insert(&mut *seen.conn.prepare_cached(DOC)?, number)?;
+            seen.run(INDEX, params![number, doc.words]).map(drop)
+        }
     }
+}
+
+/// The number of a document of the event in this place.
+const fn doc(seq: i64, number: i64) -> i64 {
+    seq.saturating_mul(DOCS_MAX).saturating_add(number)
 }
 
 /// Kinds of artifact whose text people look for. What is sent to models and what policy records would only repeat it.
@@ -251,18 +288,25 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
         return Ok(());
     };
     let head = bytes.get(..bytes.len().min(TEXT_BYTES_MAX)).unwrap_or_default();
-    index(seen, CONTENT, "/content", Source::Content(digest), String::from_utf8_lossy(head).into_owned())
+    let words = String::from_utf8_lossy(head).into_owned();
+    index(seen, CONTENT, "/content".to_owned(), Source::Content(digest), words)
 }
 
 /// Takes the text of an artifact whose content is no longer kept out of the index.
 fn forget_content(seen: &Seen<'_>, artifact: &str) -> rusqlite::Result<()> {
     // By its number, which is made of the place where the artifact began: looking through all documents for it would make
     // a collection of many artifacts take time with the square of their number.
-    let statement = "SELECT doc FROM view_search_docs WHERE content IS NOT NULL AND doc = ?2 + ?3 * \
-                     (SELECT seq FROM view_artifacts WHERE artifact_id = ?1)";
+    let Some(seq) = seen.change((artifact.to_owned(),), |row: &mut ArtifactRow| row.seq)? else {
+        return Ok(());
+    };
+    let number = doc(seq, CONTENT);
+    // It waits to be written; or stands there, unless it was never indexed.
+    if seen.docs.is_some_and(|waiting| waiting.forget(number)) {
+        return Ok(());
+    }
+    let statement = "SELECT doc FROM view_search_docs WHERE content IS NOT NULL AND doc = ?1";
     let mut found = seen.conn.prepare_cached(statement)?;
-    let docs: Vec<i64> =
-        found.query_map(params![artifact, CONTENT, DOCS_MAX], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let docs: Vec<i64> = found.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
     drop_docs(seen, &docs)
 }
 
@@ -271,8 +315,11 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
     let mut all = Vec::new();
     for digest in digests {
         // What is gone already was never indexed while the log was folded anew, and there the index by leaf is missing.
-        if seen.words.is_some() && disclosed(seen.conn, digest)?.is_none() {
-            continue;
+        if let Some(waiting) = seen.docs {
+            if disclosed(seen.conn, digest)?.is_none() {
+                continue;
+            }
+            waiting.write(seen.conn)?;
         }
         let mut found = seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE leaf = ?1")?;
         let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -282,9 +329,6 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
 }
 
 fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> rusqlite::Result<()> {
-    if let Some(waiting) = seen.words.filter(|_| !docs.is_empty()) {
-        waiting.flush(seen.conn)?;
-    }
     for doc in docs {
         seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
         seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;

@@ -3,45 +3,52 @@
 //! Focus (HK-13.6-15 to -18): what a person binds a message to, or switches to outright, becomes the focus; the end
 //! of the focused task leaves none. Nothing else moves it: progress in the background is not a person's doing.
 
+use super::rows::{Conversation, Ingress, Message};
 use super::{Seen, json, leaf, maybe, maybe_leaf, text};
 use crate::names::{MessageKind, Role};
-use model::TaskId;
 use model::body::{Body, IngressBound};
 use model::ingress::{Channel, Clarification, IngressRecord, IngressResolution, IngressStatus};
-use rusqlite::{OptionalExtension, params};
+use model::{IngressId, TaskId};
+use rusqlite::params;
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
     match body {
         Body::ConversationOpened(b) => seen
-            .run(
-                "INSERT INTO view_conversations (conversation_id, seq, inbox_task_id, title, opened_at, updated_at, \
-                 focus_reason, open_tasks) VALUES (?1, ?2, ?3, ?4, ?5, ?5, '', 0) \
-                 ON CONFLICT (conversation_id) DO NOTHING",
-                params![text(b.conversation_id), seen.seq, text(b.inbox_task_id), leaf(&b.title), seen.at()],
-            )
+            .add(Conversation {
+                conversation_id: text(b.conversation_id),
+                seq: seen.seq,
+                inbox_task_id: text(b.inbox_task_id),
+                title: leaf(&b.title),
+                opened_at: seen.at(),
+                updated_at: seen.at(),
+                ..Conversation::default()
+            })
             .map(drop),
         Body::FocusChanged(b) => focus(seen, &text(b.conversation_id), b.focus_task_id, &b.reason),
         Body::IngressReceived(b) => received(seen, &b.record),
         Body::IngressBound(b) => bound(seen, b),
-        Body::TaskInputAdded(b) => {
-            let statement = "UPDATE view_ingress SET waits_for = ?2 WHERE ingress_id = ?1 AND absorbed_at IS NULL";
-            seen.run(statement, params![text(b.ingress_id), text(b.about_task_id)]).map(drop)
-        }
-        Body::TaskInputQueued(b) => {
-            let statement = "UPDATE view_ingress SET waits_for = ?2 WHERE ingress_id = ?1 AND absorbed_at IS NULL";
-            seen.run(statement, params![text(b.ingress_id), text(b.about_task_id)]).map(drop)
-        }
+        Body::TaskInputAdded(b) => waits(seen, b.ingress_id, b.about_task_id),
+        Body::TaskInputQueued(b) => waits(seen, b.ingress_id, b.about_task_id),
         Body::TaskInputAbsorbed(b) => {
-            let statement = "UPDATE view_ingress SET waits_for = NULL, absorbed_at = ?2, boundary = ?3 \
-                             WHERE ingress_id = ?1";
-            seen.run(statement, params![text(b.ingress_id), seen.at(), b.boundary.as_str()]).map(drop)
+            let set = |row: &mut Ingress| {
+                (row.waits_for, row.absorbed_at) = (None, Some(seen.at()));
+                row.boundary = Some(b.boundary.as_str().to_owned());
+            };
+            seen.change((text(b.ingress_id),), set).map(drop)
         }
         Body::TaskStatusChanged(b) if b.to.is_terminal() && !b.from.is_terminal() => {
             let task = text(b.about_task_id);
-            let statement = "UPDATE view_conversations SET last_focus = focus_task_id, focus_task_id = NULL, \
-                             focus_reason = 'its task ended', focus_at = ?2 WHERE focus_task_id = ?1";
-            seen.run(statement, params![task, seen.at()])?;
-            let line = Line { kind: MessageKind::Ended, role: Role::System, id: task.clone(), note: b.to.as_str() };
+            let question = "SELECT conversation_id FROM view_conversations WHERE focus_task_id = ?1";
+            let focused = |row: &Conversation| row.focus_task_id.as_ref() == Some(&task);
+            for (conversation,) in seen.all_of(focused, (question, &task), |row| Ok((row.get(0)?,)))? {
+                seen.conversation(&conversation, |row| {
+                    row.last_focus = row.focus_task_id.take();
+                    "its task ended".clone_into(&mut row.focus_reason);
+                    row.focus_at = Some(seen.at());
+                })?;
+            }
+            let line =
+                Line { kind: MessageKind::Ended, role: Role::System, id: task.clone(), note: b.to.as_str() };
             say(seen, &task, line, b.note.as_ref().map(leaf), None)
         }
         _ => lines(seen, body),
@@ -113,41 +120,45 @@ fn gate(seen: &Seen<'_>, halted: bool, session: &str, reason: Option<[u8; 32]>) 
     seen.run(statement, params![halted, session, reason, seen.at()]).map(drop)
 }
 
+/// Notes which task a message waits for, until it was absorbed.
+fn waits(seen: &Seen<'_>, ingress: IngressId, task: TaskId) -> rusqlite::Result<()> {
+    let set = |row: &mut Ingress| {
+        if row.absorbed_at.is_none() {
+            row.waits_for = Some(text(task));
+        }
+    };
+    seen.change((text(ingress),), set).map(drop)
+}
+
 fn received(seen: &Seen<'_>, r: &IngressRecord) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_ingress (ingress_id, seq, conversation_id, channel, text, status, resolution, actor, \
-         chosen_task_id, candidates, rationale, created_at, updated_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '[]', ?10, ?11, ?11) ON CONFLICT (ingress_id) DO NOTHING",
-        params![
-            text(r.ingress_id),
-            seen.seq,
-            text(r.conversation_id),
-            r.source_channel.as_str(),
-            leaf(&r.raw_text),
-            r.status.as_str(),
-            r.resolution.as_str(),
-            maybe(r.actor),
-            maybe(r.chosen_task_id),
-            maybe_leaf(r.rationale.as_ref()),
-            r.created_at.0,
-        ],
-    )?;
-    let statement = "INSERT INTO view_messages (seq, conversation_id, task_id, role, kind, ref_id, text, note, at) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    seen.run(
-        statement,
-        params![
-            seen.seq,
-            text(r.conversation_id),
-            maybe(r.explicit_task_ref),
-            Role::User.as_str(),
-            MessageKind::Message.as_str(),
-            text(r.ingress_id),
-            leaf(&r.raw_text),
-            r.source_channel.as_str(),
-            seen.at(),
-        ],
-    )?;
+    seen.add(Ingress {
+        ingress_id: text(r.ingress_id),
+        seq: seen.seq,
+        conversation_id: text(r.conversation_id),
+        channel: r.source_channel.as_str().to_owned(),
+        text: leaf(&r.raw_text),
+        status: r.status.as_str().to_owned(),
+        resolution: r.resolution.as_str().to_owned(),
+        actor: maybe(r.actor),
+        chosen_task_id: maybe(r.chosen_task_id),
+        candidates: "[]".to_owned(),
+        rationale: maybe_leaf(r.rationale.as_ref()),
+        created_at: r.created_at.0,
+        updated_at: r.created_at.0,
+        ..Ingress::default()
+    })?;
+    seen.add(Message {
+        seq: seen.seq,
+        conversation_id: text(r.conversation_id),
+        task_id: maybe(r.explicit_task_ref),
+        role: Role::User.as_str().to_owned(),
+        kind: MessageKind::Message.as_str().to_owned(),
+        ref_id: text(r.ingress_id),
+        text: Some(leaf(&r.raw_text)),
+        artifact_ref: None,
+        note: r.source_channel.as_str().to_owned(),
+        at: seen.at(),
+    })?;
     touch(seen, &text(r.conversation_id))
 }
 
@@ -161,30 +172,22 @@ fn bound(seen: &Seen<'_>, b: &IngressBound) -> rusqlite::Result<()> {
         | IngressResolution::StartNewRoot
         | IngressResolution::ChatOnly => IngressStatus::Bound,
     };
-    let id = text(b.ingress_id);
-    seen.run(
-        "UPDATE view_ingress SET status = ?2, resolution = ?3, chosen_task_id = ?4, candidates = ?5, rationale = ?6, \
-         updated_at = ?7 WHERE ingress_id = ?1",
-        params![
-            id,
-            status.as_str(),
-            b.resolution.as_str(),
-            maybe(b.chosen_task_id),
-            json(&b.candidates),
-            leaf(&b.rationale),
-            seen.at(),
-        ],
-    )?;
-    let statement = "UPDATE view_messages SET task_id = ?2 WHERE ?2 IS NOT NULL \
-                     AND seq = (SELECT seq FROM view_ingress WHERE ingress_id = ?1)";
-    seen.run(statement, params![id, maybe(b.chosen_task_id)])?;
-    let statement = "SELECT conversation_id, channel FROM view_ingress WHERE ingress_id = ?1";
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-    let found = seen.conn.prepare_cached(statement)?.query_row([&id], read).optional()?;
-    let Some((conversation, channel)) = found else {
+    let found = seen.change((text(b.ingress_id),), |row: &mut Ingress| {
+        status.as_str().clone_into(&mut row.status);
+        b.resolution.as_str().clone_into(&mut row.resolution);
+        row.chosen_task_id = maybe(b.chosen_task_id);
+        row.candidates = json(&b.candidates);
+        row.rationale = Some(leaf(&b.rationale));
+        row.updated_at = seen.at();
+        (row.seq, row.conversation_id.clone(), row.channel.parse())
+    })?;
+    let Some((seq, conversation, channel)) = found else {
         return Ok(());
     };
-    let personal = channel.parse().is_ok_and(is_personal);
+    if b.chosen_task_id.is_some() {
+        seen.change((seq,), |row: &mut Message| row.task_id = maybe(b.chosen_task_id))?;
+    }
+    let personal = channel.is_ok_and(is_personal);
     match (personal && turns_to(b.resolution), b.chosen_task_id) {
         (true, Some(task)) => focus(seen, &conversation, Some(task), b.resolution.as_str()),
         _ => Ok(()),
@@ -213,11 +216,15 @@ const fn turns_to(resolution: IngressResolution) -> bool {
 }
 
 fn focus(seen: &Seen<'_>, conversation: &str, task: Option<TaskId>, reason: &str) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_conversations SET \
-                     last_focus = CASE WHEN focus_task_id IS NOT ?2 THEN coalesce(focus_task_id, last_focus) \
-                                       ELSE last_focus END, \
-                     focus_task_id = ?2, focus_reason = ?3, focus_at = ?4 WHERE conversation_id = ?1";
-    seen.run(statement, params![conversation, maybe(task), reason, seen.at()]).map(drop)
+    let task = maybe(task);
+    seen.conversation(conversation, |row| {
+        if row.focus_task_id != task {
+            row.last_focus = row.focus_task_id.take().or(row.last_focus.take());
+        }
+        row.focus_task_id = task;
+        reason.clone_into(&mut row.focus_reason);
+        row.focus_at = Some(seen.at());
+    })
 }
 
 fn question(seen: &Seen<'_>, c: &Clarification) -> rusqlite::Result<()> {
@@ -270,19 +277,24 @@ fn say(
     words: Option<[u8; 32]>,
     artifact: Option<String>,
 ) -> rusqlite::Result<()> {
-    let Some(conversation) = seen.conversation_of(task)? else {
+    let Some(conversation) = seen.task(task, |row| row.conversation_id.clone())? else {
         return Ok(());
     };
-    let statement = "INSERT INTO view_messages (seq, conversation_id, task_id, role, kind, ref_id, text, artifact_ref, \
-                     note, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let (role, kind) = (line.role.as_str(), line.kind.as_str());
-    let values =
-        params![seen.seq, conversation, task, role, kind, line.id, words, artifact, line.note, seen.at()];
-    seen.run(statement, values)?;
+    seen.add(Message {
+        seq: seen.seq,
+        conversation_id: conversation.clone(),
+        task_id: Some(task.to_owned()),
+        role: line.role.as_str().to_owned(),
+        kind: line.kind.as_str().to_owned(),
+        ref_id: line.id,
+        text: words,
+        artifact_ref: artifact,
+        note: line.note.to_owned(),
+        at: seen.at(),
+    })?;
     touch(seen, &conversation)
 }
 
 fn touch(seen: &Seen<'_>, conversation: &str) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_conversations SET updated_at = ?2 WHERE conversation_id = ?1";
-    seen.run(statement, params![conversation, seen.at()]).map(drop)
+    seen.conversation(conversation, |row| row.updated_at = seen.at())
 }

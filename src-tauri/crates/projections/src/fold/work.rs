@@ -1,11 +1,11 @@
 //! Tasks, steps, attempts, leases, turns of the loop, and the status of a run.
 
-use super::tasks::TaskRow;
-use super::{Seen, int, json, leaf, maybe, slot, text};
+use super::rows::{Attempt, Conversation, Iteration, Step, Task};
+use super::{Seen, int, json, leaf, maybe, maybe_leaf, slot, text};
 use crate::names::{Ending, RunStatus, run_status};
 use model::attempt::{AttemptStatus, WorkspaceLease};
 use model::body::{AttemptStatusChanged, Body, RunTerminated, TaskStatusChanged};
-use model::task::{Step, Task, TaskStatus};
+use model::task::TaskStatus;
 use model::{AttemptId, IngressId, TaskId};
 use rusqlite::params;
 
@@ -26,11 +26,11 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         }
         Body::BudgetReserved(b) => {
             let reserved = (int(b.tokens), int(b.cost_micros));
-            let set = |task: &mut TaskRow| (task.tokens_reserved, task.cost_reserved) = reserved;
+            let set = |task: &mut Task| (task.tokens_reserved, task.cost_reserved) = reserved;
             seen.task(&text(b.about_task_id), set).map(drop)
         }
         Body::BudgetSettled(b) => {
-            let set = |task: &mut TaskRow| {
+            let set = |task: &mut Task| {
                 (task.tokens_reserved, task.cost_reserved) = (0, 0);
                 task.tokens_used = task.tokens_used.saturating_add(int(b.tokens));
                 task.cost_used = task.cost_used.saturating_add(int(b.cost_micros));
@@ -40,9 +40,12 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         }
         Body::StepCreated(b) => step(seen, &b.step),
         Body::StepStatusChanged(b) => {
-            let statement =
-                "UPDATE view_steps SET status = ?2, reason = ?3, updated_at = ?4 WHERE step_id = ?1";
-            seen.run(statement, params![text(b.about_step_id), b.to.as_str(), b.reason, seen.at()]).map(drop)
+            let set = |step: &mut Step| {
+                b.to.as_str().clone_into(&mut step.status);
+                step.reason.clone_from(&b.reason);
+                step.updated_at = seen.at();
+            };
+            seen.change((text(b.about_step_id),), set).map(drop)
         }
         _ => attempts(seen, body),
     }
@@ -53,23 +56,23 @@ fn attempts(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
         Body::AttemptCreated(b) => attempt(seen, &b.attempt),
         Body::AttemptStatusChanged(b) => attempt_status(seen, b),
         Body::AttemptCheckpointed(b) => {
-            let statement = "UPDATE view_attempts SET checkpoint = ?2, context_pack_ref = coalesce(?3, context_pack_ref), \
-                             working_state_ref = coalesce(?4, working_state_ref) WHERE attempt_id = ?1";
-            let (pack, state) = (slot(&b.context_pack_ref), slot(&b.working_state_ref));
-            seen.run(statement, params![text(b.about_attempt_id), b.iteration, pack, state]).map(drop)
+            let set = |attempt: &mut Attempt| {
+                attempt.checkpoint = b.iteration;
+                attempt.context_pack_ref = slot(&b.context_pack_ref).or(attempt.context_pack_ref.take());
+                attempt.working_state_ref = slot(&b.working_state_ref).or(attempt.working_state_ref.take());
+            };
+            seen.attempt(b.about_attempt_id, set)
         }
         Body::EnvironmentCaptured(b) => {
-            let statement = "UPDATE view_attempts SET environment_ref = ?2 WHERE attempt_id = ?1";
-            seen.run(statement, params![text(b.about_attempt_id), text(b.environment.artifact_id)]).map(drop)
+            let environment = text(b.environment.artifact_id);
+            seen.attempt(b.about_attempt_id, |attempt| attempt.environment_ref = Some(environment))
         }
         Body::RunTerminated(b) => terminated(seen, b),
         Body::LeaseAcquired(b) => lease(seen, &b.lease),
         Body::LeaseRenewed(b) => {
             let statement = "UPDATE view_leases SET expires_at = ?2 WHERE lease_id = ?1";
             seen.run(statement, params![text(b.lease_id), b.expires_at.0])?;
-            let statement = "UPDATE view_attempts SET lease_expires_at = ?2 WHERE attempt_id = \
-                             (SELECT attempt_id FROM view_leases WHERE lease_id = ?1) AND lease_id = ?1";
-            seen.run(statement, params![text(b.lease_id), b.expires_at.0]).map(drop)
+            leased(seen, &text(b.lease_id), Some(b.expires_at.0))
         }
         Body::LeaseReleased(b) => lease_ended(seen, &text(b.lease_id), "released"),
         Body::LeaseLost(b) => lease_ended(seen, &text(b.lease_id), &b.reason),
@@ -77,44 +80,33 @@ fn attempts(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
     }
 }
 
-fn task(seen: &Seen<'_>, t: &Task, ingress: IngressId) -> rusqlite::Result<()> {
-    let anchor = t.continuation_anchor.as_ref().map(|a| text(a.anchor_task_id));
-    let made = seen.run(
-        "INSERT INTO view_tasks (task_id, seq, conversation_id, title, goal, status, run_status, reason, priority, \
-         owner, profile, channel, contract_ref, ingress_id, parent_task_id, anchor_task_id, workspace_id, labels, \
-         depends_on, created_at, updated_at, deadline_at, ended_at, rolled_back, cancel_requested, pause_requested, \
-         attempts, iterations, open_approvals, open_questions, unread_inputs, unknown_effects, receipts, \
-         tokens_reserved, tokens_used, cost_reserved, cost_used, wall_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, \
-         NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT (task_id) DO NOTHING",
-        params![
-            text(t.task_id),
-            seen.seq,
-            text(t.conversation_id),
-            leaf(&t.title),
-            leaf(&t.goal),
-            t.status.as_str(),
-            RunStatus::Queued.as_str(),
-            t.priority.as_str(),
-            text(t.owner_principal_id),
-            t.policy_profile_ref.as_str(),
-            t.source_channel.as_str(),
-            text(t.task_contract_ref),
-            text(ingress),
-            maybe(t.parent_task_id),
-            anchor,
-            maybe(t.workspace_hint),
-            json(&t.labels),
-            json(&t.depends_on),
-            t.created_at.0,
-            t.updated_at.0,
-            t.deadline_at.map(|at| at.0),
-        ],
-    )?;
-    if made == 1 {
-        let statement =
-            "UPDATE view_conversations SET open_tasks = open_tasks + 1 WHERE conversation_id = ?1";
-        seen.run(statement, [text(t.conversation_id)])?;
+fn task(seen: &Seen<'_>, t: &model::task::Task, ingress: IngressId) -> rusqlite::Result<()> {
+    let made = seen.add(Task {
+        task_id: text(t.task_id),
+        seq: seen.seq,
+        conversation_id: text(t.conversation_id),
+        title: leaf(&t.title),
+        goal: leaf(&t.goal),
+        status: t.status.as_str().to_owned(),
+        run_status: RunStatus::Queued.as_str().to_owned(),
+        priority: t.priority.as_str().to_owned(),
+        owner: text(t.owner_principal_id),
+        profile: t.policy_profile_ref.as_str().to_owned(),
+        channel: t.source_channel.as_str().to_owned(),
+        contract_ref: text(t.task_contract_ref),
+        ingress_id: text(ingress),
+        parent_task_id: maybe(t.parent_task_id),
+        anchor_task_id: t.continuation_anchor.as_ref().map(|a| text(a.anchor_task_id)),
+        workspace_id: maybe(t.workspace_hint),
+        labels: json(&t.labels),
+        depends_on: json(&t.depends_on),
+        created_at: t.created_at.0,
+        updated_at: t.updated_at.0,
+        deadline_at: t.deadline_at.map(|at| at.0),
+        ..Task::default()
+    })?;
+    if made {
+        seen.conversation(&text(t.conversation_id), |conversation| conversation.open_tasks += 1)?;
     }
     Ok(())
 }
@@ -128,27 +120,26 @@ fn status(seen: &Seen<'_>, b: &TaskStatusChanged) -> rusqlite::Result<()> {
         task.ended_at = b.to.is_terminal().then(|| task.ended_at.unwrap_or_else(|| seen.at()));
         task.rolled_back |= b.to == TaskStatus::RolledBack;
         task.pause_requested &= b.to != TaskStatus::Paused;
-        task.conversation.clone()
+        task.conversation_id.clone()
     })?;
     if let Some(conversation) = conversation
         && b.to.is_terminal()
         && !b.from.is_terminal()
     {
-        let statement =
-            "UPDATE view_conversations SET open_tasks = max(open_tasks - 1, 0) WHERE conversation_id = ?1";
-        seen.run(statement, [conversation])?;
+        let end = |row: &mut Conversation| row.open_tasks = (row.open_tasks - 1).max(0);
+        seen.conversation(&conversation, end)?;
     }
     refresh(seen, b.about_task_id)
 }
 
-fn flag(seen: &Seen<'_>, task: TaskId, set: impl FnOnce(&mut TaskRow)) -> rusqlite::Result<()> {
+fn flag(seen: &Seen<'_>, task: TaskId, set: impl FnOnce(&mut Task)) -> rusqlite::Result<()> {
     seen.touch_task(&text(task), set)?;
     refresh(seen, task)
 }
 
 /// Sets what a run's status is from what it depends on (T1).
 fn refresh(seen: &Seen<'_>, task: TaskId) -> rusqlite::Result<()> {
-    let set = |task: &mut TaskRow| {
+    let set = |task: &mut Task| {
         let (Ok(status), Ok(before)) = (task.status.parse(), task.run_status.parse()) else {
             return;
         };
@@ -161,54 +152,46 @@ fn refresh(seen: &Seen<'_>, task: TaskId) -> rusqlite::Result<()> {
     seen.task(&text(task), set).map(drop)
 }
 
-fn step(seen: &Seen<'_>, s: &Step) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_steps (step_id, seq, task_id, kind, title, contract_ref, status, reason, depends_on, \
-         max_attempts, attempts, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, '', ?8, ?9, 0, ?10, ?11) \
-         ON CONFLICT (step_id) DO NOTHING",
-        params![
-            text(s.step_id),
-            seen.seq,
-            text(s.task_id),
-            s.kind.as_str(),
-            leaf(&s.title),
-            text(s.contract_ref),
-            s.status.as_str(),
-            json(&s.depends_on),
-            s.max_attempts,
-            s.created_at.0,
-            s.updated_at.0,
-        ],
-    )
+fn step(seen: &Seen<'_>, s: &model::task::Step) -> rusqlite::Result<()> {
+    seen.add(Step {
+        step_id: text(s.step_id),
+        seq: seen.seq,
+        task_id: text(s.task_id),
+        kind: s.kind.as_str().to_owned(),
+        title: leaf(&s.title),
+        contract_ref: text(s.contract_ref),
+        status: s.status.as_str().to_owned(),
+        depends_on: json(&s.depends_on),
+        max_attempts: s.max_attempts,
+        created_at: s.created_at.0,
+        updated_at: s.updated_at.0,
+        ..Step::default()
+    })
     .map(drop)
 }
 
 fn attempt(seen: &Seen<'_>, a: &model::attempt::StepAttempt) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_attempts (attempt_id, seq, task_id, step_id, attempt_no, status, phase, reason, started_at, \
-         finished_at, lease_id, context_pack_ref, working_state_ref, environment_ref, resume_from, policy_version, \
-         checkpoint, iterations) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planning', '', ?7, NULL, ?8, ?9, ?10, ?11, ?12, \
-         ?13, 0, 0) ON CONFLICT (attempt_id) DO NOTHING",
-        params![
-            text(a.attempt_id),
-            seen.seq,
-            text(a.task_id),
-            text(a.step_id),
-            a.attempt_no,
-            a.status.as_str(),
-            a.started_at.0,
-            slot(&a.workspace_lease_ref),
-            slot(&a.context_pack_ref),
-            slot(&a.working_state_ref),
-            maybe(a.environment_ref),
-            maybe(a.resume_from_ref),
-            maybe(a.policy_version),
-        ],
-    )?;
-    seen.run("UPDATE view_steps SET attempts = attempts + 1 WHERE step_id = ?1", [text(a.step_id)])?;
+    seen.add(Attempt {
+        attempt_id: text(a.attempt_id),
+        seq: seen.seq,
+        task_id: text(a.task_id),
+        step_id: text(a.step_id),
+        attempt_no: a.attempt_no,
+        status: a.status.as_str().to_owned(),
+        phase: "planning".to_owned(),
+        started_at: a.started_at.0,
+        lease_id: slot(&a.workspace_lease_ref),
+        context_pack_ref: slot(&a.context_pack_ref),
+        working_state_ref: slot(&a.working_state_ref),
+        environment_ref: maybe(a.environment_ref),
+        resume_from: maybe(a.resume_from_ref),
+        policy_version: maybe(a.policy_version),
+        ..Attempt::default()
+    })?;
+    seen.change((text(a.step_id),), |step: &mut Step| step.attempts += 1)?;
     seen.touch_task(&text(a.task_id), |task| {
         task.attempts += 1;
-        task.attempt = Some(text(a.attempt_id));
+        task.attempt_id = Some(text(a.attempt_id));
         task.attempt_status = Some(a.status.as_str().to_owned());
         task.termination = None;
     })?;
@@ -217,12 +200,15 @@ fn attempt(seen: &Seen<'_>, a: &model::attempt::StepAttempt) -> rusqlite::Result
 
 fn attempt_status(seen: &Seen<'_>, b: &AttemptStatusChanged) -> rusqlite::Result<()> {
     let finished = b.to.is_ended().then(|| seen.at());
-    let statement = "UPDATE view_attempts SET status = ?2, phase = ?3, reason = ?4, \
-                     finished_at = coalesce(finished_at, ?5) WHERE attempt_id = ?1";
     let id = text(b.about_attempt_id);
-    seen.run(statement, params![id, b.to.as_str(), b.phase.as_str(), b.reason, finished])?;
+    seen.attempt(b.about_attempt_id, |attempt| {
+        b.to.as_str().clone_into(&mut attempt.status);
+        b.phase.as_str().clone_into(&mut attempt.phase);
+        attempt.reason.clone_from(&b.reason);
+        attempt.finished_at = attempt.finished_at.or(finished);
+    })?;
     seen.task(&text(seen.event.task_id), |task| {
-        if task.attempt.as_ref() == Some(&id) {
+        if task.attempt_id.as_ref() == Some(&id) {
             task.attempt_status = Some(b.to.as_str().to_owned());
             task.updated_at = seen.at();
         }
@@ -231,13 +217,15 @@ fn attempt_status(seen: &Seen<'_>, b: &AttemptStatusChanged) -> rusqlite::Result
 }
 
 fn terminated(seen: &Seen<'_>, b: &RunTerminated) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_attempts SET termination = ?2, iterations = ?3, summary = ?4, answer_ref = ?5 \
-                     WHERE attempt_id = ?1";
     let id = text(b.about_attempt_id);
-    let answer = b.answer.as_ref().map(|a| text(a.artifact_id));
-    seen.run(statement, params![id, b.reason.as_str(), b.iterations, leaf(&b.summary), answer])?;
+    seen.attempt(b.about_attempt_id, |attempt| {
+        attempt.termination = Some(b.reason.as_str().to_owned());
+        attempt.iterations = b.iterations;
+        attempt.summary = Some(leaf(&b.summary));
+        attempt.answer_ref = b.answer.as_ref().map(|a| text(a.artifact_id));
+    })?;
     seen.task(&text(seen.event.task_id), |task| {
-        if task.attempt.as_ref() == Some(&id) {
+        if task.attempt_id.as_ref() == Some(&id) {
             task.termination = Some(b.reason.as_str().to_owned());
         }
     })?;
@@ -261,87 +249,77 @@ fn lease(seen: &Seen<'_>, l: &WorkspaceLease) -> rusqlite::Result<()> {
             l.expires_at.0,
         ],
     )?;
-    let statement = "UPDATE view_attempts SET lease_id = ?2, lease_expires_at = ?3 WHERE attempt_id = ?1";
-    seen.run(statement, params![text(l.attempt_id), text(l.lease_id), l.expires_at.0]).map(drop)
+    seen.attempt(l.attempt_id, |attempt| {
+        (attempt.lease_id, attempt.lease_expires_at) = (Some(text(l.lease_id)), Some(l.expires_at.0));
+    })
 }
 
 fn lease_ended(seen: &Seen<'_>, lease: &str, by: &str) -> rusqlite::Result<()> {
     let statement =
         "UPDATE view_leases SET ended_at = ?2, ended_by = ?3 WHERE lease_id = ?1 AND ended_at IS NULL";
     seen.run(statement, params![lease, seen.at(), by])?;
-    let statement = "UPDATE view_attempts SET lease_expires_at = NULL WHERE attempt_id = \
-                     (SELECT attempt_id FROM view_leases WHERE lease_id = ?1) AND lease_id = ?1";
-    seen.run(statement, [lease]).map(drop)
+    leased(seen, lease, None)
 }
 
-/// The row of a turn, made by whatever names it first.
-fn turn(seen: &Seen<'_>, attempt: AttemptId, iteration: u32) -> rusqlite::Result<()> {
-    let statement = "INSERT INTO view_iterations (attempt_id, iteration, seq, task_id, failures, rejections) \
-                     VALUES (?1, ?2, ?3, ?4, 0, 0) ON CONFLICT (attempt_id, iteration) DO NOTHING";
-    seen.run(statement, params![text(attempt), iteration, seen.seq, text(seen.event.task_id)]).map(drop)
+/// Notes on the attempt that has a lease until when.
+fn leased(seen: &Seen<'_>, lease: &str, until: Option<i64>) -> rusqlite::Result<()> {
+    let whose = "SELECT attempt_id FROM view_leases WHERE lease_id = ?1";
+    let Some(attempt) = seen.task_of(whose, lease)? else { return Ok(()) };
+    let set = |attempt: &mut Attempt| {
+        if attempt.lease_id.as_deref() == Some(lease) {
+            attempt.lease_expires_at = until;
+        }
+    };
+    seen.change((attempt,), set).map(drop)
+}
+
+/// Changes the row of a turn, made by whatever names it first.
+fn turn(
+    seen: &Seen<'_>,
+    attempt: AttemptId,
+    iteration: u32,
+    with: impl FnOnce(&mut Iteration),
+) -> rusqlite::Result<()> {
+    let (seq, task_id, attempt_id) = (seen.seq, text(seen.event.task_id), text(attempt));
+    let key = (attempt_id.clone(), iteration);
+    seen.add(Iteration { attempt_id, iteration, seq, task_id, ..Iteration::default() })?;
+    seen.change(key, with).map(drop)
 }
 
 fn turns(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
     match body {
         Body::ContextCompiled(b) => {
-            turn(seen, b.about_attempt_id, b.iteration)?;
-            let (attempt, pack) = (text(b.about_attempt_id), text(b.pack.artifact_id));
-            let statement = "UPDATE view_iterations SET pack_ref = ?3, pack_tokens = ?4, pack_items = ?5, \
-                             pack_omissions = ?6 WHERE attempt_id = ?1 AND iteration = ?2";
-            seen.run(statement, params![attempt, b.iteration, pack, b.tokens, b.items, b.omissions])?;
-            let statement = "UPDATE view_attempts SET context_pack_ref = ?2 WHERE attempt_id = ?1";
-            seen.run(statement, params![attempt, pack]).map(drop)
+            let pack = text(b.pack.artifact_id);
+            turn(seen, b.about_attempt_id, b.iteration, |turn| {
+                turn.pack_ref = Some(pack.clone());
+                (turn.pack_tokens, turn.pack_items) = (Some(b.tokens), Some(b.items));
+                turn.pack_omissions = Some(b.omissions);
+            })?;
+            seen.attempt(b.about_attempt_id, |attempt| attempt.context_pack_ref = Some(pack))
         }
-        Body::ModelRequested(b) => {
-            turn(seen, b.about_attempt_id, b.iteration)?;
-            let statement = "UPDATE view_iterations SET request_ref = ?3, provider = ?4, model = ?5, remote = ?6 \
-                             WHERE attempt_id = ?1 AND iteration = ?2";
-            let request = text(b.request.artifact_id);
-            let values =
-                params![text(b.about_attempt_id), b.iteration, request, b.provider, b.model, b.remote];
-            seen.run(statement, values).map(drop)
-        }
-        Body::ModelResponded(b) => {
-            turn(seen, b.about_attempt_id, b.iteration)?;
-            let statement = "UPDATE view_iterations SET response_ref = ?3, answer_ref = ?4, tokens_in = ?5, \
-                             tokens_out = ?6, cost_micros = ?7, finish_reason = ?8 \
-                             WHERE attempt_id = ?1 AND iteration = ?2";
-            seen.run(
-                statement,
-                params![
-                    text(b.about_attempt_id),
-                    b.iteration,
-                    text(b.response.artifact_id),
-                    text(b.answer.artifact_id),
-                    int(b.tokens_in),
-                    int(b.tokens_out),
-                    int(b.cost_micros),
-                    b.finish_reason,
-                ],
-            )
-            .map(drop)
-        }
-        Body::ModelFailed(b) => trouble(seen, b.about_attempt_id, b.iteration, leaf(&b.error), "failures"),
-        Body::ModelOutputRejected(b) => {
-            trouble(seen, b.about_attempt_id, b.iteration, leaf(&b.reason), "rejections")
-        }
+        Body::ModelRequested(b) => turn(seen, b.about_attempt_id, b.iteration, |turn| {
+            turn.request_ref = Some(text(b.request.artifact_id));
+            (turn.provider, turn.model) = (Some(b.provider.clone()), Some(b.model.clone()));
+            turn.remote = Some(b.remote);
+        }),
+        Body::ModelResponded(b) => turn(seen, b.about_attempt_id, b.iteration, |turn| {
+            turn.response_ref = Some(text(b.response.artifact_id));
+            turn.answer_ref = Some(text(b.answer.artifact_id));
+            (turn.tokens_in, turn.tokens_out) = (Some(int(b.tokens_in)), Some(int(b.tokens_out)));
+            turn.cost_micros = Some(int(b.cost_micros));
+            turn.finish_reason = Some(b.finish_reason.clone());
+        }),
+        Body::ModelFailed(b) => turn(seen, b.about_attempt_id, b.iteration, |turn| {
+            turn.failures += 1;
+            turn.trouble = Some(leaf(&b.error));
+        }),
+        Body::ModelOutputRejected(b) => turn(seen, b.about_attempt_id, b.iteration, |turn| {
+            turn.rejections += 1;
+            turn.trouble = Some(leaf(&b.reason));
+        }),
         Body::IterationCompleted(b) => completed(seen, b.about_attempt_id, &b.record),
         _ => Ok(()),
     }
-}
-
-fn trouble(
-    seen: &Seen<'_>,
-    attempt: AttemptId,
-    iteration: u32,
-    why: [u8; 32],
-    count: &str,
-) -> rusqlite::Result<()> {
-    turn(seen, attempt, iteration)?;
-    let statement = format!(
-        "UPDATE view_iterations SET {count} = {count} + 1, trouble = ?3 WHERE attempt_id = ?1 AND iteration = ?2"
-    );
-    seen.run(&statement, params![text(attempt), iteration, why]).map(drop)
 }
 
 fn completed(
@@ -349,23 +327,30 @@ fn completed(
     attempt: AttemptId,
     r: &model::attempt::IterationRecord,
 ) -> rusqlite::Result<()> {
-    turn(seen, attempt, r.step_number)?;
-    seen.run(
-        "UPDATE view_iterations SET decision = ?3, tool = ?4, tool_input = ?5, tool_output = ?6, error = ?7, \
-         summary = ?8, completed_at = ?9 WHERE attempt_id = ?1 AND iteration = ?2",
-        params![
-            text(attempt),
-            r.step_number,
-            leaf(&r.model_decision),
-            r.tool_invocation,
-            maybe(r.tool_input),
-            maybe(r.tool_output),
-            super::maybe_leaf(r.error.as_ref()),
-            leaf(&r.state_summary),
-            seen.at(),
-        ],
-    )?;
-    let statement = "UPDATE view_attempts SET iterations = max(iterations, ?2) WHERE attempt_id = ?1";
-    seen.run(statement, params![text(attempt), r.step_number])?;
+    turn(seen, attempt, r.step_number, |turn| {
+        turn.decision = Some(leaf(&r.model_decision));
+        turn.tool.clone_from(&r.tool_invocation);
+        (turn.tool_input, turn.tool_output) = (maybe(r.tool_input), maybe(r.tool_output));
+        turn.error = maybe_leaf(r.error.as_ref());
+        turn.summary = Some(leaf(&r.state_summary));
+        turn.completed_at = Some(seen.at());
+    })?;
+    seen.attempt(attempt, |attempt| attempt.iterations = attempt.iterations.max(r.step_number))?;
     seen.task(&text(seen.event.task_id), |task| task.iterations += 1).map(drop)
+}
+
+impl Seen<'_> {
+    /// Changes the row of an attempt, where there is one.
+    fn attempt(&self, id: AttemptId, with: impl FnOnce(&mut Attempt)) -> rusqlite::Result<()> {
+        self.change((text(id),), with).map(drop)
+    }
+
+    /// Changes the row of a conversation, where there is one.
+    pub(super) fn conversation(
+        &self,
+        id: &str,
+        with: impl FnOnce(&mut Conversation),
+    ) -> rusqlite::Result<()> {
+        self.change((id.to_owned(),), with).map(drop)
+    }
 }
