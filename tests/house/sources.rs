@@ -112,7 +112,14 @@ fn is_forgotten(path: &str) -> bool {
     let parents =
         [format!("{home}/mod.rs"), format!("{home}/lib.rs"), format!("{home}/main.rs"), format!("{home}.rs")];
     let mut parents = parents.iter().filter_map(|p| sources().iter().find(|s| s.path == *p));
-    !parents.any(|p| p.text.contains(&declares)) && !named_by_path(home, file, name)
+    !parents.any(|p| p.text.contains(&declares) || lists(&p.text, name)) && !named_by_path(home, file, name)
+}
+
+/// Whether a parent makes its modules from the list of tools, and a tool's file has that name.
+fn lists(parent: &str, name: &str) -> bool {
+    let list = || sources().iter().find(|s| s.path == "src-tauri/crates/acts/src/lib.rs");
+    let row = format!("            {name}::");
+    parent.contains("acts::each_tool!(") && list().is_some_and(|list| list.text.contains(&row))
 }
 
 /// `#[path = "..."]` or a test binary's `mod` beside it.

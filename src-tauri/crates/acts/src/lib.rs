@@ -3,7 +3,7 @@
 //! # What this room is for
 //!
 //! A tool is one file here: its arguments, and as [`Tool`] everything that policy, card, receipt, standing grants and
-//! lists say of an act of it. The list in [`tools`] names each tool once; from it come the [`Action`] that requests
+//! lists say of an act of it. The list [`each_tool`] names each tool once; from it come the [`Action`] that requests
 //! hold, and wherever else every tool must be met.
 //!
 //! # What it must never do
@@ -20,24 +20,64 @@
 //!
 //! [`Tool`], then one tool: [`Remember`] is the shortest.
 
+/// The list of tools: what each is for, its type, and its name in requests. Hands the rows to the macro that is named.
+///
+/// A new tool is a file of this room, a row here, and a file of `effects/src/tools` with what carries it out.
+#[macro_export]
+macro_rules! each_tool {
+    ($then:ident) => {
+        $then! {
+            /// Look at files.
+            observe::Observe = "observe",
+            /// Change files.
+            change::Change = "change",
+            /// Run a program under the sandbox.
+            command::Command = "command",
+            /// Ask a server over HTTP or HTTPS, once.
+            fetch::Fetch = "fetch",
+            /// Change version control: a commit, or one branch or tag.
+            vcs::Vcs = "vcs",
+            /// Promote a claim to durable memory.
+            remember::Remember = "remember",
+            /// Undo the effects of one receipt or of many.
+            rollback::Rollback = "rollback",
+        }
+    };
+}
+
 mod change;
 mod command;
+mod counts;
 mod fetch;
+pub mod items;
+mod line;
 mod observe;
 mod packet;
+pub mod paths;
+pub mod programs;
 mod remember;
 mod request;
 mod rollback;
+pub mod shell;
+mod tool;
 mod tools;
 mod vcs;
+mod visible;
+mod written;
 
 pub use change::Change;
-pub use command::Command;
+pub use command::{Command, parts as command_parts};
+pub use counts::Counts;
 pub use fetch::Fetch;
-pub use observe::Observe;
+pub use items::changed_paths;
+pub use line::{Line, LineKind, count, place};
+pub use observe::{Observe, read_path};
 pub use packet::ApprovalPacket;
 pub use remember::Remember;
-pub use request::ActionRequest;
+pub use request::{ActionRequest, resources_of};
 pub use rollback::Rollback;
+pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;
 pub use vcs::Vcs;
+pub use visible::{visible, visible_path};
+pub use written::inside;

@@ -1,8 +1,12 @@
 //! Remembering in later tasks.
 
-use model::BeliefId;
-use model::artifact::EvidenceRef;
+use crate::{ActionRequest, INVALIDATE_MEMORY, Line, LineKind, Tool, visible};
+use model::action::{ActionClass, Reversibility};
+use model::artifact::{EvidenceRef, Selector, TrustTier};
+use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
+use model::{BeliefId, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A claim that is promoted to durable memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,4 +22,80 @@ pub struct Remember {
     /// The belief it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub belief_id: Option<BeliefId>,
+}
+
+impl Tool for Remember {
+    fn classes(&self) -> BTreeSet<ActionClass> {
+        BTreeSet::from([ActionClass::DurableMemoryWrite])
+    }
+
+    /// It touches nothing that exists yet; its claim is bound by the digest of the request.
+    fn resources(&self, _: WorkspaceId) -> BTreeSet<ResourceId> {
+        BTreeSet::new()
+    }
+
+    fn reversibility(&self) -> Reversibility {
+        Reversibility::Reversible
+    }
+
+    fn reversibility_without_changes(&self, _: &ActionRequest, result: ResultCode) -> Reversibility {
+        match result {
+            ResultCode::Succeeded => Reversibility::Reversible,
+            _ => Reversibility::NoEffect,
+        }
+    }
+
+    fn undo_method(&self) -> &'static str {
+        INVALIDATE_MEMORY
+    }
+
+    fn receipt_class(&self) -> ReceiptClass {
+        ReceiptClass::MemoryPromotion
+    }
+
+    fn replay_class(&self) -> ReplayClass {
+        ReplayClass::IdempotentReplay
+    }
+
+    fn trust(&self) -> TrustTier {
+        TrustTier::Observed
+    }
+
+    fn title(&self) -> String {
+        format!("remember \"{}\"", visible(&self.claim))
+    }
+
+    fn one_line(&self) -> String {
+        format!("remember: {}", self.claim)
+    }
+
+    fn lines(&self, _: &ActionRequest) -> Vec<Line> {
+        let mut lines = vec![
+            Line::effect(format!("remember in later tasks: \"{}\"", visible(&self.claim))),
+            Line::effect(format!("it would hold for: {}", visible(&self.scope))),
+            Line { kind: LineKind::Quoted, text: format!("because: {}", visible(&self.promotion_reason)) },
+        ];
+        lines.extend(self.belief_id.iter().map(|id| Line::effect(format!("it comes from belief `{id}`"))));
+        lines.extend(self.evidence_refs.iter().map(|evidence| Line::effect(support(evidence))));
+        lines
+    }
+}
+
+fn support(evidence: &EvidenceRef) -> String {
+    let EvidenceRef { artifact_id, selector, excerpt_hash, capture_method, confidence, trust_tier } =
+        evidence;
+    let part = match selector {
+        Selector::Whole => "all of it".to_owned(),
+        Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
+        Selector::Lines { start, end } => format!("lines {start} to {end}"),
+        Selector::JsonPath { pointer } => format!("the value at \"{}\"", visible(pointer)),
+        Selector::Dom { selector } => format!("the element \"{}\"", visible(selector)),
+        Selector::TimeSpan { start_ms, end_ms } => format!("milliseconds {start_ms} to {end_ms}"),
+        Selector::Record { id } => format!("the record \"{}\"", visible(id)),
+    };
+    let capture = visible(capture_method);
+    format!(
+        "evidence: {part} of `{artifact_id}`, {trust_tier}, confidence {confidence} of 1000, captured by \
+         \"{capture}\", sha256 {excerpt_hash}"
+    )
 }

@@ -1,8 +1,12 @@
 //! The action request: a tool's typed arguments with task, reason, targets and foreseen effects (HK-11.3).
 
 use crate::Action;
+use crate::items::changed_paths;
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
-use model::{ActionRequestId, ArtifactId, AttemptId, PrincipalId, ResourceId, StepId, TaskId, UnixMs};
+use model::{
+    ActionRequestId, ArtifactId, AttemptId, PrincipalId, RelPath, ResourceId, StepId, TaskId, UnixMs,
+    WorkspaceId,
+};
 use serde::{Deserialize, Serialize};
 
 /// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
@@ -64,6 +68,33 @@ impl ActionRequest {
         }
     }
 
+    /// What it does, as a card tells it: the same words for whoever reads them elsewhere.
+    pub fn in_words(&self) -> Vec<String> {
+        self.action.as_tool().lines(self).into_iter().map(|line| line.text).collect()
+    }
+
+    /// How far it can be taken back, with what a staged run of it is known to do.
+    pub fn known_way_back(&self) -> Reversibility {
+        match &self.staged {
+            // What is carried over is files alone, and what was there before each is kept.
+            Some(staged) if staged.items.is_empty() => Reversibility::NoEffect,
+            Some(_) => Reversibility::Reversible,
+            None => self.action.as_tool().reversibility(),
+        }
+    }
+
+    /// How far it can be taken back: the worse of what Hermit knows and what the proposer admits. Risk, card and receipt
+    /// say this and nothing else.
+    pub fn way_back(&self) -> Reversibility {
+        match (self.known_way_back(), self.reversibility_hint) {
+            (Reversibility::Irreversible, _) | (_, Reversibility::Irreversible) => {
+                Reversibility::Irreversible
+            }
+            (Reversibility::Partial, _) | (_, Reversibility::Partial) => Reversibility::Partial,
+            (known @ (Reversibility::NoEffect | Reversibility::Reversible), _) => known,
+        }
+    }
+
     /// What tells a server that this very request has come before: sent with a request that may change something, the
     /// same however often it is sent, and of no other request.
     pub fn idempotency_key(&self) -> Option<String> {
@@ -74,4 +105,22 @@ impl ActionRequest {
             _ => None,
         }
     }
+}
+
+/// What a request touches: what its action does; every place that a staged run of it changed; and of a command that
+/// runs in the folder itself, the files that its words lead to.
+pub fn resources_of(
+    workspace: WorkspaceId,
+    action: &Action,
+    staged: Option<&Staged>,
+    reach: Option<&Reach>,
+) -> Vec<ResourceId> {
+    let mut found = action.as_tool().resources(workspace);
+    let file = |path: &RelPath| ResourceId::File(workspace, path.clone());
+    match (staged, reach) {
+        (Some(staged), _) => found.extend(staged.items.iter().flat_map(changed_paths).map(file)),
+        (None, Some(reach)) => found.extend(reach.files.iter().map(file)),
+        (None, None) => {}
+    }
+    found.into_iter().collect()
 }

@@ -132,7 +132,7 @@ fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPa
 pub(crate) fn visible(text: &str) -> String {
     let (before, name) = text.strip_prefix("before ").map_or(("", text), |name| ("before ", name));
     if let Ok(ResourceId::File(_, path)) = name.parse::<ResourceId>() {
-        return format!("{before}{}", governance::approval::visible_path(&path));
+        return format!("{before}{}", acts::visible_path(&path));
     }
     match kernel::workspace::decode_root(name) {
         Ok(path) if name.starts_with('/') => format!("{before}{}", path.display()),

@@ -1,14 +1,13 @@
 //! The one door to effects.
 
-use crate::change::{self, settle};
-use crate::command;
+use crate::change;
+use crate::tools::{self, Execution};
 use crate::{
-    Authorization, BeforeImage, Contents, Error, Outcome, Output, Progress, Sandbox, Secrets, Settled, Spool,
-    Web, Workspace, reads, stage, vcs, web,
+    Authorization, BeforeImage, Contents, Error, Outcome, Progress, Sandbox, Secrets, Settled, Spool, Web,
+    Workspace, reads,
 };
-use acts::{Action, ActionRequest};
-use model::action::{ActionClass, ChangeItem};
-use model::artifact::ArtifactKind;
+use acts::ActionRequest;
+use model::action::ChangeItem;
 use model::fault::Faults;
 use model::receipt::{Ran, ResultCode, SandboxLevel};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -144,32 +143,16 @@ impl Hands {
             Ok(scope) => scope,
             Err(error) => return self.refused(request, started, &error),
         };
-        match &request.action {
-            Action::Observe(acts::Observe { items }) => self.look_at(&scope, request, items, started),
-            Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
-                let done = change::perform(self, &scope, request, items, None, cancelled, progress);
-                self.changed(request, started, done)
-            }
-            Action::Command(_) => match &request.staged {
-                Some(staged) => {
-                    stage::commit::commit(self, &scope, request, staged, None, cancelled, progress)
-                }
-                None => command::run(self, &scope, request, started, cancelled, progress),
-            },
-            Action::Fetch(_) => web::fetch(self, &scope, request, started, cancelled),
-            Action::Vcs(_) => vcs::perform(self, &scope, request, started, cancelled, progress),
-            Action::Remember(_) => {
-                let error =
-                    Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
-                self.refused(request, started, &error)
-            }
-        }
+        let act = Execution { hands: self, scope: &scope, request, started, cancelled };
+        tools::executor(&request.action).perform(&act, progress)
     }
 
     /// After a crash: looks at the targets and at the transcript, sweeps what is left of our own temporary files,
     /// runs nothing. `before` is the witness observed before dispatch.
     pub fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
-        settle::settle(self, request, before)
+        let mut settled = Settled::new(before);
+        tools::executor(&request.action).settle(self, request, before, &mut settled);
+        settled
     }
 
     /// Forgets the transcript of a command whose outcome and receipt are stored; one without a transcript is fine.
@@ -193,92 +176,26 @@ impl Hands {
             Ok(scope) => scope,
             Err(error) => return self.refused(request, started, &error),
         };
-        match (&request.action, &request.staged) {
-            (Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }), _) => {
-                let done =
-                    change::perform(self, &scope, request, items, Some(settled), &|| false, &mut |_| {});
-                self.changed(request, started, done)
-            }
-            (Action::Command(_), Some(staged)) => {
-                let (cancelled, settled) = (|| false, Some(settled));
-                stage::commit::commit(self, &scope, request, staged, settled, &cancelled, &mut |_| {})
-            }
-            _ => {
-                let error = Error::Request(format!("`{}` cannot be rolled forward", request.action.tool()));
-                self.refused(request, started, &error)
-            }
-        }
+        let act = Execution { hands: self, scope: &scope, request, started, cancelled: &|| false };
+        tools::executor(&request.action).roll_forward(&act, settled).unwrap_or_else(|| {
+            let error = Error::Request(format!("`{}` cannot be rolled forward", request.action.tool()));
+            self.refused(request, started, &error)
+        })
     }
 
-    fn look_at(
-        &self,
-        scope: &change::scope::Scope<'_>,
-        request: &ActionRequest,
-        items: &[model::action::ReadItem],
-        started: UnixMs,
-    ) -> Outcome {
-        let (bytes, errors) = reads::observe((&self.workspace, &self.redactor), scope, items);
-        let result_code = match errors.len() {
-            0 => ResultCode::Succeeded,
-            n if n == items.len() => ResultCode::Failed,
-            _ => ResultCode::Partial,
-        };
-        let many = if items.len() == 1 { "one place".to_owned() } else { format!("{} places", items.len()) };
-        let about = format!("what was seen at {many}");
-        let media_type = "application/json".to_owned();
-        let output = Output { kind: ArtifactKind::ActionResult, media_type, bytes, about };
-        Outcome {
-            result_code,
-            changes: Vec::new(),
-            outputs: vec![output],
-            ran: self.ran("hermit.read", request, started),
-            sandbox_level: SandboxLevel::Beneath,
-            observed: errors.clone(),
-            error: (!errors.is_empty()).then(|| errors.join("; ")),
-            kept: Vec::new(),
-        }
-    }
-
-    fn changed(&self, request: &ActionRequest, started: UnixMs, mut done: change::Done) -> Outcome {
-        let mut result_code = done.result_code();
-        if let Action::Rollback(acts::Rollback { left, .. }) = &request.action
-            && !left.is_empty()
-        {
-            // What was left was never an item: it is named, place by place, as not done.
-            done.leave(self, left);
-            if result_code == ResultCode::Succeeded {
-                result_code = ResultCode::Partial;
-            }
-        }
-        Outcome {
-            result_code,
-            changes: done.changes,
-            outputs: Vec::new(),
-            ran: self.ran("hermit.change", request, started),
-            sandbox_level: SandboxLevel::Beneath,
-            observed: done.observed,
-            error: done.error,
-            kept: Vec::new(),
-        }
-    }
-
-    fn refused(&self, request: &ActionRequest, started: UnixMs, error: &Error) -> Outcome {
+    /// The outcome of what was not begun.
+    pub(crate) fn refused(&self, request: &ActionRequest, started: UnixMs, error: &Error) -> Outcome {
         let changes = change::none_done(self, request);
         Outcome {
             result_code: ResultCode::Failed,
             changes,
             outputs: Vec::new(),
-            ran: self.ran(executor_name(request.action_class), request, started),
+            ran: self.ran(&request.action.executor(), request, started),
             sandbox_level: SandboxLevel::NotApplicable,
             observed: Vec::new(),
             error: Some(error.to_string()),
             kept: Vec::new(),
         }
-    }
-
-    /// The time.
-    pub(crate) fn now(&self) -> UnixMs {
-        self.clock.now()
     }
 
     /// What ran, stamped now.
@@ -292,18 +209,6 @@ impl Hands {
             started_at: started,
             finished_at: self.clock.now(),
         }
-    }
-}
-
-fn executor_name(class: ActionClass) -> &'static str {
-    match class {
-        ActionClass::ReadLocal => "hermit.read",
-        ActionClass::ExecuteCommand => "hermit.command",
-        ActionClass::VcsMutation => "hermit.vcs",
-        ActionClass::NetworkRead | ActionClass::NetworkWrite | ActionClass::CredentialedApiCall => {
-            "hermit.fetch"
-        }
-        _ => "hermit.change",
     }
 }
 

@@ -41,7 +41,7 @@
 //!
 //! # Where to start reading
 //!
-//! [`Hands`], then `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `web::fetch`, `vcs::perform`.
+//! [`Hands`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `web::fetch`, `vcs::perform`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
@@ -55,6 +55,7 @@ mod outcome;
 mod reads;
 mod sandbox;
 mod stage;
+mod tools;
 mod undo;
 mod vcs;
 mod web;

@@ -174,7 +174,7 @@ impl World {
             step_id: StepId::fresh(clock, entropy),
             attempt_id: AttemptId::fresh(clock, entropy),
             action_class,
-            target_resources: governance::resources(self.id, &action),
+            target_resources: action.resources(self.id),
             action,
             expected_effects: vec![],
             reversibility_hint: Reversibility::Reversible,

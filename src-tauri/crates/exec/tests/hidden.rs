@@ -46,7 +46,7 @@ fn what_looks_like_a_key_is_hidden_from_a_command_that_does_not_name_it_and_is_n
         // Where mounts cover it, it fails; where a copy stands in for it, nothing of it is taken.
         if let Ok(written) = written {
             let of_keys =
-                |item: &ChangeItem| governance::changed_paths(item).any(|p| hidden.contains(&p.to_string()));
+                |item: &ChangeItem| acts::changed_paths(item).any(|p| hidden.contains(&p.to_string()));
             assert!(!written.staged.items.iter().any(of_keys), "{:?}", written.staged.items);
         }
         assert_eq!(std::fs::read_to_string(root.join(".env")).unwrap(), "KEYLINE env");

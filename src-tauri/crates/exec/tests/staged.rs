@@ -41,7 +41,7 @@ pub fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -
     request.staged = Some(staging.staged.clone());
     request.reach = Some(staging.reach.clone());
     request.target_resources =
-        governance::resources_of(world.id, &request.action, request.staged.as_ref(), request.reach.as_ref());
+        acts::resources_of(world.id, &request.action, request.staged.as_ref(), request.reach.as_ref());
     for item in items {
         if let ChangeItem::Write { path, content_sha256, .. } = item {
             world.shelf.put(&world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap());

@@ -199,7 +199,7 @@ fn a_branch_is_moved_forward_or_by_force_and_back_again() {
         );
         let (forced, _) = asked(&world, to(&second, &aside, false));
         assert_eq!(forced.action_class, model::action::ActionClass::VcsMutation);
-        assert!(governance::classify(&forced.action).contains(&model::action::ActionClass::DeleteLocal));
+        assert!(forced.action.classes().contains(&model::action::ActionClass::DeleteLocal));
         let outcome = world.perform(&forced);
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{}", said(&outcome));
         assert_eq!(at(&world, TOPIC), Some(aside));

@@ -3,8 +3,8 @@
 //!
 //! # What this room is for
 //!
-//! Model output becomes an `ActionRequest`; here it is classified ([`classify`]), judged by Cedar under one of six
-//! profiles ([`PolicyEngine`]), shown to a person ([`approval::card`]), compared with the world again
+//! A request whose facts are known ([`acts::Tool`]) is judged here by Cedar under one of six profiles
+//! ([`PolicyEngine`]), shown to a person ([`approval::card`]), compared with the world again
 //! ([`witness::compare`]), turned into a record of narrow authority ([`grant::mint`]), and, once, into an
 //! [`Authorization`], which is what an executor takes (HK-10.4-1, governance.md 1 to 4).
 //!
@@ -29,28 +29,22 @@
 //!
 //! # Where to start reading
 //!
-//! [`classify`], then `policies/base.cedar` and its siblings, [`PolicyEngine::evaluate`], [`approval`], [`grant`].
+//! [`PolicyEngine::evaluate`] beside `policies/base.cedar` and its siblings, then [`approval`], [`grant`].
 
 pub mod approval;
 mod authorization;
-mod classify;
 pub mod grant;
-mod paths;
 mod policy;
-mod programs;
 mod refusal;
 pub mod risk;
 pub mod standing;
 pub mod witness;
 
 pub use authorization::{Authorization, authorize};
-pub use classify::{changed_paths, classify, gravity, resources, resources_of};
-pub use paths::{PathKind, is_secret, names_secret, path_kind};
 pub use policy::{
     CedarAsk, DRAFT, PART, Permissions, PolicyEngine, Question, READONLY, RuleEffect, RuleScope, RuleText,
-    Trial, hypothetical, summary,
+    Trial, hypothetical,
 };
-pub use programs::{names_version_control, starts_programs};
 pub use refusal::Refusal;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How much is at stake (HK-16.2): from what an action is and touches, never from what its proposer calls it.
 
-use crate::policy::{Facts, count};
-use acts::{Action, ActionRequest};
+use crate::policy::Facts;
+use acts::{Action, ActionRequest, count};
 use model::action::{ActionClass, Reversibility, Staged};
 use model::policy::RiskBand;
 
@@ -48,7 +48,7 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
     for class in classes {
         let (band, reason) = match (class, &request.staged) {
             (ActionClass::ExecuteCommand, Some(staged)) => ran_already(staged),
-            (ActionClass::DeleteLocal, _) if facts.lost == 0 => nothing_lost(facts),
+            (ActionClass::DeleteLocal, _) if facts.counts.lost == 0 => nothing_lost(facts),
             _ => by_class(*class),
         };
         risk.at_least(band, reason);
@@ -80,7 +80,7 @@ fn ran_already(staged: &Staged) -> (RiskBand, &'static str) {
 
 /// What is only moved is all still there, and so is all when an empty folder goes.
 const fn nothing_lost(facts: &Facts) -> (RiskBand, &'static str) {
-    match facts.moves {
+    match facts.counts.moves {
         0 => (RiskBand::Low, "removes folders with nothing in them"),
         _ => (RiskBand::Low, "moves files; nothing is lost"),
     }
@@ -110,35 +110,40 @@ const fn by_class(class: ActionClass) -> (RiskBand, &'static str) {
 /// Sensitivity of the places, and how many they are.
 fn add_places(risk: &mut Risk, facts: &Facts) {
     let places = |number: i64| count(usize::try_from(number).unwrap_or(usize::MAX), "place");
-    if facts.overwrites > 0 {
+    if facts.counts.overwrites > 0 {
         risk.at_least(RiskBand::Moderate, "replaces files; a copy of each is kept");
     }
-    if facts.lost >= WIDE_LOSSES || facts.targets >= WIDE_TARGETS {
-        let lost = match facts.lost {
+    if facts.counts.lost >= WIDE_LOSSES || facts.counts.targets >= WIDE_TARGETS {
+        let lost = match facts.counts.lost {
             0 => "nothing is lost".to_owned(),
             lost => format!("{lost} of them lost or replaced, and a copy of each is kept"),
         };
-        risk.at_least(RiskBand::Moderate, format!("wide: {}, {lost}", places(facts.targets)));
+        risk.at_least(RiskBand::Moderate, format!("wide: {}, {lost}", places(facts.counts.targets)));
     }
-    if facts.secret_paths > 0 {
-        let reason = format!("{} that look like keys, passwords or tokens", places(facts.secret_paths));
+    if facts.counts.secret_paths > 0 {
+        let reason =
+            format!("{} that look like keys, passwords or tokens", places(facts.counts.secret_paths));
         risk.at_least(RiskBand::High, reason);
     }
-    if facts.acting_paths > 0 && (facts.creates + facts.overwrites + facts.deletes) > 0 {
-        let reason = format!("{} that act later as code or settings", places(facts.acting_paths));
+    if facts.counts.acting_paths > 0
+        && (facts.counts.creates + facts.counts.overwrites + facts.counts.deletes) > 0
+    {
+        let reason = format!("{} that act later as code or settings", places(facts.counts.acting_paths));
         risk.at_least(RiskBand::High, reason);
     }
-    if facts.elevated > 0 {
+    if facts.counts.elevated > 0 {
         risk.at_least(RiskBand::Critical, "makes a file that runs as somebody else");
     }
-    if facts.links_out > 0 {
+    if facts.counts.links_out > 0 {
         risk.at_least(RiskBand::High, "makes a link that leads out of the folder");
     }
-    if facts.executables > 0 {
+    if facts.counts.executables > 0 {
         risk.at_least(RiskBand::Moderate, "makes a file that can be run");
     }
-    if facts.hidden_paths > 0 && (facts.creates + facts.overwrites + facts.deletes) > 0 {
-        risk.at_least(RiskBand::Moderate, format!("{} that are hidden", places(facts.hidden_paths)));
+    if facts.counts.hidden_paths > 0
+        && (facts.counts.creates + facts.counts.overwrites + facts.counts.deletes) > 0
+    {
+        risk.at_least(RiskBand::Moderate, format!("{} that are hidden", places(facts.counts.hidden_paths)));
     }
 }
 
@@ -157,7 +162,7 @@ fn add_command(risk: &mut Risk, request: &ActionRequest, facts: &Facts) {
 
 /// What Hermit knows of the way back, and what the proposer admits; the worse one counts.
 fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
-    let known = known_way_back(request);
+    let known = request.known_way_back();
     match request.reversibility_hint {
         Reversibility::NoEffect | Reversibility::Reversible => {}
         Reversibility::Partial if known == Reversibility::Partial => {}
@@ -172,52 +177,5 @@ fn add_reversibility(risk: &mut Risk, request: &ActionRequest) {
         Reversibility::Irreversible => {
             risk.at_least(RiskBand::Critical, "the model says it cannot be undone");
         }
-    }
-}
-
-/// How far an action can be taken back with what Hermit keeps.
-pub const fn reversibility(action: &Action) -> Reversibility {
-    match action {
-        Action::Observe(_) => Reversibility::NoEffect,
-        Action::Change(_) | Action::Vcs(_) | Action::Remember(_) | Action::Rollback(_) => {
-            Reversibility::Reversible
-        }
-        Action::Fetch(fetch) if !fetch.method.changes() => Reversibility::NoEffect,
-        Action::Fetch(_) => Reversibility::Irreversible,
-        // Its changes of files are put back as far as they were kept; what it sends is not.
-        Action::Command(_) => Reversibility::Partial,
-    }
-}
-
-/// Whether something may leave the machine.
-pub(crate) const fn sends(action: &Action) -> bool {
-    match action {
-        Action::Command(acts::Command { network, .. }) => *network,
-        Action::Fetch(fetch) => fetch.method.changes(),
-        Action::Observe(_)
-        | Action::Change(_)
-        | Action::Vcs(_)
-        | Action::Remember(_)
-        | Action::Rollback(_) => false,
-    }
-}
-
-/// How far a request can be taken back, with what a staged run of it is known to do.
-pub const fn known_way_back(request: &ActionRequest) -> Reversibility {
-    match &request.staged {
-        // What is carried over is files alone, and what was there before each is kept.
-        Some(staged) if staged.items.is_empty() => Reversibility::NoEffect,
-        Some(_) => Reversibility::Reversible,
-        None => reversibility(&request.action),
-    }
-}
-
-/// How far a request can be taken back: the worse of what Hermit knows and what the proposer admits. Risk, card and
-/// receipt say this and nothing else.
-pub const fn way_back(request: &ActionRequest) -> Reversibility {
-    match (known_way_back(request), request.reversibility_hint) {
-        (Reversibility::Irreversible, _) | (_, Reversibility::Irreversible) => Reversibility::Irreversible,
-        (Reversibility::Partial, _) | (_, Reversibility::Partial) => Reversibility::Partial,
-        (known @ (Reversibility::NoEffect | Reversibility::Reversible), _) => known,
     }
 }

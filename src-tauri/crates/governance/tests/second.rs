@@ -9,9 +9,7 @@
 )]
 
 use acts::{Action, ActionRequest};
-use governance::{
-    CedarAsk, Permissions, PolicyEngine, Question, RuleScope, classify, hypothetical, resources,
-};
+use governance::{CedarAsk, Permissions, PolicyEngine, Question, RuleScope, hypothetical};
 use model::action::{ActionClass, ChangeItem, Prior, ReadItem};
 use model::policy::Profile;
 use model::receipt::SandboxLevel;
@@ -104,8 +102,8 @@ impl Dice {
 fn request(dice: &mut Dice) -> ActionRequest {
     let action = dice.action();
     let space = WorkspaceId::new(uuid::Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0080));
-    let class = classify(&action).first().copied().expect("a class");
-    ActionRequest { action_class: class, target_resources: resources(space, &action), ..hypothetical(action) }
+    let class = action.classes().first().copied().expect("a class");
+    ActionRequest { action_class: class, target_resources: action.resources(space), ..hypothetical(action) }
 }
 
 fn asks(engines: &[PolicyEngine], dice: &mut Dice) -> Vec<CedarAsk> {

@@ -76,6 +76,7 @@ mod sizes;
 pub mod trust;
 pub mod witness;
 
+pub use acts::visible_path;
 pub use api::Stands;
 pub use api::seat::{Lasting, Offer, not_shown};
 pub use approving::{ApprovalSeat, card_lines, signed_values};
@@ -83,7 +84,6 @@ pub use chance::{OsEntropy, SystemClock};
 pub use config::Config;
 pub use egress::Outbound;
 pub use error::Error;
-pub use governance::approval::visible_path;
 pub use governance::standing::in_words as standing_in_words;
 pub use hands::executor_is_at;
 pub use home::Home;

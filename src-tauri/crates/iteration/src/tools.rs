@@ -1,8 +1,7 @@
 //! The tools a model may ask for, and what their arguments become.
 
-use model::{
-    BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec, web::Fetch,
-};
+use acts::{Action, inside};
+use model::{BeliefId, RelPath, action::ReadItem, knowledge::WorkingState, limits, proposal::ToolSpec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 
@@ -17,23 +16,8 @@ pub enum Proposal {
     Observe(Vec<ReadItem>),
     /// Change files; neighbouring change calls are one change set, so that they are one card.
     Change(Vec<ProposedChange>),
-    /// Run a program.
-    Command {
-        /// Program and arguments; not empty.
-        argv: Vec<String>,
-        /// Where, below the workspace.
-        #[serde(default, deserialize_with = "inside")] cwd: RelPath,
-        /// Whether it asks for the network.
-        #[serde(default)] network: bool,
-        /// How long it may run, 1 to [`limits::COMMAND_MS_MAX`].
-        #[serde(default = "longest_ms")] timeout_ms: u64,
-        /// Hosts it needs, as `name:port`.
-        #[serde(default)] hosts: Vec<String>,
-        /// Handles of secrets it needs.
-        #[serde(default)] secrets: Vec<String>,
-    },
-    /// Ask a server, once.
-    Fetch(Fetch),
+    /// An act whose arguments a model gives as they are ([`acts::Tool::offered`]).
+    Act(Action),
     /// Commit files on the branch that is checked out.
     Commit {
         /// The files, one by one.
@@ -154,8 +138,7 @@ impl Proposal {
         match self {
             Self::Observe(_) => "observe",
             Self::Change(_) => "change",
-            Self::Command { .. } => "command",
-            Self::Fetch(_) => "fetch",
+            Self::Act(action) => action.tool(),
             Self::Commit { .. } => "commit",
             Self::Branch { .. } => "branch",
             Self::Tag { .. } => "tag",
@@ -217,10 +200,13 @@ pub(crate) fn typed(tool: &str, arguments: Value) -> Result<Proposal, String> {
     if !names.iter().any(|name| name == tool) {
         return Err(format!("there is no tool `{tool}`; the tools are {}", names.join(", ")));
     }
+    if let Some(called) = Action::called(tool, arguments.clone()) {
+        return called.map(Proposal::Act);
+    }
     let call = json!({ "tool": tool, "arguments": arguments });
     let proposal = match tool {
-        "command" | "fetch" | "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note"
-        | "believe" | "remember" | "ask" | "done" => serde_json::from_value(call),
+        "commit" | "branch" | "tag" | "move_ref" | "delete_ref" | "note" | "believe" | "remember" | "ask"
+        | "done" => serde_json::from_value(call),
         _ => serde_json::from_value(call).map(about_files),
     };
     proposal.map_err(|e| e.to_string()).and_then(bounded)
@@ -247,7 +233,7 @@ fn about_files(call: FileCall) -> Proposal {
 
 /// Refuses numbers and lists beyond their bounds.
 fn bounded(proposal: Proposal) -> Result<Proposal, String> {
-    let (items_max, ms_max) = (limits::CHANGE_ITEMS_MAX, limits::COMMAND_MS_MAX);
+    let items_max = limits::CHANGE_ITEMS_MAX;
     match &proposal {
         Proposal::Change(items) if !(1..=items_max).contains(&items.len()) => {
             Err(format!("`items` holds 1 to {items_max} changes"))
@@ -258,30 +244,6 @@ fn bounded(proposal: Proposal) -> Result<Proposal, String> {
         Proposal::Observe(items) if items.iter().any(is_backward) => {
             Err("`from` is a line from 1, and `to` is not before it".to_owned())
         }
-        Proposal::Command { argv, .. } if argv.first().is_none_or(|program| program.trim().is_empty()) => {
-            Err("`argv` begins with a program".to_owned())
-        }
-        Proposal::Command { argv, timeout_ms, .. }
-            if argv.iter().any(|a| a.contains('\0')) || !(1..=ms_max).contains(timeout_ms) =>
-        {
-            Err(format!("`argv` holds no NUL, and `timeout_ms` goes from 1 to {ms_max}"))
-        }
-        Proposal::Command { network: false, hosts, secrets, .. }
-            if !(hosts.is_empty() && secrets.is_empty()) =>
-        {
-            Err("`hosts` and `secrets` need `network` to be true".to_owned())
-        }
-        Proposal::Command { hosts, secrets, .. } if hosts.len() > REACH_MAX || secrets.len() > REACH_MAX => {
-            Err(format!("a command names up to {REACH_MAX} `hosts` and as many `secrets`"))
-        }
-        Proposal::Command { hosts, .. } if !hosts.iter().all(|host| is_host(host)) => {
-            Err("`hosts` are written as `name:port`, in small letters, such as `api.example.org:443`"
-                .to_owned())
-        }
-        Proposal::Fetch(fetch) if fetch.if_match.is_some() => {
-            Err("`if_match` is filled in by Hermit, from what was fetched before".to_owned())
-        }
-        Proposal::Fetch(fetch) => fetch.check().map(|()| proposal),
         Proposal::Believe { confidence: 1001.., .. } => Err("`confidence` goes from 0 to 1000".to_owned()),
         _ => Ok(proposal),
     }
@@ -299,37 +261,12 @@ const fn is_backward(item: &ReadItem) -> bool {
     matches!(item, ReadItem::Lines { from, to, .. } if *from == 0 || *to < *from)
 }
 
-/// Hosts, or secrets, that one command may name.
-const REACH_MAX: usize = 16;
-
-fn is_host(host: &str) -> bool {
-    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | '*');
-    host.rsplit_once(':').is_some_and(|(name, port)| {
-        !name.is_empty() && name.chars().all(letter) && port.parse::<u16>().is_ok_and(|port| port > 0)
-    })
-}
-
-const fn longest_ms() -> u64 {
-    limits::COMMAND_MS_MAX
-}
-
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     if !text.trim().is_empty() {
         return Ok(text);
     }
     Err(D::Error::custom("an argument is empty that must say something"))
-}
-
-/// A path as a model writes it: as listings spell it (percent-encoded), or plain; `./a/`, `.` and nothing too.
-fn inside<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let mut bare = if text.starts_with('/') { text.as_str() } else { text.trim_end_matches('/') };
-    while let Some(rest) = bare.strip_prefix("./") {
-        bare = rest;
-    }
-    let bare = if bare == "." { "" } else { bare };
-    bare.parse().or_else(|_| RelPath::from_bytes(bare.as_bytes())).map_err(D::Error::custom)
 }
 
 fn files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RelPath>, D::Error> {
@@ -346,10 +283,15 @@ fn file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RelPath, D::Error>
     Err(D::Error::custom("the path names the workspace itself; name a file in it"))
 }
 
-/// The tools offered to a model, with JSON Schemas of their arguments: the text of `tools.json`.
+/// The tools offered to a model, with JSON Schemas of their arguments: the text of `tools.json`, and behind `change` the
+/// tools that are offered as they are.
 pub fn tools() -> Vec<ToolSpec> {
     // A test reads it; a model without tools could only talk.
-    serde_json::from_str(include_str!("tools.json")).unwrap_or_default()
+    let mut tools: Vec<ToolSpec> = serde_json::from_str(include_str!("tools.json")).unwrap_or_default();
+    let at =
+        tools.iter().position(|spec| spec.name == "change").map_or(tools.len(), |at| at.saturating_add(1));
+    tools.splice(at..at, Action::offered());
+    tools
 }
 
 /// What a tool takes, for a model that got it wrong.

@@ -27,9 +27,7 @@ pub(crate) use act::Yes;
 
 pub(crate) use judge::Judged;
 pub(crate) use lessen::{StandsIn, keep_draft};
-pub(crate) use normalise::{effects_of_items, in_one_line};
 pub(crate) use observe::summary_of;
-pub(crate) use receipt::INVALIDATE_MEMORY;
 pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use stage::Tried;
 pub(crate) use stopped::in_words;

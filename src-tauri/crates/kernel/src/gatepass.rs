@@ -16,9 +16,6 @@ use seal::Digest;
 use serde_json::{Value, json};
 use std::sync::MutexGuard;
 
-/// The tools there are; any other is denied by the gate.
-const TOOLS: [&str; 7] = ["observe", "change", "command", "fetch", "vcs", "remember", "rollback"];
-
 /// Entries written within one commit: on disk together with what they are about, before anything is done.
 struct Collected<'a>(&'a mut Vec<AuditEntry>);
 
@@ -53,7 +50,8 @@ pub(crate) fn boot(kernel: &Kernel, writeup: &mut Writeup<'_>) -> Result<Gate, E
     let config = KernelConfig {
         kernel_id: lock(&kernel.store).store_id.clone(),
         variant: Variant::Strict,
-        tools: TOOLS.iter().map(|t| (*t).to_owned()).collect(),
+        // Any other is denied by the gate.
+        tools: acts::Action::TOOLS.iter().map(|t| (*t).to_owned()).collect(),
         session: kernel.session.clone(),
         actor: writeup.actor.actor_id.to_string(),
         head: kernel.reader.gate_head()?,

@@ -33,7 +33,7 @@ fn overriding(world: &World, task: TaskId, about: ActionRequestId, reason: &str)
     let action = &act.request.action;
     let cover = Cover::Act {
         action_sha256: seal::Digest::of(&seal::canon::to_canonical(action).unwrap()),
-        summary: governance::summary(action),
+        summary: action.as_tool().title(),
     };
     let plain = world.person.standing(world.kernel(), cover, StandingScope::Task { task_id: task }, None);
     StandingGrant {

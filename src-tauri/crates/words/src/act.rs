@@ -35,6 +35,26 @@ crate::names! {
 }
 
 impl ActionClass {
+    /// How grave a class is; a larger number is graver. No two classes are equal, so an order is always the same.
+    pub const fn gravity(self) -> u8 {
+        match self {
+            Self::ReadLocal => 0,
+            Self::NetworkRead => 1,
+            Self::DurableMemoryWrite => 2,
+            Self::WriteLocal => 3,
+            Self::ExecuteCommand => 4,
+            Self::DeleteLocal => 5,
+            Self::ApprovalResolution => 6,
+            Self::VcsMutation => 7,
+            Self::Rollback => 8,
+            Self::NetworkWrite => 9,
+            Self::CredentialedApiCall => 10,
+            Self::Publication => 11,
+            Self::Payment => 12,
+            Self::PolicyOverride => 13,
+        }
+    }
+
     /// Whether HK-7 demands a receipt.
     pub const fn is_important(self) -> bool {
         match self {

@@ -37,7 +37,9 @@ mod parts;
 mod place;
 mod setup;
 mod shell;
+mod sources_copy;
 mod tests_run;
+mod toy;
 
 use place::Place;
 use std::process::ExitCode;
@@ -60,6 +62,7 @@ cargo xtask WORD
   report         write it as a whole run would in which every test passed that claims a requirement, without running one
   mutants [conformance]
                  see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv
+  toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
   model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
 
@@ -84,8 +87,9 @@ fn main() -> ExitCode {
 }
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
-    let builds = ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants"]
-        .contains(&word);
+    let builds =
+        ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants", "toy"]
+            .contains(&word);
     let _claim = if builds { place.claim()? } else { None };
     match word {
         "setup" => setup::setup(setup::Purpose::Test).map(|()| ExitCode::SUCCESS),
@@ -99,6 +103,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "conformance" => tests_run::test(place, &[]),
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
         "mutants" => mutants::run(place),
+        "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-server" => model_server::serve(rest),
         "" | "help" | "--help" | "-h" => {

@@ -10,6 +10,7 @@ use crate::Problem;
 use crate::conformance::{KILLED, MUTANTS};
 use crate::place::Place;
 use crate::shell::say;
+use crate::sources_copy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,13 +84,13 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
     let mutants = parse(&list)?;
     let tree = place.target.join("mutants/tree");
     let target = place.target.join("mutants/target");
-    copy(&place.root, &tree, &mutants)?;
-    if !target.exists() {
-        say("lending it what is built already ...");
-        for folder in ["deps", "build", ".fingerprint"] {
-            link(&place.target.join("debug").join(folder), &target.join("debug").join(folder))?;
-        }
+    if let Some(lost) = mutants.iter().find(|mutant| !place.root.join(mutant.file).is_file()) {
+        return Err(format!("there is no `{}`", lost.file));
     }
+    sources_copy::copy(&place.root, &tree, &|name, text| {
+        mutants.iter().any(|mutant| mutant.file == name).then(|| mutated(text, name, &mutants)).transpose()
+    })?;
+    sources_copy::lend(place, &target)?;
     let programs = build(place, &tree, &target, &mutants)?;
     let verdicts = Mutex::new(BTreeMap::new());
     let (next, baselines) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
@@ -136,72 +137,6 @@ fn said(verdict: &Result<bool, Problem>) -> &str {
         Ok(false) => "ALIVE",
         Err(problem) => problem,
     }
-}
-
-/// The checkout as git sees it, with the faults in; what is as it was keeps its time.
-fn copy(root: &Path, tree: &Path, mutants: &[Mutant]) -> Result<(), Problem> {
-    let mut git = Command::new("git");
-    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let listed = git.output().map_err(|e| format!("git could not be started: {e}"))?;
-    let listed = String::from_utf8(listed.stdout).map_err(|e| e.to_string())?;
-    let files: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
-    if let Some(lost) = mutants.iter().find(|mutant| !files.contains(mutant.file)) {
-        return Err(format!("there is no `{}`", lost.file));
-    }
-    for name in files {
-        let (from, to) = (root.join(name), tree.join(name));
-        let broken = |e: std::io::Error| format!("cannot copy `{name}`: {e}");
-        let Ok(mut bytes) = fs::read(&from) else { continue };
-        let is_mutated = mutants.iter().any(|mutant| mutant.file == name);
-        if is_mutated {
-            let text = String::from_utf8(bytes).map_err(|e| format!("`{name}`: {e}"))?;
-            bytes = mutated(&text, name, mutants)?.into_bytes();
-        }
-        if fs::read(&to).is_ok_and(|before| before == bytes) {
-            continue;
-        }
-        fs::create_dir_all(to.parent().unwrap_or(tree)).map_err(broken)?;
-        fs::write(&to, bytes).map_err(broken)?;
-        if !is_mutated {
-            let time = fs::metadata(&from).and_then(|found| found.modified()).map_err(broken)?;
-            fs::File::options()
-                .append(true)
-                .open(&to)
-                .and_then(|file| file.set_modified(time))
-                .map_err(broken)?;
-        }
-    }
-    Ok(())
-}
-
-/// What is larger than cargo's own notes, which it writes over in place.
-const SMALL: u64 = 256 * 1024;
-
-/// The files below, at another place too: notes as copies, what is built as the same file by another name.
-fn link(from: &Path, to: &Path) -> Result<(), Problem> {
-    let broken = |e: std::io::Error| format!("cannot lend `{}`: {e}", from.display());
-    fs::create_dir_all(to).map_err(broken)?;
-    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
-    for entry in entries {
-        let path = entry.map_err(broken)?.path();
-        let other = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            link(&path, &other)?;
-            continue;
-        }
-        let found = fs::metadata(&path).map_err(broken)?;
-        if found.len() > SMALL && fs::hard_link(&path, &other).is_ok() {
-            continue;
-        }
-        fs::copy(&path, &other).map_err(broken)?;
-        let time = found.modified().map_err(broken)?;
-        fs::File::options()
-            .append(true)
-            .open(&other)
-            .and_then(|file| file.set_modified(time))
-            .map_err(broken)?;
-    }
-    Ok(())
 }
 
 /// A test binary: its package, its target, and where it and its package lie.

@@ -81,13 +81,17 @@ fn newest(path: &Path) -> Option<SystemTime> {
 /// `ui` of the build folder.
 pub fn build(place: &Place) -> Result<PathBuf, Problem> {
     interface(place)?;
-    let folder = place.target.join("ui");
+    verifier(place, &place.root, &place.target.join("ui"))
+}
+
+/// Builds the verifier of a checkout into a folder.
+pub fn verifier(place: &Place, root: &Path, folder: &Path) -> Result<PathBuf, Problem> {
     for mode in ["production", "node"] {
         let mut vite = tool(place, "vite/bin/vite.js");
-        vite.args(["build", "ui/verifier", "--logLevel", "warn", "--mode", mode, "--outDir"]).arg(&folder);
-        run(&mut vite)?;
+        vite.args(["build", "ui/verifier", "--logLevel", "warn", "--mode", mode, "--outDir"]).arg(folder);
+        run(vite.current_dir(root))?;
     }
-    Ok(folder)
+    Ok(folder.to_owned())
 }
 
 /// Checks the types of everything.

@@ -4,7 +4,7 @@ use crate::convert::{ask, from_base64, opt, opt_text, opt_word, page, text, to_b
 use crate::ids::{find, find_opt};
 use crate::sheets::Sheet;
 use crate::{Host, Wire as _, fold, not_found};
-use governance::approval::LineKind;
+use acts::LineKind;
 use kernel::command::approve::Answered;
 use kernel::command::part::Chosen;
 use model::approval::{ApprovalStatus, Surface};
@@ -133,7 +133,7 @@ pub(crate) fn lines(host: &dyn Host, p: Lines) -> Result<LinePage, Error> {
 }
 
 /// A line of a card as the wire says it.
-pub fn line(line: governance::approval::Line) -> Line {
+pub fn line(line: acts::Line) -> Line {
     Line { kind: kind(line.kind).to_owned(), text: line.text }
 }
 

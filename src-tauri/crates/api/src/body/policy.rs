@@ -213,7 +213,7 @@ pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
     let grant = StandingGrant {
         cover: Cover::Act {
             action_sha256: Digest::of(&seal::canon::to_canonical(&request.action).map_err(crate::failed)?),
-            summary: governance::summary(&request.action),
+            summary: request.action.as_tool().title(),
         },
         expires_at: frame.issued_at.plus_ms(hours.saturating_mul(HOUR_MS)),
         max_uses: p.uses.unwrap_or(1),

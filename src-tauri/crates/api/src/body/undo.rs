@@ -5,7 +5,7 @@ use super::task::{channel, of_submitted};
 use crate::convert::{every, text};
 use crate::ids::find;
 use crate::{Host, Wire as _, not_found, usage};
-use governance::approval::visible_path;
+use acts::visible_path;
 use kernel::command::rollback::{ConflictItem, Plan as Planned};
 use model::action::{ChangeItem, Prior};
 use model::receipt::ReceiptClass;

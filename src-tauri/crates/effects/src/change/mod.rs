@@ -11,10 +11,10 @@ pub(crate) mod settle;
 mod unsynced;
 mod write;
 
+use crate::tools::Execution;
 use crate::workspace::folder::Folder;
 use crate::{Error, Hands, Progress};
-use acts::ActionRequest;
-use governance::changed_paths;
+use acts::{ActionRequest, changed_paths};
 use model::action::{ChangeItem, LeftAsIs, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
 use model::witness::Found;
@@ -107,14 +107,12 @@ pub(crate) fn temp_name(request: ActionRequestId, at: usize) -> Vec<u8> {
 
 /// Does the items whose outcome in `known` is not `done`; an unknown one stops it, as a failure does.
 pub(crate) fn perform(
-    hands: &Hands,
-    scope: &Scope<'_>,
-    request: &ActionRequest,
+    act: &Execution<'_>,
     items: &[ChangeItem],
     settled: Option<&settle::Settled>,
-    cancelled: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Done {
+    let Execution { hands, scope, request, cancelled, .. } = act;
     let mut done = Done::default();
     match settled {
         Some(settled) => done.changes.extend(settled.changes.iter().cloned()),

@@ -1,7 +1,7 @@
 //! What these hands may touch now: an authorization, held against every single item.
 
 use crate::{Authorization, Error};
-use acts::{Action, ActionRequest};
+use acts::ActionRequest;
 use model::grant::FilesystemScope;
 use model::{ResourceId, WorkspaceId};
 
@@ -20,11 +20,10 @@ impl<'a> Scope<'a> {
     ) -> Result<Self, Error> {
         authorization.admits(request).map_err(|refusal| Error::OutOfScope(refusal.to_string()))?;
         let scope = authorization.filesystem_scope();
-        let fits = match request.action {
-            Action::Observe(_) => !matches!(scope, FilesystemScope::Nothing),
-            Action::Change(_) | Action::Rollback(_) => matches!(scope, FilesystemScope::Named),
-            Action::Command(_) | Action::Vcs(_) => matches!(scope, FilesystemScope::Lease),
-            Action::Fetch(_) | Action::Remember(_) => true,
+        let fits = match request.action.as_tool().filesystem_scope() {
+            FilesystemScope::Nothing => true,
+            FilesystemScope::ReadLease => !matches!(scope, FilesystemScope::Nothing),
+            needed => *scope == needed,
         };
         if !fits {
             let tool = request.action.tool();

@@ -9,9 +9,8 @@
 use super::place::{self, keep_beside, look};
 use super::{Job, temp_name};
 use crate::workspace::folder::Folder;
-use crate::{Hands, Kept, Outcome, Transcript, TranscriptState, command};
-use acts::{Action, ActionRequest};
-use governance::changed_paths;
+use crate::{Hands, Kept, Outcome, Transcript, TranscriptState};
+use acts::{ActionRequest, changed_paths};
 use model::action::{ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -41,6 +40,20 @@ pub struct Settled {
 }
 
 impl Settled {
+    /// Nothing found yet; `before` is the witness observed before dispatch.
+    pub(crate) fn new(before: &StateWitness) -> Self {
+        Self {
+            items: Vec::new(),
+            transcript: None,
+            changes: Vec::new(),
+            kept: Vec::new(),
+            notes: Vec::new(),
+            before: before.fingerprints.clone(),
+            now: Vec::new(),
+            outcome: None,
+        }
+    }
+
     /// Whether nothing is left open.
     pub fn is_certain(&self) -> bool {
         let items = self.items.iter().all(|(_, outcome)| *outcome != ItemOutcome::Unknown);
@@ -56,57 +69,39 @@ impl Settled {
     }
 }
 
-/// See [`Hands::settle`].
-pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitness) -> Settled {
-    let mut settled = Settled {
-        items: Vec::new(),
-        transcript: None,
-        changes: Vec::new(),
-        kept: Vec::new(),
-        notes: Vec::new(),
-        before: before.fingerprints.clone(),
-        now: Vec::new(),
-        outcome: None,
-    };
-    match (&request.action, &request.staged) {
-        (Action::Change(_) | Action::Rollback(_), _) | (Action::Command(_), Some(_)) => {
-            let items = request.items();
-            for (at, item) in items.iter().enumerate() {
-                sweep(hands, request, at, item, &mut settled.notes);
-            }
-            match hands.spool.absent(request.action_request_id) {
-                Ok(absent) => settled.changes = super::made_since(hands, &absent),
-                Err(error) => settled.notes.push(format!("which folders were made cannot be told: {error}")),
-            }
-            let open = sync(hands, items, &mut settled.notes);
-            let known: Vec<(RelPath, Found)> = known_before(hands, &settled);
-            let touched: Vec<RelPath> = items.iter().flat_map(changed_paths).cloned().collect();
-            let resources: Vec<_> =
-                touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
-            settled.now = hands.observe(&resources);
-            let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
-            let restarted = before.observed_at.0 < started_at();
-            let mut outcomes = judge(items, &known, &now, restarted);
-            for (item, outcome) in items.iter().zip(&mut outcomes) {
-                bits_decide(hands, item, outcome);
-                if *outcome == ItemOutcome::Done
-                    && changed_paths(item).any(|path| open.contains(&path.parent()))
-                {
-                    *outcome = ItemOutcome::Unknown;
-                }
-            }
-            settled.items = items.iter().cloned().zip(outcomes).collect();
-            settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
-            settled.now.dedup();
-        }
-        (Action::Command(_), None) => settle_command(hands, request, &mut settled),
-        (Action::Fetch(_), _) => {
-            settled.outcome = Some(crate::web::settle(hands, request, before.observed_at));
-        }
-        (Action::Vcs(_), _) => settled.outcome = Some(crate::vcs::settle(hands, request, before)),
-        (Action::Observe(_) | Action::Remember(_), _) => {}
+/// After a crash in a change set: which of its items are done.
+pub(crate) fn items(
+    hands: &Hands,
+    request: &ActionRequest,
+    items: &[ChangeItem],
+    before: &StateWitness,
+    settled: &mut Settled,
+) {
+    for (at, item) in items.iter().enumerate() {
+        sweep(hands, request, at, item, &mut settled.notes);
     }
-    settled
+    match hands.spool.absent(request.action_request_id) {
+        Ok(absent) => settled.changes = super::made_since(hands, &absent),
+        Err(error) => settled.notes.push(format!("which folders were made cannot be told: {error}")),
+    }
+    let open = sync(hands, items, &mut settled.notes);
+    let known: Vec<(RelPath, Found)> = known_before(hands, settled);
+    let touched: Vec<RelPath> = items.iter().flat_map(changed_paths).cloned().collect();
+    let resources: Vec<_> =
+        touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
+    settled.now = hands.observe(&resources);
+    let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
+    let restarted = before.observed_at.0 < started_at();
+    let mut outcomes = judge(items, &known, &now, restarted);
+    for (item, outcome) in items.iter().zip(&mut outcomes) {
+        bits_decide(hands, item, outcome);
+        if *outcome == ItemOutcome::Done && changed_paths(item).any(|path| open.contains(&path.parent())) {
+            *outcome = ItemOutcome::Unknown;
+        }
+    }
+    settled.items = items.iter().cloned().zip(outcomes).collect();
+    settled.now.sort_by(|a, b| a.resource.cmp(&b.resource));
+    settled.now.dedup();
 }
 
 /// Makes durable what is about to be seen: the crash may have come before the hands did. Folders that a file was to
@@ -143,10 +138,11 @@ fn bits_decide(hands: &Hands, item: &ChangeItem, outcome: &mut ItemOutcome) {
     }
 }
 
-fn settle_command(hands: &Hands, request: &ActionRequest, settled: &mut Settled) {
-    let transcript = command::spool::settle(hands, request);
+/// After a crash of a command: how far it came, and what differs since.
+pub(crate) fn command(hands: &Hands, request: &ActionRequest, settled: &mut Settled) {
+    let transcript = crate::command::spool::settle(hands, request);
     if matches!(transcript.state, TranscriptState::Exited | TranscriptState::Unknown) {
-        match command::difference_since(hands, request.action_request_id) {
+        match crate::command::difference_since(hands, request.action_request_id) {
             Ok(mut difference) => {
                 settled.changes = difference.changes;
                 settled.kept = difference.kept;

@@ -7,7 +7,7 @@
 use super::step;
 use crate::workspace::folder::Folder;
 use crate::{Error, Hands};
-use governance::changed_paths;
+use acts::changed_paths;
 use model::RelPath;
 use model::action::ChangeItem;
 use model::fault::Point;

@@ -10,7 +10,7 @@ use crate::workspace::entry::Kind;
 use crate::workspace::{digest_reader, names};
 use crate::{Error, Hands, MANIFEST_ENTRIES_MAX, Workspace};
 use acts::Action;
-use governance::{PathKind, is_secret, path_kind};
+use acts::paths::{PathKind, is_secret, path_kind};
 use model::RelPath;
 use model::action::{ActionClass, Program, Reach};
 use std::collections::BTreeSet;
@@ -92,7 +92,7 @@ impl<'a> Words<'a> {
     fn programs(&self, workspace: &Workspace) -> Vec<Program> {
         let first = self.argv.first().map_or("", String::as_str);
         let mut wanted = BTreeSet::from([first]);
-        if governance::starts_programs(first) {
+        if acts::programs::starts_programs(first) {
             wanted.extend(self.parts.iter().copied());
         }
         wanted
@@ -235,10 +235,10 @@ impl Keys {
         if self.more {
             reach.unsure = Some(format!("more than {HIDDEN_MAX} places look like keys or passwords"));
         }
-        if !can_hide || governance::classify(action).contains(&ActionClass::VcsMutation) {
+        if !can_hide || action.classes().contains(&ActionClass::VcsMutation) {
             // What changes version control would commit them as the empty files that it sees.
             self.named.append(&mut self.unnamed);
-        } else if governance::names_version_control(action) {
+        } else if acts::programs::names_version_control(action.as_tool().argv()) {
             // What is committed is read from the history as well.
             let ignore = Ignore::of(hands);
             let known = |path: &&RelPath| ignore.tracks(path) || ignore.tracked_within(path).next().is_some();

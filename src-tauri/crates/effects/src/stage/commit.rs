@@ -1,7 +1,7 @@
 //! Carrying a staged run over: exactly its bytes, each place only where it still is as the command saw it.
 
-use crate::change::scope::Scope;
 use crate::change::{self, settle::Settled};
+use crate::tools::Execution;
 use crate::{Hands, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
 use model::action::{LeftOut, Staged};
@@ -9,18 +9,15 @@ use model::artifact::ArtifactKind;
 use model::receipt::ResultCode;
 use model::{Sensitive, UnixMs};
 
-/// Commits the staged run of `request`, whose digests the authorization covers; with `settled`, what of it is left.
+/// Commits the staged run of a request, whose digests the authorization covers; with `settled`, what of it is left.
 pub(crate) fn commit(
-    hands: &Hands,
-    scope: &Scope<'_>,
-    request: &ActionRequest,
+    act: &Execution<'_>,
     staged: &Staged,
     settled: Option<&Settled>,
-    cancelled: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Outcome {
-    let started = hands.now();
-    let mut done = change::perform(hands, scope, request, &staged.items, settled, cancelled, progress);
+    let Execution { hands, request, started, .. } = act;
+    let mut done = change::perform(act, &staged.items, settled, progress);
     let committed = done.result_code();
     let error = done.error.take().or_else(|| staged.error.clone());
     let result_code = match (committed, &error) {
@@ -41,7 +38,7 @@ pub(crate) fn commit(
         result_code,
         changes: done.changes,
         outputs: outputs(hands, staged, &mut observed),
-        ran: ran(hands, request, staged, started),
+        ran: ran(hands, request, staged, *started),
         sandbox_level: staged.sandbox_level,
         observed,
         error,

@@ -1,9 +1,7 @@
 //! The part of a card that tells which names may look like other names: letters of several scripts in one word, and
 //! accents that are written apart from their letters.
 
-use super::card::{Line, LineKind};
-use super::visible::visible;
-use acts::{Action, ActionRequest};
+use acts::{ActionRequest, Line, LineKind, visible};
 use model::ResourceId;
 use std::collections::BTreeSet;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
@@ -44,10 +42,7 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         ResourceId::Mcp(server, tool) => Some(format!("{server}/{tool}")),
         ResourceId::Secret(_) | ResourceId::Memory(_) | ResourceId::Receipt(_) => None,
     });
-    let words = match &request.action {
-        Action::Command(acts::Command { argv, .. }) => argv.as_slice(),
-        _ => &[],
-    };
+    let words = request.action.as_tool().argv();
     about.chain(words.iter().cloned()).filter(|name| !name.is_ascii()).collect()
 }
 

@@ -7,13 +7,9 @@ mod packet;
 mod reach;
 mod staged;
 mod values;
-mod vcs;
-mod visible;
-mod web;
 
-pub use card::{Card, Line, LineKind, card, effects_in_words};
+pub use card::{Card, card};
 pub(crate) use decision::belongs;
 pub use decision::{answer, sign, verify, verify_denial};
 pub use packet::{PacketInput, build_packet, packet_bytes};
 pub use values::{Values, values};
-pub use visible::{visible, visible_path};

@@ -1,8 +1,6 @@
 //! What is put before a person.
 
-use crate::risk;
-use acts::ActionRequest;
-use acts::ApprovalPacket;
+use acts::{ActionRequest, ApprovalPacket};
 use model::action::Reversibility;
 use model::approval::StagedView;
 use model::limits::APPROVAL_MS_MAX;
@@ -80,10 +78,10 @@ pub fn packet_bytes(packet: &ApprovalPacket) -> Result<Vec<u8>, crate::Error> {
 }
 
 fn in_words(request: &ActionRequest) -> &'static str {
-    match risk::way_back(request) {
+    match request.way_back() {
         Reversibility::NoEffect => "nothing to undo",
         Reversibility::Reversible => "can be undone: what was there before is kept",
-        Reversibility::Partial if risk::sends(&request.action) => {
+        Reversibility::Partial if request.action.sends() => {
             "can be undone only in part: what it sends cannot be taken back, and what a program changes is not all kept"
         }
         Reversibility::Partial => "can be undone only in part: what a program changes is not all kept",

@@ -1,9 +1,7 @@
 //! The part of a card that tells what the words of a command lead to: what it does not see, what it can read, and which
 //! programs and files are meant.
 
-use super::card::{Line, LineKind, effect};
-use super::visible::{visible, visible_path};
-use acts::ActionRequest;
+use acts::{ActionRequest, Line, LineKind, visible, visible_path};
 
 pub(super) fn lines(request: &ActionRequest) -> Vec<Line> {
     let Some(reach) = &request.reach else { return Vec::new() };
@@ -20,7 +18,7 @@ pub(super) fn lines(request: &ActionRequest) -> Vec<Line> {
     );
     if !reach.hidden.is_empty() {
         let places: Vec<String> = reach.hidden.iter().map(visible_path).collect();
-        lines.push(effect(format!(
+        lines.push(Line::effect(format!(
             "hidden from it, because they look like keys or passwords: {}",
             places.join(", ")
         )));

@@ -1,14 +1,14 @@
 //! The part of a card that shows what a command has done already, in a copy, and would be carried over.
 
-use super::card::{EMPTY_FOLDER, Line, LineKind, effect};
-use super::visible::{visible, visible_path};
-use acts::Action;
+use acts::items::EMPTY_FOLDER;
+use acts::{Action, ActionRequest, Line, LineKind, visible, visible_path};
+use model::RelPath;
 use model::action::{LeftOut, StageMethod, Staged};
 use model::approval::{StagedChange, StagedView};
 
 /// What ran and how it ended, every change with deletions first, and the end of what it printed.
-pub(super) fn lines(action: &Action, staged: &Staged, view: &StagedView) -> Vec<Line> {
-    let mut lines = vec![effect(ran(action, staged))];
+pub(super) fn lines(request: &ActionRequest, staged: &Staged, view: &StagedView) -> Vec<Line> {
+    let mut lines = vec![Line::effect(ran(request, staged))];
     if let Some(error) = &staged.error {
         lines.push(Line { kind: LineKind::Destructive, text: format!("it FAILED: {}", visible(error)) });
     }
@@ -18,17 +18,17 @@ pub(super) fn lines(action: &Action, staged: &Staged, view: &StagedView) -> Vec<
             text: format!("LOOK at what it printed: {}", visible(why)),
         });
     }
-    lines.push(effect(match view.changes.len() {
+    lines.push(Line::effect(match view.changes.len() {
         0 => "it changed nothing; if you approve, the model reads what it printed".to_owned(),
         1 => "your yes carries over exactly this one change; nothing runs again".to_owned(),
         many => format!("your yes carries over exactly these {many} changes; nothing runs again"),
     }));
     if let Some(words) = left_out(staged) {
-        lines.push(effect(words));
+        lines.push(Line::effect(words));
     }
     view.changes.iter().for_each(|one| change(one, &mut lines));
     if view.changes.iter().any(|one| one.no_text.is_some()) {
-        lines.push(effect(format!("the whole difference is artifact `{}`", view.diff.artifact_id)));
+        lines.push(Line::effect(format!("the whole difference is artifact `{}`", view.diff.artifact_id)));
     }
     printed(view, &mut lines);
     lines
@@ -52,18 +52,12 @@ fn left_out(staged: &Staged) -> Option<String> {
     })
 }
 
-fn ran(action: &Action, staged: &Staged) -> String {
-    let (words, folder) = match action {
-        Action::Command(acts::Command { argv, cwd, .. }) => {
-            let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
-            (words.join(" "), visible_path(cwd))
-        }
-        Action::Observe(_)
-        | Action::Change(_)
-        | Action::Fetch(_)
-        | Action::Vcs(_)
-        | Action::Remember(_)
-        | Action::Rollback(_) => (String::new(), String::new()),
+fn ran(request: &ActionRequest, staged: &Staged) -> String {
+    let argv = request.action.as_tool().argv();
+    let words: Vec<String> = argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
+    let (words, folder) = match &request.action {
+        Action::Command(command) => (words.join(" "), visible_path(&command.cwd)),
+        _ => (words.join(" "), visible_path(&RelPath::ROOT)),
     };
     let copy = match staged.method {
         StageMethod::Overlay => "a layer over the folder",
@@ -130,10 +124,10 @@ fn change(change: &StagedChange, lines: &mut Vec<Line>) {
         lines.push(Line { kind: LineKind::Destructive, text: format!("    sha256 before {sha256}") });
     }
     if let Some(sha256) = change.after_sha256.filter(|_| change.effect != "rename") {
-        lines.push(effect(format!("    sha256 {sha256}")));
+        lines.push(Line::effect(format!("    sha256 {sha256}")));
     }
     if let Some(why) = &change.no_text {
-        lines.push(effect(format!("    not shown line by line: {}", visible(why))));
+        lines.push(Line::effect(format!("    not shown line by line: {}", visible(why))));
     }
     for line in change.text.as_deref().unwrap_or("").lines() {
         let kind = if line.starts_with('-') { LineKind::Destructive } else { LineKind::Effect };
@@ -143,7 +137,7 @@ fn change(change: &StagedChange, lines: &mut Vec<Line>) {
 
 fn printed(view: &StagedView, lines: &mut Vec<Line>) {
     if view.printed_bytes == 0 {
-        lines.push(effect("it printed nothing".to_owned()));
+        lines.push(Line::effect("it printed nothing".to_owned()));
         return;
     }
     let (all, shown) = (view.printed_bytes, view.printed.len() as u64);

@@ -1,7 +1,7 @@
 //! Every value that a signature covers, as lines, read from the very bytes: of a large packet, so many as are looked at.
 
-use super::visible::visible;
 use crate::Refusal;
+use acts::visible;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Display};
 

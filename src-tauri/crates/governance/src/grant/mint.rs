@@ -4,11 +4,11 @@ use crate::approval::packet_bytes;
 use crate::policy::{may_lead_to_a_grant, targets_are_its_own};
 use crate::refusal::demand;
 use crate::standing::{self, InForce};
-use crate::{Refusal, classify, witness};
+use crate::{Refusal, witness};
+use acts::ActionRequest;
 use acts::ApprovalPacket;
-use acts::{Action, ActionRequest};
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice};
-use model::grant::{CapabilityGrant, FilesystemScope};
+use model::grant::CapabilityGrant;
 use model::limits::GRANT_MS_MAX;
 use model::policy::{PolicyResult, Verdict};
 use model::slot::Absence;
@@ -122,12 +122,7 @@ fn build(input: &MintInput<'_>, expires_at: UnixMs) -> Result<CapabilityGrant, R
             Absence::NotRequired,
         ),
         decision_ref: Slot::or(input.decision_ref, Absence::NotRequired),
-        filesystem_scope: match request.action {
-            Action::Observe(_) => FilesystemScope::ReadLease,
-            Action::Change(_) | Action::Rollback(_) => FilesystemScope::Named,
-            Action::Command(_) | Action::Vcs(_) => FilesystemScope::Lease,
-            Action::Fetch(_) | Action::Remember(_) => FilesystemScope::Nothing,
-        },
+        filesystem_scope: request.action.as_tool().filesystem_scope(),
         network_scope: scope_of(request, |resource| match resource {
             ResourceId::Host(name, port) => Some(format!("{name}:{port}")),
             _ => None,
@@ -154,7 +149,7 @@ fn check_request(input: &MintInput<'_>) -> Result<(), Refusal> {
     demand(same, "request_changed", || {
         format!("request `{}` is not the one that policy judged", request.action_request_id)
     })?;
-    let classes = classify(&request.action);
+    let classes = request.action.classes();
     let mut targets: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
     targets.sort();
     let honest = classes.first() == Some(&request.action_class)

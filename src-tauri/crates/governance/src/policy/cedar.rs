@@ -2,7 +2,7 @@
 
 use super::facts::{Case, FULL};
 use super::{PolicyEngine, Question, SCHEMA};
-use crate::{classify, risk};
+use crate::risk;
 use cedar_policy::{Authorizer, Decision, EntityUid, Request};
 use serde_json::Value;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl PolicyEngine {
     /// In words, when it cannot be put to Cedar; then it is denied.
     pub fn asked_of_cedar(&self, question: &Question<'_>) -> Result<Vec<CedarAsk>, String> {
         let request = question.request;
-        let classes = classify(&request.action);
+        let classes = request.action.classes();
         let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts).band;
         let rules: Vec<String> = self.rules(question.profile).into_iter().map(|rule| rule.text).collect();

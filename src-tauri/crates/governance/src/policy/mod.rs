@@ -9,8 +9,8 @@ mod trial;
 mod words;
 
 use crate::standing::{self, InForce};
-use crate::{Error, classify, resources_of, risk};
-use acts::{Action, ActionRequest};
+use crate::{Error, risk};
+use acts::{ActionRequest, resources_of};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
@@ -18,7 +18,7 @@ use judge::{Asked, Judge, Judgement, Kinds};
 use model::action::ActionClass;
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::receipt::SandboxLevel;
-use model::{PolicyResultId, ResourceId, UnixMs};
+use model::{PolicyResultId, ResourceId, UnixMs, WorkspaceId};
 use seal::{Digest, canon};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +29,6 @@ pub(crate) use facts::Facts;
 pub use facts::{DRAFT, PART, READONLY};
 pub use permissions::{Permissions, RuleScope};
 pub use trial::{RuleEffect, RuleText, Trial, hypothetical};
-pub(crate) use words::count;
-pub use words::summary;
 
 /// What policy is asked about one request.
 #[derive(Debug, Clone, Copy)]
@@ -163,7 +161,7 @@ impl PolicyEngine {
     /// those of its own typed action is denied.
     pub fn evaluate(&self, question: &Question<'_>) -> PolicyResult {
         let request = question.request;
-        let classes = classify(&request.action);
+        let classes = request.action.classes();
         let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts);
         let judgement = match honest(question, &classes) {
@@ -196,7 +194,7 @@ impl PolicyEngine {
             schema_sha256: self.schema_sha256,
             determining_rules: rules.into_iter().collect(),
             affected_resources: affected,
-            action_summary: words::summary(&request.action),
+            action_summary: request.action.as_tool().title(),
             risk_summary: match overriding {
                 Some(_) => format!("overrides policy; {}", risk.summary()),
                 None => risk.summary(),
@@ -346,40 +344,15 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Memory(_)
         | ResourceId::Receipt(_) => None,
     });
-    // Only a command without the network can have been staged.
-    if request.staged.is_some()
-        && !matches!(request.action, Action::Command(acts::Command { network: false, .. }))
-    {
+    let tool = request.action.as_tool();
+    // Only what may be staged has been, and only words of a command lead anywhere.
+    let (staged, reach) = (request.staged.as_ref(), request.reach.as_ref());
+    if (staged.is_some() && !tool.may_be_staged()) || (reach.is_some() && tool.argv().is_empty()) {
         return false;
     }
-    if matches!(&request.action, Action::Vcs(acts::Vcs { change }) if change.check().is_err()) {
-        return false;
-    }
-    match (workspace, &request.action) {
-        (_, Action::Fetch(fetch)) => {
-            fetch.check().is_ok() && crate::classify::of_fetch(fetch).iter().eq(&request.target_resources)
-        }
-        (Some(workspace), action) => {
-            // Only words of a command lead anywhere.
-            let reach = request.reach.as_ref();
-            (reach.is_none() || matches!(action, Action::Command(_)))
-                && resources_of(workspace, action, request.staged.as_ref(), reach) == request.target_resources
-        }
-        (None, Action::Remember(_)) => request.target_resources.is_empty(),
-        (None, Action::Observe(acts::Observe { items })) => {
-            items.is_empty() && request.target_resources.is_empty()
-        }
-        (None, Action::Change(acts::Change { items })) => {
-            items.is_empty() && request.target_resources.is_empty()
-        }
-        (None, Action::Rollback(acts::Rollback { items, .. })) => {
-            let mut receipts: Vec<ResourceId> =
-                request.action.undoes().into_iter().map(ResourceId::Receipt).collect();
-            receipts.sort();
-            items.is_empty() && request.target_resources == receipts
-        }
-        (None, Action::Command(_) | Action::Vcs(_)) => false,
-    }
+    let nowhere = WorkspaceId::new(uuid::Uuid::nil());
+    let meant = resources_of(workspace.unwrap_or(nowhere), &request.action, staged, reach);
+    tool.check().is_ok() && meant == request.target_resources
 }
 
 /// Whether a verdict lets an act go on, by itself or after a person's yes.

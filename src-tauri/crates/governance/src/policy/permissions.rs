@@ -5,11 +5,10 @@
 //! question, never a deny, and only when every part of the request is allowed.
 
 use crate::Error;
-use crate::classify::read_path;
-use crate::paths::{PathKind, path_kind};
-use crate::standing::{glob_is_sound, glob_matches, open_ended, simple_commands};
-use acts::{Action, ActionRequest};
-use model::action::ChangeItem;
+use crate::standing::{glob_is_sound, glob_matches};
+use acts::paths::{PathKind, path_kind};
+use acts::programs::open_ended;
+use acts::{ActionRequest, Part};
 use model::{RelPath, ResourceId};
 use seal::Digest;
 use std::fmt::Write as _;
@@ -71,19 +70,6 @@ pub struct Permissions {
     scope: RuleScope,
     rules: Vec<Permission>,
     sha256: Digest,
-}
-
-/// What of a request a rule can speak of.
-#[derive(Debug)]
-enum Part {
-    Command(Vec<Option<String>>),
-    /// A command whose words cannot be read for sure.
-    Unreadable,
-    Read(RelPath),
-    Edit(RelPath),
-    Delete(RelPath),
-    Host(String, u16),
-    Other,
 }
 
 impl Permissions {
@@ -293,7 +279,7 @@ fn detail(rule: &mut Permission, said: &str) -> Result<(), String> {
 fn examples(pattern: &Pattern, text: &str) -> Result<Vec<Part>, String> {
     let path = || RelPath::from_bytes(text.as_bytes()).map_err(|e| e.to_string());
     match pattern {
-        Pattern::Bash(..) => Ok(commands(&["sh".to_owned(), "-c".to_owned(), text.to_owned()])),
+        Pattern::Bash(..) => Ok(acts::command_parts(&["sh".to_owned(), "-c".to_owned(), text.to_owned()])),
         Pattern::Read(_) => Ok(vec![Part::Read(path()?)]),
         Pattern::Edit(_) => Ok(vec![Part::Edit(path()?)]),
         Pattern::Delete(_) => Ok(vec![Part::Delete(path()?)]),
@@ -306,46 +292,15 @@ fn examples(pattern: &Pattern, text: &str) -> Result<Vec<Part>, String> {
     }
 }
 
-fn commands(argv: &[String]) -> Vec<Part> {
-    match simple_commands(argv) {
-        Ok(all) => all.into_iter().map(|one| Part::Command(one.words)).collect(),
-        Err(_) => vec![Part::Unreadable],
-    }
-}
-
 fn parts(request: &ActionRequest) -> Vec<Part> {
-    let mut parts: Vec<Part> = match &request.action {
-        Action::Command(acts::Command { argv, .. }) => commands(argv),
-        Action::Observe(acts::Observe { items }) => {
-            items.iter().map(|item| Part::Read(read_path(item).clone())).collect()
-        }
-        Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
-            items.iter().flat_map(changes).collect()
-        }
-        Action::Fetch(_) | Action::Vcs(_) | Action::Remember(_) => Vec::new(),
-    };
-    parts.extend(request.staged.iter().flat_map(|staged| &staged.items).flat_map(changes));
+    let mut parts = request.action.as_tool().parts();
+    parts.extend(request.staged.iter().flat_map(|staged| &staged.items).flat_map(acts::items::parts));
     parts.extend(request.target_resources.iter().filter_map(|resource| match resource {
         ResourceId::Host(name, port) => Some(Part::Host(name.clone(), *port)),
         ResourceId::File(..) | ResourceId::Ref(..) | ResourceId::Receipt(_) => None,
         ResourceId::Mcp(..) | ResourceId::Secret(_) | ResourceId::Memory(_) => Some(Part::Other),
     }));
-    // A rule about a host lets things be fetched there; what is sent there, a person sees each time.
-    let sends = matches!(&request.action, Action::Fetch(fetch) if fetch.method.changes());
-    if sends || matches!(request.action, Action::Vcs(_) | Action::Remember(_) | Action::Rollback(_)) {
-        parts.push(Part::Other);
-    }
     parts
-}
-
-fn changes(item: &ChangeItem) -> Vec<Part> {
-    match item {
-        ChangeItem::Write { path, .. } | ChangeItem::Folder { path, .. } => vec![Part::Edit(path.clone())],
-        // Where a link leads is not said by its path: a rule may ask and deny it, and none allows it.
-        ChangeItem::Link { path, .. } => vec![Part::Edit(path.clone()), Part::Other],
-        ChangeItem::Delete { path, .. } => vec![Part::Delete(path.clone())],
-        ChangeItem::Move { from, to, .. } => vec![Part::Delete(from.clone()), Part::Edit(to.clone())],
-    }
 }
 
 impl Pattern {

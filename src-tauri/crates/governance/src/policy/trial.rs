@@ -2,7 +2,7 @@
 
 use super::bundle::{Bundle, Layer, Rule, Softness};
 use super::{PolicyEngine, SCHEMA};
-use crate::{Error, classify, resources};
+use crate::Error;
 use acts::{Action, ActionRequest};
 use model::policy::Profile;
 use model::{ActionRequestId, AttemptId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
@@ -74,15 +74,15 @@ fn readable((name, rule): (&String, &Rule)) -> RuleText {
 /// A request that nobody made, for asking what policy would say to it. Its identifiers are nobody's.
 pub fn hypothetical(action: Action) -> ActionRequest {
     let nobody = uuid::Uuid::nil();
-    let classes = classify(&action);
+    let classes = action.classes();
     ActionRequest {
         action_request_id: ActionRequestId::new(nobody),
         task_id: TaskId::new(nobody),
         step_id: StepId::new(nobody),
         attempt_id: AttemptId::new(nobody),
         action_class: classes.first().copied().unwrap_or(model::action::ActionClass::ReadLocal),
-        target_resources: resources(WorkspaceId::new(nobody), &action),
-        reversibility_hint: crate::risk::reversibility(&action),
+        target_resources: action.resources(WorkspaceId::new(nobody)),
+        reversibility_hint: action.as_tool().reversibility(),
         action,
         expected_effects: Vec::new(),
         reason: String::new(),

@@ -1,13 +1,12 @@
 //! Whether a standing grant answers for a request.
 
 use super::glob::{self, matches};
-use super::shell::{Simple, simple_commands};
-use crate::classify::changed_paths;
-use crate::paths::{PathKind, path_kind};
-use crate::programs::{self, Starts};
+use crate::Refusal;
 use crate::refusal::demand;
-use crate::{Refusal, classify};
-use acts::{Action, ActionRequest};
+use acts::paths::{PathKind, path_kind};
+use acts::programs::{self, open_ended};
+use acts::shell::{Simple, simple_commands};
+use acts::{Action, ActionRequest, changed_paths};
 use model::action::{ActionClass, ChangeItem, Prior, Program, Reach};
 use model::limits::{
     CLAIM_BYTES_MAX, OVERRIDE_MS_MAX, OVERRIDE_USES_MAX, STANDING_MS_MAX, STANDING_PARTS_MAX,
@@ -109,28 +108,6 @@ fn sound_override(grant: &StandingGrant) -> Result<(), Refusal> {
     }
 }
 
-/// Words to which anything may be added.
-pub(crate) fn open_ended(words: &[String]) -> Result<(), String> {
-    let program = words.first().map_or("", String::as_str);
-    let name = program.rsplit('/').next().unwrap_or(program);
-    match programs::starts(program) {
-        None => Ok(()),
-        Some(Starts::Words) => {
-            Err(format!("`{name}` runs whatever stands behind it; allow exactly these words, or none"))
-        }
-        Some(Starts::Script) => {
-            let script = words.get(1).is_some_and(|word| !word.starts_with('-'));
-            let module = words.get(1).is_some_and(|word| word == "-m") && words.len() > 2;
-            match script || module {
-                true => Ok(()),
-                false => Err(format!(
-                    "`{name}` runs whatever stands behind it; name the script, or exactly all words"
-                )),
-            }
-        }
-    }
-}
-
 /// Whether a standing grant covers a request, by its words, places and scope alone.
 ///
 /// # Errors
@@ -152,7 +129,7 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
             false => Err("it is for another act".to_owned()),
         };
     }
-    if crate::risk::way_back(request) == model::action::Reversibility::Irreversible {
+    if request.way_back() == model::action::Reversibility::Irreversible {
         return Err("it cannot be undone".to_owned());
     }
     match (&grant.cover, &request.action) {
@@ -330,7 +307,7 @@ fn host(name: &str, port: u16, write: bool, request: &ActionRequest) -> Result<(
     };
     let targets = &request.target_resources;
     let reached = !targets.is_empty() && targets.iter().all(fits);
-    if reached && classify(&request.action).iter().all(network) {
+    if reached && request.action.classes().iter().all(network) {
         Ok(())
     } else {
         Err("it reaches elsewhere".to_owned())

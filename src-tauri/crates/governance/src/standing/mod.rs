@@ -6,15 +6,13 @@
 mod covers;
 mod glob;
 mod propose;
-mod shell;
 mod signed;
 mod words;
 
 pub use covers::{InForce, covers, sound};
 pub use propose::propose;
-pub use shell::{Simple, simple_commands};
 pub use signed::{sign, verify};
 pub use words::in_words;
 
-pub(crate) use covers::{find, holds, open_ended};
+pub(crate) use covers::{find, holds};
 pub(crate) use glob::{is_sound as glob_is_sound, matches as glob_matches};

@@ -1,8 +1,7 @@
 //! The narrowest standing grants that would have answered a question, the narrowest first.
 
 use super::covers::{covers, programs_of, sound};
-use crate::classify::changed_paths;
-use acts::{Action, ActionRequest};
+use acts::{Action, ActionRequest, changed_paths};
 use model::action::{ChangeItem, Prior, Program};
 use model::standing::{Cover, PathAct, StandingGrant};
 use model::{RelPath, ResourceId};
@@ -25,8 +24,7 @@ pub fn propose(request: &ActionRequest, frame: &StandingGrant) -> Vec<StandingGr
         Action::Change(acts::Change { items }) => change(items),
         // What is fetched again and again; what is sent is asked about each time.
         Action::Fetch(_) => hosts(request).into_iter().take(1).collect(),
-        Action::Vcs(_) => Vec::new(),
-        Action::Observe(_) | Action::Remember(_) | Action::Rollback(_) => hosts(request),
+        _ => Vec::new(),
     };
     let made = covers_of.into_iter().map(|cover| StandingGrant { cover, ..frame.clone() });
     made.filter(|grant| sound(grant).is_ok() && covers(grant, request).is_ok()).collect()

@@ -1,6 +1,6 @@
 //! A standing grant in one sentence, made from exactly what is signed.
 
-use crate::approval::{visible, visible_path};
+use acts::{visible, visible_path};
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;

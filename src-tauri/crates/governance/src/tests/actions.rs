@@ -1,8 +1,8 @@
 //! What an action is and touches, and which paths are delicate.
 
 use super::world::*;
-use crate::{PathKind, classify, gravity, path_kind, resources};
 use acts::Action;
+use acts::paths::{PathKind, path_kind};
 use model::action::{ActionClass, ChangeItem, Prior, ReadItem};
 use model::{RelPath, ResourceId};
 use proptest::prelude::*;
@@ -38,14 +38,14 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
         (rollback(&[]), vec![Rollback]),
     ];
     for (action, wanted) in cases {
-        assert_eq!(classify(&action), wanted, "{action:?}");
+        assert_eq!(action.classes(), wanted, "{action:?}");
     }
 }
 
 #[test]
 fn no_two_classes_are_equally_grave() {
     let ranks: std::collections::BTreeSet<u8> =
-        ActionClass::ALL.iter().map(|class| gravity(*class)).collect();
+        ActionClass::ALL.iter().map(|class| class.gravity()).collect();
     assert_eq!(ranks.len(), ActionClass::ALL.len());
 }
 
@@ -70,7 +70,7 @@ fn a_command_that_names_version_control_is_version_control() {
         &["python3.13", "-c", "import os; os.system('git push')"],
     ];
     for argv in changes {
-        assert_eq!(classify(&command(argv, false))[0], ActionClass::VcsMutation, "{argv:?}");
+        assert_eq!(command(argv, false).classes()[0], ActionClass::VcsMutation, "{argv:?}");
     }
     let other: [&[&str]; 8] = [
         &["git"],
@@ -83,14 +83,14 @@ fn a_command_that_names_version_control_is_version_control() {
         &[],
     ];
     for argv in other {
-        assert_eq!(classify(&command(argv, false)), [ActionClass::ExecuteCommand], "{argv:?}");
+        assert_eq!(command(argv, false).classes(), [ActionClass::ExecuteCommand], "{argv:?}");
     }
 }
 
 #[test]
 fn resources_are_exactly_the_places_touched() {
     let names = |action: &Action| -> Vec<String> {
-        resources(SPACE, action).iter().map(ToString::to_string).collect()
+        action.resources(SPACE).iter().map(ToString::to_string).collect()
     };
     let at = |text: &str| format!("file:{SPACE}/{text}");
     assert_eq!(names(&change(&[rename("b", "a"), delete("b")])), [at("a"), at("b")]);
@@ -163,7 +163,7 @@ fn delicate_paths_are_known_by_name() {
 
 #[test]
 fn a_folder_is_secret_when_all_in_it_is_and_a_look_names_a_secret_by_path_or_glob() {
-    use crate::{is_secret, names_secret};
+    use acts::paths::{is_secret, names_secret};
     for (text, is_folder, wanted) in [
         (".ssh", true, true),
         ("home/.aws", true, true),
@@ -197,7 +197,7 @@ fn a_folder_is_secret_when_all_in_it_is_and_a_look_names_a_secret_by_path_or_glo
 
 #[test]
 fn git_is_a_look_also_inside_a_shell_but_not_with_other_settings_or_programs() {
-    let mutates = |argv: &[&str]| classify(&command(argv, false)).contains(&ActionClass::VcsMutation);
+    let mutates = |argv: &[&str]| command(argv, false).classes().contains(&ActionClass::VcsMutation);
     for look in [
         &["git", "status"][..],
         &["git", "--no-pager", "log", "-p"],
@@ -251,10 +251,10 @@ proptest! {
     #[test]
     fn classes_and_resources_are_sorted_and_without_repeats(items in any_items(), undo in any::<bool>()) {
         let action = if undo { rollback(&items) } else { change(&items) };
-        let classes = classify(&action);
+        let classes = action.classes();
         prop_assert!(!classes.is_empty());
-        prop_assert!(classes.windows(2).all(|pair| gravity(pair[0]) > gravity(pair[1])));
-        let found = resources(SPACE, &action);
+        prop_assert!(classes.windows(2).all(|pair| pair[0].gravity() > pair[1].gravity()));
+        let found = action.resources(SPACE);
         prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
         let touched = |place: &RelPath| found.contains(&ResourceId::File(SPACE, place.clone()));
         for item in &items {
@@ -276,8 +276,8 @@ proptest! {
     #[test]
     fn what_a_change_set_holds_never_makes_it_less_grave(items in any_items(), more in any_items()) {
         let all = [items.clone(), more].concat();
-        let classes = classify(&change(&all));
-        let fewer = classify(&change(&items));
-        prop_assert!(gravity(classes[0]) >= gravity(fewer[0]) || items.is_empty());
+        let classes = change(&all).classes();
+        let fewer = change(&items).classes();
+        prop_assert!(classes[0].gravity() >= fewer[0].gravity() || items.is_empty());
     }
 }

@@ -3,9 +3,10 @@
 use super::actions::any_items;
 use super::changed::every_change;
 use super::world::*;
-use crate::approval::{self, Line, LineKind, packet_bytes, values, visible, visible_path};
+use crate::approval::{self, packet_bytes, values};
 use acts::Action;
 use acts::ApprovalPacket;
+use acts::{Line, LineKind, visible, visible_path};
 use model::RelPath;
 use model::action::{ChangeItem, Prior, Program, Reach, ReadItem};
 use model::approval::{StagedChange, StagedView};

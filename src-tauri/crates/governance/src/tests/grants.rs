@@ -3,7 +3,7 @@
 use super::changed::every_change;
 use super::world::*;
 use crate::grant::{ChildInput, MintInput, child, is_subset, mint};
-use crate::{Authorization, authorize, classify, witness};
+use crate::{Authorization, authorize, witness};
 use acts::Action;
 use model::approval::{ApprovalStatus, Choice, Surface};
 use model::grant::{CapabilityGrant, FilesystemScope};
@@ -115,7 +115,7 @@ fn no_grant_without_a_decision_record_where_the_spec_demands_one() {
             observed: Some(&observed),
             ..holder.input()
         };
-        let needs = classify(&request.action).iter().any(|class| class.needs_decision());
+        let needs = request.action.classes().iter().any(|class| class.needs_decision());
         assert_eq!(policy.decision_required, needs);
         let without = if policy.verdict == Verdict::Allow {
             mint(&MintInput { decision_ref: None, ..input }).err()
@@ -241,7 +241,7 @@ fn what_changes_the_world_is_looked_at_again_before_it_is_granted() {
             crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
         let input = MintInput { approved: Some(approved), ..case.input() };
         let blind = mint(&MintInput { observed: None, ..input });
-        let needs = classify(&request.action).iter().any(|class| class.needs_witness());
+        let needs = request.action.classes().iter().any(|class| class.needs_witness());
         assert_eq!(code(blind) == "witness_missing", needs, "{}", policy.action_summary);
         if needs && !case.observed.fingerprints.is_empty() {
             let mut other = case.clone();

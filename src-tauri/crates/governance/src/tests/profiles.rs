@@ -4,6 +4,7 @@ use super::world::*;
 use crate::policy::Facts;
 use crate::policy::probe;
 use acts::Action;
+use acts::Counts;
 use model::action::{ActionClass, ReadItem};
 use model::policy::{Profile, Verdict};
 use model::receipt::SandboxLevel;
@@ -79,10 +80,14 @@ fn rows(table: &'static str) -> Vec<(&'static str, Vec<Said>)> {
 
 /// What the plainest request of a class would do.
 fn facts(class: ActionClass) -> Facts {
-    let mut facts = Facts { targets: 1, sandbox: Some(SandboxLevel::NamespacesLandlock), ..Facts::default() };
+    let mut facts = Facts {
+        counts: Counts { targets: 1, ..Counts::default() },
+        sandbox: Some(SandboxLevel::NamespacesLandlock),
+        ..Facts::default()
+    };
     match class {
-        ActionClass::WriteLocal => facts.creates = 1,
-        ActionClass::DeleteLocal => facts.deletes = 1,
+        ActionClass::WriteLocal => facts.counts.creates = 1,
+        ActionClass::DeleteLocal => facts.counts.deletes = 1,
         _ => {}
     }
     facts

@@ -1,6 +1,6 @@
 //! What a shell would be told to run, and what nobody can say for sure.
 
-use crate::standing::simple_commands;
+use acts::shell::simple_commands;
 
 fn words(text: &[&str]) -> Vec<String> {
     text.iter().map(|word| (*word).to_owned()).collect()

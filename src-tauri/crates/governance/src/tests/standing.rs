@@ -3,7 +3,7 @@
 use super::world::*;
 use crate::grant::{MintInput, mint};
 use crate::standing::{InForce, covers, in_words, propose, sign, sound, verify};
-use crate::{PolicyEngine, Question, resources_of};
+use crate::{PolicyEngine, Question};
 use model::action::{ChangeItem, Prior, Program, Reach, Reversibility};
 use model::approval::{Shape, Surface};
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};

@@ -61,7 +61,7 @@ fn idle() -> acts::ActionRequest {
     if let Some(staged) = &mut idle.staged {
         staged.items.clear();
     }
-    idle.target_resources = crate::resources(SPACE, &idle.action);
+    idle.target_resources = idle.action.resources(SPACE);
     idle
 }
 

@@ -2,9 +2,9 @@
 
 use crate::approval::{PacketInput, answer, build_packet, packet_bytes};
 use crate::grant::{Approved, MintInput};
-use crate::{PolicyEngine, Question, Refusal, classify, grant, resources, witness};
+use crate::{PolicyEngine, Question, Refusal, grant, witness};
 use acts::ApprovalPacket;
-pub(super) use acts::{Action, ActionRequest};
+pub(super) use acts::{Action, ActionRequest, resources_of};
 use model::action::{ChangeItem, ExpectedEffect, Prior, ReadItem, Reversibility};
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
@@ -200,8 +200,8 @@ pub(crate) fn request(action: Action) -> ActionRequest {
         task_id: id!(TaskId, 2),
         step_id: id!(StepId, 3),
         attempt_id: id!(AttemptId, 4),
-        action_class: classify(&action)[0],
-        target_resources: resources(SPACE, &action),
+        action_class: action.classes()[0],
+        target_resources: action.resources(SPACE),
         action,
         expected_effects: vec![effect],
         reversibility_hint: Reversibility::Reversible,
@@ -237,7 +237,7 @@ pub(crate) fn staged_request() -> ActionRequest {
         left_out: vec![model::action::LeftOut { path: path("out"), entries: 7 }],
     });
     request.target_resources =
-        crate::resources_of(SPACE, &request.action, request.staged.as_ref(), request.reach.as_ref());
+        resources_of(SPACE, &request.action, request.staged.as_ref(), request.reach.as_ref());
     request
 }
 

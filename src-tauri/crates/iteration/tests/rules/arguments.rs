@@ -186,7 +186,7 @@ proptest! {
                 ProposedChange::Edit { path, .. } => vec![path],
                 ProposedChange::Move { from, to } => vec![from, to],
             }).collect(),
-            Ok(Proposal::Command { cwd, .. }) => vec![cwd],
+            Ok(Proposal::Act(acts::Action::Command(command))) => vec![command.cwd],
             _ => Vec::new(),
         };
         for path in paths {

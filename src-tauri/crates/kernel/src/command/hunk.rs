@@ -49,7 +49,7 @@ impl Kernel {
         for (at, taken) in &chosen.hunks {
             let item = asked.items().get(*at);
             let item = item.ok_or_else(|| Error::Input("there is no such change in this".to_owned()))?;
-            let name = governance::approval::visible_path(item.path());
+            let name = acts::visible_path(item.path());
             let refused = |why: String| Error::Input(format!("{name} {why}"));
             let whole = |why: &str| refused(format!("can be chosen only whole: {why}"));
             if !matches!(asked.action, Action::Change(_)) {
@@ -88,7 +88,7 @@ impl Kernel {
 
 impl Cut {
     pub(super) fn name(&self) -> String {
-        governance::approval::visible_path(&self.path)
+        acts::visible_path(&self.path)
     }
 
     /// Puts the bytes of the chosen hunks in the place of those that were proposed.

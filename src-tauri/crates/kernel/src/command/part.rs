@@ -7,7 +7,7 @@
 use super::approve::{Answered, pending};
 use super::hunk::{Cut, Resolved, after_a_part};
 use crate::Error;
-use crate::drive::{StandsIn, effects_of_items, in_one_line, keep_draft};
+use crate::drive::{StandsIn, keep_draft};
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
@@ -95,8 +95,9 @@ impl Kernel {
             mode: PART.to_owned(),
             rules,
         };
-        instead
-            .record(&mut w, part, |part| format!("a part that you chose: {}", in_one_line(&part.action)))?;
+        instead.record(&mut w, part, |part| {
+            format!("a part that you chose: {}", part.action.as_tool().one_line())
+        })?;
         let mut track = Track::of(state);
         track.unblock(&mut w, "a person chose a part of it")?;
         track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "a person chose a part of it")?;
@@ -156,15 +157,17 @@ impl Kernel {
             _ => return Err(Error::Broken("an act without parts".to_owned())),
         }
         if let Action::Change(_) = part.action {
-            part.action_class = *governance::classify(&part.action)
+            part.action_class = *part
+                .action
+                .classes()
                 .first()
                 .ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
         }
         part.target_resources =
-            governance::resources_of(workspace, &part.action, part.staged.as_ref(), part.reach.as_ref());
+            acts::resources_of(workspace, &part.action, part.staged.as_ref(), part.reach.as_ref());
         let touched: BTreeSet<ResourceId> = items
             .iter()
-            .flat_map(governance::changed_paths)
+            .flat_map(acts::changed_paths)
             .map(|path| ResourceId::File(workspace, path.clone()))
             .collect();
         let found = self.hands(state)?.observe(&governance::witness::observable(&part.target_resources));
@@ -172,10 +175,10 @@ impl Kernel {
             |effect: &str| matches!(effect, "create" | "replace" | "delete" | "move_from" | "move_to");
         part.expected_effects
             .retain(|effect| !is_item(&effect.effect) && !touched.contains(&effect.resource));
-        part.expected_effects.extend(effects_of_items(workspace, &items, &found));
+        part.expected_effects.extend(acts::items::expected(workspace, &items, &found));
         part.reversibility_hint = match part.staged {
-            Some(_) => governance::risk::known_way_back(&part),
-            None => governance::risk::reversibility(&part.action),
+            Some(_) => part.known_way_back(),
+            None => part.action.as_tool().reversibility(),
         };
         Ok(part)
     }
@@ -191,7 +194,7 @@ impl Kernel {
         let broken = |e: serde_json::Error| Error::Broken(format!("what a staged run showed: {e}"));
         let mut diff: Value =
             serde_json::from_slice(&self.artifacts.read(&staged.diff_sha256)?).map_err(broken)?;
-        let paths: BTreeSet<&RelPath> = items.iter().flat_map(governance::changed_paths).collect();
+        let paths: BTreeSet<&RelPath> = items.iter().flat_map(acts::changed_paths).collect();
         let all = diff.get_mut("changes").map(Value::take).unwrap_or_default();
         let mut changes: Vec<StagedChange> = serde_json::from_value(all).map_err(broken)?;
         changes.retain(|change| paths.contains(&change.path));
@@ -217,10 +220,10 @@ impl Kernel {
     ) -> Result<model::artifact::ArtifactRef, Error> {
         let rest = Action::Change(acts::Change { items: left.iter().map(|item| (*item).clone()).collect() });
         let rest = ActionRequest { action: rest, staged: None, ..asked.clone() };
-        let mut lines = governance::approval::effects_in_words(&rest);
+        let mut lines = rest.in_words();
         lines.extend(cuts.iter().map(Cut::rest_in_lines));
         let lines = lines.join("\n");
-        let alias = format!("left out of {}", in_one_line(&asked.action));
+        let alias = format!("left out of {}", asked.action.as_tool().one_line());
         keep_draft(w, format!("{words}\n{lines}\n").as_bytes(), of, alias)
     }
 }
@@ -277,7 +280,7 @@ impl Kernel {
 
 /// What is told of the rest: the person's words, and what they left out.
 fn words_of(left: &[&ChangeItem], cuts: &[Cut], feedback: Option<&str>) -> String {
-    let whole = left.iter().map(|item| governance::approval::visible_path(item.path()));
+    let whole = left.iter().map(|item| acts::visible_path(item.path()));
     let named: Vec<String> = cuts.iter().map(Cut::left_in_words).chain(whole).take(NAMED_MAX).collect();
     let more = match cuts.len().saturating_add(left.len()).saturating_sub(NAMED_MAX) {
         0 => String::new(),
@@ -317,7 +320,7 @@ fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BT
     demand(chosen.iter().all(|at| *at < items.len()), "there is no such change in this")?;
     let mut at: Places<'_> = BTreeMap::new();
     for (n, item) in items.iter().enumerate() {
-        governance::changed_paths(item).for_each(|path| at.entry(path).or_default().push(n));
+        acts::changed_paths(item).for_each(|path| at.entry(path).or_default().push(n));
     }
     let chosen = with_folders(items, chosen, &at);
     demand(chosen.len() < items.len() || !cuts.is_empty(), "everything was chosen; approve it instead")?;
@@ -331,9 +334,8 @@ fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BT
     match bound(items, &chosen, &at) {
         None => Ok(chosen),
         Some((one, other)) => {
-            let name = |n: usize| {
-                items.get(n).map(|item| governance::approval::visible_path(item.path())).unwrap_or_default()
-            };
+            let name =
+                |n: usize| items.get(n).map(|item| acts::visible_path(item.path())).unwrap_or_default();
             Err(Error::Input(format!("{} can be chosen only together with {}", name(one), name(other))))
         }
     }
@@ -345,7 +347,7 @@ type Places<'a> = BTreeMap<&'a RelPath, Vec<usize>>;
 /// Every place on the way to what an item changes.
 fn above(item: &ChangeItem) -> Vec<RelPath> {
     let mut all = Vec::new();
-    for path in governance::changed_paths(item) {
+    for path in acts::changed_paths(item) {
         let mut up = path.parent();
         while !up.is_root() {
             let higher = up.parent();

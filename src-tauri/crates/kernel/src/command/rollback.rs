@@ -371,7 +371,7 @@ pub const UNDO_RECEIPTS_MAX: usize = 1_000;
 fn beyond(receipt: &Receipt) -> Option<&'static str> {
     match receipt.rollback.method.as_str() {
         "none" => Some("says it cannot be undone"),
-        crate::drive::INVALIDATE_MEMORY => Some("is of a memory record; mark that record as wrong instead"),
+        acts::INVALIDATE_MEMORY => Some("is of a memory record; mark that record as wrong instead"),
         _ => None,
     }
 }
@@ -408,7 +408,7 @@ pub fn payload_of(bytes: &[u8]) -> Result<Vec<u8>, Error> {
 /// A place as a person reads it: the path within its folder.
 fn shown(resource: &str) -> String {
     match resource.parse::<ResourceId>() {
-        Ok(ResourceId::File(_, path)) => governance::approval::visible_path(&path),
+        Ok(ResourceId::File(_, path)) => acts::visible_path(&path),
         _ => resource.to_owned(),
     }
 }

@@ -9,8 +9,7 @@ use crate::ports::{Hands, Notice};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use acts::ApprovalPacket;
-use acts::{Action, ActionRequest};
+use acts::{Action, ActionRequest, ApprovalPacket};
 use effects::Progress;
 use governance::Authorization;
 use governance::approval::verify;
@@ -26,6 +25,7 @@ use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::policy::PolicyResult;
 use model::principal::PrincipalType;
+use model::receipt::ReceiptClass;
 use model::witness::StateWitness;
 use model::{DecisionId, GrantId, PrincipalId, Sensitive};
 use serde_json::json;
@@ -335,14 +335,10 @@ impl Kernel {
             }
             None => judged.policy.reasoning_summary.clone(),
         };
-        let decision_type = match judged.request.action {
-            Action::Rollback(_) => DecisionClass::Rollback,
-            Action::Remember(_) => DecisionClass::Memory,
-            Action::Change(_)
-            | Action::Command(_)
-            | Action::Fetch(_)
-            | Action::Vcs(_)
-            | Action::Observe(_) => DecisionClass::Execution,
+        let decision_type = match judged.request.action.as_tool().receipt_class() {
+            ReceiptClass::Rollback => DecisionClass::Rollback,
+            ReceiptClass::MemoryPromotion => DecisionClass::Memory,
+            _ => DecisionClass::Execution,
         };
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
@@ -355,8 +351,7 @@ impl Kernel {
             evidence_refs: Vec::new(),
             risk_level: judged.policy.risk_band,
             decided_by,
-            reversible: governance::risk::way_back(&judged.request)
-                != model::action::Reversibility::Irreversible,
+            reversible: judged.request.way_back() != model::action::Reversibility::Irreversible,
             created_at: w.now,
             alternatives_considered: Vec::new(),
             policy_override_ref: self.override_behind(state, judged)?,
@@ -420,7 +415,7 @@ impl Kernel {
             EffectDispatched {
                 action_request_id: judged.request.action_request_id,
                 grant_id: authorization.grant_id(),
-                executor: format!("hermit.{}", judged.request.action.tool()),
+                executor: judged.request.action.executor(),
                 audit_entry_sha256,
             },
         );

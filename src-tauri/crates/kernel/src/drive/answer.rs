@@ -7,6 +7,7 @@ use crate::kernel::{Cell, Kernel, lock};
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
+use acts::Action;
 use iteration::Proposal;
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, IterationRecord, TerminationReason};
@@ -49,7 +50,7 @@ impl Kernel {
             Err(reason) => self.reject(state, reason),
             Ok(proposals) => {
                 let plan = Plan::of(proposals);
-                let Some(act @ Proposal::Command { .. }) = &plan.act else {
+                let Some(Proposal::Act(act @ Action::Command(_))) = &plan.act else {
                     return self.carry_out(cell, guard, &answer, plan, None);
                 };
                 match self.beforehand(cell, state, act)? {
@@ -354,14 +355,14 @@ impl Kernel {
         let outputs: Vec<Digest> = output.iter().map(|o| o.sha256).collect();
         let said: String = reasoning::prose::of(&answer.text).chars().take(400).collect();
         let decision = if said.trim().is_empty() {
-            proposals.iter().map(name_of).collect::<Vec<_>>().join(", ")
+            proposals.iter().map(Proposal::tool).collect::<Vec<_>>().join(", ")
         } else {
             said
         };
         Ok(IterationRecord {
             step_number: attempt.loop_state.iteration.saturating_add(1),
             model_decision: Sensitive::from(decision),
-            tool_invocation: proposals.last().map(|p| name_of(p).to_owned()),
+            tool_invocation: proposals.last().map(|p| p.tool().to_owned()),
             tool_input: attempt.act.as_ref().map(|act| act.request.artifact_id),
             tool_output: output.map(|o| o.artifact_id),
             error: error.map(Sensitive::from),
@@ -397,8 +398,7 @@ impl Plan {
             Proposal::Note(_) | Proposal::Believe { .. } => self.said.push(proposal),
             Proposal::Observe(_)
             | Proposal::Change(_)
-            | Proposal::Command { .. }
-            | Proposal::Fetch(_)
+            | Proposal::Act(_)
             | Proposal::Commit { .. }
             | Proposal::Branch { .. }
             | Proposal::Tag { .. }
@@ -408,25 +408,6 @@ impl Plan {
             | Proposal::Ask { .. }
             | Proposal::Done { .. } => self.act = Some(proposal),
         }
-    }
-}
-
-pub(super) const fn name_of(proposal: &Proposal) -> &'static str {
-    match proposal {
-        Proposal::Observe(_) => "observe",
-        Proposal::Change(_) => "change",
-        Proposal::Command { .. } => "command",
-        Proposal::Fetch(_) => "fetch",
-        Proposal::Commit { .. } => "commit",
-        Proposal::Branch { .. } => "branch",
-        Proposal::Tag { .. } => "tag",
-        Proposal::MoveRef { .. } => "move_ref",
-        Proposal::DeleteRef { .. } => "delete_ref",
-        Proposal::Note(_) => "note",
-        Proposal::Believe { .. } => "believe",
-        Proposal::Remember { .. } => "remember",
-        Proposal::Ask { .. } => "ask",
-        Proposal::Done { .. } => "done",
     }
 }
 

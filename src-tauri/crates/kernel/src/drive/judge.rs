@@ -1,7 +1,7 @@
 //! From an answer to a verdict: parse, take in what is only said, judge what would be done.
 
 use super::answer::empty_answer;
-use super::normalise::{self, Normalised};
+use super::normalise::Normalised;
 use crate::Error;
 use crate::command::part::is_part;
 use crate::command::standing::Held;
@@ -11,8 +11,7 @@ use crate::ports::Hands;
 use crate::state::TaskState;
 use crate::track::Track;
 use crate::writeup::{NewArtifact, Writeup};
-use acts::ApprovalPacket;
-use acts::{Action, ActionRequest};
+use acts::{ActionRequest, ApprovalPacket};
 use governance::Question;
 use governance::approval::{PacketInput, build_packet, packet_bytes};
 use model::approval::{Approval, ApprovalStatus, StagedView};
@@ -68,7 +67,7 @@ impl Kernel {
             request: request_ref.clone(),
             action_class: request.action_class,
             tool: request.action.tool().to_owned(),
-            summary: Sensitive::from(normalise::in_one_line(&request.action)),
+            summary: Sensitive::from(request.action.as_tool().one_line()),
         });
         let view = staging.map(|staging| self.keep_view(w, &request, &staging)).transpose()?;
         self.evaluate(state, w, request, request_ref, found, view)
@@ -97,7 +96,7 @@ impl Kernel {
             policy_set_sha256: policy.policy_set_sha256,
         });
         // What a server has cannot be looked at from here: its witness is what the server itself will compare.
-        let demanded = governance::classify(&request.action).iter().any(|class| class.needs_witness());
+        let demanded = request.action.classes().iter().any(|class| class.needs_witness());
         let witness =
             if found.is_empty() && !demanded { None } else { Some(self.capture(w, &request, found)?) };
         Ok(Judged { request, request_ref, policy, policy_ref, witness, view })
@@ -169,10 +168,7 @@ impl Kernel {
             action_request_id: request.action_request_id,
             attempt_id: request.attempt_id,
             fingerprints,
-            preconditions: vec![match &request.action {
-                Action::Fetch(fetch) => super::web::precondition(fetch),
-                _ => "every named resource is as observed".to_owned(),
-            }],
+            preconditions: vec![request.action.as_tool().precondition()],
             observed_at: now,
             expires_at: now.plus_ms(limits::WITNESS_MS_MAX),
             observed_by: self.actor(PrincipalType::Executor)?.actor_id,

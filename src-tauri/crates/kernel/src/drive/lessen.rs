@@ -6,7 +6,6 @@
 //! it is a no.
 
 use super::judge::Judged;
-use super::normalise::in_one_line;
 use crate::command::part::is_part;
 use crate::gatepass::{Ask, Seat};
 use crate::kernel::Kernel;
@@ -18,20 +17,17 @@ use crate::{Error, redaction};
 use acts::{Action, ActionRequest};
 use effects::Outcome;
 use governance::{DRAFT, READONLY};
-use model::action::{ChangeItem, InsteadOf, Prior, ReadItem};
+use model::action::{ChangeItem, InsteadOf, Prior};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::{ActionDowngraded, ActionRequested};
 use model::policy::Verdict;
 use model::principal::PrincipalType;
 use model::receipt::Receipt;
-use model::vcs::VcsChange;
-use model::web::{Fetch, Method};
 use model::witness::Found;
 use model::{ArtifactId, PolicyResultId, RelPath, ResourceId, Sensitive};
 use seal::Digest;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Bytes of a draft that the proposer is shown; the whole is an artifact.
@@ -64,7 +60,7 @@ impl StandsIn<'_> {
         request.instead_of = Some(InsteadOf {
             action_request_id: asked.action_request_id,
             request_sha256: asked_at.sha256,
-            asked: in_one_line(&asked.action),
+            asked: asked.action.as_tool().one_line(),
             mode: self.mode.clone(),
             rules: self.rules.clone(),
             policy_result_sha256: policy_at.sha256,
@@ -134,8 +130,7 @@ impl Kernel {
         }
         let draft = match &asked.action {
             Action::Change(acts::Change { items }) => self.draft_of(w, hands, items)?,
-            Action::Fetch(fetch) => sent_as_text(fetch),
-            _ => governance::approval::effects_in_words(asked).join("\n"),
+            other => other.as_tool().draft().unwrap_or_else(|| asked.in_words().join("\n")),
         };
         Ok(Some(Lesser { request, draft }))
     }
@@ -158,7 +153,7 @@ impl Kernel {
         };
         seat.pass(self, &mut w, &ask)?;
         let Lesser { request, draft } = lesser;
-        let alias = format!("draft of {}", in_one_line(&judged.request.action));
+        let alias = format!("draft of {}", judged.request.action.as_tool().one_line());
         let draft = keep_draft(&mut w, draft.as_bytes(), judged.request_ref.artifact_id, alias)?;
         let instead = StandsIn {
             asked: (&judged.request, &judged.request_ref),
@@ -214,11 +209,11 @@ impl Kernel {
 
     /// The change as lines that a person reads, item by item.
     fn draft_of(&self, w: &Writeup<'_>, hands: &dyn Hands, items: &[ChangeItem]) -> Result<String, Error> {
-        let paths: Vec<RelPath> = items.iter().flat_map(governance::changed_paths).cloned().collect();
+        let paths: Vec<RelPath> = items.iter().flat_map(acts::changed_paths).cloned().collect();
         let there = hands.texts(&paths);
         let before = |path: &RelPath, prior: &Prior| match prior {
             // Lines of a key are read by nobody who has not asked to read it.
-            Prior::Sha256(_) if governance::is_secret(path, false) => None,
+            Prior::Sha256(_) if acts::paths::is_secret(path, false) => None,
             Prior::Sha256(sha256) => there.get(sha256).cloned(),
             Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => Some(Vec::new()),
         };
@@ -251,47 +246,12 @@ impl Kernel {
     }
 }
 
-/// Each place by its digest where something is, and the nearest folder it would come to where nothing is.
-fn looks(items: &[ChangeItem], there: &dyn Fn(&RelPath) -> bool) -> Vec<ReadItem> {
-    // A folder that would be made first is not there to be looked at.
-    let folder = |path: &RelPath| {
-        let mut folder = path.parent();
-        while !folder.is_root() && !there(&folder) {
-            folder = folder.parent();
-        }
-        folder
-    };
-    let mut hashed: BTreeSet<RelPath> = BTreeSet::new();
-    let mut listed: BTreeSet<RelPath> = BTreeSet::new();
-    for item in items {
-        match item {
-            ChangeItem::Write { path, prior: Prior::Sha256(_), .. } | ChangeItem::Delete { path, .. } => {
-                hashed.insert(path.clone());
-            }
-            ChangeItem::Write { path, .. }
-            | ChangeItem::Folder { path, .. }
-            | ChangeItem::Link { path, .. } => {
-                listed.insert(folder(path));
-            }
-            ChangeItem::Move { from, to, .. } => {
-                hashed.insert(from.clone());
-                listed.insert(folder(to));
-            }
-        }
-    }
-    let hashes = hashed.into_iter().map(|path| ReadItem::Hash { path });
-    hashes.chain(listed.into_iter().map(|path| ReadItem::List { path, recursive: false })).collect()
-}
-
 /// The action of the lesser form; none where there is none.
 fn lesser_action(mode: &str, asked: &Action, there: &dyn Fn(&RelPath) -> bool) -> Option<Action> {
-    let look = |items| Some(Action::Observe(acts::Observe { items }));
-    match (mode, asked) {
-        (READONLY, Action::Change(acts::Change { items })) => look(looks(items, there)),
-        (READONLY, Action::Vcs(acts::Vcs { change })) => look(committed(change)),
-        (READONLY, Action::Fetch(fetch)) if fetch.method.changes() => Some(Action::Fetch(read_of(fetch))),
-        (DRAFT, Action::Change(_) | Action::Vcs(_)) => look(Vec::new()),
-        (DRAFT, Action::Fetch(fetch)) if fetch.method.changes() => look(Vec::new()),
+    let tool = asked.as_tool();
+    match mode {
+        READONLY => tool.look_instead(there),
+        DRAFT => tool.can_be_draft().then(|| Action::Observe(acts::Observe { items: Vec::new() })),
         _ => None,
     }
 }
@@ -308,38 +268,6 @@ fn is_there(hands: &dyn Hands, asked: &ActionRequest, folder: &RelPath) -> bool 
     })
 }
 
-/// The same place, fetched: without what would have been sent, and without any secret, which would make it a call in
-/// somebody's name.
-fn read_of(fetch: &Fetch) -> Fetch {
-    let mut read = fetch.clone();
-    read.method = Method::Get;
-    read.body = None;
-    read.if_match = None;
-    let about_body = |name: &str| name.to_ascii_lowercase().starts_with("content-");
-    read.headers.retain(|header| header.secret.is_none() && !about_body(&header.name));
-    read
-}
-
-/// A request as it would have been sent; secrets by their handles.
-fn sent_as_text(fetch: &Fetch) -> String {
-    let mut text = format!("{} {}\n", fetch.method, fetch.url);
-    for header in &fetch.headers {
-        let secret = header.secret.as_ref().map(|handle| format!("[secret:{handle}]")).unwrap_or_default();
-        // Writing into a string cannot fail.
-        let _ = writeln!(text, "{}: {}{secret}", header.name, header.value);
-    }
-    match &fetch.body {
-        Some(body) => format!("{text}\n{body}"),
-        None => text,
-    }
-}
-
-/// The files that would be committed, as they are.
-fn committed(change: &VcsChange) -> Vec<ReadItem> {
-    let there = change.files().iter().filter(|file| file.sha256.is_some());
-    there.map(|file| ReadItem::Hash { path: file.path.clone() }).collect()
-}
-
 /// The draft that a lesser request names.
 fn draft_in(state: &TaskState, instead: &InsteadOf) -> Option<ArtifactRef> {
     let named = state.artifacts.values().find(|a| a.content_hash == instead.draft_sha256)?;
@@ -354,7 +282,7 @@ fn done_in_words(request: &ActionRequest) -> String {
             let places = if items.len() == 1 { "the place" } else { "the places" };
             format!("looked at {places} instead, and kept as a draft")
         }
-        _ => format!("instead: {}; and kept as a draft", in_one_line(&request.action)),
+        _ => format!("instead: {}; and kept as a draft", request.action.as_tool().one_line()),
     }
 }
 

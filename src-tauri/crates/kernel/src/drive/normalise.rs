@@ -7,7 +7,7 @@ use crate::state::{ObservedRef, TaskState};
 use crate::writeup::Writeup;
 use acts::{Action, ActionRequest};
 use iteration::{Proposal, ProposedChange};
-use model::action::{ChangeItem, ExpectedEffect, Prior};
+use model::action::{ChangeItem, Prior};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::principal::PrincipalType;
 use model::witness::{Fingerprint, Found};
@@ -101,19 +101,23 @@ impl Kernel {
                     Err(unfit) => return Ok(Err(unfit)),
                 }
             }
-            Proposal::Command { secrets, .. } => {
+            Proposal::Act(Action::Fetch(fetch)) => match self.fetch_of(fetch, &observed)? {
+                Ok(action) => action,
+                Err(unfit) => return Ok(Err(unfit)),
+            },
+            Proposal::Act(action) => {
                 let known = self.secrets();
-                if let Some(none) = secrets.iter().find(|handle| !known.contains_key(*handle)) {
+                let none = |resource: &ResourceId| match resource {
+                    ResourceId::Secret(handle) if !known.contains_key(handle) => Some(handle.clone()),
+                    _ => None,
+                };
+                if let Some(none) = action.resources(workspace).iter().find_map(none) {
                     return Ok(Err(Unfit(format!(
                         "there is no `secret:{none}`; a person sets it with `hermit secret set`, so ask for it"
                     ))));
                 }
-                command_of(proposal).ok_or_else(|| Error::Broken("a command is no command".to_owned()))?
+                action.clone()
             }
-            Proposal::Fetch(fetch) => match self.fetch_of(fetch, &observed)? {
-                Ok(action) => action,
-                Err(unfit) => return Ok(Err(unfit)),
-            },
             Proposal::Commit { .. }
             | Proposal::Branch { .. }
             | Proposal::Tag { .. }
@@ -151,11 +155,11 @@ impl Kernel {
     ) -> Result<Normalised, Error> {
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let classes = governance::classify(&action);
+        let classes = action.classes();
         let action_class =
             *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
-        let reach = matches!(action, Action::Command(_)).then(|| hands.reach(&action));
-        let target_resources = governance::resources_of(workspace, &action, None, reach.as_ref());
+        let reach = (!action.as_tool().argv().is_empty()).then(|| hands.reach(&action));
+        let target_resources = acts::resources_of(workspace, &action, None, reach.as_ref());
         let found = if action_class.is_important() {
             hands.observe(&governance::witness::observable(&target_resources))
         } else {
@@ -170,8 +174,8 @@ impl Kernel {
             step_id,
             attempt_id,
             action_class,
-            expected_effects: expected_effects(workspace, &action, &found),
-            reversibility_hint: governance::risk::reversibility(&action),
+            expected_effects: action.as_tool().expected(workspace, &found),
+            reversibility_hint: action.as_tool().reversibility(),
             target_resources,
             action,
             reason: reason.chars().take(2_000).collect(),
@@ -186,19 +190,6 @@ impl Kernel {
         let bytes = seal::canon::to_canonical(&request)?;
         Ok(Normalised { request, bytes, found, staging: None })
     }
-}
-
-/// A proposed command as an action.
-pub(super) fn command_of(proposal: &Proposal) -> Option<Action> {
-    let Proposal::Command { argv, cwd, network, timeout_ms, hosts, secrets } = proposal else { return None };
-    Some(Action::Command(acts::Command {
-        argv: argv.clone(),
-        cwd: cwd.clone(),
-        network: *network,
-        timeout_ms: *timeout_ms,
-        hosts: hosts.clone(),
-        secrets: secrets.clone(),
-    }))
 }
 
 /// What is overwritten is kept for an undo: what is too large, and what holds a secret, which is never kept, cannot be.
@@ -384,124 +375,4 @@ fn mentions(kernel: &Kernel, observed: &ObservedRef, path: &str) -> bool {
     let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
     results.iter().any(|one| one.get("path").and_then(|p| p.as_str()) == Some(path))
-}
-
-/// The foreseen effects, item by item, for the card.
-fn expected_effects(workspace: WorkspaceId, action: &Action, found: &[Fingerprint]) -> Vec<ExpectedEffect> {
-    let run = |cwd: &RelPath| ExpectedEffect {
-        resource: ResourceId::File(workspace, cwd.clone()),
-        effect: "run".to_owned(),
-        before_sha256: None,
-        after_sha256: None,
-        byte_size: None,
-    };
-    match action {
-        Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) => {
-            effects_of_items(workspace, items, found)
-        }
-        Action::Command(acts::Command { cwd, .. }) => vec![run(cwd)],
-        Action::Fetch(fetch) => vec![super::web::foreseen(fetch)],
-        Action::Vcs(acts::Vcs { change }) => vec![super::vcs::foreseen(workspace, change)],
-        Action::Observe(_) | Action::Remember(_) => Vec::new(),
-    }
-}
-
-/// What each item of a change set does.
-pub(crate) fn effects_of_items(
-    workspace: WorkspaceId,
-    items: &[ChangeItem],
-    found: &[Fingerprint],
-) -> Vec<ExpectedEffect> {
-    let there: BTreeMap<&RelPath, Digest> = found
-        .iter()
-        .filter_map(|print| match (&print.resource, &print.state) {
-            (ResourceId::File(of, path), Found::File { sha256, .. }) if *of == workspace => {
-                Some((path, *sha256))
-            }
-            _ => None,
-        })
-        .collect();
-    let before = |path: &RelPath| there.get(path).copied();
-    let effect =
-        |path: &RelPath, effect: &str, after: Option<Digest>, byte_size: Option<u64>| ExpectedEffect {
-            resource: ResourceId::File(workspace, path.clone()),
-            effect: effect.to_owned(),
-            before_sha256: before(path),
-            after_sha256: after,
-            byte_size,
-        };
-    let one = |item: &ChangeItem| match item {
-        ChangeItem::Write { path, content_sha256, byte_size, prior, .. } => {
-            let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
-            vec![effect(path, what, Some(*content_sha256), Some(*byte_size))]
-        }
-        ChangeItem::Delete { path, .. } => vec![effect(path, "delete", None, None)],
-        ChangeItem::Folder { path, was: None, .. } => vec![effect(path, "create", None, None)],
-        ChangeItem::Folder { path, was: Some(_), .. } => vec![effect(path, "replace", None, None)],
-        ChangeItem::Link { path, target, prior } => {
-            let what = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
-            vec![effect(path, what, Some(Digest::of(target.as_bytes())), Some(target.len() as u64))]
-        }
-        ChangeItem::Move { from, to, prior } => {
-            let after = match prior {
-                Prior::Sha256(digest) => Some(*digest),
-                Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => None,
-            };
-            vec![effect(from, "move_from", None, None), effect(to, "move_to", after, None)]
-        }
-    };
-    items.iter().flat_map(one).collect()
-}
-
-/// A request in one line.
-pub(crate) fn in_one_line(action: &Action) -> String {
-    match action {
-        Action::Observe(acts::Observe { items }) => {
-            let look = |item: &model::action::ReadItem| match item {
-                model::action::ReadItem::List { path, .. } => format!("list {}", place(path)),
-                model::action::ReadItem::Read { path } => format!("read {}", place(path)),
-                model::action::ReadItem::Search { path, pattern, .. } => {
-                    format!("search {} for {pattern}", place(path))
-                }
-                model::action::ReadItem::Lines { path, from, to } => {
-                    format!("read lines {from} to {to} of {}", place(path))
-                }
-                model::action::ReadItem::Hash { path } | model::action::ReadItem::HashFolder { path } => {
-                    format!("hash {}", place(path))
-                }
-            };
-            items.iter().map(look).collect::<Vec<_>>().join(", ")
-        }
-        Action::Change(acts::Change { items }) => changes_in_one_line(items),
-        Action::Rollback(_) => governance::summary(action),
-        Action::Command(acts::Command { argv, .. }) => format!("run {}", argv.join(" ")),
-        Action::Fetch(fetch) => format!("{} {}", fetch.method, fetch.url),
-        Action::Vcs(acts::Vcs { change }) => super::vcs::in_words(change),
-        Action::Remember(acts::Remember { claim, .. }) => format!("remember: {claim}"),
-    }
-}
-
-fn place(path: &RelPath) -> String {
-    let plain = path.to_string();
-    match (path.is_root(), plain.contains('%')) {
-        (true, _) => "the folder".to_owned(),
-        (false, false) => plain,
-        // A name with a space in it reads as it is written, and what would not be seen is shown.
-        (false, true) => governance::approval::visible_path(path),
-    }
-}
-
-/// One change is told by the name of its file, so that lists tell acts apart and a search finds it.
-fn changes_in_one_line(items: &[ChangeItem]) -> String {
-    if let [item] = items {
-        return match item {
-            ChangeItem::Write { path, prior: Prior::Absent, .. } => format!("create {}", place(path)),
-            ChangeItem::Write { path, .. } => format!("overwrite {}", place(path)),
-            ChangeItem::Delete { path, .. } => format!("delete {}", place(path)),
-            ChangeItem::Move { from, to, .. } => format!("move {} to {}", place(from), place(to)),
-            ChangeItem::Folder { path, .. } => format!("make the folder {}", place(path)),
-            ChangeItem::Link { path, .. } => format!("make the link {}", place(path)),
-        };
-    }
-    governance::summary(&Action::Change(acts::Change { items: items.to_vec() }))
 }

@@ -234,8 +234,7 @@ impl Kernel {
 fn trust_of(action: &Action, seen: &[u8]) -> TrustTier {
     match action {
         Action::Observe(acts::Observe { items }) if tells_no_name(items, seen) => TrustTier::Observed,
-        Action::Observe(_) | Action::Command(_) | Action::Fetch(_) => TrustTier::Untrusted,
-        Action::Change(_) | Action::Vcs(_) | Action::Remember(_) | Action::Rollback(_) => TrustTier::Observed,
+        other => other.as_tool().trust(),
     }
 }
 
@@ -271,7 +270,7 @@ fn media(given: &str) -> &'static str {
 fn what_was_seen(items: &[ReadItem]) -> String {
     let name = |path: &RelPath| match path.is_root() {
         true => "the folder".to_owned(),
-        false => governance::approval::visible_path(path),
+        false => acts::visible_path(path),
     };
     let seen = |item: &ReadItem| match item {
         ReadItem::Read { path } => format!("{}, as read", name(path)),

@@ -101,7 +101,7 @@ impl Kernel {
         };
         let reversibility = reversibility_of(request, outcome);
         let mut receipt = self.blank(state, w, request.action_class)?;
-        receipt.receipt_class = class_of(&request.action);
+        receipt.receipt_class = request.action.as_tool().receipt_class();
         receipt.changes = changes;
         receipt.output_refs = outputs.iter().chain(std::iter::once(result)).cloned().collect();
         receipt.output_refs.dedup();
@@ -116,7 +116,7 @@ impl Kernel {
         };
         receipt.result_code = outcome.result_code;
         receipt.result_summary = Sensitive::from(super::observe::summary_of(request, outcome));
-        receipt.replay_class = replay_class(&request.action);
+        receipt.replay_class = request.action.as_tool().replay_class();
         receipt.sandbox_level = outcome.sandbox_level;
         receipt.idempotency_key = match outcome.result_code {
             ResultCode::UnknownOutcome => format!("receipt:{}:unknown", request.action_request_id),
@@ -363,53 +363,19 @@ fn subjects(receipt: &Receipt) -> Vec<Subject> {
     digests.into_iter().map(|sha256| Subject { name: None, digest: subject(sha256) }).collect()
 }
 
-const fn class_of(action: &Action) -> ReceiptClass {
-    match action {
-        Action::Observe(_) | Action::Change(_) | Action::Fetch(_) => ReceiptClass::ToolExecution,
-        Action::Command(_) | Action::Vcs(_) => ReceiptClass::CommandExecution,
-        Action::Remember(_) => ReceiptClass::MemoryPromotion,
-        Action::Rollback(_) => ReceiptClass::Rollback,
-    }
-}
-
 /// How far it can be taken back: a file whose earlier bytes are not kept cannot.
 fn reversibility_of(request: &ActionRequest, outcome: &Outcome) -> Reversibility {
     if outcome.changes.iter().all(|c| c.outcome == model::receipt::ItemOutcome::NotDone) {
-        return match request.action {
-            Action::Command(_) if request.staged.is_some() => Reversibility::NoEffect,
-            Action::Command(_) => Reversibility::Partial,
-            // What failed was not done there; all else cannot be taken back from here.
-            Action::Fetch(_) if outcome.result_code == ResultCode::Failed => Reversibility::NoEffect,
-            Action::Fetch(_) => governance::risk::way_back(request),
-            Action::Remember(_) if outcome.result_code == ResultCode::Succeeded => Reversibility::Reversible,
-            Action::Remember(_)
-            | Action::Observe(_)
-            | Action::Change(_)
-            | Action::Vcs(_)
-            | Action::Rollback(_) => Reversibility::NoEffect,
-        };
+        return request.action.as_tool().reversibility_without_changes(request, outcome.result_code);
     }
-    governance::risk::way_back(request)
+    request.way_back()
 }
 
 /// How it is taken back: nothing is promised that no before-image or command of ours could keep.
 fn method_of(request: &ActionRequest, reversibility: Reversibility, changes: &[Change]) -> &'static str {
-    match (&request.action, reversibility) {
+    match (request.action.as_tool().undo_method(), reversibility) {
         (_, Reversibility::Irreversible | Reversibility::NoEffect) => "none",
-        (Action::Remember(_), _) => INVALIDATE_MEMORY,
-        _ if changes.is_empty() => "none",
-        _ => "restore_before_images",
-    }
-}
-
-/// A memory record is taken back by marking it as wrong, never by a file.
-pub(crate) const INVALIDATE_MEMORY: &str = "invalidate_memory";
-
-fn replay_class(action: &Action) -> ReplayClass {
-    match action {
-        Action::Observe(_) => ReplayClass::ObserveOnly,
-        Action::Fetch(fetch) if !fetch.method.changes() => ReplayClass::ObserveOnly,
-        Action::Change(_) | Action::Rollback(_) | Action::Remember(_) => ReplayClass::IdempotentReplay,
-        Action::Fetch(_) | Action::Vcs(_) | Action::Command(_) => ReplayClass::ExplainOnly,
+        (acts::RESTORE_BEFORE_IMAGES, _) if changes.is_empty() => "none",
+        (method, _) => method,
     }
 }

@@ -119,7 +119,7 @@ impl Kernel {
             changes: settled.changes.iter().cloned().chain(changes_of(settled)).collect(),
             outputs,
             ran: Ran {
-                executor: format!("hermit.{}", request.action.tool()),
+                executor: request.action.executor(),
                 request_sha256: seal::Digest::of(&bytes),
                 argv: None,
                 executable_sha256: None,
@@ -187,7 +187,7 @@ fn changes_of(settled: &Settled) -> Vec<Change> {
     settled
         .items
         .iter()
-        .flat_map(|(item, outcome)| governance::changed_paths(item).map(|path| change(path, *outcome)))
+        .flat_map(|(item, outcome)| acts::changed_paths(item).map(|path| change(path, *outcome)))
         .collect()
 }
 

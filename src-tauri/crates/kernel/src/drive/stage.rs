@@ -4,7 +4,7 @@
 //! A try has no effect and no event of its own. It is kept in memory for the next step of the driver; a host that
 //! dies in between tries again. From the request on everything is in the log, and the bytes wait in the spool.
 
-use super::normalise::{Normalised, effects_of_items};
+use super::normalise::Normalised;
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Hands;
@@ -12,7 +12,6 @@ use crate::state::TaskState;
 use crate::writeup::{NewArtifact, Writeup};
 use acts::{Action, ActionRequest};
 use effects::{Staging, Unstaged};
-use iteration::Proposal;
 use model::action::{ChangeItem, Prior};
 use model::approval::{StagedChange, StagedView};
 use model::artifact::{ArtifactClass, ArtifactRef, TrustTier};
@@ -67,24 +66,22 @@ impl Kernel {
         &self,
         cell: &Cell,
         state: &TaskState,
-        act: &Proposal,
+        action: &Action,
     ) -> Result<Beforehand, Error> {
         let answer = state.attempt().and_then(|a| a.answer.clone());
         let key = answer.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?.artifact_id;
         if let Some(tried) = lock(&cell.tried).take().filter(|tried| tried.key == key) {
             return Ok(Beforehand::Known(tried.known));
         }
-        let action = super::normalise::command_of(act)
-            .ok_or_else(|| Error::Broken("only commands are tried".to_owned()))?;
         let hands = self.hands(state)?;
-        if let Err(why) = hands.stageable(&action) {
+        if let Err(why) = hands.stageable(action) {
             return Ok(Beforehand::Known(Known::NotStaged(why)));
         }
-        let verdict = self.verdict_on(state, &*hands, &action)?;
+        let verdict = self.verdict_on(state, &*hands, action)?;
         if matches!(verdict, Verdict::Deny | Verdict::Downgrade) {
             return Ok(Beforehand::Known(Known::Refused));
         }
-        Ok(Beforehand::Try(hands, key, action))
+        Ok(Beforehand::Try(hands, key, action.clone()))
     }
 
     /// What policy says of the words alone. It decides only whether they are tried; the request that comes of it is
@@ -180,7 +177,7 @@ impl Kernel {
                 let items = &staging.staged.items;
                 request.staged = Some(staging.staged.clone());
                 request.reach = Some(staging.reach.clone());
-                request.target_resources = governance::resources_of(
+                request.target_resources = acts::resources_of(
                     workspace,
                     &request.action,
                     request.staged.as_ref(),
@@ -188,8 +185,8 @@ impl Kernel {
                 );
                 let observable = governance::witness::observable(&request.target_resources);
                 normalised.found = hands.observe(&observable);
-                request.expected_effects.extend(effects_of_items(workspace, items, &normalised.found));
-                request.reversibility_hint = governance::risk::known_way_back(request);
+                request.expected_effects.extend(acts::items::expected(workspace, items, &normalised.found));
+                request.reversibility_hint = request.known_way_back();
                 normalised.staging = Some(staging.clone());
             }
         }

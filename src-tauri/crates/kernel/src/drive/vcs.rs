@@ -4,7 +4,6 @@ use super::normalise::Unfit;
 use crate::ports::Hands;
 use acts::Action;
 use iteration::Proposal;
-use model::action::ExpectedEffect;
 use model::vcs::{Tracked, VcsChange, is_object, is_ref};
 use model::witness::Found;
 use model::{RelPath, ResourceId, WorkspaceId};
@@ -92,34 +91,4 @@ fn tracked(hands: &dyn Hands, workspace: WorkspaceId, paths: &[RelPath]) -> Resu
         }
     };
     paths.iter().zip(found.iter().map(|print| &print.state)).map(one).collect()
-}
-
-/// What it will do, foreseen.
-pub(super) fn foreseen(workspace: WorkspaceId, change: &VcsChange) -> ExpectedEffect {
-    let effect = match change {
-        VcsChange::Commit { .. } => "commit",
-        VcsChange::Name { .. } => "create",
-        VcsChange::Move { .. } => "replace",
-        VcsChange::Delete { .. } => "delete",
-    };
-    ExpectedEffect {
-        resource: ResourceId::Ref(workspace, change.moves().to_owned()),
-        effect: effect.to_owned(),
-        before_sha256: None,
-        after_sha256: None,
-        byte_size: None,
-    }
-}
-
-/// In one line.
-pub(super) fn in_words(change: &VcsChange) -> String {
-    match change {
-        VcsChange::Commit { branch, files, message, .. } => {
-            let first = message.lines().next().unwrap_or_default();
-            format!("commit {} files to {branch}: {first}", files.len())
-        }
-        VcsChange::Name { name, at } => format!("make {name} at {at}"),
-        VcsChange::Move { name, from, to, .. } => format!("move {name} from {from} to {to}"),
-        VcsChange::Delete { name, at } => format!("delete {name}, which is at {at}"),
-    }
 }

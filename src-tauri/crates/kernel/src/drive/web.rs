@@ -5,9 +5,7 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::ObservedRef;
 use acts::Action;
-use model::action::ExpectedEffect;
 use model::web::{Fetch, WebUrl};
-use model::{Digest, ResourceId};
 
 impl Kernel {
     /// The request as it is judged: secrets that there are, for hosts they may go to, and the version that this attempt
@@ -54,26 +52,5 @@ impl Kernel {
             }
         }
         Ok(None)
-    }
-}
-
-/// What it will do, foreseen: to which server, and the digest of what is sent.
-pub(super) fn foreseen(fetch: &Fetch) -> ExpectedEffect {
-    let body = fetch.body.as_ref();
-    ExpectedEffect {
-        resource: ResourceId::Host(fetch.url.host().to_owned(), fetch.url.port()),
-        effect: if fetch.method.changes() { "send" } else { "fetch" }.to_owned(),
-        before_sha256: None,
-        after_sha256: body.map(|body| Digest::of(body.as_bytes())),
-        byte_size: body.map(|body| body.len() as u64),
-    }
-}
-
-/// What must hold there, as a witness says it: the server itself compares, at the moment of the change.
-pub(super) fn precondition(fetch: &Fetch) -> String {
-    match &fetch.if_match {
-        Some(tag) => format!("the server still has version {tag}, and compares it itself (`If-Match`)"),
-        None if fetch.method.replaces() => "no version of it was seen: the server alone decides".to_owned(),
-        None => "the server takes it as it is".to_owned(),
     }
 }

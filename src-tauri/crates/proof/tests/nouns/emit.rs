@@ -37,7 +37,7 @@ pub fn module(model: &Model, bodies: &[String], constants: &[(&str, String)]) ->
     let registry: String =
         model.bodies.iter().map(|(event_type, ..)| format!("  \"{event_type}\",\n")).collect();
     format!(
-        "/**\n * What a bundle holds: events, receipts, and the objects of authority.\n *\n * Made from the room `model` by \
+        "/**\n * What a bundle holds: events, receipts, and the objects of authority.\n *\n * Made from the rooms `model` and `acts` by \
          `src-tauri/crates/proof/tests/nouns/mod.rs`, which says how; never edited.\n */\n\
          import {{ relPath, resource, webUrl }} from \"../read/resource.ts\";\n\
          import {{ array, boolean, defaulted, digest, i32, id, integer, json, names, nullable, object, record, sensitive, slot, \

@@ -1,5 +1,5 @@
-//! Reads the shapes of records off the sources of the rooms `model` and `words`: plain items, and the rows of their
-//! macros.
+//! Reads the shapes of records off the sources of the rooms `words`, `model` and `acts`: plain items, and the rows of
+//! their macros.
 
 use quote::ToTokens as _;
 use std::collections::BTreeMap;
@@ -86,6 +86,29 @@ impl Model {
                 }
             }
             syn::UseTree::Name(_) | syn::UseTree::Glob(_) => {}
+        }
+    }
+
+    /// Takes in the list of tools, `module::Type = "name",` a row, with the records of the room `acts`: a tool's own have no
+    /// name here, for a receipt's change is another thing than the tool.
+    pub fn take_tools(&mut self, mut acts: Self, list: &str) {
+        let list = list.split("macro_rules! each_tool").nth(1).unwrap();
+        let rows = list.lines().map(str::trim).take_while(|line| *line != "}");
+        let tools: Vec<_> = rows
+            .filter(|line| line.ends_with("\","))
+            .map(|row| {
+                let (path, name) = row.split_once(" = ").unwrap();
+                let ty = path.rsplit("::").next().unwrap();
+                let variant = match acts.types.remove(ty) {
+                    Some(Def::Record(record)) => Variant::Fields(record),
+                    _ => Variant::Newtype(Ty::Named(ty.to_owned())),
+                };
+                (name.trim_matches(['"', ',']).to_owned(), variant)
+            })
+            .collect();
+        self.types.insert("Action".to_owned(), Def::Tagged("tool".to_owned(), tools));
+        for name in ["ActionRequest", "ApprovalPacket"] {
+            self.types.insert(name.to_owned(), acts.types.remove(name).unwrap());
         }
     }
 

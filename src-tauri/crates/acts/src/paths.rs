@@ -245,7 +245,7 @@ pub fn is_secret(path: &RelPath, is_folder: bool) -> bool {
 /// Whether a look names a secret, by its path or by its glob: then a person is asked, and after the yes it is looked
 /// at. A look that names none is told which places were left out.
 pub fn names_secret(item: &ReadItem) -> bool {
-    let at = crate::classify::read_path(item);
+    let at = crate::observe::read_path(item);
     if path_kind(at) == PathKind::Secret {
         return true;
     }
@@ -266,7 +266,7 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 /// Whether a path is inside a version control folder.
-pub(crate) fn is_version_control(path: &RelPath) -> bool {
+pub fn is_version_control(path: &RelPath) -> bool {
     let text = path.display_lossy().to_lowercase();
     text.split('/')
         .map(|part| part.trim_end_matches([' ', '.']))

@@ -1,10 +1,8 @@
 //! Programs that start programs, in one table: whoever reads the words of a command looks here.
 
-use acts::Action;
-
 /// How a program comes to start another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Starts {
+pub enum Starts {
     /// It runs whatever stands behind it: shells and launchers.
     Words,
     /// It runs the code that its first argument names.
@@ -118,7 +116,7 @@ pub(crate) fn name(word: &str) -> String {
 }
 
 /// How a program starts others; none when it is not known to start what its words say.
-pub(crate) fn starts(word: &str) -> Option<Starts> {
+pub fn starts(word: &str) -> Option<Starts> {
     let name = name(word);
     if LAUNCHERS.contains(&name.as_str()) {
         return Some(Starts::Words);
@@ -133,7 +131,7 @@ pub fn starts_programs(word: &str) -> bool {
 
 /// Whether a word is a shell whose `-c` is read: by its bare name, or where the system keeps it. A file of the folder
 /// that is called like one is no shell.
-pub(crate) fn is_read_shell(word: &str) -> bool {
+pub fn is_read_shell(word: &str) -> bool {
     let name = word.strip_prefix("/usr/bin/").or_else(|| word.strip_prefix("/bin/")).unwrap_or(word);
     READ_SHELLS.contains(&name)
 }
@@ -149,15 +147,40 @@ pub(crate) fn mentions_version_control(text: &str) -> bool {
     text.split(|c| !is_word(c)).any(is_version_control)
 }
 
-/// Whether the words of a command name a program of version control.
-pub fn names_version_control(action: &Action) -> bool {
-    matches!(action, Action::Command(acts::Command { argv, .. }) if argv.iter().any(|word| mentions_version_control(word)))
+/// Whether any of the words names a program of version control.
+pub fn names_version_control(argv: &[String]) -> bool {
+    argv.iter().any(|word| mentions_version_control(word))
+}
+
+/// Whether anything may be added to the words of a command and it stays the program it is.
+///
+/// # Errors
+/// Why not, in words.
+pub fn open_ended(words: &[String]) -> Result<(), String> {
+    let program = words.first().map_or("", String::as_str);
+    let name = program.rsplit('/').next().unwrap_or(program);
+    match starts(program) {
+        None => Ok(()),
+        Some(Starts::Words) => {
+            Err(format!("`{name}` runs whatever stands behind it; allow exactly these words, or none"))
+        }
+        Some(Starts::Script) => {
+            let script = words.get(1).is_some_and(|word| !word.starts_with('-'));
+            let module = words.get(1).is_some_and(|word| word == "-m") && words.len() > 2;
+            match script || module {
+                true => Ok(()),
+                false => Err(format!(
+                    "`{name}` runs whatever stands behind it; name the script, or exactly all words"
+                )),
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standing::open_ended;
+    use crate::Tool as _;
 
     fn words(text: &[&str]) -> Vec<String> {
         text.iter().map(|word| (*word).to_owned()).collect()
@@ -180,16 +203,18 @@ mod tests {
         }
         for program in LAUNCHERS.iter().chain(&INTERPRETERS) {
             let argv = words(&[program, "git", "push"]);
-            let action = Action::Command(acts::Command {
+            let command = crate::Command {
                 argv,
                 cwd: model::RelPath::ROOT,
                 network: false,
                 timeout_ms: 1,
                 hosts: Vec::new(),
                 secrets: Vec::new(),
-            });
-            let classes = crate::classify(&action);
-            assert!(classes.contains(&model::action::ActionClass::VcsMutation), "{program} git push");
+            };
+            assert!(
+                command.classes().contains(&model::action::ActionClass::VcsMutation),
+                "{program} git push"
+            );
         }
     }
 

@@ -1,0 +1,59 @@
+//! Lines of plain text, as a card shows them.
+
+use crate::visible_path;
+use model::RelPath;
+
+/// What a line is, so that a surface can colour it; the text says everything without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineKind {
+    /// What is at stake, in words.
+    Risk,
+    /// Something is deleted or overwritten.
+    Destructive,
+    /// Something cannot be taken back.
+    Unrecoverable,
+    /// Any other effect.
+    Effect,
+    /// A fact that Hermit knows.
+    Fact,
+    /// Words of the proposer or of a person: a claim, not a fact.
+    Quoted,
+}
+
+/// One line of plain text; never markup, never a line break inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What it is.
+    pub kind: LineKind,
+    /// The text, already made visible.
+    pub text: String,
+}
+
+impl Line {
+    /// An effect that destroys nothing.
+    pub const fn effect(text: String) -> Self {
+        Self { kind: LineKind::Effect, text }
+    }
+
+    /// An effect that deletes or overwrites.
+    pub const fn destructive(text: String) -> Self {
+        Self { kind: LineKind::Destructive, text }
+    }
+}
+
+/// A number with its noun: `1 file`, `2 files`.
+pub fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// A path in one line of a list, as it is written; what would not be seen is shown.
+pub fn place(path: &RelPath) -> String {
+    let plain = path.to_string();
+    match (path.is_root(), plain.contains('%')) {
+        (true, _) => "the folder".to_owned(),
+        (false, false) => plain,
+        // A name with a space in it reads as it is written.
+        (false, true) => visible_path(path),
+    }
+}

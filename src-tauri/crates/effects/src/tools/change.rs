@@ -1,0 +1,37 @@
+//! Changing files.
+
+use super::{Execution, Executor};
+use crate::change::{self, settle};
+use crate::{Hands, Outcome, Progress, Settled};
+use acts::{ActionRequest, Change};
+use model::receipt::SandboxLevel;
+use model::witness::StateWitness;
+
+impl Executor for Change {
+    fn perform(&self, act: &Execution<'_>, progress: &mut dyn FnMut(Progress<'_>)) -> Outcome {
+        outcome(act, change::perform(act, &self.items, None, progress))
+    }
+
+    fn settle(&self, hands: &Hands, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+        settle::items(hands, request, &self.items, before, settled);
+    }
+
+    fn roll_forward(&self, act: &Execution<'_>, settled: &Settled) -> Option<Outcome> {
+        Some(outcome(act, change::perform(act, &self.items, Some(settled), &mut |_| {})))
+    }
+}
+
+/// What a change set came to, as an outcome.
+pub(super) fn outcome(act: &Execution<'_>, done: change::Done) -> Outcome {
+    let Execution { hands, request, started, .. } = act;
+    Outcome {
+        result_code: done.result_code(),
+        changes: done.changes,
+        outputs: Vec::new(),
+        ran: hands.ran(&request.action.executor(), request, *started),
+        sandbox_level: SandboxLevel::Beneath,
+        observed: done.observed,
+        error: done.error,
+        kept: Vec::new(),
+    }
+}

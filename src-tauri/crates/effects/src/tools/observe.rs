@@ -1,0 +1,39 @@
+//! Looking at files and folders.
+
+use super::{Execution, Executor};
+use crate::{Hands, Outcome, Output, Progress, Settled, reads};
+use acts::{ActionRequest, Observe};
+use model::artifact::ArtifactKind;
+use model::receipt::{ResultCode, SandboxLevel};
+use model::witness::StateWitness;
+
+impl Executor for Observe {
+    fn perform(&self, act: &Execution<'_>, _: &mut dyn FnMut(Progress<'_>)) -> Outcome {
+        let Execution { hands, scope, request, started, .. } = act;
+        let (bytes, errors) = reads::observe((&hands.workspace, &hands.redactor), scope, &self.items);
+        let result_code = match errors.len() {
+            0 => ResultCode::Succeeded,
+            n if n == self.items.len() => ResultCode::Failed,
+            _ => ResultCode::Partial,
+        };
+        let about = match self.items.len() {
+            1 => "what was seen at one place".to_owned(),
+            many => format!("what was seen at {many} places"),
+        };
+        let media_type = "application/json".to_owned();
+        let output = Output { kind: ArtifactKind::ActionResult, media_type, bytes, about };
+        Outcome {
+            result_code,
+            changes: Vec::new(),
+            outputs: vec![output],
+            ran: hands.ran(&request.action.executor(), request, *started),
+            sandbox_level: SandboxLevel::Beneath,
+            observed: errors.clone(),
+            error: (!errors.is_empty()).then(|| errors.join("; ")),
+            kept: Vec::new(),
+        }
+    }
+
+    /// A look leaves nothing behind; it is made again.
+    fn settle(&self, _: &Hands, _: &ActionRequest, _: &StateWitness, _: &mut Settled) {}
+}
