@@ -1,7 +1,7 @@
 /**
  * What a bundle holds: events, receipts, and the objects of authority.
  *
- * Made from the room `model` by `src-tauri/crates/proof/tests/nouns/mod.rs`, which says how; never edited.
+ * Made from the rooms `model` and `acts` by `src-tauri/crates/proof/tests/nouns/mod.rs`, which says how; never edited.
  */
 import { relPath, resource, webUrl } from "../read/resource.ts";
 import { array, boolean, defaulted, digest, i32, id, integer, json, names, nullable, object, record, sensitive, slot, string, tagged, u16, u32, u64, variant, type Of } from "../read/shape.ts";
