@@ -2,7 +2,7 @@
 
 use acts::{Action, ActionRequest};
 use effects::{Authorization, Contents, Hands, Outcome, Progress, Sandbox, Spool, Workspace};
-use model::action::{ActionClass, ChangeItem, Prior, Reversibility};
+use model::action::{ChangeItem, Prior, Reversibility};
 use model::fault::{Faults, NoFaults, Point};
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -159,15 +159,7 @@ impl World {
     pub fn request(&self, action: Action) -> ActionRequest {
         let clock = &StillClock;
         let entropy = &*self.entropy;
-        let action_class = match &action {
-            Action::Observe(_) => ActionClass::ReadLocal,
-            Action::Change(_) => ActionClass::WriteLocal,
-            Action::Command(_) => ActionClass::ExecuteCommand,
-            Action::Fetch(_) => ActionClass::NetworkWrite,
-            Action::Vcs(_) => ActionClass::VcsMutation,
-            Action::Remember(_) => ActionClass::DurableMemoryWrite,
-            Action::Rollback(_) => ActionClass::Rollback,
-        };
+        let action_class = action.classes()[0];
         ActionRequest {
             action_request_id: ActionRequestId::fresh(clock, entropy),
             task_id: TaskId::fresh(clock, entropy),
