@@ -116,7 +116,8 @@ impl Tool for Command {
         if argv.iter().any(|word| word.contains('\0')) || !(1..=COMMAND_MS_MAX).contains(timeout_ms) {
             return Err(format!("`argv` holds no NUL, and `timeout_ms` goes from 1 to {COMMAND_MS_MAX}"));
         }
-        if !network && !(hosts.is_empty() && secrets.is_empty()) {
+        let reaches_out = !hosts.is_empty() || !secrets.is_empty();
+        if reaches_out && !network {
             return Err("`hosts` and `secrets` need `network` to be true".to_owned());
         }
         if hosts.len() > REACH_MAX || secrets.len() > REACH_MAX {

@@ -7,12 +7,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The checkout as git sees it, with `change` made to its texts: none leaves a file as it is, and then it keeps its time.
-pub fn copy(
-    root: &Path,
-    tree: &Path,
-    change: &dyn Fn(&str, &str) -> Result<Option<String>, Problem>,
-) -> Result<(), Problem> {
+/// What becomes of a text, by its name: none where it stays as it is.
+pub type Change<'a> = &'a dyn Fn(&str, &str) -> Result<Option<String>, Problem>;
+
+/// The checkout as git sees it, with `change` made to its texts; what stays as it is keeps its time.
+pub fn copy(root: &Path, tree: &Path, change: Change<'_>) -> Result<(), Problem> {
     let mut git = Command::new("git");
     git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let listed = git.output().map_err(|e| format!("git could not be started: {e}"))?;
