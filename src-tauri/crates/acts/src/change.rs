@@ -35,6 +35,11 @@ impl Tool for Change {
         self.items.iter().flat_map(items::parts).collect()
     }
 
+    /// Files alone are touched; their classes, item by item, are not asked.
+    fn sends(&self) -> bool {
+        false
+    }
+
     fn reversibility(&self) -> Reversibility {
         Reversibility::Reversible
     }

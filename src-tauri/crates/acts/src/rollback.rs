@@ -59,6 +59,11 @@ impl Tool for Rollback {
         self.items.iter().flat_map(items::parts).chain([Part::Other]).collect()
     }
 
+    /// Files alone are touched; their classes, item by item, are not asked.
+    fn sends(&self) -> bool {
+        false
+    }
+
     fn reversibility(&self) -> Reversibility {
         Reversibility::Reversible
     }

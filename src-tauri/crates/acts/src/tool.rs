@@ -84,6 +84,11 @@ pub trait Tool {
         &[]
     }
 
+    /// Whether something may leave the machine.
+    fn sends(&self) -> bool {
+        self.classes().contains(&ActionClass::NetworkWrite)
+    }
+
     /// Whether it may run first in a staged view of the folder.
     fn may_be_staged(&self) -> bool {
         false

@@ -76,11 +76,6 @@ impl Action {
         format!("hermit.{}", self.tool())
     }
 
-    /// Whether something may leave the machine.
-    pub fn sends(&self) -> bool {
-        self.as_tool().classes().contains(&ActionClass::NetworkWrite)
-    }
-
     /// Every receipt that an undo is about, as [`crate::Rollback::receipts`]; none of any other act.
     pub fn undoes(&self) -> Vec<ReceiptId> {
         match self {

@@ -28,7 +28,7 @@ pub(crate) fn observe(
     for (item, result) in items.iter().zip(results) {
         values.push(result.unwrap_or_else(|error| {
             errors.push(error.to_string());
-            json!({"op": op(item), "path": path(item).to_string(), "error": error.to_string()})
+            json!({"op": op(item), "path": acts::read_path(item).to_string(), "error": error.to_string()})
         }));
     }
     match seal::canon::canonical_value(&json!({ "results": values })) {
@@ -45,7 +45,7 @@ fn one(
     scope: &Scope<'_>,
     item: &ReadItem,
 ) -> Result<Value, Error> {
-    scope.covers(&ResourceId::File(workspace.id(), path(item).clone()))?;
+    scope.covers(&ResourceId::File(workspace.id(), acts::read_path(item).clone()))?;
     // Policy has asked about what is named; what is only met below a folder is left out.
     let names_secret = acts::paths::names_secret(item);
     match item {
@@ -66,17 +66,6 @@ const fn op(item: &ReadItem) -> &'static str {
         ReadItem::Read { .. } | ReadItem::Lines { .. } => "read",
         ReadItem::Search { .. } => "search",
         ReadItem::Hash { .. } | ReadItem::HashFolder { .. } => "hash",
-    }
-}
-
-const fn path(item: &ReadItem) -> &model::RelPath {
-    match item {
-        ReadItem::List { path, .. }
-        | ReadItem::Read { path }
-        | ReadItem::Lines { path, .. }
-        | ReadItem::Search { path, .. }
-        | ReadItem::Hash { path }
-        | ReadItem::HashFolder { path } => path,
     }
 }
 

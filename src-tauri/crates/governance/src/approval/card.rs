@@ -46,7 +46,7 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     alike::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
     reach::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
     let way_back = match request.way_back() {
-        _ if action.sends() => LineKind::Unrecoverable,
+        _ if action.as_tool().sends() => LineKind::Unrecoverable,
         Reversibility::Irreversible => LineKind::Unrecoverable,
         Reversibility::NoEffect | Reversibility::Reversible | Reversibility::Partial => LineKind::Fact,
     };

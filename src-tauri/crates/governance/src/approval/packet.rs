@@ -81,7 +81,7 @@ fn in_words(request: &ActionRequest) -> &'static str {
     match request.way_back() {
         Reversibility::NoEffect => "nothing to undo",
         Reversibility::Reversible => "can be undone: what was there before is kept",
-        Reversibility::Partial if request.action.sends() => {
+        Reversibility::Partial if request.action.as_tool().sends() => {
             "can be undone only in part: what it sends cannot be taken back, and what a program changes is not all kept"
         }
         Reversibility::Partial => "can be undone only in part: what a program changes is not all kept",
