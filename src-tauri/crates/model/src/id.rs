@@ -36,7 +36,8 @@ macro_rules! ids {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}_{}", $prefix, self.0.as_simple())
+                f.write_str(concat!($prefix, "_"))?;
+                f.write_str(self.0.as_simple().encode_lower(&mut Uuid::encode_buffer()))
             }
         }
 

@@ -8,15 +8,15 @@ mod talk;
 mod work;
 
 use crate::rebuild::{Flow, Progress, rebuild};
+use crate::rows::Rows;
 use crate::{Error, schema};
 use ledger::{Placed, Projector};
-use model::{Body, Digest, Event, Sensitive, Slot};
+use model::{Body, Digest, Event, UnixMs};
 use rusqlite::{Connection, Params};
-use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{Display, Write as _};
 
-pub(crate) use rows::Rows;
+pub(crate) use rows::Held;
 pub(crate) use search::{Docs, Forgotten, Leaf, Opened, disclosed};
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
@@ -82,7 +82,7 @@ impl Projector for Fold {
             // Of this batch only: one that is taken back takes its rows along.
             let (rows, forgotten) = (Rows::new(false), Forgotten::default());
             for one in placed {
-                let (seq, event) = (int(one.log_seq), &one.event);
+                let (seq, event) = (one.log_seq, &one.event);
                 let body = typed(one.log_seq, event, event.payload.clone())?;
                 let opened: Vec<(Digest, &[u8])> =
                     one.disclosures.iter().map(|d| (d.digest, d.bytes.as_slice())).collect();
@@ -103,7 +103,7 @@ impl Projector for Fold {
 /// One event in its place, and the tables.
 pub(crate) struct Seen<'a> {
     pub conn: &'a Connection,
-    pub seq: i64,
+    pub seq: u64,
     pub event: &'a Event,
     /// Where documents of the search wait to be written together; nowhere while the log is live.
     pub docs: Option<&'a Docs>,
@@ -154,8 +154,8 @@ impl Seen<'_> {
         self.conn.prepare_cached(text)?.execute(values)
     }
 
-    fn at(&self) -> i64 {
-        self.event.occurred_at.0
+    fn at(&self) -> UnixMs {
+        self.event.occurred_at
     }
 }
 
@@ -163,35 +163,10 @@ pub(crate) fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The text of an identifier, digest or name.
+/// The text of an identifier.
 fn text(value: impl Display) -> String {
-    // Identifiers are shorter, digests are asked for one more time; writing to a string never fails.
-    let mut text = String::with_capacity(48);
+    // No identifier is longer; writing to a string never fails.
+    let mut text = String::with_capacity(40);
     let _ = write!(text, "{value}");
     text
-}
-
-fn maybe<T: Display>(value: Option<T>) -> Option<String> {
-    value.map(text)
-}
-
-fn slot<T: Display>(slot: &Slot<T>) -> Option<String> {
-    slot.value().map(text)
-}
-
-/// What a row keeps of a sensitive leaf: the digest of its disclosure.
-fn leaf<T: Serialize>(value: &Sensitive<T>) -> [u8; 32] {
-    match value {
-        Sensitive::Erased(digest) => digest.0,
-        // A stored event never shows a leaf; one that did would be found by its own digest, and read as erased.
-        Sensitive::Shown(plain) => Digest::of(json(plain).as_bytes()).0,
-    }
-}
-
-fn maybe_leaf<T: Serialize>(value: Option<&Sensitive<T>>) -> Option<[u8; 32]> {
-    value.map(leaf)
-}
-
-fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }

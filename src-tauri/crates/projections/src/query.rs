@@ -229,7 +229,7 @@ impl Query {
             let mut read = found.query(params_from_iter(values))?;
             let mut rows = Vec::new();
             while let Some(row) = read.next()? {
-                rows.push(T::read(row, conn)?);
+                rows.push(T::read(row, Some(conn))?);
             }
             Ok(rows)
         })?;

@@ -1,6 +1,7 @@
 //! Dropping the tables and folding the whole log again, in one transaction: readers see the old ones until the end.
 
-use crate::fold::{self, Docs, Forgotten, Rows as Waiting, Seen, Typed};
+use crate::fold::{self, Docs, Forgotten, Seen, Typed};
+use crate::rows::Rows as Waiting;
 use crate::{Error, schema};
 use model::Digest;
 use rusqlite::{Connection, Rows};
@@ -62,6 +63,7 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
             return Err(Error::Cancelled);
         }
         last = seq;
+        let seq = u64::try_from(seq).unwrap_or(0);
         let event = &typed.event;
         let seen = Seen { conn, seq, event, docs: Some(&docs), rows: &waiting, forgotten: &forgotten };
         fold::fold(&seen, &typed.body, typed.leaves)?;
@@ -81,9 +83,12 @@ fn refold(conn: &Connection, progress: &mut dyn FnMut(Progress) -> Flow) -> Resu
     Ok(done)
 }
 
-/// Events handed to and fro at once, and how many such heaps are under way: memory stays bounded.
-const HEAP: usize = 128;
-const HEAPS: usize = 8;
+/// Events handed to and fro at once, and how many such heaps are under way for each thread: memory stays bounded.
+const HEAP: usize = 64;
+const HEAPS: usize = 4;
+
+/// More threads than this wait for the one that folds.
+const THREADS_MAX: usize = 4;
 
 /// An event as stored, and what opens its leaves.
 struct Stored {
@@ -92,30 +97,38 @@ struct Stored {
     opened: Vec<(Digest, Vec<u8>)>,
 }
 
-type Read = Vec<(i64, Result<Typed, Error>)>;
+impl Stored {
+    fn typed(self) -> (i64, Result<Typed, Error>) {
+        let opened: Vec<(Digest, &[u8])> =
+            self.opened.iter().map(|(digest, bytes)| (*digest, bytes.as_slice())).collect();
+        (self.seq, Typed::read(u64::try_from(self.seq).unwrap_or(0), &self.bytes, &opened))
+    }
+}
 
-/// Reads every event in order. Typing it costs as much as folding it, and needs no table: a thread beside does it.
+/// Reads every event in order. Typing it costs more than folding it, and needs no table: threads beside do it, each a
+/// heap in turn, and what they made is taken up in the same turn.
 fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error>) -> Result<(), Error> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(THREADS_MAX));
     std::thread::scope(|scope| {
-        let (to, inbox) = sync_channel::<Vec<Stored>>(HEAPS);
-        let (back, typed) = sync_channel::<Read>(HEAPS);
-        scope.spawn(move || {
-            for heap in inbox {
-                let read = |Stored { seq, bytes, opened }: Stored| {
-                    let opened: Vec<(Digest, &[u8])> =
-                        opened.iter().map(|(digest, bytes)| (*digest, bytes.as_slice())).collect();
-                    (seq, Typed::read(u64::try_from(seq).unwrap_or(0), &bytes, &opened))
-                };
-                if back.send(heap.into_iter().map(read).collect()).is_err() {
-                    break;
+        let hand = |_| {
+            let (to, inbox) = sync_channel::<Vec<Stored>>(HEAPS);
+            let (back, typed) = sync_channel(HEAPS);
+            scope.spawn(move || {
+                for heap in inbox {
+                    let read: Vec<_> = heap.into_iter().map(Stored::typed).collect();
+                    if back.send(read).is_err() {
+                        break;
+                    }
                 }
-            }
-        });
-        let broken = || Error::Event { log_seq: 0, why: "the thread that reads events broke off".to_owned() };
-        let mut under_way = 0;
-        let mut fold = |under_way: &mut usize| -> Result<(), Error> {
-            let heap = typed.recv().map_err(|_| broken())?;
-            *under_way -= 1;
+            });
+            (to, typed)
+        };
+        let hands: Vec<_> = (0..threads).map(hand).collect();
+        let broken = || Error::Event { log_seq: 0, why: "a thread that reads events broke off".to_owned() };
+        let mut turns = hands.iter().cycle();
+        let mut fold = || -> Result<(), Error> {
+            let (_, typed) = turns.next().ok_or_else(broken)?;
+            let heap: Vec<(i64, Result<Typed, Error>)> = typed.recv().map_err(|_| broken())?;
             heap.into_iter().try_for_each(|(seq, one)| take(seq, one?))
         };
         let skipped = unreadable(conn)?;
@@ -123,22 +136,21 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
         let mut rows = found.query([])?;
         let mut found = conn.prepare(DISCLOSURES)?;
         let mut opened = Disclosures { rows: found.query([])?, ahead: None };
-        loop {
+        let mut under_way = 0;
+        for (to, _) in hands.iter().cycle() {
             let heap = next(&mut rows, &mut opened, &skipped)?;
             if heap.is_empty() {
                 break;
             }
             to.send(heap).map_err(|_| broken())?;
             under_way += 1;
-            if under_way == HEAPS {
-                fold(&mut under_way)?;
+            if under_way == HEAPS * threads {
+                fold()?;
+                under_way -= 1;
             }
         }
-        drop(to);
-        while under_way > 0 {
-            fold(&mut under_way)?;
-        }
-        Ok(())
+        (0..under_way).try_for_each(|_| fold())
+        // Leaving drops the ends of the channels, and the threads find nobody to hand over to.
     })
 }
 

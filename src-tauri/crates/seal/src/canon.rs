@@ -1,7 +1,7 @@
 //! One value, one byte string: RFC 8785 (JCS) behind an I-JSON gate.
 //!
-//! The canonicaliser alone would map 2^53+1 and 2^53 to the same bytes and NaN to `null`; the gate in front of it
-//! lets only integers within ±(2^53−1) through, and says decimals in strings. Noncharacters (U+FFFE and such)
+//! RFC 8785 alone would map 2^53+1 and 2^53 to the same bytes and has none for NaN; the gate in front of the writer lets
+//! only integers within ±(2^53−1) through, and says decimals in strings. Noncharacters (U+FFFE and such)
 //! are kept as they are: they have one spelling and cost no ambiguity.
 
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use crate::{Error, ijson, scan};
+use crate::{Error, ijson, scan, write::write};
 
 /// Name of the canonical form, as it stands in sealed documents under `canon`.
 pub const CANON: &str = "jcs-ijson/1";
@@ -30,7 +30,7 @@ pub const DEPTH_MAX: usize = 64;
 /// that is no string, or nesting beyond [`DEPTH_MAX`].
 pub fn to_canonical<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     let value = ijson::to_value(value)?;
-    write(&value)
+    Ok(write(&value))
 }
 
 /// The canonical bytes of a JSON value.
@@ -39,7 +39,7 @@ pub fn to_canonical<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> 
 /// As [`to_canonical`].
 pub fn canonical_value(value: &Value) -> Result<Vec<u8>, Error> {
     check(value, 0)?;
-    write(value)
+    Ok(write(value))
 }
 
 /// The JSON value of anything serde can serialise, having passed the gate: what would be sealed, as a value.
@@ -120,16 +120,12 @@ pub fn members<'a, const N: usize>(
 /// The slow way, which says where and why bytes are refused: read, write again, compare.
 fn explain(bytes: &[u8]) -> Result<Value, Error> {
     let value = parse_strict(bytes)?;
-    let canonical = write(&value)?;
+    let canonical = write(&value);
     let at = canonical.iter().zip(bytes).take_while(|(a, b)| a == b).count();
     if at == bytes.len() && at == canonical.len() {
         return Ok(value);
     }
     Err(Error::NotCanonical { at })
-}
-
-fn write(value: &Value) -> Result<Vec<u8>, Error> {
-    serde_json_canonicalizer::to_vec(value).map_err(|e| Error::Unsealable { reason: e.to_string() })
 }
 
 fn refused(error: &serde_json::Error) -> Error {

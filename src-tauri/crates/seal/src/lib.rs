@@ -41,6 +41,7 @@ mod scan;
 pub mod sshsig;
 pub mod succession;
 pub mod tlog_proof;
+mod write;
 
 pub use digest::{Digest, Hasher};
 pub use disclose::{Disclosure, Sensitive};

@@ -1,19 +1,132 @@
 //! Disclosures: the digest, the shape, and the event they were recorded with.
+//!
+//! They were recorded in the order of the log, so nearly always those of a range of events stand together, and are
+//! looked at while the events' bytes are at hand ([`beside`]). Where anything about them is odd, all are looked at once
+//! more, alone, which says what it is.
 
 use super::fields::spelled;
 use super::report::{Place, Stop};
 use super::{Run, chunks};
 use crate::rows::{Hash, Id, count};
 use crate::severed::{self, Severed};
+use memchr::memmem::Finder;
 use rusqlite::Connection;
 use seal::Digest;
+use std::sync::LazyLock;
 
 /// Up to here reading on is quicker than looking an event up.
 const NEAR: i64 = 12;
 
+/// Rows between two events' disclosures that may have been recorded with none; more are not looked through.
+const BETWEEN_MAX: usize = 64;
+
+/// Rows from one number to before another that fit to the events of a range.
+pub(super) struct Beside {
+    from: i64,
+    to: i64,
+    rows: u64,
+}
+
+/// How far disclosures were followed beside the events.
+pub(super) struct Followed {
+    /// The next number, or nothing behind a range that did not fit to the one before it.
+    next: Option<i64>,
+    rows: u64,
+}
+
+impl Followed {
+    pub const fn new() -> Self {
+        Self { next: Some(i64::MIN), rows: 0 }
+    }
+
+    pub fn take(&mut self, range: Option<Beside>) {
+        let fits = range.filter(|range| self.next == Some(range.from));
+        self.rows += fits.as_ref().map_or(0, |range| range.rows);
+        self.next = fits.map(|range| range.to);
+    }
+}
+
+/// A leaf that an event names, and the event.
+pub(super) type Named = (i64, Digest);
+
+/// The disclosures of the events from `start` to `end`, which name `leaves`; nothing where one of them is odd.
+pub(super) fn beside(
+    conn: &Connection,
+    leaves: &[Named],
+    (start, end): (i64, i64),
+) -> Result<Option<Beside>, Stop> {
+    let Some(from) = first_of(conn, start)? else { return Ok(None) };
+    let text = "SELECT disclosure_seq, digest, bytes, log_seq FROM disclosures WHERE disclosure_seq >= ?1 \
+                ORDER BY disclosure_seq";
+    let mut found = conn.prepare_cached(text)?;
+    let mut rows = found.query([from])?;
+    let (mut leaves, mut done) = (leaves, 0);
+    while let Some(row) = rows.next()? {
+        let (digest, of) = (row.get::<_, Hash>(1)?.0, row.get::<_, Option<i64>>(3)?);
+        if let Some(of) = of {
+            if of > end {
+                return Ok(Some(Beside { from, to: row.get(0)?, rows: done }));
+            }
+            let behind = leaves.iter().take_while(|(log_seq, _)| *log_seq < of).count();
+            leaves = leaves.get(behind..).unwrap_or_default();
+            if !leaves.iter().take_while(|(log_seq, _)| *log_seq == of).any(|(_, leaf)| *leaf == digest) {
+                return Ok(None);
+            }
+        }
+        let bytes = row.get_ref(2)?.as_blob().unwrap_or_default();
+        if shape(bytes).is_err() || Digest::of(bytes) != digest {
+            return Ok(None);
+        }
+        done += 1;
+    }
+    Ok(Some(Beside { from, to: i64::MAX, rows: done }))
+}
+
+/// The number of the first disclosure of the events from `start` on, which is looked for as if all stood in the order of
+/// the log; nothing where too many of none stand between.
+fn first_of(conn: &Connection, start: i64) -> Result<Option<i64>, Stop> {
+    if start == i64::MIN {
+        return Ok(Some(start));
+    }
+    let last: i64 = conn
+        .prepare_cached("SELECT max(disclosure_seq) FROM disclosures")?
+        .query_row([], |row| row.get::<_, Option<i64>>(0).map(Option::unwrap_or_default))?;
+    let text =
+        "SELECT disclosure_seq, log_seq FROM disclosures WHERE disclosure_seq >= ?1 ORDER BY disclosure_seq";
+    let mut found = conn.prepare_cached(text)?;
+    let (mut low, mut high, mut first) = (1, last.saturating_add(1), i64::MAX);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let mut rows = found.query([middle])?;
+        let mut between = 0;
+        let at = loop {
+            let Some(row) = rows.next()? else { break None };
+            if let Some(of) = row.get::<_, Option<i64>>(1)? {
+                break Some((row.get::<_, i64>(0)?, of));
+            }
+            between += 1;
+            if between > BETWEEN_MAX {
+                return Ok(None);
+            }
+        };
+        match at {
+            Some((number, of)) if of < start => low = number.saturating_add(1),
+            Some((number, _)) => (high, first) = (middle, number),
+            None => high = middle,
+        }
+    }
+    Ok(Some(first))
+}
+
 /// Every disclosure hashes to its digest, has the shape of one, and is named by the event it was recorded with.
-pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
+pub(super) fn check(run: &mut Run<'_>, beside: &Followed) -> Result<(), Stop> {
     let known = run.report.severed.clone();
+    let last = "SELECT coalesce(max(disclosure_seq), 0) FROM disclosures";
+    let last: i64 = run.conn.query_row(last, [], |row| row.get(0))?;
+    if known.is_empty() && run.report.events > 0 && beside.next.is_some_and(|next| next > last) {
+        run.report.disclosures = beside.rows;
+        return run.tell("disclosures", beside.rows, beside.rows);
+    }
     // Of a log without events, or with events that were severed, something is known to be missing.
     let lost = run.report.events == 0 || !known.is_empty();
     let read = |conn: &Connection, start, end| read(conn, (&known, lost), start, end);
@@ -84,7 +197,7 @@ fn named(conn: &Connection, (known, lost): (&[Severed], bool), claims: &[Claim])
             let mut leaves = None;
             while let Some((n, claim)) = sorted.next_if(|(_, claim)| claim.log_seq == log_seq) {
                 let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-                let leaves = leaves.get_or_insert_with(|| leaves_of(bytes));
+                let leaves = leaves.get_or_insert_with(|| leaves_of(bytes).collect::<Vec<_>>());
                 // Of an event that was severed, or lost at the end so that its number was given again.
                 let severed = || -> rusqlite::Result<bool> {
                     let (task, seq, epoch) =
@@ -139,18 +252,9 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// The digits of every concealed leaf in the bytes of an event. A leaf is spelled `{"$sd":"…"}`.
-fn leaves_of(bytes: &[u8]) -> Vec<&[u8]> {
-    let (mut leaves, mut rest) = (Vec::new(), bytes);
-    while let Some(at) = rest.iter().position(|b| *b == b'$') {
-        let Some((before, after)) = rest.split_at_checked(at + 1) else { break };
-        rest = after;
-        if before.ends_with(b"{\"$")
-            && let Some((digits, _)) = after.strip_prefix(b"sd\":\"").and_then(|v| v.split_at_checked(64))
-        {
-            leaves.push(digits);
-        }
-    }
-    leaves
+pub(super) fn leaves_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    static LEAF: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\"$sd\":\""));
+    LEAF.find_iter(bytes).filter_map(|at| bytes.get(at + LEAF.needle().len()..)?.get(..64))
 }
 
 #[cfg(test)]
@@ -194,11 +298,11 @@ mod tests {
     fn an_event_names_a_leaf_only_where_a_leaf_can_stand() {
         let (one, two) = ("7".repeat(64), "8".repeat(64));
         let event = format!("{{\"a\":\"$\",\"b\":{{\"$sd\":\"{one}\"}},\"c\":[{{\"$sd\":\"{two}\"}}]}}");
-        assert_eq!(leaves_of(event.as_bytes()), [one.as_bytes(), two.as_bytes()]);
+        assert!(leaves_of(event.as_bytes()).eq([one.as_bytes(), two.as_bytes()]));
         for other in
             [format!("{{\"a\":\"{one}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()]
         {
-            assert!(leaves_of(other.as_bytes()).is_empty(), "{other}");
+            assert!(leaves_of(other.as_bytes()).next().is_none(), "{other}");
         }
     }
 }

@@ -3,11 +3,12 @@
 use super::Run;
 use super::about::{About, Grants, about};
 use super::chunks;
+use super::disclosed::{self, Followed, Named, leaves_of};
 use super::fields::{Fields, fields, is_hex};
 use super::notes::Heads;
 use super::report::{Place, Stop};
 use super::trees::{Ahead, Tree};
-use crate::rows::{Hash, Id, count};
+use crate::rows::{Hash, Id, count, int};
 use crate::severed::{self, Severed};
 use model::TaskId;
 use rusqlite::types::ValueRef;
@@ -50,12 +51,13 @@ struct Said {
     about: Option<About>,
 }
 
+/// Returns how far the disclosures were followed beside them.
 pub(super) fn check(
     run: &mut Run<'_>,
     heads: &Heads,
     notes: &BTreeSet<Digest>,
     epochs: u64,
-) -> Result<(), Stop> {
+) -> Result<Followed, Stop> {
     let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(log_seq), 0) FROM events", [], |row| row.get(0))?;
     let known = run.report.severed.clone();
@@ -71,13 +73,17 @@ pub(super) fn check(
         tasks: HashMap::new(),
         ahead: heads.of_tasks(),
     };
-    let mut followed = 0_u64;
+    let (mut followed, mut disclosed) = (0_u64, Followed::new());
     chunks::each(
         conn,
         reader,
         of,
-        |conn, start, _| read(conn, heads, &known, start, of),
-        |events| {
+        |conn, start, end| {
+            let (events, leaves) = read(conn, heads, &known, start, of)?;
+            Ok((events, disclosed::beside(conn, &leaves, (start, end))?))
+        },
+        |(events, beside)| {
+            disclosed.take(beside);
             for event in events {
                 run.report.events += u64::from(chains.follow(event)?);
                 followed += 1;
@@ -91,23 +97,25 @@ pub(super) fn check(
     run.report.tasks = chains.tasks.len() as u64;
     run.report.unsigned_events += chains.end()?;
     chains.grants.check(conn)?;
-    run.tell("events", followed, count(of))
+    run.tell("events", followed, count(of))?;
+    Ok(disclosed)
 }
 
-/// Reads the next events from a number on; ends with the first whose bytes are not what they should be. Where numbers
-/// are missing, it reads on behind them, and following the chain finds the gap.
+/// Reads the next events from a number on, and the leaves that they name; ends with the first whose bytes are not what
+/// they should be. Where numbers are missing, it reads on behind them, and following the chain finds the gap.
 fn read(
     conn: &Connection,
     heads: &Heads,
     known: &[Severed],
     start: i64,
     last: i64,
-) -> Result<Vec<Read>, Stop> {
+) -> Result<(Vec<Read>, Vec<Named>), Stop> {
     let text = "SELECT log_seq, epoch, task_id, task_seq, event_id, event_type, idempotency_key, hash, bytes \
                 FROM events WHERE log_seq BETWEEN ?1 AND ?2 ORDER BY log_seq LIMIT ?3";
     let mut found = conn.prepare_cached(text)?;
     let mut rows = found.query([start, last, chunks::STRIDE])?;
     let mut events = Vec::with_capacity(usize::try_from(chunks::STRIDE).unwrap_or_default());
+    let mut leaves = Vec::new();
     while let Some(row) = rows.next()? {
         let (task, task_seq) = (row.get::<_, Id>(2)?.task(), count(row.get(3)?));
         let log_seq = count(row.get(0)?);
@@ -118,12 +126,15 @@ fn read(
             say(row, task, task_seq, heads)?
         };
         let last = said.is_err();
+        let named = leaves_of(row.get_ref(8)?.as_blob().unwrap_or_default());
+        let digest = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse().ok();
+        leaves.extend(named.filter_map(digest).map(|leaf| (int(log_seq), leaf)));
         events.push(Read { log_seq, epoch: count(row.get(1)?), task, task_seq, said });
         if last {
             break;
         }
     }
-    Ok(events)
+    Ok((events, leaves))
 }
 
 /// Holds the bytes of an event against its columns.

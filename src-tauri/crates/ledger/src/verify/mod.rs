@@ -75,9 +75,9 @@ impl Run<'_> {
         // Notes first: what they sign for is what events and entries are held against.
         let notes = notes::check(self)?;
         self.severed()?;
-        events::check(self, &heads, &notes, epochs)?;
+        let beside = events::check(self, &heads, &notes, epochs)?;
         gate::check(self, &heads)?;
-        disclosed::check(self)?;
+        disclosed::check(self, &beside)?;
         others::blobs(self)?;
         others::grant_uses(self)?;
         if let Some(pin) = pin {

@@ -72,6 +72,34 @@ fn disclosures_far_away_or_changed_are_found_and_erased_ones_are_no_fault() {
 }
 
 #[test]
+fn disclosures_in_the_order_of_the_log_are_looked_at_beside_their_events_and_any_other_once_more() {
+    let looks = |change: &str| {
+        let world = long();
+        let report = tampered_in(&world, change);
+        assert_eq!((report.verdict, report.disclosures), (Verdict::Valid, EVENTS as u64 + 1), "{change}");
+        let (reader, keys, mut looks) = (world.reader(), [signer().public()], 0);
+        let count = &mut |p: ledger::verify::Progress| {
+            looks += u32::from(p.stage == "disclosures");
+            true
+        };
+        ledger::verify(&reader, &keys, None, count).unwrap();
+        looks
+    };
+    // One that no event was recorded with, as those of receipts: it stands anywhere.
+    let (salt, whose) = ("00".repeat(16), "epoch, NULL");
+    let bytes = format!("[\"{salt}\",\"/predicate/a\",\"x\"]");
+    let digest = seal::Digest::of(bytes.as_bytes());
+    let free = |number: &str| {
+        format!(
+            "INSERT INTO disclosures SELECT {number}, {whose}, x'{digest}', CAST('{bytes}' AS BLOB) FROM epochs LIMIT 1"
+        )
+    };
+    assert_eq!(looks(&free("3000")), 1, "told of once, at the end");
+    let moved = "UPDATE disclosures SET disclosure_seq = 5000 WHERE disclosure_seq = 3";
+    assert!(looks(&format!("{moved}; {}", free("3"))) > 1, "all of them by themselves, range by range");
+}
+
+#[test]
 fn it_stops_in_the_middle_when_asked() {
     let world = long();
     let reader: Reader = world.reader();

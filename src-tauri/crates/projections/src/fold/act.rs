@@ -1,332 +1,280 @@
 //! The governed path: actions, approvals, grants, effects, receipts.
 
-use super::{Seen, json, leaf, maybe, maybe_leaf, slot, text};
+use super::Seen;
+use crate::Error;
 use crate::names::{ActionState, GrantState};
+use crate::rows::{
+    ActionRow, ApprovalRow, GrantRow, NewAction, NewApproval, NewGrant, NewReceipt, ReceiptRow, TaskRow,
+};
+use model::approval::ApprovalStatus;
 use model::body::{
-    ApprovalGranted, ApprovalRequested, Body, EffectDispatched, EffectObserved, GrantIssued, PolicyEvaluated,
+    ApprovalRequested, Body, EffectDispatched, EffectObserved, GrantIssued, OutcomeResolved, PolicyEvaluated,
     ReceiptIssued,
 };
 use model::policy::Verdict;
-use model::receipt::ResultCode;
-use model::{ActionRequestId, ApprovalId};
-use rusqlite::params;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::{ActionRequestId, ApprovalId, ReceiptId, TaskId, WitnessId};
 
-pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
+pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ActionRequested(b) => seen
-            .run(
-                "INSERT INTO view_actions (action_request_id, seq, task_id, step_id, attempt_id, action_class, tool, \
-                 summary, request_ref, state, requested_at, recovered) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0) ON CONFLICT (action_request_id) DO NOTHING",
-                params![
-                    text(b.action_request_id),
-                    seen.seq,
-                    text(seen.event.task_id),
-                    maybe(seen.event.step_id),
-                    maybe(seen.event.attempt_id),
-                    b.action_class.as_str(),
-                    b.tool,
-                    leaf(&b.summary),
-                    text(b.request.artifact_id),
-                    ActionState::Requested.as_str(),
-                    seen.at(),
-                ],
-            )
+            .add(NewAction {
+                action_request_id: b.action_request_id,
+                task_id: seen.event.task_id,
+                step_id: seen.event.step_id,
+                attempt_id: seen.event.attempt_id,
+                action_class: b.action_class,
+                tool: b.tool.clone(),
+                summary: b.summary.clone(),
+                request_ref: b.request.artifact_id,
+                state: ActionState::Requested,
+                requested_at: seen.at(),
+            })
             .map(drop),
         Body::PolicyEvaluated(b) => judged(seen, b),
         Body::ActionDowngraded(b) => {
-            let statement = "UPDATE view_actions SET state = ?2 WHERE action_request_id = ?1";
-            seen.run(statement, params![text(b.action_request_id), ActionState::Downgraded.as_str()])?;
-            let statement =
-                "UPDATE view_actions SET instead_of = ?2, instead_rules = ?3 WHERE action_request_id = ?1";
-            let (asked, rules) = (text(b.action_request_id), b.rules.join(", "));
-            seen.run(statement, params![text(b.instead), asked, rules]).map(drop)
+            seen.action(b.action_request_id, |action| action.state = ActionState::Downgraded)?;
+            seen.action(b.instead, |action| {
+                action.instead_of = Some(b.action_request_id);
+                action.instead_rules = Some(b.rules.join(", "));
+            })
         }
-        Body::WitnessCaptured(b) => witness(seen, b.action_request_id, text(b.witness_id), "captured"),
-        Body::WitnessValidated(b) => witness(seen, b.action_request_id, text(b.witness_id), "validated"),
-        Body::WitnessDrifted(b) => witness(seen, b.action_request_id, text(b.witness_id), "drifted"),
+        Body::WitnessCaptured(b) => witness(seen, b.action_request_id, b.witness_id, "captured"),
+        Body::WitnessValidated(b) => witness(seen, b.action_request_id, b.witness_id, "validated"),
+        Body::WitnessDrifted(b) => witness(seen, b.action_request_id, b.witness_id, "drifted"),
         Body::GrantIssued(b) => granted(seen, b),
-        Body::GrantRevoked(b) => {
-            let statement = "UPDATE view_grants SET state = ?2, reason = ?3 WHERE grant_id = ?1 AND state = 'active'";
-            seen.run(statement, params![text(b.grant_id), GrantState::Revoked.as_str(), b.reason]).map(drop)
-        }
+        Body::GrantRevoked(b) => seen.set((b.grant_id,), |grant: &mut GrantRow| {
+            if grant.state == GrantState::Active {
+                grant.state = GrantState::Revoked;
+                grant.reason.clone_from(&b.reason);
+            }
+        }),
         Body::EffectDispatched(b) => dispatched(seen, b),
         Body::EffectObserved(b) => observed(seen, b),
         Body::EffectUncertain(b) => {
-            let statement = "UPDATE view_actions SET trouble = ?2 WHERE action_request_id = ?1";
-            seen.run(statement, params![text(b.action_request_id), leaf(&b.reason)])?;
-            uncertain(seen, b.action_request_id)
+            seen.action(b.action_request_id, |action| action.trouble = Some(b.reason.clone()))?;
+            stands(seen, b.action_request_id, ActionState::Uncertain)
         }
-        Body::OutcomeResolved(b) => {
-            settled(seen, b.action_request_id)?;
-            let statement = "UPDATE view_actions SET state = ?2, result_code = ?3, trouble = ?4, receipt_id = ?5 \
-                             WHERE action_request_id = ?1";
-            let (id, receipt) = (text(b.action_request_id), text(b.receipt_id));
-            let state = ActionState::Observed.as_str();
-            seen.run(statement, params![id, state, b.result_code.as_str(), leaf(&b.note), receipt])?;
-            let statement = "UPDATE view_receipts SET resolved_code = ?2 WHERE action_request_id = ?1 \
-                             AND result_code = 'unknown_outcome'";
-            seen.run(statement, params![id, b.result_code.as_str()]).map(drop)
-        }
+        Body::OutcomeResolved(b) => resolved(seen, b),
         Body::ReceiptIssued(b) => receipt(seen, b),
-        Body::ReceiptsUndone(b) => {
-            let statement = "UPDATE view_receipts SET undone_by = ?2 WHERE receipt_id = ?1";
-            b.undone.iter().try_for_each(|undone| {
-                seen.run(statement, params![text(undone), text(b.by)]).map(drop)
-            })
-        }
+        Body::ReceiptsUndone(b) => b.undone.iter().try_for_each(|undone| undone_by(seen, *undone, b.by)),
         _ => approvals(seen, body),
     }
 }
 
-fn approvals(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
+fn approvals(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ApprovalRequested(b) => asked(seen, b),
-        Body::ApprovalGranted(b) => allowed(seen, b),
+        Body::ApprovalGranted(b) => {
+            resolve(seen, b.approval_id, (ApprovalStatus::Granted, ActionState::Approved), |approval| {
+                (approval.resolved_by, approval.surface) = (Some(b.decided_by), Some(b.surface));
+                approval.scope = Some(b.scope.clone());
+                approval.envelope_ref = Some(b.envelope.artifact_id);
+                approval.receipt_id = b.receipt_id;
+            })
+        }
         Body::ApprovalDenied(b) => {
-            if resolve(seen, b.approval_id, "denied", ActionState::Refused)? {
-                let statement = "UPDATE view_approvals SET resolved_by = ?2, surface = ?3, envelope_ref = ?4, \
-                                 feedback = ?5 WHERE approval_id = ?1";
-                let envelope = b.envelope.as_ref().map(|e| text(e.artifact_id));
-                let by = text(b.decided_by);
-                let feedback = maybe_leaf(b.feedback.as_ref());
-                let values = params![text(b.approval_id), by, b.surface.as_str(), envelope, feedback];
-                seen.run(statement, values)?;
-            }
-            Ok(())
+            resolve(seen, b.approval_id, (ApprovalStatus::Denied, ActionState::Refused), |approval| {
+                (approval.resolved_by, approval.surface) = (Some(b.decided_by), Some(b.surface));
+                approval.envelope_ref = b.envelope.as_ref().map(|e| e.artifact_id);
+                approval.feedback.clone_from(&b.feedback);
+            })
         }
-        Body::ApprovalExpired(b) => resolve(seen, b.approval_id, "expired", ActionState::Refused).map(drop),
+        Body::ApprovalExpired(b) => {
+            resolve(seen, b.approval_id, (ApprovalStatus::Expired, ActionState::Refused), |_| {})
+        }
         Body::ApprovalCancelled(b) => {
-            resolve(seen, b.approval_id, "cancelled", ActionState::Refused).map(drop)
+            resolve(seen, b.approval_id, (ApprovalStatus::Cancelled, ActionState::Refused), |_| {})
         }
+        // What has changed is judged again; the action is not refused.
         Body::ApprovalInvalidated(b) => {
-            // What has changed is judged again; the action is not refused.
-            if resolve(seen, b.approval_id, "invalidated", ActionState::Requested)? {
-                let statement = "UPDATE view_approvals SET reason = ?2 WHERE approval_id = ?1";
-                seen.run(statement, params![text(b.approval_id), b.reason])?;
-            }
-            Ok(())
+            let ends = (ApprovalStatus::Invalidated, ActionState::Requested);
+            resolve(seen, b.approval_id, ends, |approval| approval.reason.clone_from(&b.reason))
         }
         _ => Ok(()),
     }
 }
 
-fn judged(seen: &Seen<'_>, b: &PolicyEvaluated) -> rusqlite::Result<()> {
-    let state = match b.verdict {
-        Verdict::Allow => ActionState::Allowed,
-        Verdict::RequireApproval => ActionState::AwaitingApproval,
-        Verdict::Deny => ActionState::Refused,
-        Verdict::Downgrade => ActionState::Downgraded,
-    };
-    seen.run(
-        "UPDATE view_actions SET verdict = ?2, risk_band = ?3, policy_result_id = ?4, policy_ref = ?5, state = ?6 \
-         WHERE action_request_id = ?1",
-        params![
-            text(b.action_request_id),
-            b.verdict.as_str(),
-            b.risk_band.as_str(),
-            text(b.policy_result_id),
-            text(b.result.artifact_id),
-            state.as_str(),
-        ],
-    )
-    .map(drop)
+fn judged(seen: &Seen<'_>, b: &PolicyEvaluated) -> Result<(), Error> {
+    seen.action(b.action_request_id, |action| {
+        action.state = match b.verdict {
+            Verdict::Allow => ActionState::Allowed,
+            Verdict::RequireApproval => ActionState::AwaitingApproval,
+            Verdict::Deny => ActionState::Refused,
+            Verdict::Downgrade => ActionState::Downgraded,
+        };
+        (action.verdict, action.risk_band) = (Some(b.verdict), Some(b.risk_band));
+        action.policy_result_id = Some(b.policy_result_id);
+        action.policy_ref = Some(b.result.artifact_id);
+    })
 }
 
-fn witness(seen: &Seen<'_>, action: ActionRequestId, witness: String, state: &str) -> rusqlite::Result<()> {
-    let statement =
-        "UPDATE view_actions SET witness_id = ?2, witness_state = ?3 WHERE action_request_id = ?1";
-    seen.run(statement, params![text(action), witness, state]).map(drop)
+fn witness(seen: &Seen<'_>, action: ActionRequestId, witness: WitnessId, state: &str) -> Result<(), Error> {
+    seen.action(action, |action| {
+        (action.witness_id, action.witness_state) = (Some(witness), Some(state.to_owned()));
+    })
 }
 
-fn asked(seen: &Seen<'_>, b: &ApprovalRequested) -> rusqlite::Result<()> {
+fn asked(seen: &Seen<'_>, b: &ApprovalRequested) -> Result<(), Error> {
     let a = &b.approval;
-    let made = seen.run(
-        "INSERT INTO view_approvals (approval_id, seq, task_id, step_id, attempt_id, action_request_id, action_class, \
-         risk_band, summary, status, packet_ref, packet_sha256, nonce, requested_at, expires_at, reason) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'pending', ?10, ?11, ?12, ?13, ?14, '') \
-         ON CONFLICT (approval_id) DO NOTHING",
-        params![
-            text(a.approval_id),
-            seen.seq,
-            text(a.task_id),
-            text(a.step_id),
-            text(a.attempt_id),
-            text(b.action_request_id),
-            a.approval_type.as_str(),
-            b.risk_band.as_str(),
-            leaf(&b.summary),
-            text(a.approval_packet_ref),
-            text(a.approval_packet_sha256),
-            b.nonce,
-            a.requested_at.0,
-            a.expires_at.0,
-        ],
-    )?;
-    if made == 1 {
-        seen.touch_task(&text(a.task_id), |task| task.open_approvals += 1)?;
+    let made = seen.add(NewApproval {
+        approval_id: a.approval_id,
+        task_id: a.task_id,
+        step_id: a.step_id,
+        attempt_id: a.attempt_id,
+        action_request_id: b.action_request_id,
+        action_class: a.approval_type,
+        risk_band: b.risk_band,
+        summary: b.summary.clone(),
+        status: ApprovalStatus::Pending,
+        packet_ref: a.approval_packet_ref,
+        packet_sha256: a.approval_packet_sha256,
+        nonce: b.nonce.clone(),
+        requested_at: a.requested_at,
+        expires_at: a.expires_at,
+    })?;
+    if made {
+        seen.touch_task(a.task_id, |task| task.open_approvals += 1)?;
     }
-    let statement = "UPDATE view_actions SET approval_id = ?2, state = ?3 WHERE action_request_id = ?1";
-    let state = ActionState::AwaitingApproval.as_str();
-    seen.run(statement, params![text(b.action_request_id), text(a.approval_id), state]).map(drop)
-}
-
-fn allowed(seen: &Seen<'_>, b: &ApprovalGranted) -> rusqlite::Result<()> {
-    if !resolve(seen, b.approval_id, "granted", ActionState::Approved)? {
-        return Ok(());
-    }
-    seen.run(
-        "UPDATE view_approvals SET resolved_by = ?2, surface = ?3, scope = ?4, envelope_ref = ?5, receipt_id = ?6 \
-         WHERE approval_id = ?1",
-        params![
-            text(b.approval_id),
-            text(b.decided_by),
-            b.surface.as_str(),
-            json(&b.scope),
-            text(b.envelope.artifact_id),
-            maybe(b.receipt_id),
-        ],
-    )
-    .map(drop)
+    seen.action(b.action_request_id, |action| {
+        (action.approval_id, action.state) = (Some(a.approval_id), ActionState::AwaitingApproval);
+    })
 }
 
 /// Ends a pending approval; one that has ended already stays as it ended.
 fn resolve(
     seen: &Seen<'_>,
     approval: ApprovalId,
-    status: &str,
-    action: ActionState,
-) -> rusqlite::Result<bool> {
-    let id = text(approval);
-    let statement = "UPDATE view_approvals SET status = ?2, resolved_at = ?3 WHERE approval_id = ?1 AND status = 'pending'";
-    if seen.run(statement, params![id, status, seen.at()])? == 0 {
-        return Ok(false);
-    }
-    if let Some(task) = seen.task_of("SELECT task_id FROM view_approvals WHERE approval_id = ?1", &id)? {
-        seen.touch_task(&task, |task| task.open_approvals = (task.open_approvals - 1).max(0))?;
-    }
-    let statement = "UPDATE view_actions SET state = ?2 WHERE action_request_id = \
-                     (SELECT action_request_id FROM view_approvals WHERE approval_id = ?1)";
-    seen.run(statement, params![id, action.as_str()])?;
-    Ok(true)
+    (status, state): (ApprovalStatus, ActionState),
+    set: impl FnOnce(&mut ApprovalRow),
+) -> Result<(), Error> {
+    let ended = seen.change((approval,), |row: &mut ApprovalRow| {
+        (row.status == ApprovalStatus::Pending).then(|| {
+            (row.status, row.resolved_at) = (status, Some(seen.at()));
+            set(row);
+            (row.task_id, row.action_request_id)
+        })
+    })?;
+    let Some(Some((task, action))) = ended else { return Ok(()) };
+    seen.touch_task(task, |task| task.open_approvals = task.open_approvals.saturating_sub(1))?;
+    seen.action(action, |action| action.state = state)
 }
 
-fn granted(seen: &Seen<'_>, b: &GrantIssued) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_grants (grant_id, seq, task_id, attempt_id, action_request_id, action_class, issued_to, \
-         issued_at, expires_at, max_uses, uses, state, approval_id, decision_id, grant_ref, reason) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?12, ?13, ?14, '') ON CONFLICT (grant_id) DO NOTHING",
-        params![
-            text(b.grant_id),
-            seen.seq,
-            text(seen.event.task_id),
-            maybe(seen.event.attempt_id),
-            text(b.action_request_id),
-            b.action_class.as_str(),
-            text(b.issued_to),
-            seen.at(),
-            b.expires_at.0,
-            b.max_uses,
-            GrantState::Active.as_str(),
-            slot(&b.approval_ref),
-            slot(&b.decision_ref),
-            text(b.grant.artifact_id),
-        ],
-    )?;
-    let statement = "UPDATE view_actions SET grant_id = ?2, state = ?3 WHERE action_request_id = ?1";
-    let state = ActionState::Granted.as_str();
-    seen.run(statement, params![text(b.action_request_id), text(b.grant_id), state]).map(drop)
+fn granted(seen: &Seen<'_>, b: &GrantIssued) -> Result<(), Error> {
+    seen.add(NewGrant {
+        grant_id: b.grant_id,
+        task_id: seen.event.task_id,
+        attempt_id: seen.event.attempt_id,
+        action_request_id: b.action_request_id,
+        action_class: b.action_class,
+        issued_to: b.issued_to,
+        issued_at: seen.at(),
+        expires_at: b.expires_at,
+        max_uses: b.max_uses,
+        state: GrantState::Active,
+        approval_id: b.approval_ref.value().copied(),
+        decision_id: b.decision_ref.value().copied(),
+        grant_ref: b.grant.artifact_id,
+    })?;
+    seen.action(b.action_request_id, |action| {
+        (action.grant_id, action.state) = (Some(b.grant_id), ActionState::Granted);
+    })
 }
 
-fn dispatched(seen: &Seen<'_>, b: &EffectDispatched) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_grants SET uses = min(uses + 1, max_uses), \
-                     state = CASE WHEN uses + 1 >= max_uses THEN ?2 ELSE state END WHERE grant_id = ?1";
-    seen.run(statement, params![text(b.grant_id), GrantState::Consumed.as_str()])?;
-    let statement = "UPDATE view_actions SET state = ?2, executor = ?3, dispatched_at = ?4, grant_id = ?5 \
-                     WHERE action_request_id = ?1";
-    let state = ActionState::Dispatched.as_str();
-    let id = text(b.action_request_id);
-    seen.run(statement, params![id, state, b.executor, seen.at(), text(b.grant_id)]).map(drop)
-}
-
-fn observed(seen: &Seen<'_>, b: &EffectObserved) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_actions SET result_ref = ?2, result_code = ?3, sandbox_level = ?4, recovered = ?5, \
-                     observed_at = ?6 WHERE action_request_id = ?1";
-    let (result, code) = (text(b.result.artifact_id), b.result_code.as_str());
-    let values =
-        params![text(b.action_request_id), result, code, b.sandbox_level.as_str(), b.recovered, seen.at()];
-    seen.run(statement, values)?;
-    if b.result_code == ResultCode::UnknownOutcome {
-        return uncertain(seen, b.action_request_id);
-    }
-    settled(seen, b.action_request_id)?;
-    let statement = "UPDATE view_actions SET state = ?2 WHERE action_request_id = ?1";
-    seen.run(statement, params![text(b.action_request_id), ActionState::Observed.as_str()]).map(drop)
-}
-
-/// Counts an outcome that is not known, once.
-fn uncertain(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
-    let statement =
-        "UPDATE view_actions SET state = 'uncertain' WHERE action_request_id = ?1 AND state <> 'uncertain'";
-    if seen.run(statement, [text(action)])? == 1 {
-        count(seen, action, 1)?;
-    }
-    Ok(())
-}
-
-fn settled(seen: &Seen<'_>, action: ActionRequestId) -> rusqlite::Result<()> {
-    let statement =
-        "UPDATE view_actions SET state = 'observed' WHERE action_request_id = ?1 AND state = 'uncertain'";
-    if seen.run(statement, [text(action)])? == 1 {
-        count(seen, action, -1)?;
-    }
-    Ok(())
-}
-
-fn count(seen: &Seen<'_>, action: ActionRequestId, by: i64) -> rusqlite::Result<()> {
-    let question = "SELECT task_id FROM view_actions WHERE action_request_id = ?1";
-    match seen.task_of(question, &text(action))? {
-        Some(task) => {
-            seen.touch_task(&task, |task| task.unknown_effects = (task.unknown_effects + by).max(0))
+fn dispatched(seen: &Seen<'_>, b: &EffectDispatched) -> Result<(), Error> {
+    seen.set((b.grant_id,), |grant: &mut GrantRow| {
+        grant.uses = grant.uses.saturating_add(1).min(grant.max_uses);
+        if grant.uses == grant.max_uses {
+            grant.state = GrantState::Consumed;
         }
+    })?;
+    seen.action(b.action_request_id, |action| {
+        (action.state, action.grant_id) = (ActionState::Dispatched, Some(b.grant_id));
+        (action.executor, action.dispatched_at) = (Some(b.executor.clone()), Some(seen.at()));
+    })
+}
+
+fn observed(seen: &Seen<'_>, b: &EffectObserved) -> Result<(), Error> {
+    seen.action(b.action_request_id, |action| {
+        (action.result_ref, action.result_code) = (Some(b.result.artifact_id), Some(b.result_code));
+        (action.sandbox_level, action.recovered) = (Some(b.sandbox_level), b.recovered);
+        action.observed_at = Some(seen.at());
+    })?;
+    let known = b.result_code != ResultCode::UnknownOutcome;
+    stands(seen, b.action_request_id, if known { ActionState::Observed } else { ActionState::Uncertain })
+}
+
+fn resolved(seen: &Seen<'_>, b: &OutcomeResolved) -> Result<(), Error> {
+    stands(seen, b.action_request_id, ActionState::Observed)?;
+    seen.action(b.action_request_id, |action| {
+        (action.result_code, action.receipt_id) = (Some(b.result_code), Some(b.receipt_id));
+        action.trouble = Some(b.note.clone());
+    })?;
+    let id = b.action_request_id.to_string();
+    let of = |receipt: &ReceiptRow| receipt.action_request_id == Some(b.action_request_id);
+    for receipt in seen.all_of(of, ("action_request_id", &id))? {
+        seen.set(receipt, |receipt: &mut ReceiptRow| {
+            if receipt.result_code == ResultCode::UnknownOutcome {
+                receipt.resolved_code = Some(b.result_code);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Sets how an action stands behind its dispatch, and counts on its task the outcomes that are not known.
+fn stands(seen: &Seen<'_>, action: ActionRequestId, state: ActionState) -> Result<(), Error> {
+    let before = seen.change((action,), |action: &mut ActionRow| {
+        (std::mem::replace(&mut action.state, state), action.task_id)
+    })?;
+    let count = |task: TaskId, with: fn(u32) -> u32| {
+        seen.touch_task(task, |task| task.unknown_effects = with(task.unknown_effects))
+    };
+    match before {
+        Some((before, _)) if before == state => Ok(()),
+        Some((_, task)) if state == ActionState::Uncertain => count(task, |n| n.saturating_add(1)),
+        Some((ActionState::Uncertain, task)) => count(task, |n| n.saturating_sub(1)),
+        _ => Ok(()),
+    }
+}
+
+fn receipt(seen: &Seen<'_>, b: &ReceiptIssued) -> Result<(), Error> {
+    let made = seen.add(NewReceipt {
+        receipt_id: b.receipt_id,
+        task_id: seen.event.task_id,
+        class: b.receipt_class,
+        action_class: b.action_class,
+        result_code: b.result_code,
+        action_request_id: b.action_request_id,
+        envelope_ref: b.envelope.artifact_id,
+        statement_sha256: b.statement_sha256,
+        reversibility: b.reversibility,
+        rolls_back: b.rolls_back,
+        verifiability: b.verifiability,
+        summary: b.summary.clone(),
+        issued_at: seen.at(),
+    })?;
+    if made {
+        seen.set((seen.event.task_id,), |task: &mut TaskRow| task.receipts += 1)?;
+    }
+    // An approval's own receipt does not take the place of the receipt of the act.
+    if let Some(action) = b.action_request_id.filter(|_| b.receipt_class != ReceiptClass::ApprovalResolution)
+    {
+        seen.action(action, |action| action.receipt_id = Some(b.receipt_id))?;
+    }
+    match b.rolls_back.filter(|_| b.result_code == ResultCode::Succeeded) {
+        Some(undone) => undone_by(seen, undone, b.receipt_id),
         None => Ok(()),
     }
 }
 
-fn receipt(seen: &Seen<'_>, b: &ReceiptIssued) -> rusqlite::Result<()> {
-    let id = text(b.receipt_id);
-    let made = seen.run(
-        "INSERT INTO view_receipts (receipt_id, seq, task_id, class, action_class, result_code, action_request_id, \
-         envelope_ref, statement_sha256, reversibility, rolls_back, verifiability, summary, issued_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (receipt_id) DO NOTHING",
-        params![
-            id,
-            seen.seq,
-            text(seen.event.task_id),
-            b.receipt_class.as_str(),
-            b.action_class.as_str(),
-            b.result_code.as_str(),
-            maybe(b.action_request_id),
-            text(b.envelope.artifact_id),
-            text(b.statement_sha256),
-            b.reversibility.as_str(),
-            maybe(b.rolls_back),
-            b.verifiability.as_str(),
-            leaf(&b.summary),
-            seen.at(),
-        ],
-    )?;
-    if made == 1 {
-        seen.task(&text(seen.event.task_id), |task| task.receipts += 1)?;
+fn undone_by(seen: &Seen<'_>, undone: ReceiptId, by: ReceiptId) -> Result<(), Error> {
+    seen.set((undone,), |receipt: &mut ReceiptRow| receipt.undone_by = Some(by))
+}
+
+impl Seen<'_> {
+    /// Changes the row of an action, where there is one.
+    fn action(&self, id: ActionRequestId, with: impl FnOnce(&mut ActionRow)) -> Result<(), Error> {
+        self.set((id,), with)
     }
-    // An approval's own receipt does not take the place of the receipt of the act.
-    if let Some(action) = b.action_request_id.filter(|_| b.receipt_class.as_str() != "approval_resolution") {
-        let statement = "UPDATE view_actions SET receipt_id = ?2 WHERE action_request_id = ?1";
-        seen.run(statement, params![text(action), id])?;
-    }
-    if let Some(undone) = b.rolls_back.filter(|_| b.result_code == ResultCode::Succeeded) {
-        let statement = "UPDATE view_receipts SET undone_by = ?2 WHERE receipt_id = ?1";
-        seen.run(statement, params![text(undone), id])?;
-    }
-    Ok(())
 }

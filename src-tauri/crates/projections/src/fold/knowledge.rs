@@ -1,16 +1,19 @@
 //! Artifacts, working state, beliefs, memory, decisions.
 
-use super::rows::{Artifact as ArtifactRow, Attempt};
-use super::{Seen, int, json, leaf, maybe, maybe_leaf, text};
+use super::{Seen, text};
+use crate::Error;
 use crate::names::ArtifactState;
+use crate::rows::{
+    ArtifactRow, AttemptRow, BeliefRow, MemoryRow, NewArtifact, NewBelief, NewDecision, NewMemory,
+    NewRevision, NewWorkingState, WorkingStateRow,
+};
 use model::artifact::Artifact;
-use model::body::Body;
+use model::body::{Body, WorkingStateUpdated};
 use model::decision::Decision;
-use model::knowledge::{Belief, MemoryRecord};
-use model::{ArtifactId, MemoryId, Sensitive};
-use rusqlite::{OptionalExtension, params};
+use model::knowledge::{Belief, BeliefStatus, MemoryRecord, MemoryStatus};
+use model::{ArtifactId, BeliefId, MemoryId, Sensitive};
 
-pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
+pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ArtifactCreated(b) => artifact(seen, &b.artifact),
         Body::ArtifactReferenced(b) => kept(seen, b.artifact_id, |row| row.uses += 1),
@@ -19,229 +22,202 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
                 (row.sealed_at, row.sealed_by) = (Some(seen.at()), Some(b.by.clone()));
             }
         }),
-        Body::ArtifactPromoted(b) => kept(seen, b.artifact_id, |row| row.memory_id = Some(text(b.memory_id))),
+        Body::ArtifactPromoted(b) => kept(seen, b.artifact_id, |row| row.memory_id = Some(b.memory_id)),
         Body::ArtifactCompacted(b) => kept(seen, b.artifact_id, |row| {
-            ArtifactState::Compacted.as_str().clone_into(&mut row.state);
-            row.compacted_into = Some(text(b.into));
+            (row.state, row.compacted_into) = (ArtifactState::Compacted, Some(b.into));
         }),
-        Body::ArtifactExpired(b) => kept(seen, b.artifact_id, |row| {
-            ArtifactState::Expired.as_str().clone_into(&mut row.state);
-        }),
-        Body::WorkingStateUpdated(b) => {
-            let attempt = maybe(seen.event.attempt_id);
-            let holder = attempt.clone().unwrap_or_else(|| text(seen.event.task_id));
-            seen.run(
-                "INSERT INTO view_working_states (holder, seq, task_id, attempt_id, artifact_id, sha256, byte_size, \
-                 revision, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
-                 ON CONFLICT (holder) DO UPDATE SET seq = excluded.seq, artifact_id = excluded.artifact_id, \
-                 sha256 = excluded.sha256, byte_size = excluded.byte_size, revision = excluded.revision, \
-                 updated_at = excluded.updated_at",
-                params![
-                    holder,
-                    seen.seq,
-                    text(seen.event.task_id),
-                    attempt,
-                    text(b.state.artifact_id),
-                    text(b.state.sha256),
-                    int(b.byte_size),
-                    b.revision,
-                    seen.at(),
-                ],
-            )?;
-            let set = |row: &mut Attempt| row.working_state_ref = Some(text(b.state.artifact_id));
-            attempt.map_or(Ok(None), |attempt| seen.change((attempt,), set)).map(drop)
-        }
+        Body::ArtifactExpired(b) => kept(seen, b.artifact_id, |row| row.state = ArtifactState::Expired),
+        Body::WorkingStateUpdated(b) => working_state(seen, b),
         Body::DecisionRecorded(b) => decision(seen, &b.decision),
         _ => claims(seen, body),
     }
 }
 
-fn claims(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
+fn claims(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::BeliefAsserted(b) => belief(seen, &b.belief, None),
         Body::BeliefRevised(b) => belief(seen, &b.belief, Some(&b.reason)),
         Body::BeliefSuperseded(b) => {
-            let statement = "UPDATE view_beliefs SET status = 'superseded', superseded_by = ?2, updated_at = ?3 \
-                             WHERE belief_id = ?1";
-            seen.run(statement, params![text(b.belief_id), text(b.by), seen.at()])?;
-            let statement = "UPDATE view_beliefs SET supersedes = ?2 WHERE belief_id = ?1";
-            seen.run(statement, params![text(b.by), text(b.belief_id)]).map(drop)
+            seen.belief(b.belief_id, |row| {
+                (row.status, row.updated_at) = (BeliefStatus::Superseded, seen.at());
+                row.superseded_by = Some(b.by);
+            })?;
+            seen.belief(b.by, |row| row.supersedes = Some(b.belief_id))
         }
         Body::BeliefContradicted(b) => {
-            let (one, other) = (text(b.belief_id), text(b.by));
-            let statement = "UPDATE view_beliefs SET status = 'contradicted', reason = ?2, updated_at = ?3 \
-                             WHERE belief_id = ?1";
-            seen.run(statement, params![one, leaf(&b.note), seen.at()])?;
-            against(seen, &one, &other)?;
-            against(seen, &other, &one)
+            let why = Some(b.note.clone());
+            over(seen, b.belief_id, BeliefStatus::Contradicted, why)?;
+            against(seen, b.belief_id, b.by)?;
+            against(seen, b.by, b.belief_id)
         }
-        Body::BeliefRevoked(b) => {
-            let statement = "UPDATE view_beliefs SET status = 'revoked', reason = ?2, updated_at = ?3 \
-                             WHERE belief_id = ?1";
-            seen.run(statement, params![text(b.belief_id), leaf(&b.reason), seen.at()]).map(drop)
-        }
-        Body::BeliefExpired(b) => {
-            let statement =
-                "UPDATE view_beliefs SET status = 'expired', updated_at = ?2 WHERE belief_id = ?1";
-            seen.run(statement, params![text(b.belief_id), seen.at()]).map(drop)
-        }
+        Body::BeliefRevoked(b) => over(seen, b.belief_id, BeliefStatus::Revoked, Some(b.reason.clone())),
+        Body::BeliefExpired(b) => over(seen, b.belief_id, BeliefStatus::Expired, None),
         Body::MemoryPromoted(b) => memory(seen, &b.record),
         Body::MemoryInvalidated(b) => {
-            ended(seen, b.memory_id, "invalidated", Some(&b.reason))?;
-            let statement =
-                "UPDATE view_memories SET superseded_by = ?2 WHERE memory_id = ?1 AND ?2 IS NOT NULL";
-            seen.run(statement, params![text(b.memory_id), maybe(b.superseded_by)]).map(drop)
+            ended(seen, b.memory_id, MemoryStatus::Invalidated, Some(&b.reason))?;
+            seen.set((b.memory_id,), |row: &mut MemoryRow| {
+                row.superseded_by = b.superseded_by.or(row.superseded_by);
+            })
         }
-        Body::MemoryRevoked(b) => ended(seen, b.memory_id, "revoked", Some(&b.reason)),
-        Body::MemoryExpired(b) => ended(seen, b.memory_id, "expired", None),
+        Body::MemoryRevoked(b) => ended(seen, b.memory_id, MemoryStatus::Revoked, Some(&b.reason)),
+        Body::MemoryExpired(b) => ended(seen, b.memory_id, MemoryStatus::Expired, None),
         _ => Ok(()),
     }
 }
 
-fn artifact(seen: &Seen<'_>, a: &Artifact) -> rusqlite::Result<()> {
-    seen.add(ArtifactRow {
-        artifact_id: text(a.artifact_id),
-        seq: seen.seq,
-        task_id: text(seen.event.task_id),
-        class: a.class.as_str().to_owned(),
-        kind: a.kind.as_str().to_owned(),
-        uri: leaf(&a.uri),
-        alias: maybe_leaf(a.task_local_alias.as_ref()),
-        content_hash: text(a.content_hash),
+fn artifact(seen: &Seen<'_>, a: &Artifact) -> Result<(), Error> {
+    seen.add(NewArtifact {
+        artifact_id: a.artifact_id,
+        task_id: seen.event.task_id,
+        class: a.class,
+        kind: a.kind,
+        uri: a.uri.clone(),
+        alias: a.task_local_alias.clone(),
+        content_hash: a.content_hash,
         media_type: a.media_type.clone(),
-        byte_size: int(a.byte_size),
-        created_at: a.created_at.0,
-        producer: text(a.producer),
-        retention: a.retention_class.as_str().to_owned(),
-        trust_tier: a.trust_tier.as_str().to_owned(),
-        sensitivity: a.sensitivity_class.as_str().to_owned(),
-        produced_by: maybe(a.produced_by),
-        inputs: json(&a.inputs),
-        state: ArtifactState::Live.as_str().to_owned(),
-        ..ArtifactRow::default()
+        byte_size: a.byte_size,
+        created_at: a.created_at,
+        producer: a.producer,
+        retention: a.retention_class,
+        trust_tier: a.trust_tier,
+        sensitivity: a.sensitivity_class,
+        produced_by: a.produced_by,
+        inputs: a.inputs.clone(),
+        state: ArtifactState::Live,
     })
     .map(drop)
 }
 
 /// Changes the row of an artifact, where there is one.
-fn kept(seen: &Seen<'_>, id: ArtifactId, with: impl FnOnce(&mut ArtifactRow)) -> rusqlite::Result<()> {
-    seen.change((text(id),), with).map(drop)
+fn kept(seen: &Seen<'_>, id: ArtifactId, with: impl FnOnce(&mut ArtifactRow)) -> Result<(), Error> {
+    seen.set((id,), with)
 }
 
-fn decision(seen: &Seen<'_>, d: &Decision) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_decisions (decision_id, seq, task_id, step_id, attempt_id, class, summary, rationale, risk, \
-         decided_by, reversible, evidence, alternatives, override_ref, effective_until, created_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
-         ON CONFLICT (decision_id) DO NOTHING",
-        params![
-            text(d.decision_id),
-            seen.seq,
-            text(d.task_id),
-            maybe(d.step_id),
-            maybe(d.attempt_id),
-            d.decision_type.as_str(),
-            leaf(&d.summary),
-            leaf(&d.rationale),
-            d.risk_level.as_str(),
-            text(d.decided_by),
-            d.reversible,
-            json(&d.evidence_refs),
-            json(&d.alternatives_considered),
-            maybe(d.policy_override_ref),
-            d.effective_until.map(|at| at.0),
-            d.created_at.0,
-        ],
-    )
+fn working_state(seen: &Seen<'_>, b: &WorkingStateUpdated) -> Result<(), Error> {
+    let attempt = seen.event.attempt_id;
+    let holder = attempt.map_or_else(|| text(seen.event.task_id), text);
+    let made = seen.add(NewWorkingState {
+        holder: holder.clone(),
+        task_id: seen.event.task_id,
+        attempt_id: attempt,
+        artifact_id: b.state.artifact_id,
+        sha256: b.state.sha256,
+        byte_size: b.byte_size,
+        revision: b.revision,
+        updated_at: seen.at(),
+    })?;
+    if !made {
+        seen.set((holder,), |row: &mut WorkingStateRow| {
+            (row.seq, row.updated_at) = (seen.seq, seen.at());
+            (row.artifact_id, row.sha256) = (b.state.artifact_id, b.state.sha256);
+            (row.byte_size, row.revision) = (b.byte_size, b.revision);
+        })?;
+    }
+    let set = |row: &mut AttemptRow| row.working_state_ref = Some(b.state.artifact_id);
+    attempt.map_or(Ok(()), |attempt| seen.set((attempt,), set))
+}
+
+fn decision(seen: &Seen<'_>, d: &Decision) -> Result<(), Error> {
+    seen.add(NewDecision {
+        decision_id: d.decision_id,
+        task_id: d.task_id,
+        step_id: d.step_id,
+        attempt_id: d.attempt_id,
+        class: d.decision_type,
+        summary: d.summary.clone(),
+        rationale: d.rationale.clone(),
+        risk: d.risk_level,
+        decided_by: d.decided_by,
+        reversible: d.reversible,
+        evidence: d.evidence_refs.clone(),
+        alternatives: d.alternatives_considered.clone(),
+        override_ref: d.policy_override_ref,
+        effective_until: d.effective_until,
+        created_at: d.created_at,
+    })
     .map(drop)
 }
 
-fn belief(seen: &Seen<'_>, b: &Belief, reason: Option<&Sensitive<String>>) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_beliefs (belief_id, seq, task_id, step_id, attempt_id, claim, scope, confidence, trust_tier, \
-         status, revision, evidence, asserted_by, created_at, updated_at, expires_at, supersedes, contradicts, reason) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) \
-         ON CONFLICT (belief_id) DO UPDATE SET claim = excluded.claim, scope = excluded.scope, \
-         confidence = excluded.confidence, trust_tier = excluded.trust_tier, status = excluded.status, \
-         revision = excluded.revision, evidence = excluded.evidence, updated_at = excluded.updated_at, \
-         expires_at = excluded.expires_at, reason = excluded.reason",
-        params![
-            text(b.belief_id),
-            seen.seq,
-            text(b.task_id),
-            maybe(b.step_id),
-            maybe(b.attempt_id),
-            leaf(&b.claim),
-            leaf(&b.scope),
-            b.confidence,
-            b.trust_tier.as_str(),
-            b.status.as_str(),
-            b.revision,
-            json(&b.evidence_refs),
-            text(b.asserted_by),
-            b.created_at.0,
-            seen.at(),
-            b.expires_at.map(|at| at.0),
-            maybe(b.supersedes),
-            json(&b.contradicts),
-            maybe_leaf(reason),
-        ],
-    )?;
-    seen.run(
-        "INSERT INTO view_belief_revisions (belief_id, revision, seq, confidence, trust_tier, evidence, reason, at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (belief_id, revision) DO NOTHING",
-        params![
-            text(b.belief_id),
-            b.revision,
-            seen.seq,
-            b.confidence,
-            b.trust_tier.as_str(),
-            json(&b.evidence_refs),
-            maybe_leaf(reason),
-            seen.at(),
-        ],
-    )
+fn belief(seen: &Seen<'_>, b: &Belief, reason: Option<&Sensitive<String>>) -> Result<(), Error> {
+    let made = seen.add(NewBelief {
+        belief_id: b.belief_id,
+        task_id: b.task_id,
+        step_id: b.step_id,
+        attempt_id: b.attempt_id,
+        claim: b.claim.clone(),
+        scope: b.scope.clone(),
+        confidence: b.confidence,
+        trust_tier: b.trust_tier,
+        status: b.status,
+        revision: b.revision,
+        evidence: b.evidence_refs.clone(),
+        asserted_by: b.asserted_by,
+        created_at: b.created_at,
+        updated_at: seen.at(),
+        expires_at: b.expires_at,
+        supersedes: b.supersedes,
+        contradicts: b.contradicts.clone(),
+        reason: reason.cloned(),
+    })?;
+    if !made {
+        seen.belief(b.belief_id, |row| {
+            (row.claim, row.scope) = (b.claim.clone(), b.scope.clone());
+            (row.confidence, row.trust_tier) = (b.confidence, b.trust_tier);
+            (row.status, row.revision) = (b.status, b.revision);
+            row.evidence.clone_from(&b.evidence_refs);
+            (row.updated_at, row.expires_at) = (seen.at(), b.expires_at);
+            row.reason = reason.cloned();
+        })?;
+    }
+    seen.add(NewRevision {
+        belief_id: b.belief_id,
+        revision: b.revision,
+        confidence: b.confidence,
+        trust_tier: b.trust_tier,
+        evidence: b.evidence_refs.clone(),
+        reason: reason.cloned(),
+        at: seen.at(),
+    })
     .map(drop)
+}
+
+/// Ends a belief without another in its place.
+fn over(
+    seen: &Seen<'_>,
+    id: BeliefId,
+    status: BeliefStatus,
+    why: Option<Sensitive<String>>,
+) -> Result<(), Error> {
+    seen.belief(id, |row| {
+        (row.status, row.updated_at) = (status, seen.at());
+        row.reason = why.or(row.reason.take());
+    })
 }
 
 /// Notes that one belief stands against another.
-fn against(seen: &Seen<'_>, one: &str, other: &str) -> rusqlite::Result<()> {
-    let statement = "SELECT contradicts FROM view_beliefs WHERE belief_id = ?1";
-    let found: Option<String> =
-        seen.conn.prepare_cached(statement)?.query_row([one], |row| row.get(0)).optional()?;
-    let Some(found) = found else {
-        return Ok(());
-    };
-    let mut list: Vec<String> = serde_json::from_str(&found).unwrap_or_default();
-    if !list.iter().any(|id| id == other) {
-        list.push(other.to_owned());
-        let statement = "UPDATE view_beliefs SET contradicts = ?2 WHERE belief_id = ?1";
-        seen.run(statement, params![one, json(&list)])?;
-    }
-    Ok(())
+fn against(seen: &Seen<'_>, one: BeliefId, other: BeliefId) -> Result<(), Error> {
+    seen.belief(one, |row| {
+        if !row.contradicts.contains(&other) {
+            row.contradicts.push(other);
+        }
+    })
 }
 
-fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> rusqlite::Result<()> {
-    seen.run(
-        "INSERT INTO view_memories (memory_id, seq, task_id, claim, scope, reason, trust_tier, status, evidence, \
-         promoted_by, from_belief, supersedes, created_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (memory_id) DO NOTHING",
-        params![
-            text(m.memory_id),
-            seen.seq,
-            text(m.promoted_by_task_id),
-            leaf(&m.claim),
-            leaf(&m.scope),
-            leaf(&m.promotion_reason),
-            m.trust_tier.as_str(),
-            m.status.as_str(),
-            json(&m.evidence_refs),
-            text(m.promoted_by),
-            maybe(m.promoted_from_belief_id),
-            maybe(m.supersedes),
-            m.created_at.0,
-        ],
-    )
+fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> Result<(), Error> {
+    seen.add(NewMemory {
+        memory_id: m.memory_id,
+        task_id: m.promoted_by_task_id,
+        claim: m.claim.clone(),
+        scope: m.scope.clone(),
+        reason: m.promotion_reason.clone(),
+        trust_tier: m.trust_tier,
+        status: m.status,
+        evidence: m.evidence_refs.clone(),
+        promoted_by: m.promoted_by,
+        from_belief: m.promoted_from_belief_id,
+        supersedes: m.supersedes,
+        created_at: m.created_at,
+    })
     .map(drop)
 }
 
@@ -249,10 +225,19 @@ fn memory(seen: &Seen<'_>, m: &MemoryRecord) -> rusqlite::Result<()> {
 fn ended(
     seen: &Seen<'_>,
     id: MemoryId,
-    status: &str,
+    status: MemoryStatus,
     why: Option<&Sensitive<String>>,
-) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_memories SET status = ?2, ended_at = ?3, end_reason = ?4 \
-                     WHERE memory_id = ?1 AND status = 'active'";
-    seen.run(statement, params![text(id), status, seen.at(), maybe_leaf(why)]).map(drop)
+) -> Result<(), Error> {
+    seen.set((id,), |row: &mut MemoryRow| {
+        if row.status == MemoryStatus::Active {
+            (row.status, row.ended_at, row.end_reason) = (status, Some(seen.at()), why.cloned());
+        }
+    })
+}
+
+impl Seen<'_> {
+    /// Changes the row of a belief, where there is one.
+    fn belief(&self, id: BeliefId, with: impl FnOnce(&mut BeliefRow)) -> Result<(), Error> {
+        self.set((id,), with)
+    }
 }

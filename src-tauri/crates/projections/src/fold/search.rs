@@ -1,11 +1,12 @@
 //! The search index: every readable leaf of every event, and the text of small artifacts that people look for.
 
-use super::rows::Artifact as ArtifactRow;
-use super::{Seen, text};
+use super::{Seen, int, text};
+use crate::Error;
+use crate::rows::ArtifactRow;
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::body::Body;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
-use model::{Digest, Event};
+use model::{ArtifactId, Digest, Event};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -131,7 +132,7 @@ enum Text {
 /// Disclosures recorded with an event: digest and bytes.
 pub(crate) type Opened<'a> = &'a [(Digest, &'a [u8])];
 
-pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> rusqlite::Result<()> {
+pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<(), Error> {
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
     for (number, Leaf { part, digest, text }) in (0..CONTENT).zip(leaves) {
         let words = match text {
@@ -146,7 +147,7 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> rusqlite:
     match body {
         Body::ArtifactCreated(b) => content(seen, &b.artifact),
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
-        Body::ArtifactExpired(b) => forget_content(seen, &text(b.artifact_id)),
+        Body::ArtifactExpired(b) => forget_content(seen, b.artifact_id),
         _ => Ok(()),
     }
 }
@@ -228,22 +229,24 @@ enum Source {
     Content(Digest),
 }
 
-fn index(seen: &Seen<'_>, number: i64, part: String, source: Source, words: String) -> rusqlite::Result<()> {
+fn index(seen: &Seen<'_>, number: i64, part: String, source: Source, words: String) -> Result<(), Error> {
     if words.trim().is_empty() {
         return Ok(());
     }
     let event: &Event = seen.event;
-    let number = doc(seen.seq, number);
+    let (seq, at) = (int(seen.seq), seen.at().0);
+    let number = doc(seq, number);
     let kind = event.entity_type.as_str();
     let (id, task) = (event.entity_id.clone(), text(event.task_id));
-    let doc = Doc { seq: seen.seq, kind, id, task, part, source, at: seen.at(), words };
+    let doc = Doc { seq, kind, id, task, part, source, at, words };
     match seen.docs {
-        Some(waiting) => waiting.put(seen.conn, number, doc),
+        Some(waiting) => waiting.put(seen.conn, number, doc)?,
         None => {
             doc.insert(&mut *seen.conn.prepare_cached(DOC)?, number)?;
-            seen.run(INDEX, params![number, doc.words]).map(drop)
+            seen.run(INDEX, params![number, doc.words])?;
         }
     }
+    Ok(())
 }
 
 /// The number of a document of the event in this place.
@@ -269,7 +272,7 @@ const fn is_looked_for(kind: ArtifactKind) -> bool {
 }
 
 /// The text of a small artifact, which is committed together with the event that makes it.
-fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
+fn content(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
     let small = usize::try_from(artifact.byte_size).is_ok_and(|n| n <= INLINE_ARTIFACT_BYTES_MAX);
     let media = artifact.media_type.as_str();
     let is_text = media.starts_with("text/") || media.starts_with("application/json");
@@ -293,13 +296,13 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
 }
 
 /// Takes the text of an artifact whose content is no longer kept out of the index.
-fn forget_content(seen: &Seen<'_>, artifact: &str) -> rusqlite::Result<()> {
+fn forget_content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
     // By its number, which is made of the place where the artifact began: looking through all documents for it would make
     // a collection of many artifacts take time with the square of their number.
-    let Some(seq) = seen.change((artifact.to_owned(),), |row: &mut ArtifactRow| row.seq)? else {
+    let Some(seq) = seen.change((artifact,), |row: &mut ArtifactRow| row.seq)? else {
         return Ok(());
     };
-    let number = doc(seq, CONTENT);
+    let number = doc(int(seq), CONTENT);
     // It waits to be written; or stands there, unless it was never indexed.
     if seen.docs.is_some_and(|waiting| waiting.forget(number)) {
         return Ok(());
@@ -311,7 +314,7 @@ fn forget_content(seen: &Seen<'_>, artifact: &str) -> rusqlite::Result<()> {
 }
 
 /// Takes erased leaves out of the index, and their words out of its pages.
-fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
+fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     let mut all = Vec::new();
     for digest in digests {
         // What is gone already was never indexed while the log was folded anew, and there the index by leaf is missing.
@@ -328,7 +331,7 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> rusqlite::Result<()> {
     drop_docs(seen, &all)
 }
 
-fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> rusqlite::Result<()> {
+fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
     for doc in docs {
         seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
         seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;

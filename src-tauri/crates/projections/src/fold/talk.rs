@@ -3,166 +3,174 @@
 //! Focus (HK-13.6-15 to -18): what a person binds a message to, or switches to outright, becomes the focus; the end
 //! of the focused task leaves none. Nothing else moves it: progress in the background is not a person's doing.
 
-use super::rows::{Conversation, Ingress, Message};
-use super::{Seen, json, leaf, maybe, maybe_leaf, text};
+use super::{Seen, text};
+use crate::Error;
+use crate::cell::Cell;
 use crate::names::{MessageKind, Role};
+use crate::rows::{
+    ConversationRow, IngressRow, MessageRow, NewConversation, NewIngress, NewMessage, NewPrincipal,
+    NewQuestion, NewWorkspace, QuestionRow, TaskRow, WorkspaceRow,
+};
 use model::body::{Body, IngressBound};
-use model::ingress::{Channel, Clarification, IngressRecord, IngressResolution, IngressStatus};
-use model::{IngressId, TaskId};
+use model::ingress::{
+    Channel, Clarification, ClarificationStatus, IngressRecord, IngressResolution, IngressStatus,
+};
+use model::{ArtifactId, ClarificationId, ConversationId, IngressId, Sensitive, TaskId};
 use rusqlite::params;
 
-pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
+pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ConversationOpened(b) => seen
-            .add(Conversation {
-                conversation_id: text(b.conversation_id),
-                seq: seen.seq,
-                inbox_task_id: text(b.inbox_task_id),
-                title: leaf(&b.title),
+            .add(NewConversation {
+                conversation_id: b.conversation_id,
+                inbox_task_id: b.inbox_task_id,
+                title: b.title.clone(),
                 opened_at: seen.at(),
                 updated_at: seen.at(),
-                ..Conversation::default()
             })
             .map(drop),
-        Body::FocusChanged(b) => focus(seen, &text(b.conversation_id), b.focus_task_id, &b.reason),
+        Body::FocusChanged(b) => focus(seen, b.conversation_id, b.focus_task_id, &b.reason),
         Body::IngressReceived(b) => received(seen, &b.record),
         Body::IngressBound(b) => bound(seen, b),
         Body::TaskInputAdded(b) => waits(seen, b.ingress_id, b.about_task_id),
         Body::TaskInputQueued(b) => waits(seen, b.ingress_id, b.about_task_id),
-        Body::TaskInputAbsorbed(b) => {
-            let set = |row: &mut Ingress| {
-                (row.waits_for, row.absorbed_at) = (None, Some(seen.at()));
-                row.boundary = Some(b.boundary.as_str().to_owned());
-            };
-            seen.change((text(b.ingress_id),), set).map(drop)
-        }
+        Body::TaskInputAbsorbed(b) => seen.set((b.ingress_id,), |row: &mut IngressRow| {
+            (row.waits_for, row.absorbed_at) = (None, Some(seen.at()));
+            row.boundary = Some(b.boundary);
+        }),
         Body::TaskStatusChanged(b) if b.to.is_terminal() && !b.from.is_terminal() => {
-            let task = text(b.about_task_id);
-            let question = "SELECT conversation_id FROM view_conversations WHERE focus_task_id = ?1";
-            let focused = |row: &Conversation| row.focus_task_id.as_ref() == Some(&task);
-            for (conversation,) in seen.all_of(focused, (question, &task), |row| Ok((row.get(0)?,)))? {
-                seen.conversation(&conversation, |row| {
+            let id = text(b.about_task_id);
+            let focused = |row: &ConversationRow| row.focus_task_id == Some(b.about_task_id);
+            for (conversation,) in seen.all_of(focused, ("focus_task_id", &id))? {
+                seen.conversation(conversation, |row| {
                     row.last_focus = row.focus_task_id.take();
                     "its task ended".clone_into(&mut row.focus_reason);
                     row.focus_at = Some(seen.at());
                 })?;
             }
-            let line =
-                Line { kind: MessageKind::Ended, role: Role::System, id: task.clone(), note: b.to.as_str() };
-            say(seen, &task, line, b.note.as_ref().map(leaf), None)
+            let line = Line { kind: MessageKind::Ended, role: Role::System, id, note: b.to.as_str() };
+            say(seen, b.about_task_id, line, b.note.as_ref(), None)
         }
         _ => lines(seen, body),
     }
 }
 
-fn lines(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
-    let task = text(seen.event.task_id);
+fn lines(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
+    let task = seen.event.task_id;
     match body {
         Body::ClarificationRequested(b) => {
             question(seen, &b.clarification)?;
             let id = text(b.clarification.clarification_id);
             let line = Line { kind: MessageKind::Question, role: Role::Agent, id, note: "" };
-            say(seen, &task, line, Some(leaf(&b.clarification.question)), None)
+            say(seen, task, line, Some(&b.clarification.question), None)
         }
         Body::ClarificationAnswered(b) => {
-            let by = Some(text(b.ingress_id));
-            answered(seen, &text(b.clarification_id), "answered", by)
+            answered(seen, b.clarification_id, ClarificationStatus::Answered, Some(b.ingress_id))
         }
-        Body::ClarificationExpired(b) => answered(seen, &text(b.clarification_id), "expired", None),
-        Body::ClarificationCancelled(b) => answered(seen, &text(b.clarification_id), "cancelled", None),
+        Body::ClarificationExpired(b) => {
+            answered(seen, b.clarification_id, ClarificationStatus::Expired, None)
+        }
+        Body::ClarificationCancelled(b) => {
+            answered(seen, b.clarification_id, ClarificationStatus::Cancelled, None)
+        }
         Body::ApprovalRequested(b) => {
             let id = text(b.approval.approval_id);
             let line =
                 Line { kind: MessageKind::Approval, role: Role::System, id, note: b.risk_band.as_str() };
-            say(seen, &task, line, Some(leaf(&b.summary)), Some(text(b.approval.approval_packet_ref)))
+            say(seen, task, line, Some(&b.summary), Some(b.approval.approval_packet_ref))
         }
         Body::ReceiptIssued(b) => {
             let id = text(b.receipt_id);
             let line =
                 Line { kind: MessageKind::Receipt, role: Role::System, id, note: b.result_code.as_str() };
-            say(seen, &task, line, Some(leaf(&b.summary)), Some(text(b.envelope.artifact_id)))
+            say(seen, task, line, Some(&b.summary), Some(b.envelope.artifact_id))
         }
         Body::RunTerminated(b) => {
             let id = text(b.about_attempt_id);
             let line = Line { kind: MessageKind::Answer, role: Role::Agent, id, note: b.reason.as_str() };
-            let answer = b.answer.as_ref().map(|a| text(a.artifact_id));
-            say(seen, &task, line, Some(leaf(&b.summary)), answer)
+            say(seen, task, line, Some(&b.summary), b.answer.as_ref().map(|a| a.artifact_id))
         }
         _ => places(seen, body),
     }
 }
 
-fn places(seen: &Seen<'_>, body: &Body) -> rusqlite::Result<()> {
+fn places(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::PrincipalRegistered(b) => {
             let p = &b.principal;
-            let statement = "INSERT INTO view_principals (principal_id, seq, kind, name, labels, created_at) \
-                             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (principal_id) DO NOTHING";
-            let (id, kind, name) = (text(p.principal_id), p.principal_type.as_str(), leaf(&p.display_name));
-            seen.run(statement, params![id, seen.seq, kind, name, json(&p.labels), p.created_at.0]).map(drop)
+            seen.add(NewPrincipal {
+                principal_id: p.principal_id,
+                kind: p.principal_type,
+                name: p.display_name.clone(),
+                labels: p.labels.clone(),
+                created_at: p.created_at,
+            })
+            .map(drop)
         }
         Body::WorkspaceRegistered(b) => {
-            let statement = "INSERT INTO view_workspaces (workspace_id, seq, root_path, created_at) \
-                             VALUES (?1, ?2, ?3, ?4) ON CONFLICT (workspace_id) DO UPDATE SET root_path = excluded.root_path";
-            seen.run(statement, params![text(b.workspace_id), seen.seq, leaf(&b.root_path), seen.at()])
-                .map(drop)
+            let (workspace_id, root_path, created_at) = (b.workspace_id, b.root_path.clone(), seen.at());
+            seen.add(NewWorkspace { workspace_id, root_path, created_at })?;
+            seen.set((workspace_id,), |row: &mut WorkspaceRow| row.root_path.clone_from(&b.root_path))
         }
-        Body::GateHalted(b) => gate(seen, true, &b.session, Some(leaf(&b.reason))),
+        Body::GateHalted(b) => gate(seen, true, &b.session, Some(&b.reason)),
         Body::GateBooted(b) => gate(seen, false, &b.session, None),
         _ => Ok(()),
     }
 }
 
-fn gate(seen: &Seen<'_>, halted: bool, session: &str, reason: Option<[u8; 32]>) -> rusqlite::Result<()> {
+fn gate(
+    seen: &Seen<'_>,
+    halted: bool,
+    session: &str,
+    reason: Option<&Sensitive<String>>,
+) -> Result<(), Error> {
+    let reason = reason.map(Cell::write);
     let statement = "INSERT INTO view_gate (one, halted, session, reason, at) VALUES (1, ?1, ?2, ?3, ?4) \
                      ON CONFLICT (one) DO UPDATE SET halted = excluded.halted, session = excluded.session, \
                      reason = excluded.reason, at = excluded.at";
-    seen.run(statement, params![halted, session, reason, seen.at()]).map(drop)
+    seen.run(statement, params![halted, session, reason, seen.at().0])?;
+    Ok(())
 }
 
 /// Notes which task a message waits for, until it was absorbed.
-fn waits(seen: &Seen<'_>, ingress: IngressId, task: TaskId) -> rusqlite::Result<()> {
-    let set = |row: &mut Ingress| {
+fn waits(seen: &Seen<'_>, ingress: IngressId, task: TaskId) -> Result<(), Error> {
+    seen.set((ingress,), |row: &mut IngressRow| {
         if row.absorbed_at.is_none() {
-            row.waits_for = Some(text(task));
+            row.waits_for = Some(task);
         }
-    };
-    seen.change((text(ingress),), set).map(drop)
+    })
 }
 
-fn received(seen: &Seen<'_>, r: &IngressRecord) -> rusqlite::Result<()> {
-    seen.add(Ingress {
-        ingress_id: text(r.ingress_id),
-        seq: seen.seq,
-        conversation_id: text(r.conversation_id),
-        channel: r.source_channel.as_str().to_owned(),
-        text: leaf(&r.raw_text),
-        status: r.status.as_str().to_owned(),
-        resolution: r.resolution.as_str().to_owned(),
-        actor: maybe(r.actor),
-        chosen_task_id: maybe(r.chosen_task_id),
-        candidates: "[]".to_owned(),
-        rationale: maybe_leaf(r.rationale.as_ref()),
-        created_at: r.created_at.0,
-        updated_at: r.created_at.0,
-        ..Ingress::default()
+fn received(seen: &Seen<'_>, r: &IngressRecord) -> Result<(), Error> {
+    seen.add(NewIngress {
+        ingress_id: r.ingress_id,
+        conversation_id: r.conversation_id,
+        channel: r.source_channel,
+        text: r.raw_text.clone(),
+        status: r.status,
+        resolution: r.resolution,
+        actor: r.actor,
+        chosen_task_id: r.chosen_task_id,
+        candidates: Vec::new(),
+        rationale: r.rationale.clone(),
+        created_at: r.created_at,
+        updated_at: r.created_at,
     })?;
-    seen.add(Message {
-        seq: seen.seq,
-        conversation_id: text(r.conversation_id),
-        task_id: maybe(r.explicit_task_ref),
-        role: Role::User.as_str().to_owned(),
-        kind: MessageKind::Message.as_str().to_owned(),
+    seen.add(NewMessage {
+        conversation_id: r.conversation_id,
+        task_id: r.explicit_task_ref,
+        role: Role::User,
+        kind: MessageKind::Message,
         ref_id: text(r.ingress_id),
-        text: Some(leaf(&r.raw_text)),
+        text: Some(r.raw_text.clone()),
         artifact_ref: None,
         note: r.source_channel.as_str().to_owned(),
         at: seen.at(),
     })?;
-    touch(seen, &text(r.conversation_id))
+    touch(seen, r.conversation_id)
 }
 
-fn bound(seen: &Seen<'_>, b: &IngressBound) -> rusqlite::Result<()> {
+fn bound(seen: &Seen<'_>, b: &IngressBound) -> Result<(), Error> {
     let status = match b.resolution {
         IngressResolution::PendingDisambiguation => IngressStatus::PendingDisambiguation,
         IngressResolution::Control
@@ -172,25 +180,23 @@ fn bound(seen: &Seen<'_>, b: &IngressBound) -> rusqlite::Result<()> {
         | IngressResolution::StartNewRoot
         | IngressResolution::ChatOnly => IngressStatus::Bound,
     };
-    let found = seen.change((text(b.ingress_id),), |row: &mut Ingress| {
-        status.as_str().clone_into(&mut row.status);
-        b.resolution.as_str().clone_into(&mut row.resolution);
-        row.chosen_task_id = maybe(b.chosen_task_id);
-        row.candidates = json(&b.candidates);
-        row.rationale = Some(leaf(&b.rationale));
+    let found = seen.change((b.ingress_id,), |row: &mut IngressRow| {
+        (row.status, row.resolution) = (status, b.resolution);
+        row.chosen_task_id = b.chosen_task_id;
+        row.candidates.clone_from(&b.candidates);
+        row.rationale = Some(b.rationale.clone());
         row.updated_at = seen.at();
-        (row.seq, row.conversation_id.clone(), row.channel.parse())
+        (row.seq, row.conversation_id, row.channel)
     })?;
     let Some((seq, conversation, channel)) = found else {
         return Ok(());
     };
     if b.chosen_task_id.is_some() {
-        seen.change((seq,), |row: &mut Message| row.task_id = maybe(b.chosen_task_id))?;
+        seen.set((seq,), |row: &mut MessageRow| row.task_id = b.chosen_task_id)?;
     }
-    let personal = channel.is_ok_and(is_personal);
-    match (personal && turns_to(b.resolution), b.chosen_task_id) {
-        (true, Some(task)) => focus(seen, &conversation, Some(task), b.resolution.as_str()),
-        _ => Ok(()),
+    match b.chosen_task_id.filter(|_| is_personal(channel) && turns_to(b.resolution)) {
+        Some(task) => focus(seen, conversation, Some(task), b.resolution.as_str()),
+        None => Ok(()),
     }
 }
 
@@ -215,11 +221,15 @@ const fn turns_to(resolution: IngressResolution) -> bool {
     }
 }
 
-fn focus(seen: &Seen<'_>, conversation: &str, task: Option<TaskId>, reason: &str) -> rusqlite::Result<()> {
-    let task = maybe(task);
+fn focus(
+    seen: &Seen<'_>,
+    conversation: ConversationId,
+    task: Option<TaskId>,
+    reason: &str,
+) -> Result<(), Error> {
     seen.conversation(conversation, |row| {
         if row.focus_task_id != task {
-            row.last_focus = row.focus_task_id.take().or(row.last_focus.take());
+            row.last_focus = row.focus_task_id.or(row.last_focus);
         }
         row.focus_task_id = task;
         reason.clone_into(&mut row.focus_reason);
@@ -227,38 +237,41 @@ fn focus(seen: &Seen<'_>, conversation: &str, task: Option<TaskId>, reason: &str
     })
 }
 
-fn question(seen: &Seen<'_>, c: &Clarification) -> rusqlite::Result<()> {
-    let made = seen.run(
-        "INSERT INTO view_questions (clarification_id, seq, task_id, attempt_id, question, choices, status, \
-         requested_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?7, ?8) \
-         ON CONFLICT (clarification_id) DO NOTHING",
-        params![
-            text(c.clarification_id),
-            seen.seq,
-            text(c.task_id),
-            text(c.attempt_id),
-            leaf(&c.question),
-            json(&c.choices),
-            c.requested_at.0,
-            c.expires_at.0,
-        ],
-    )?;
-    if made == 1 {
-        seen.task(&text(c.task_id), |task| task.open_questions += 1)?;
+fn question(seen: &Seen<'_>, c: &Clarification) -> Result<(), Error> {
+    let made = seen.add(NewQuestion {
+        clarification_id: c.clarification_id,
+        task_id: c.task_id,
+        attempt_id: c.attempt_id,
+        question: c.question.clone(),
+        choices: c.choices.clone(),
+        status: ClarificationStatus::Pending,
+        requested_at: c.requested_at,
+        expires_at: c.expires_at,
+    })?;
+    if made {
+        seen.set((c.task_id,), |task: &mut TaskRow| task.open_questions += 1)?;
     }
     Ok(())
 }
 
-fn answered(seen: &Seen<'_>, question: &str, status: &str, by: Option<String>) -> rusqlite::Result<()> {
-    let statement = "UPDATE view_questions SET status = ?2, resolved_at = ?3, answered_by = ?4 \
-                     WHERE clarification_id = ?1 AND status = 'pending'";
-    if seen.run(statement, params![question, status, seen.at(), by])? == 1 {
-        let whose = "SELECT task_id FROM view_questions WHERE clarification_id = ?1";
-        if let Some(task) = seen.task_of(whose, question)? {
-            seen.task(&task, |task| task.open_questions = (task.open_questions - 1).max(0))?;
-        }
+fn answered(
+    seen: &Seen<'_>,
+    question: ClarificationId,
+    status: ClarificationStatus,
+    by: Option<IngressId>,
+) -> Result<(), Error> {
+    let task = seen.change((question,), |row: &mut QuestionRow| {
+        (row.status == ClarificationStatus::Pending).then(|| {
+            (row.status, row.resolved_at, row.answered_by) = (status, Some(seen.at()), by);
+            row.task_id
+        })
+    })?;
+    match task.flatten() {
+        Some(task) => seen.set((task,), |task: &mut TaskRow| {
+            task.open_questions = task.open_questions.saturating_sub(1);
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// One line of a conversation.
@@ -272,29 +285,28 @@ struct Line<'a> {
 /// Adds a line to the conversation of a task; a task outside any conversation says nothing.
 fn say(
     seen: &Seen<'_>,
-    task: &str,
+    task: TaskId,
     line: Line<'_>,
-    words: Option<[u8; 32]>,
-    artifact: Option<String>,
-) -> rusqlite::Result<()> {
-    let Some(conversation) = seen.task(task, |row| row.conversation_id.clone())? else {
+    words: Option<&Sensitive<String>>,
+    artifact: Option<ArtifactId>,
+) -> Result<(), Error> {
+    let Some(conversation) = seen.change((task,), |row: &mut TaskRow| row.conversation_id)? else {
         return Ok(());
     };
-    seen.add(Message {
-        seq: seen.seq,
-        conversation_id: conversation.clone(),
-        task_id: Some(task.to_owned()),
-        role: line.role.as_str().to_owned(),
-        kind: line.kind.as_str().to_owned(),
+    seen.add(NewMessage {
+        conversation_id: conversation,
+        task_id: Some(task),
+        role: line.role,
+        kind: line.kind,
         ref_id: line.id,
-        text: words,
+        text: words.cloned(),
         artifact_ref: artifact,
         note: line.note.to_owned(),
         at: seen.at(),
     })?;
-    touch(seen, &conversation)
+    touch(seen, conversation)
 }
 
-fn touch(seen: &Seen<'_>, conversation: &str) -> rusqlite::Result<()> {
+fn touch(seen: &Seen<'_>, conversation: ConversationId) -> Result<(), Error> {
     seen.conversation(conversation, |row| row.updated_at = seen.at())
 }

@@ -413,7 +413,7 @@ impl Query {
                 return Ok(None);
             };
             let wrong = |why| Error::Row { table: "view_gate", why };
-            let reason = crate::cell::Cell::read(row.get_ref(2)?, conn).map_err(wrong)?;
+            let reason = crate::cell::Cell::read(row.get_ref(2)?, Some(conn)).map_err(wrong)?;
             Ok(Some(GateState { halted: row.get(0)?, session: row.get(1)?, reason, at: UnixMs(row.get(3)?) }))
         })
     }

@@ -79,7 +79,7 @@ fn split(text: &str) -> Vec<String> {
 
 fn hit(row: &Row<'_>, conn: &Connection, words: &[String]) -> Result<Hit, Error> {
     fn read<T: Cell>(row: &Row<'_>, conn: &Connection, at: usize) -> Result<T, Error> {
-        T::read(row.get_ref(at)?, conn).map_err(|why| Error::Row { table: "view_search_docs", why })
+        T::read(row.get_ref(at)?, Some(conn)).map_err(|why| Error::Row { table: "view_search_docs", why })
     }
     Ok(Hit {
         seq: read(row, conn, 1)?,
