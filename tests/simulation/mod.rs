@@ -11,6 +11,7 @@ mod recorded;
 mod seeds;
 mod sim;
 mod stories;
+mod traces;
 mod tried;
 mod worlds;
 

@@ -55,6 +55,14 @@ pub struct Run {
 }
 
 pub fn play(story: &Story, plans: Vec<Plan>) -> Run {
+    let mut sim = run(story, plans);
+    let ending = audit(&mut sim);
+    let heard = sim.server.as_ref().map_or(0, |server| server.heard().len());
+    Run { ending, passed: sim.world.faults.hits(), settled: sim.settled, deaths: sim.deaths, heard }
+}
+
+/// Plays a story to its end.
+pub fn run(story: &Story, plans: Vec<Plan>) -> Sim {
     let mut sim = Sim::new(story.name, 0x5EED, false);
     sim.name = format!("{} {plans:?}", story.name);
     if story.name == COMMAND.name {
@@ -69,9 +77,7 @@ pub fn play(story: &Story, plans: Vec<Plan>) -> Run {
         sim.run(*step);
     }
     sim.settle();
-    let ending = audit(&mut sim);
-    let heard = sim.server.as_ref().map_or(0, |server| server.heard().len());
-    Run { ending, passed: sim.world.faults.hits(), settled: sim.settled, deaths: sim.deaths, heard }
+    sim
 }
 
 /// `hermit-exec`, where this machine lets it put up walls.
@@ -82,7 +88,8 @@ fn exec() -> Option<&'static Path> {
     WALLS.get_or_init(found).then_some(exec)
 }
 
-fn stories() -> Vec<Story> {
+/// Every story that this machine can play.
+pub fn stories() -> Vec<Story> {
     let command = exec().map(|_| COMMAND);
     ALL.iter().copied().chain(command).collect()
 }
