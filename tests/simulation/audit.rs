@@ -49,7 +49,7 @@ fn endings(sim: &Sim) -> BTreeMap<String, (TaskStatus, Option<TerminationReason>
     let mut found = BTreeMap::new();
     for task in task_ids(sim) {
         let state = sim.kernel().task(task).expect("a task");
-        let reason = state.attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
+        let reason = state.attempt().and_then(kernel::state::AttemptState::ended);
         let goal = state.goal_text();
         let goal = goal.split("receipt ").next().unwrap_or_default().to_owned();
         // The same goal once more is a follow-up.

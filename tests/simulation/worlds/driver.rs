@@ -36,14 +36,14 @@ impl Bounds {
                 f.attempt(AttemptStatus::CompilingContext)?;
                 f.attempt(AttemptStatus::Reasoning)?;
             }
-            Next::Ask => f.answered = true,
+            Next::AskModel => f.answered = true,
             // The model proposes as often as it may, until something was done.
-            Next::Handle if f.put < self.questions && f.closed == 0 => f.ask(now)?,
-            Next::Handle => f.terminated = Some(TerminationReason::Done),
-            Next::Rejudge if f.put < self.questions => f.ask(now)?,
-            Next::Rejudge => f.terminated = Some(TerminationReason::Expired),
+            Next::ReadAnswer if f.put < self.questions && f.closed == 0 => f.ask(now)?,
+            Next::ReadAnswer => f.terminated = Some(TerminationReason::Done),
+            Next::Judge if f.put < self.questions => f.ask(now)?,
+            Next::Judge => f.terminated = Some(TerminationReason::Expired),
             Next::Dispatch => acts = self.dispatch(&mut f, file, now)?,
-            Next::Refused => {
+            Next::Refuse => {
                 f.unblock()?;
                 f.attempt(AttemptStatus::CompilingContext)?;
                 f.next_turn();
@@ -67,6 +67,8 @@ impl Bounds {
                 f.question = f.question.map(|(asked, _)| (asked, ApprovalStatus::Cancelled));
                 f.terminated = Some(TerminationReason::Cancelled);
             }
+            // No commands here; and what policy says is one commit with the request.
+            Next::Try | Next::AskPerson | Next::Downgrade | Next::Forbid => return Ok(Decided::Nothing),
             Next::Withdraw(_) | Next::ExpireQuestion(_) | Next::Pause | Next::Wait(_) | Next::Ended(_) => {
                 return Ok(Decided::Nothing);
             }

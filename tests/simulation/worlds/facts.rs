@@ -1,8 +1,9 @@
 //! What the log says of one task, and what each thing that happens to it makes of that.
 
 use super::stock::{Numbered, Still, stock};
-use kernel::state::{ActState, ApprovalRecord, TaskState};
+use kernel::state::{Act, ApprovalRecord, Authority, Stage, TaskState, Turn};
 use kernel::{Next, Waiting};
+use model::ApprovalId;
 use model::approval::ApprovalStatus;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::receipt::{ResultCode, SandboxLevel};
@@ -99,24 +100,46 @@ impl Facts {
         let id = state.current.expect("an attempt");
         let attempt = state.attempts.get_mut(&id).expect("an attempt");
         attempt.attempt.status = status;
-        attempt.terminated = self.terminated.map(|reason| (reason, None));
-        let artifact = attempt.act.as_ref().expect("an act").request.clone();
-        attempt.answer = self.answered.then(|| artifact.clone());
+        let act = attempt.act().expect("an act").clone();
         let asked = self.question.map(|(asked, status)| stock().approval(asked, status));
-        attempt.act = attempt.act.take().filter(|_| self.question.is_some()).map(|act| ActState {
-            approval: asked.as_ref().map(|approval| approval.approval_id),
-            dispatched_at: self.dispatched.then(|| stock().at(0)),
-            outcome: self.outcome.map(|code| (artifact, code, SandboxLevel::Beneath)),
-            uncertain: self.uncertain,
-            resolved: self.resolved.then_some(ResultCode::Partial),
-            receipt: self.receipt.then(|| model::ReceiptId::fresh(&Still(stock().at(0)), &Numbered(1, 1))),
-            ..act
-        });
+        attempt.turn = self.turn(status, act, asked.as_ref().map(|approval| approval.approval_id));
         if let Some(approval) = asked {
             let known = stock().waiting.approvals.values().next().expect("an approval").clone();
             state.approvals.insert(approval.approval_id, ApprovalRecord { approval, ..known });
         }
         state
+    }
+
+    fn turn(&self, status: AttemptStatus, act: Act, approval: Option<ApprovalId>) -> Turn {
+        let artifact = act.request.clone();
+        if let Some(reason) = self.terminated {
+            return Turn::Ended { reason, answer: None, last: None };
+        }
+        let Some((_, question)) = self.question else {
+            return match (self.answered, status) {
+                (true, _) => Turn::Answered { answer: artifact },
+                (false, AttemptStatus::Reasoning) => Turn::Asking { request: artifact },
+                (false, _) => Turn::Thinking { last: None },
+            };
+        };
+        let stage = if self.resolved {
+            Stage::Resolved(ResultCode::Partial)
+        } else if let Some(result_code) = self.outcome {
+            let sandbox_level = SandboxLevel::Beneath;
+            Stage::Observed { result: artifact.clone(), result_code, sandbox_level }
+        } else if self.uncertain {
+            Stage::Uncertain
+        } else if self.dispatched {
+            Stage::Dispatched { at: stock().at(0) }
+        } else if matches!(question, ApprovalStatus::Invalidated | ApprovalStatus::Cancelled) {
+            Stage::Requested
+        } else {
+            Stage::Asked
+        };
+        let receipt = self.receipt.then(|| model::ReceiptId::fresh(&Still(stock().at(0)), &Numbered(1, 1)));
+        let authority = Authority { approval, ..act.authority.clone() };
+        let act = Box::new(Act { authority, stage, receipt, ..act });
+        Turn::Acting { answer: Some(artifact), act }
     }
 
     pub fn attempt(&mut self, to: AttemptStatus) -> Result<(), model::Error> {

@@ -112,6 +112,10 @@ impl Progress {
             }
             "attempt.model_responded" => self.flush().into_iter().collect(),
             "attempt.model_failed" => self.now("The model did not answer; trying again".to_owned(), true),
+            "trial.started" => {
+                let Some(body) = body(session, task, seq) else { return Vec::new() };
+                self.now(format!("Trying in a copy of the folder: {}", plain(word(&body, "summary"))), false)
+            }
             "action.requested" => {
                 let Some(body) = body(session, task, seq) else { return Vec::new() };
                 self.looks = word(&body, "action_class").starts_with("read");

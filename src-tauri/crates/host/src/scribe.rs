@@ -315,7 +315,7 @@ impl Scribe {
 /// How a run stands now (table T1).
 fn lifecycle(folded: &mut Folded, toolset: &[String]) -> Lifecycle {
     let attempt = folded.state.attempt();
-    let terminated = attempt.and_then(|attempt| attempt.terminated.as_ref().map(|t| t.0));
+    let terminated = attempt.and_then(kernel::state::AttemptState::ended);
     let ran_out = terminated == Some(TerminationReason::Expired)
         || matches!(folded.reason.as_str(), "expired" | "deadline" | "deadline_passed");
     let ending = Ending { cancel_requested: folded.state.cancel_requested.is_some(), ran_out };

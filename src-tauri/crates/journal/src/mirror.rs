@@ -205,10 +205,10 @@ const fn part(body: &Body) -> Part {
     use Body::*;
     match body {
         TaskCreated(_) | TaskStatusChanged(_) | TaskInputAdded(_) | TaskInputAbsorbed(_) | TaskGoalChanged(_)
-        | TaskInputQueued(_)        | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_) | ModelFailed(_)
-        | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
-        ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_) | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_)
-        | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
+        | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
+        | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
+        TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)
+        | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_) | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
         ApprovalRequested(_) | ApprovalGranted(_) | ApprovalDenied(_) | ApprovalExpired(_) | ApprovalCancelled(_)
         | ApprovalInvalidated(_) | ClarificationRequested(_) | ClarificationAnswered(_) | ClarificationExpired(_)
         | ClarificationCancelled(_) => Part::Ask,

@@ -1,12 +1,12 @@
 //! The driver: asks what comes next, does it, commits it, and asks again, until the task waits or has ended.
 //!
 //! Nothing is held in memory that the log does not hold: a host that dies anywhere leaves the same question to the
-//! next one, and [`crate::next::next`] gives it the same answer.
+//! next one, and [`crate::next::next`] gives it the same answer. Three stages reach outside and hold no lock meanwhile: a
+//! model is asked, a command is tried in a staged view, an act is performed. Every other stage adds events to a
+//! transaction, and stages that follow each other without leaving it are one commit.
 
 mod act;
 mod answer;
-mod denied;
-mod edit;
 mod end;
 mod judge;
 mod lease;
@@ -15,29 +15,35 @@ mod normalise;
 mod observe;
 mod receipt;
 mod recover;
+mod refuse;
 mod rules;
 mod seen;
-mod stage;
 mod stopped;
 mod think;
+mod trial;
+
+mod edit;
 mod vcs;
 mod web;
 
 pub(crate) use act::Yes;
-
-pub(crate) use judge::Judged;
+pub(crate) use end::release_lease;
+pub(crate) use judge::{Came, InHand, Judged};
 pub(crate) use lessen::{StandsIn, keep_draft};
 pub(crate) use observe::summary_of;
 pub use rules::{PROJECT_RULES, USER_RULES};
-pub(crate) use stage::Tried;
 pub(crate) use stopped::in_words;
+pub(crate) use trial::Tried;
 
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next};
-use crate::state::TaskState;
+use crate::tx::{After, Committed, Tx};
+use effects::Progress;
 use model::TaskId;
-use model::attempt::{AttemptStatus, TerminationReason};
+use model::attempt::TerminationReason;
+use model::fault::Point;
+use model::principal::PrincipalType;
 use model::task::TaskStatus;
 use std::sync::atomic::Ordering;
 
@@ -61,6 +67,20 @@ pub enum Standing {
     LeftOff,
 }
 
+/// What follows a stage.
+pub(crate) enum Then {
+    /// The next stage is of the same transaction.
+    GoOn,
+    /// It is committed.
+    Commit,
+    /// It is committed, and whoever drives is told why the task stands still.
+    Stop(Error),
+    /// Nothing of it is committed; the driver asks again what comes next.
+    Drop,
+    /// Nothing of it is committed: a key is locked.
+    KeyLocked,
+}
+
 /// Gives the driver's seat back however driving ends.
 struct Seat<'c>(&'c Cell);
 
@@ -82,7 +102,7 @@ impl Kernel {
         }
         let _seat = Seat(&cell);
         cell.stop.store(false, Ordering::SeqCst);
-        let mut signed = lock(&cell.state).seq;
+        let mut signed = self.lock_task(&cell)?.seq;
         loop {
             if lock(&self.gate).is_none() || lock(&self.halted_unrecorded).is_some() {
                 return Ok(Standing::Halted);
@@ -96,14 +116,14 @@ impl Kernel {
                 return Ok(Standing::LeftOff);
             }
             let step = {
-                let state = lock(&cell.state);
+                let state = self.lock_task(&cell)?;
                 next(&state, self.now_of(&state))
             };
             tracing::debug!(task = %task_id, next = ?step, "drive");
             if let Some(standing) = self.take(&cell, step)? {
                 return Ok(standing);
             }
-            let seq = lock(&cell.state).seq;
+            let seq = self.lock_task(&cell)?.seq;
             if seq.saturating_sub(signed) >= model::limits::CHECKPOINT_EVENTS {
                 self.checkpoint_after(task_id);
                 signed = seq;
@@ -114,31 +134,128 @@ impl Kernel {
     /// Takes one step; `Some` when driving ends here.
     fn take(&self, cell: &Cell, step: Next) -> Result<Option<Standing>, Error> {
         match step {
-            Next::Begin => self.begin(cell)?,
-            Next::Lease => self.lease(cell)?,
-            Next::Compile => self.compile(cell)?,
-            Next::Ask => return self.ask(cell),
-            Next::Handle => self.handle(cell)?,
-            Next::Rejudge => self.rejudge(cell)?,
-            Next::Withdraw(id) => self.withdraw(cell, id)?,
-            Next::Dispatch => self.dispatch(cell)?,
-            Next::Refused => self.refused(cell)?,
-            Next::Settle => self.settle(cell)?,
-            Next::Receipt => return self.late_receipt(cell),
-            Next::Close => self.close_turn(cell)?,
-            Next::ExpireApproval(id) => self.expire_approval(cell, id)?,
-            Next::ExpireQuestion(id) => self.expire_question(cell, id)?,
-            Next::Terminate(reason) => self.terminate(cell, reason)?,
-            Next::Finish => return self.finish(cell),
-            Next::Pause => self.take_pause(cell)?,
-            Next::Cancel => self.take_cancel(cell)?,
-            Next::Wait(waiting) => return Ok(Some(Standing::Waiting(waiting))),
+            Next::AskModel => self.ask_model(cell),
+            Next::Try => self.try_command(cell),
+            Next::Settle => self.settle(cell),
+            Next::Wait(waiting) => Ok(Some(Standing::Waiting(waiting))),
             Next::Ended(status) => {
-                let reason = lock(&cell.state).attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
-                return Ok(Some(Standing::Ended { status, reason }));
+                let reason = self.lock_task(cell)?.attempt().and_then(crate::state::AttemptState::ended);
+                Ok(Some(Standing::Ended { status, reason }))
+            }
+            _ => {
+                let tx = self.begin_tx(cell, Point::IterationComplete, PrincipalType::System)?;
+                self.go_through(cell, tx, Then::GoOn)
             }
         }
-        Ok(None)
+    }
+
+    /// Goes through the stages of one transaction, commits it, and does what follows from it.
+    fn go_through(
+        &self,
+        cell: &Cell,
+        mut tx: Tx<'_>,
+        mut then: Then,
+    ) -> Result<Option<Standing>, Error> {
+        loop {
+            match then {
+                Then::GoOn => {
+                    let step = next(&tx, tx.now());
+                    then = self.stage(&mut tx, step)?;
+                }
+                Then::Commit => {
+                    let by_standing = tx.hand.by_standing;
+                    return match self.commit_with_undone(tx) {
+                        Err(error) if by_standing && self.is_overtaken(&error) => Ok(None),
+                        committed => self.carry_out(cell, committed?),
+                    };
+                }
+                Then::Stop(why) => {
+                    tx.commit()?;
+                    return Err(why);
+                }
+                Then::Drop => return Ok(None),
+                Then::KeyLocked => return Ok(Some(Standing::KeyLocked)),
+            }
+        }
+    }
+
+    /// Commits, and marks the tasks that this one has undone with it: no crash can come between.
+    fn commit_with_undone<'k>(&'k self, mut tx: Tx<'k>) -> Result<Committed<'k>, Error> {
+        let undone = std::mem::take(&mut tx.hand.undone);
+        let undone: Vec<_> = undone.into_iter().map(|id| self.cell(id)).collect::<Result<_, _>>()?;
+        // In the order of their identifiers, so that two undos never wait for each other.
+        let mut undone: Vec<_> =
+            undone.iter().map(|cell| self.lock_task(cell)).collect::<Result<_, _>>()?;
+        for task in &undone {
+            self.mark_rolled_back(tx.writeup(), task);
+        }
+        let committed = tx.commit()?;
+        for task in &mut undone {
+            let id = task.task.task_id;
+            for placed in committed.placed.iter().filter(|p| p.event.task_id == id) {
+                task.apply(&placed.event, &self.body_of(&placed.event)?)?;
+            }
+        }
+        Ok(committed)
+    }
+
+    /// One stage: its events join the transaction.
+    fn stage(&self, tx: &mut Tx<'_>, step: Next) -> Result<Then, Error> {
+        match step {
+            Next::Begin => self.begin(tx),
+            Next::Lease => self.lease(tx),
+            Next::Compile => self.compile(tx),
+            Next::ReadAnswer => self.read_answer(tx),
+            Next::Judge => self.judge(tx),
+            Next::AskPerson => self.ask_person(tx),
+            Next::Downgrade => self.downgrade(tx),
+            Next::Forbid => self.forbid(tx),
+            Next::Withdraw(id) => self.withdraw(tx, id),
+            Next::Dispatch => self.dispatch(tx),
+            Next::Refuse => self.refuse(tx),
+            Next::Receipt => self.receipt_in_hand(tx),
+            Next::Close => self.close_turn(tx),
+            Next::ExpireApproval(id) => Ok(self.expire_approval(tx, id)),
+            Next::ExpireQuestion(id) => Ok(self.expire_question(tx, id)),
+            Next::Terminate(reason) => self.terminate(tx, reason),
+            Next::Finish => self.finish(tx),
+            Next::Pause => self.take_pause(tx),
+            Next::Cancel => self.take_cancel(tx),
+            // Who waits, or reaches outside, does so after what came before is on disk.
+            Next::AskModel | Next::Try | Next::Settle | Next::Wait(_) | Next::Ended(_) => Ok(Then::Commit),
+        }
+    }
+
+    /// Does what follows from a commit.
+    fn carry_out(&self, cell: &Cell, committed: Committed<'_>) -> Result<Option<Standing>, Error> {
+        let Committed { state, after, .. } = committed;
+        let task_id = state.task.task_id;
+        let mut perform = None;
+        let mut sign = false;
+        for after in after {
+            match after {
+                After::Perform(hands, request, authorization) => {
+                    perform = Some((hands, request, authorization));
+                }
+                After::Unstage(attempt) => self.unstage(&state, attempt),
+                After::Forget(request) => self.forget_act(&state, request),
+                After::Checkpoint => sign = true,
+            }
+        }
+        drop(state);
+        if sign {
+            self.checkpoint_after(task_id);
+        }
+        let Some((hands, request, authorization)) = perform else { return Ok(None) };
+        let mut progress = |progress: Progress<'_>| {
+            if let Progress::Items { done, of } = progress {
+                let (what, done, total) = ("changing files", done as u64, of as u64);
+                self.ports.observer.notice(crate::ports::Notice::Progress { task_id, what, done, total });
+            }
+        };
+        let stop = || cell.stop.load(Ordering::SeqCst);
+        let outcome = hands.perform(authorization, &request, &stop, &mut progress);
+        self.observed(cell, *request, outcome, false)
     }
 
     /// Tasks that a host should take up after it started: everything that has not ended and does not wait for
@@ -150,7 +267,7 @@ impl Kernel {
         let mut found = Vec::new();
         for task_id in self.open_tasks()? {
             let cell = self.cell(task_id)?;
-            let state = lock(&cell.state);
+            let state = self.lock_task(&cell)?;
             let idle = matches!(next(&state, self.now_of(&state)), Next::Wait(_) | Next::Ended(_));
             if !idle {
                 found.push(task_id);
@@ -158,9 +275,4 @@ impl Kernel {
         }
         Ok(found)
     }
-}
-
-/// The attempt's status, for a status change away from it.
-pub(crate) fn status_of(state: &TaskState) -> Result<AttemptStatus, Error> {
-    state.attempt().map(|a| a.attempt.status).ok_or_else(|| Error::Broken("no attempt is at work".to_owned()))
 }

@@ -7,7 +7,7 @@ use crate::writeup::{Scope, Sources, Writeup};
 use crate::{Error, open};
 use gate::Gate;
 use governance::PolicyEngine;
-use ledger::{Batch, Placed, Reader, Writer};
+use ledger::{Placed, Reader, Writer};
 use model::event::Actor;
 use model::fault::{Faults, Point};
 use model::principal::PrincipalType;
@@ -52,6 +52,8 @@ pub(crate) struct Cell {
     pub(crate) stop: AtomicBool,
     /// What the command in hand came to in its staged view; a host that dies tries it anew, without harm.
     pub(crate) tried: Mutex<Option<crate::drive::Tried>>,
+    /// The state holds what never got into the log: it is folded again before it is believed.
+    pub(crate) stale: AtomicBool,
 }
 
 /// The only writer.
@@ -151,8 +153,10 @@ impl Kernel {
 
     /// The cell of a task, folded from its events on first use.
     pub(crate) fn cell(&self, task_id: TaskId) -> Result<Arc<Cell>, Error> {
-        if let Some(cell) = lock(&self.tasks).get(&task_id) {
-            return Ok(Arc::clone(cell));
+        let known = lock(&self.tasks).get(&task_id).map(Arc::clone);
+        if let Some(cell) = known {
+            drop(self.lock_task(&cell)?);
+            return Ok(cell);
         }
         let state = self.load(task_id)?;
         let cell = Arc::new(Cell {
@@ -160,8 +164,22 @@ impl Kernel {
             driving: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             tried: Mutex::new(None),
+            stale: AtomicBool::new(false),
         });
         Ok(Arc::clone(lock(&self.tasks).entry(task_id).or_insert(cell)))
+    }
+
+    /// A task's state, locked, and as its log says.
+    ///
+    /// # Errors
+    /// When it has to be folded again and cannot be read.
+    pub(crate) fn lock_task<'c>(&self, cell: &'c Cell) -> Result<MutexGuard<'c, TaskState>, Error> {
+        let mut state = lock(&cell.state);
+        if cell.stale.load(Ordering::SeqCst) {
+            *state = self.load(state.task.task_id)?;
+            cell.stale.store(false, Ordering::SeqCst);
+        }
+        Ok(state)
     }
 
     /// A task folded from the log, without a cell.
@@ -241,42 +259,47 @@ impl Kernel {
         Ok(Writeup::new(self.sources(), point, scope, actor, correlation, cause))
     }
 
-    /// Commits a boundary and folds it. `state` is the task's state, locked by the caller, when it belongs to one.
-    pub(crate) fn commit(
-        &self,
-        writeup: Writeup<'_>,
-        state: Option<&mut TaskState>,
-    ) -> Result<Vec<Placed>, Error> {
+    /// Commits a boundary of no task that is locked.
+    ///
+    /// # Errors
+    /// When it holds a secret, somebody was faster, or the ledger fails.
+    pub(crate) fn commit(&self, writeup: Writeup<'_>) -> Result<Vec<Placed>, Error> {
+        self.committed(writeup, None)
+    }
+
+    /// Commits a boundary of a task that has folded it already.
+    pub(crate) fn commit_in(&self, writeup: Writeup<'_>, state: &TaskState) -> Result<Vec<Placed>, Error> {
+        self.committed(writeup, Some(state))
+    }
+
+    fn committed(&self, writeup: Writeup<'_>, folded: Option<&TaskState>) -> Result<Vec<Placed>, Error> {
         if !writeup.withheld.is_empty() {
             return Err(Error::Secret(crate::redaction::named(writeup.withheld)));
         }
-        self.commit_batch(writeup.batch, state)
-    }
-
-    pub(crate) fn commit_batch(
-        &self,
-        batch: Batch,
-        state: Option<&mut TaskState>,
-    ) -> Result<Vec<Placed>, Error> {
-        let plain: Vec<(EventId, Body)> = batch.drafts.iter().map(|d| (d.event_id, d.body.clone())).collect();
-        let committed = self.writer.commit(batch)?;
-        self.fold(&committed.placed, &plain, state)?;
-        Ok(committed.placed)
-    }
-
-    pub(crate) fn fold(
-        &self,
-        placed: &[Placed],
-        plain: &[(EventId, Body)],
-        mut state: Option<&mut TaskState>,
-    ) -> Result<(), Error> {
+        let batch = writeup.batch;
         let system = lock(&self.store).system_task_id;
-        for (placed, (_, body)) in placed.iter().zip(plain) {
-            let event = &placed.event;
-            if Some(event.task_id) == system || system.is_none() {
+        let is_store = |task_id| Some(task_id) == system || system.is_none();
+        let of_store: Vec<Body> =
+            batch.drafts.iter().filter(|d| is_store(d.task_id)).map(|d| d.body.clone()).collect();
+        let placed = self.writer.commit(batch)?.placed;
+        self.take_note(system, &placed, &of_store);
+        if let Some(state) = folded {
+            let last = placed.iter().rev().find(|p| p.event.task_id == state.task.task_id);
+            if last.is_some_and(|last| last.event.task_seq != state.seq) {
+                return Err(Error::Broken("the log and the state that was folded ahead differ".to_owned()));
+            }
+        }
+        Ok(placed)
+    }
+
+    /// Folds what was committed into the store's own state, and tells whoever listens.
+    pub(crate) fn take_note(&self, system: Option<TaskId>, placed: &[Placed], of_store: &[Body]) {
+        let mut of_store = of_store.iter();
+        for Placed { event, .. } in placed {
+            if (Some(event.task_id) == system || system.is_none())
+                && let Some(body) = of_store.next()
+            {
                 lock(&self.store).apply(event.task_seq, body);
-            } else if let Some(state) = state.as_deref_mut().filter(|s| s.task.task_id == event.task_id) {
-                state.apply(event, body)?;
             }
             self.ports.observer.notice(Notice::Event {
                 task_id: event.task_id,
@@ -284,7 +307,6 @@ impl Kernel {
                 event_type: event.event_type.clone(),
             });
         }
-        Ok(())
     }
 
     /// A fresh step identifier.

@@ -22,6 +22,7 @@
 //! **Where to start reading.** [`next`], then [`drive`], then [`command`].
 
 pub mod command;
+mod decide;
 pub mod drive;
 mod error;
 mod gatepass;
@@ -34,7 +35,7 @@ mod query;
 mod redaction;
 pub mod state;
 mod store;
-mod track;
+mod tx;
 pub mod workspace;
 mod writeup;
 

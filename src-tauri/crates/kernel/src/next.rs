@@ -1,10 +1,15 @@
 //! What comes next for a task: a pure function of its state. Whoever died before, the next host reads the same answer.
+//!
+//! The way of an act is the order of [`Next`]: a model is asked, its answer read, a command tried, the request judged, a
+//! person asked, the act dispatched, its outcome observed, receipted, and the turn closed. Several stages may be one
+//! commit (`drive`), and each of them is asked for here.
 
-use crate::state::{ActState, AttemptState, TaskState};
+use crate::state::{Act, AttemptState, Stage, TaskState, Turn};
 use model::approval::ApprovalStatus;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::ingress::ClarificationStatus;
 use model::limits;
+use model::policy::Verdict;
 use model::task::{StepStatus, TaskStatus};
 use model::{ApprovalId, ClarificationId, UnixMs};
 
@@ -23,7 +28,7 @@ pub enum Waiting {
     Dependency,
 }
 
-/// The next thing to do.
+/// The next thing to do, in the order of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Ready becomes running, with an attempt and its lease.
@@ -33,17 +38,25 @@ pub enum Next {
     /// The context pack is compiled and the request to the model stored.
     Compile,
     /// The model is asked with the stored request.
-    Ask,
-    /// The stored answer is parsed and judged.
-    Handle,
-    /// The request in hand goes before policy again.
-    Rejudge,
+    AskModel,
+    /// The stored answer is parsed: what is only said is taken in, and one act of it becomes a request.
+    ReadAnswer,
+    /// A command is tried in a staged view, and what it did becomes the request.
+    Try,
+    /// Policy judges the request, for the first time or because its approval was withdrawn.
+    Judge,
+    /// Policy demands a person: they are shown the request.
+    AskPerson,
+    /// Policy allows a lesser form: that becomes the request.
+    Downgrade,
+    /// Policy says no: whoever proposed it is told.
+    Forbid,
     /// New input changed what the approval was about: it is withdrawn.
     Withdraw(ApprovalId),
     /// A person allowed it, or policy did: witness, grant, dispatch, execution.
     Dispatch,
-    /// A person refused it: the model is told.
-    Refused,
+    /// A person refused it: whoever proposed it is told.
+    Refuse,
     /// Dispatched, outcome not recorded: look, never run.
     Settle,
     /// The outcome is recorded, its receipt is not.
@@ -86,16 +99,15 @@ pub fn next(state: &TaskState, now: UnixMs) -> Next {
 }
 
 fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
-    // An effect that may have begun is established before anything else, also before a cancel (HK-19.3-1).
     let status = attempt.attempt.status;
-    if matches!(status, AttemptStatus::Executing | AttemptStatus::Observing | AttemptStatus::ReceiptPending) {
-        return established(attempt);
-    }
     if status.is_ended() {
         return after_end(state);
     }
-    if attempt.terminated.is_some() {
-        return Next::Finish;
+    // An effect that may have begun is established before anything else, also before a cancel (HK-19.3-1).
+    if matches!(status, AttemptStatus::Executing | AttemptStatus::Observing | AttemptStatus::ReceiptPending)
+        || attempt.ended().is_some()
+    {
+        return in_turn(state, attempt, now);
     }
     if state.cancel_requested.is_some() {
         return Next::Cancel;
@@ -108,20 +120,37 @@ fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
     }
     match status {
         AttemptStatus::Created => Next::Lease,
-        AttemptStatus::Leased | AttemptStatus::CompilingContext => thinking(attempt),
-        AttemptStatus::Reasoning if attempt.answer.is_some() => Next::Handle,
-        AttemptStatus::Reasoning => Next::Ask,
-        AttemptStatus::AwaitingPolicy => Next::Rejudge,
-        AttemptStatus::AwaitingApproval => awaiting_approval(state, attempt, now),
-        AttemptStatus::AwaitingInput => awaiting_input(state, attempt, now),
-        AttemptStatus::Authorized => Next::Dispatch,
-        AttemptStatus::Executing
-        | AttemptStatus::Observing
-        | AttemptStatus::ReceiptPending
-        | AttemptStatus::Succeeded
-        | AttemptStatus::Failed
-        | AttemptStatus::Cancelled
-        | AttemptStatus::Superseded => established(attempt),
+        _ => in_turn(state, attempt, now),
+    }
+}
+
+/// The stage that the turn in hand is at.
+fn in_turn(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
+    match &attempt.turn {
+        Turn::Thinking { .. } => thinking(attempt),
+        Turn::Asking { .. } => Next::AskModel,
+        Turn::Answered { .. } => Next::ReadAnswer,
+        Turn::Trying { .. } => Next::Try,
+        Turn::Acting { act, .. } => of_act(state, act, now),
+        Turn::Questioned(id) => awaiting_input(state, *id, now),
+        Turn::Ended { .. } => Next::Finish,
+    }
+}
+
+fn of_act(state: &TaskState, act: &Act, now: UnixMs) -> Next {
+    match &act.stage {
+        Stage::Requested => Next::Judge,
+        Stage::Judged(Verdict::Allow) => Next::Dispatch,
+        Stage::Judged(Verdict::RequireApproval) => Next::AskPerson,
+        Stage::Judged(Verdict::Downgrade) => Next::Downgrade,
+        Stage::Judged(Verdict::Deny) => Next::Forbid,
+        Stage::Asked => awaiting_approval(state, act, now),
+        Stage::Dispatched { .. } => Next::Settle,
+        Stage::Uncertain => Next::Wait(Waiting::UnknownOutcome),
+        Stage::Observed { .. } | Stage::Resolved(_) if act.receipt.is_none() && act.leaves_receipt() => {
+            Next::Receipt
+        }
+        Stage::Observed { .. } | Stage::Resolved(_) => Next::Close,
     }
 }
 
@@ -141,21 +170,6 @@ fn after_end(state: &TaskState) -> Next {
     }
 }
 
-fn established(attempt: &AttemptState) -> Next {
-    let Some(act) = attempt.act.as_ref() else { return Next::Close };
-    let ActState { outcome, resolved, uncertain, receipt, .. } = act;
-    if outcome.is_none() && resolved.is_none() {
-        return if *uncertain { Next::Wait(Waiting::UnknownOutcome) } else { Next::Settle };
-    }
-    if receipt.is_none() && act.leaves_receipt() {
-        Next::Receipt
-    } else if attempt.terminated.is_some() {
-        Next::Finish
-    } else {
-        Next::Close
-    }
-}
-
 fn thinking(attempt: &AttemptState) -> Next {
     if let Some(reason) = attempt.loop_state.termination {
         return Next::Terminate(reason);
@@ -167,9 +181,9 @@ fn thinking(attempt: &AttemptState) -> Next {
     Next::Compile
 }
 
-fn awaiting_approval(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
-    let asked = attempt.act.as_ref().and_then(|act| act.approval).and_then(|id| state.approvals.get(&id));
-    let Some(record) = asked else { return Next::Rejudge };
+fn awaiting_approval(state: &TaskState, act: &Act, now: UnixMs) -> Next {
+    let asked = act.authority.approval.and_then(|id| state.approvals.get(&id));
+    let Some(record) = asked else { return Next::Judge };
     let id = record.approval.approval_id;
     // New input may change what the question is about: the packet is not reused silently (HK-16.7-2).
     let open = matches!(record.approval.status, ApprovalStatus::Pending | ApprovalStatus::Granted);
@@ -180,17 +194,16 @@ fn awaiting_approval(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> 
         ApprovalStatus::Pending if now > record.approval.expires_at => Next::ExpireApproval(id),
         ApprovalStatus::Pending => Next::Wait(Waiting::Approval(id)),
         ApprovalStatus::Granted => Next::Dispatch,
-        ApprovalStatus::Denied => Next::Refused,
+        ApprovalStatus::Denied => Next::Refuse,
         ApprovalStatus::Expired => Next::Terminate(TerminationReason::Expired),
-        ApprovalStatus::Invalidated | ApprovalStatus::Cancelled => Next::Rejudge,
+        ApprovalStatus::Invalidated | ApprovalStatus::Cancelled => Next::Judge,
     }
 }
 
-fn awaiting_input(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
-    let Some(question) = attempt.question.and_then(|id| state.clarifications.get(&id)) else {
+fn awaiting_input(state: &TaskState, id: ClarificationId, now: UnixMs) -> Next {
+    let Some(question) = state.clarifications.get(&id) else {
         return Next::Compile;
     };
-    let id = question.clarification_id;
     match question.status {
         ClarificationStatus::Pending if now > question.expires_at => Next::ExpireQuestion(id),
         ClarificationStatus::Pending => Next::Wait(Waiting::Answer(id)),

@@ -190,7 +190,7 @@ impl Kernel {
             title: Sensitive::from("Inbox".to_owned()),
         };
         writeup.push(conversation);
-        self.commit(writeup, None)?;
+        self.commit(writeup)?;
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Kernel {
             hermit_version: VERSION.to_owned(),
             recovered: 0,
         });
-        self.commit(writeup, None)?;
+        self.commit(writeup)?;
         *lock(&self.gate) = booted;
         self.sweep_spool();
         Ok(())
@@ -220,7 +220,7 @@ impl Kernel {
         let actor = self.actor(PrincipalType::System)?;
         let mut writeup = self.store_writeup(Point::HostStop, actor, self.session.clone(), None)?;
         writeup.push(HostStopped { session: self.session.clone(), epoch: self.writer.epoch() });
-        self.commit(writeup, None)?;
+        self.commit(writeup)?;
         Ok(())
     }
 }

@@ -2,8 +2,10 @@
 
 mod attempt;
 mod told;
+mod turn;
 
-pub use attempt::{ActState, AttemptState, ObservedRef, PolicyAt, WitnessAt};
+pub use attempt::{AttemptState, ObservedRef, RefusedBy};
+pub use turn::{Act, Authority, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
 use model::action::{ActionClass, Reversibility};
@@ -19,9 +21,32 @@ use model::receipt::{ReceiptClass, ResultCode};
 use model::task::{Step, StepStatus, Task};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
-    IngressId, ReceiptId, StepId, UnixMs, transition,
+    IngressId, ReceiptId, StepId, TaskId, UnixMs, transition,
 };
 use std::collections::BTreeMap;
+
+/// Where an event stands: what a fold needs of it beside its body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventAt {
+    pub(crate) task_id: TaskId,
+    pub(crate) task_seq: u64,
+    pub(crate) event_id: EventId,
+    pub(crate) attempt_id: Option<AttemptId>,
+    pub(crate) occurred_at: UnixMs,
+}
+
+impl From<&Event> for EventAt {
+    fn from(event: &Event) -> Self {
+        let Event { task_id, task_seq, event_id, attempt_id, occurred_at, .. } = event;
+        Self {
+            task_id: *task_id,
+            task_seq: *task_seq,
+            event_id: *event_id,
+            attempt_id: *attempt_id,
+            occurred_at: *occurred_at,
+        }
+    }
+}
 
 /// An approval and what became of it.
 #[derive(Debug, Clone)]
@@ -239,7 +264,7 @@ impl TaskState {
         others.flat_map(|id| {
             let of_step = self.attempts.values().filter(move |a| a.attempt.step_id == *id);
             let ended = of_step.filter(|a| a.attempt.status == AttemptStatus::Succeeded);
-            ended.filter_map(|a| Some((a, a.terminated.as_ref()?.1.as_ref()?)))
+            ended.filter_map(|a| Some((a, a.final_answer()?)))
         })
     }
 
@@ -253,38 +278,43 @@ impl TaskState {
     /// # Errors
     /// [`Error::Broken`] or [`Error::Model`] when an event does not fit the state.
     pub fn apply(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
-        if event.task_seq != self.seq.saturating_add(1) {
+        self.fold(&EventAt::from(event), body)
+    }
+
+    /// As [`TaskState::apply`], for an event that is not placed yet.
+    pub(crate) fn fold(&mut self, at: &EventAt, body: &Body) -> Result<(), Error> {
+        if at.task_seq != self.seq.saturating_add(1) {
             return Err(Error::Broken(format!(
                 "event {} of `{}` is out of order",
-                event.task_seq, event.task_id
+                at.task_seq, at.task_id
             )));
         }
-        self.seq = event.task_seq;
-        self.last_event = Some(event.event_id);
-        self.latest = self.latest.max(event.occurred_at);
-        self.apply_task(event, body)?;
-        self.apply_governed(event, body)?;
+        self.seq = at.task_seq;
+        self.last_event = Some(at.event_id);
+        self.latest = self.latest.max(at.occurred_at);
+        self.apply_task(at, body)?;
+        self.apply_governed(at, body)?;
         self.apply_grants(body);
         self.apply_questions(body);
         self.apply_knowledge(body);
-        if let Some(attempt) = event.attempt_id.and_then(|id| self.attempts.get_mut(&id)) {
-            attempt.apply(event, body)?;
+        if let Some(attempt) = at.attempt_id.and_then(|id| self.attempts.get_mut(&id)) {
+            attempt.apply(at, body)?;
         }
         Ok(())
     }
 
-    fn apply_task(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
+    fn apply_task(&mut self, at: &EventAt, body: &Body) -> Result<(), Error> {
         match body {
             Body::TaskStatusChanged(b) => {
                 transition::task(b.from, b.to)?;
                 if self.task.status != b.from {
                     return Err(Error::Broken(format!(
                         "task `{}` was {}, not {}",
-                        event.task_id, self.task.status, b.from
+                        at.task_id, self.task.status, b.from
                     )));
                 }
                 self.task.status = b.to;
-                self.task.updated_at = event.occurred_at;
+                self.task.updated_at = at.occurred_at;
                 if b.to != model::task::TaskStatus::Running {
                     self.pause_requested = false;
                 }
@@ -331,7 +361,7 @@ impl TaskState {
                 transition::step(b.from, b.to)?;
                 if let Some(step) = self.steps.get_mut(&b.about_step_id) {
                     step.status = b.to;
-                    step.updated_at = event.occurred_at;
+                    step.updated_at = at.occurred_at;
                 }
             }
             Body::AttemptCreated(b) => {
@@ -344,7 +374,7 @@ impl TaskState {
         Ok(())
     }
 
-    fn apply_governed(&mut self, event: &Event, body: &Body) -> Result<(), Error> {
+    fn apply_governed(&mut self, at: &EventAt, body: &Body) -> Result<(), Error> {
         match body {
             Body::ApprovalRequested(b) => {
                 let record = ApprovalRecord {
@@ -359,22 +389,22 @@ impl TaskState {
                 self.approvals.insert(b.approval.approval_id, record);
             }
             Body::ApprovalGranted(b) => {
-                let record = self.resolve(b.approval_id, ApprovalStatus::Granted, event)?;
+                let record = self.resolve(b.approval_id, ApprovalStatus::Granted, at)?;
                 record.approval.resolved_by = Some(b.decided_by);
                 record.envelope = Some(b.envelope.clone());
                 record.scope = Some(b.scope.clone());
             }
             Body::ApprovalDenied(b) => {
-                let record = self.resolve(b.approval_id, ApprovalStatus::Denied, event)?;
+                let record = self.resolve(b.approval_id, ApprovalStatus::Denied, at)?;
                 record.approval.resolved_by = Some(b.decided_by);
                 record.envelope = b.envelope.clone();
                 record.feedback = b.feedback.as_ref().and_then(|f| f.shown().cloned());
             }
             Body::ApprovalExpired(b) => {
-                self.resolve(b.approval_id, ApprovalStatus::Expired, event)?;
+                self.resolve(b.approval_id, ApprovalStatus::Expired, at)?;
             }
             Body::ApprovalCancelled(b) => {
-                self.resolve(b.approval_id, ApprovalStatus::Cancelled, event)?;
+                self.resolve(b.approval_id, ApprovalStatus::Cancelled, at)?;
             }
             Body::ApprovalInvalidated(b) => {
                 // A granted approval can be invalidated too, as long as nothing was dispatched on it.
@@ -472,7 +502,7 @@ impl TaskState {
         &mut self,
         id: ApprovalId,
         to: ApprovalStatus,
-        event: &Event,
+        at: &EventAt,
     ) -> Result<&mut ApprovalRecord, Error> {
         let record = self
             .approvals
@@ -482,7 +512,7 @@ impl TaskState {
             return Err(Error::Broken(format!("approval `{id}` was resolved twice")));
         }
         record.approval.status = to;
-        record.approval.resolved_at = Some(event.occurred_at);
+        record.approval.resolved_at = Some(at.occurred_at);
         Ok(record)
     }
 

@@ -73,7 +73,7 @@ impl Kernel {
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::WorkspaceRegister, actor, workspace_id.to_string(), None)?;
         w.push(WorkspaceRegistered { workspace_id, root_path: Sensitive::from(written) });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(workspace_id)
     }
 }

@@ -203,15 +203,7 @@ impl<'k> Writeup<'k> {
     }
 
     /// Adds `artifact.created` for content that is already stored.
-    ///
-    /// # Errors
-    /// Never at present; the signature leaves room for quotas.
-    pub(crate) fn artifact_of(
-        &mut self,
-        sha256: Digest,
-        byte_size: u64,
-        new: NewArtifact,
-    ) -> Result<ArtifactRef, Error> {
+    pub(crate) fn artifact_of(&mut self, sha256: Digest, byte_size: u64, new: NewArtifact) -> ArtifactRef {
         let artifact_id = ArtifactId::fresh(self.sources.clock, self.sources.entropy);
         self.describe(artifact_id, sha256, byte_size, new)
     }
@@ -222,7 +214,7 @@ impl<'k> Writeup<'k> {
         sha256: Digest,
         byte_size: u64,
         new: NewArtifact,
-    ) -> Result<ArtifactRef, Error> {
+    ) -> ArtifactRef {
         let artifact = Artifact {
             artifact_id,
             class: new.class,
@@ -241,7 +233,7 @@ impl<'k> Writeup<'k> {
             task_local_alias: new.alias.map(Sensitive::from),
         };
         self.push(ArtifactCreated { artifact });
-        Ok(ArtifactRef { artifact_id, sha256 })
+        ArtifactRef { artifact_id, sha256 }
     }
 
     /// As [`Writeup::artifact`], under an identifier that was given out before.
@@ -256,7 +248,7 @@ impl<'k> Writeup<'k> {
     ) -> Result<ArtifactRef, Error> {
         let clean = redaction::of(&self.redactor, bytes, &new)?;
         let sha256 = self.keep(&clean.rest)?;
-        let at = self.describe(artifact_id, sha256, clean.rest.len() as u64, new)?;
+        let at = self.describe(artifact_id, sha256, clean.rest.len() as u64, new);
         self.note_redacted(artifact_id, clean.found);
         Ok(at)
     }

@@ -61,7 +61,7 @@ fn dispatched(seed: u64) -> (World, Kernel, TaskId, PathBuf) {
     world.faults.clear();
     drop(kernel);
     let kernel = walled(&world);
-    let request = kernel.task(task).unwrap().attempt().unwrap().act.as_ref().unwrap().action_request_id;
+    let request = kernel.task(task).unwrap().attempt().unwrap().act().unwrap().action_request_id;
     let spool = world.store.path().join("spool").join(request.to_string());
     (world, kernel, task, spool)
 }

@@ -162,6 +162,13 @@ impl At<'_> {
 
     fn take_act(&mut self, body: &Body) {
         match body {
+            Body::TrialStarted(b) => {
+                self.node(b.action_request_id, Some(&b.summary), "trial");
+                self.join(b.about_attempt_id, EdgeKind::Owns, b.action_request_id);
+                let answer = self.turn(b.about_attempt_id).answer;
+                self.join_some(answer, EdgeKind::Proposed, b.action_request_id);
+                self.record(b.action_request_id, &b.request);
+            }
             Body::ActionRequested(b) => {
                 self.node(b.action_request_id, Some(&b.summary), b.action_class.as_str());
                 if let Some(attempt) = self.attempt_id {

@@ -30,6 +30,7 @@ use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+pub use words::act::TrialOutcome;
 pub use words::store::KeyPurpose;
 
 type Text = Sensitive<String>;
@@ -483,4 +484,13 @@ bodies! {
     }
     /// Where in a request to its hosts the value of a secret may stand beside the headers; until it is registered again.
     SecretPlaced ("secret.placed", 1, Secret, |b| b.handle) { handle: String, also_in: Vec<SecretPlace> }
+    /// A command is tried in a staged view, because policy does not deny it in its words: committed before it starts.
+    TrialStarted ("trial.started", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, about_attempt_id: AttemptId, request: ArtifactRef,
+        policy_result: ArtifactRef, verdict: Verdict, summary: Text,
+    }
+    /// A trial came to its end; what it did is in the request that is made of it.
+    TrialEnded ("trial.ended", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, outcome: TrialOutcome, reason: Option<Text>,
+    }
 }

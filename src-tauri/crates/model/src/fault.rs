@@ -49,6 +49,8 @@ crate::names! {
         IterationComplete = "iteration.complete",
         /// A request is normalised and judged.
         ActionJudge = "action.judge",
+        /// A command is about to be tried in a staged view.
+        TrialStart = "trial.start",
         /// A person is asked.
         ApprovalRequest = "approval.request",
         /// A person's yes is stored.

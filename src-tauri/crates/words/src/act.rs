@@ -182,6 +182,18 @@ crate::names! {
 }
 
 crate::names! {
+    /// How a trial in a staged view came out (governance.md 5).
+    pub enum TrialOutcome ("trial outcome") {
+        /// It ran, and what it did is what a person is shown.
+        Staged = "staged",
+        /// It cannot run in a view here; it would run in the folder itself, after a yes.
+        NotStaged = "not_staged",
+        /// It came to nothing that could be approved.
+        Failed = "failed",
+    }
+}
+
+crate::names! {
     /// How it went.
     pub enum ResultCode ("result code") {
         /// All of it happened.

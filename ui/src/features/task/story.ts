@@ -3,7 +3,7 @@
 import { capital, count, plain, result, tokens, verdict } from "~/screen/words";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON } from "~/ipc/generated/words";
+import { ACTION_CLASS, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -125,7 +125,7 @@ class Teller {
     const here: See = { kind: "event", seq: event.seq };
     if (isOf(["task", "step"], name)) return this.#task(name, event, body, here);
     if (isOf(["attempt"], name)) return this.#ofAttempt(name, event, body, here);
-    if (isOf(["action", "policy", "effect"], name)) return this.#ofAction(name, event, body);
+    if (isOf(["trial", "action", "policy", "effect"], name)) return this.#ofAction(name, event, body);
     if (isOf(["approval", "witness", "receipt", "grant"], name)) return this.#authority(name, event, body, here);
     return this.#rest(name, event, body, here);
   }
@@ -233,11 +233,21 @@ class Teller {
     if (done !== undefined) this.messages[at] = { ...done, receipts: [...done.receipts, receipt] };
   }
 
-  #ofAction(name: Of<"action" | "policy" | "effect">, event: Event, body: Record<string, unknown>) {
+  #ofAction(name: Of<"trial" | "action" | "policy" | "effect">, event: Event, body: Record<string, unknown>) {
     const id = word(body["action_request_id"]);
     const see: See = { kind: "action", id };
     const action = this.#actions.get(id);
     switch (name) {
+      case "trial.started":
+        this.#add(event, "phase", `Trying it in a copy of the folder: ${word(body["summary"])}`, see);
+        break;
+      case "trial.ended": {
+        const outcome = oneOf(TRIAL_OUTCOME, body["outcome"]);
+        const why = word(body["reason"]);
+        if (outcome === "failed") this.#add(event, "phase", `The trial failed: ${why}`, see, { tone: "failed", mark: "failed" });
+        else if (outcome === "not_staged") this.#add(event, "phase", `It cannot be tried in a copy: ${why}`, see);
+        break;
+      }
       case "action.requested": {
         const reads = oneOf(ACTION_CLASS, body["action_class"]) === "read_local";
         const summary = word(body["summary"]);
@@ -331,7 +341,7 @@ class Teller {
     }
   }
 
-  #rest(name: Exclude<EventName, Of<"task" | "step" | "attempt" | "action" | "policy" | "effect" | "approval" | "witness" | "receipt" | "grant">>, event: Event, body: Record<string, unknown>, here: See) {
+  #rest(name: Exclude<EventName, Of<"task" | "step" | "attempt" | "trial" | "action" | "policy" | "effect" | "approval" | "witness" | "receipt" | "grant">>, event: Event, body: Record<string, unknown>, here: See) {
     switch (name) {
       case "clarification.requested": {
         const question = word(record(body["clarification"])["question"]);

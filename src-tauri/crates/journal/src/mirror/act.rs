@@ -12,6 +12,12 @@ use serde_json::{Value, json};
 pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body) -> Vec<Draft> {
     let at = event.occurred_at;
     match body {
+        Body::TrialStarted(b) => vec![about(step(event, "trying", shown(&b.summary)), b.action_request_id)],
+        Body::TrialEnded(b) => {
+            let mut told = step(event, "tried", b.reason.as_ref().map_or(Value::Null, shown));
+            told.payload.insert("outcome".to_owned(), json!(b.outcome));
+            vec![about(told, b.action_request_id)]
+        }
         Body::ActionRequested(b) => {
             let summary = shown(&b.summary);
             let tool = Tool { name: b.tool.clone(), summary: summary.clone(), started_at: None };

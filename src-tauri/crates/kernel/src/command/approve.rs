@@ -3,7 +3,8 @@
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use governance::approval::{verify, verify_denial};
 use model::action::ActionClass;
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
@@ -61,16 +62,15 @@ impl Kernel {
         standing: Option<&[u8]>,
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let approval = pending(state, approval_id)?.clone();
+        let state = self.lock_task(&cell)?;
+        let approval = pending(&state, approval_id)?.clone();
         if approval.status != ApprovalStatus::Pending {
-            return self.late(state, &approval);
+            return self.late(&state, &approval);
         }
         let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
         let (keyid, key) =
             lock(&self.store).keys.get(&KeyPurpose::Approval).cloned().ok_or(Error::KeyLocked("approval"))?;
-        let decision = verify(envelope, &approval, &packet, &key, self.now_of(state))?;
+        let decision = verify(envelope, &approval, &packet, &key, self.now_of(&state))?;
         self.person(decision.decided_by)?;
         let standing = match standing {
             Some(_) if decision.choice == Choice::Deny => {
@@ -81,14 +81,14 @@ impl Kernel {
         };
         let actor = Actor { actor_type: PrincipalType::User, actor_id: decision.decided_by };
         let point = if decision.choice == Choice::Deny { Point::ApprovalDeny } else { Point::ApprovalGrant };
-        let mut w = self.writeup(point, state, actor);
+        let mut tx = self.tx(&cell, state, point, actor);
         let packet_id = approval.approval_packet_ref;
         let at =
-            w.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision).from([packet_id]))?;
+            tx.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision).from([packet_id]))?;
         let key = Some(format!("approval.resolve:{approval_id}"));
         let feedback = decision.feedback.clone().map(Sensitive::from);
         match decision.choice {
-            Choice::Deny => drop(w.push_keyed(
+            Choice::Deny => drop(tx.push_keyed(
                 key,
                 ApprovalDenied {
                     approval_id,
@@ -98,7 +98,7 @@ impl Kernel {
                     feedback,
                 },
             )),
-            Choice::Once | Choice::Standing => drop(w.push_keyed(
+            Choice::Once | Choice::Standing => drop(tx.push_keyed(
                 key,
                 ApprovalGranted {
                     approval_id,
@@ -111,11 +111,11 @@ impl Kernel {
                 },
             )),
         }
-        self.resolution_receipt(state, &mut w, &approval, &decision, Some(at))?;
+        self.resolution_receipt(&mut tx, &approval, &decision, Some(at))?;
         if let Some((grant, signed)) = &standing {
-            self.push_standing(&mut w, grant, signed)?;
+            self.push_standing(tx.writeup(), grant, signed)?;
         }
-        self.commit(w, Some(state))?;
+        tx.commit()?;
         let status =
             if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
         Ok(Answered::Accepted { status, task_id })
@@ -133,15 +133,14 @@ impl Kernel {
         feedback: Option<String>,
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let approval = pending(state, approval_id)?.clone();
+        let state = self.lock_task(&cell)?;
+        let approval = pending(&state, approval_id)?.clone();
         if approval.status != ApprovalStatus::Pending {
-            return self.late(state, &approval);
+            return self.late(&state, &approval);
         }
         let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
         let actor = self.actor(PrincipalType::User)?;
-        let now = self.now_of(state);
+        let now = self.now_of(&state);
         let decision = governance::approval::answer(
             &packet,
             Choice::Deny,
@@ -151,8 +150,8 @@ impl Kernel {
             feedback.clone(),
         )?;
         verify_denial(&decision, &approval, &packet, now)?;
-        let mut w = self.writeup(Point::ApprovalDeny, state, actor);
-        w.push_keyed(
+        let mut tx = self.tx(&cell, state, Point::ApprovalDeny, actor);
+        tx.push_keyed(
             Some(format!("approval.resolve:{approval_id}")),
             ApprovalDenied {
                 approval_id,
@@ -162,21 +161,20 @@ impl Kernel {
                 feedback: feedback.map(Sensitive::from),
             },
         );
-        self.resolution_receipt(state, &mut w, &approval, &decision, None)?;
-        self.commit(w, Some(state))?;
+        self.resolution_receipt(&mut tx, &approval, &decision, None)?;
+        tx.commit()?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
     }
 
     /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1).
     pub(super) fn resolution_receipt(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         approval: &Approval,
         decision: &ApprovalDecision,
         envelope: Option<ArtifactRef>,
     ) -> Result<(), Error> {
-        let mut receipt = self.blank(state, w, ActionClass::ApprovalResolution)?;
+        let mut receipt = self.blank(tx, ActionClass::ApprovalResolution)?;
         receipt.receipt_class = ReceiptClass::ApprovalResolution;
         receipt.approval_ref = model::Slot::Value(approval.approval_id);
         receipt.authorized.approval_packet_sha256 = model::Slot::Value(approval.approval_packet_sha256);
@@ -189,7 +187,7 @@ impl Kernel {
         receipt.result_summary =
             Sensitive::from(format!("a person answered `{}` on {}", decision.choice, decision.surface));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
-        if self.issue(w, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
+        if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }
 
     /// Only a known person decides.
@@ -213,7 +211,7 @@ impl Kernel {
                 original_event_id: original.event_id,
                 what: "approval".to_owned(),
             });
-            self.commit(w, None)?;
+            self.commit(w)?;
         }
         Ok(Answered::NotActive { status: approval.status, task_id: state.task.task_id })
     }

@@ -43,9 +43,9 @@ impl Kernel {
                     workspace_id: None,
                 });
             }
-            plain.extend(batch.drafts.iter().map(|d| (d.event_id, d.body.clone())));
+            plain.extend(batch.drafts.iter().map(|d| d.body.clone()));
         })?;
-        self.fold(&committed.placed, &plain, None)?;
+        self.take_note(Some(system), &committed.placed, &plain);
         Ok(made)
     }
 

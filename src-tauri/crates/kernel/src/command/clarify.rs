@@ -2,8 +2,7 @@
 
 use super::note::{Voice, Words, noted};
 use crate::Error;
-use crate::kernel::{Kernel, lock};
-use crate::track::Track;
+use crate::kernel::Kernel;
 use model::attempt::AttemptStatus;
 use model::body::{ClarificationAnswered, TaskInputAdded};
 use model::fault::Point;
@@ -37,8 +36,7 @@ impl Kernel {
         why: &str,
     ) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
+        let state = self.lock_task(&cell)?;
         let question = state
             .clarifications
             .get(&clarification_id)
@@ -47,19 +45,19 @@ impl Kernel {
             return Err(Error::Conflict(format!("the question is {} already", question.status)));
         }
         // One commit: an answer on record that the question never got could not be given again.
-        let (mut w, ingress_id) = self.words(state, Words { why, ..noted(text, voice, key)? })?;
-        w.batch.point = Point::ClarificationAnswer;
-        let mut track = Track::of(state);
-        w.push_keyed(
+        let (w, ingress_id) = self.words(&state, Words { why, ..noted(text, voice, key)? })?;
+        let mut tx = self.tx_from(&cell, state, w);
+        tx.at(Point::ClarificationAnswer);
+        tx.push_keyed(
             Some(format!("resolve:{clarification_id}")),
             ClarificationAnswered { clarification_id, ingress_id },
         );
-        w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
-        if state.task.status == model::task::TaskStatus::Blocked {
-            track.unblock(&mut w, "answered")?;
-            track.attempt(&mut w, AttemptStatus::CompilingContext, "answered")?;
+        tx.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
+        if tx.task.status == model::task::TaskStatus::Blocked {
+            tx.unblock("answered")?;
+            tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;
         }
-        self.commit(w, Some(state))?;
+        tx.commit()?;
         Ok(())
     }
 }

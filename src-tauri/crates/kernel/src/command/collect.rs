@@ -161,7 +161,7 @@ impl Kernel {
             w.batch.erase_content.push(one.sha256);
         }
         w.batch.expect_log = Some(log_seq);
-        let placed = self.commit(w, None)?;
+        let placed = self.commit(w)?;
         Ok((at, placed.last().map_or(log_seq, |last| last.log_seq)))
     }
 
@@ -174,7 +174,7 @@ impl Kernel {
         let mut w = self.store_writeup(Point::ArtifactCollect, actor, self.session.clone(), None)?;
         let by = if keep { KEPT_BY } else { LET_GO_BY };
         w.push(ArtifactReferenced { artifact_id, by: by.to_owned() });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 }

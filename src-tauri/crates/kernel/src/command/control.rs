@@ -2,13 +2,13 @@
 
 use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
-use crate::kernel::{Kernel, lock};
-use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::Writeup;
+use crate::drive::release_lease;
+use crate::kernel::Kernel;
+use crate::state::{AttemptState, TaskState};
+use crate::tx::Tx;
 use model::artifact::{ArtifactClass, ArtifactKind};
 use model::attempt::AttemptStatus;
-use model::body::{LeaseReleased, TaskCancelRequested, TaskPauseRequested};
+use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested};
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor};
 use model::principal::PrincipalType;
@@ -23,9 +23,8 @@ impl Kernel {
     /// [`Error::Conflict`] when it has ended or is paused already.
     pub fn pause(&self, task_id: TaskId) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        match state.task.status {
+        let mut tx = self.begin_tx(&cell, Point::TaskPause, PrincipalType::User)?;
+        match tx.task.status {
             TaskStatus::Running | TaskStatus::Blocked => {}
             other => {
                 return Err(Error::Conflict(format!(
@@ -33,10 +32,8 @@ impl Kernel {
                 )));
             }
         }
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::TaskPause, state, actor);
-        w.push(TaskPauseRequested { about_task_id: task_id });
-        self.commit(w, Some(state))?;
+        tx.push(TaskPauseRequested { about_task_id: task_id });
+        tx.commit()?;
         cell.stop.store(true, Ordering::SeqCst);
         Ok(())
     }
@@ -47,16 +44,12 @@ impl Kernel {
     /// [`Error::Conflict`] when it is not paused.
     pub fn resume(&self, task_id: TaskId) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        if state.task.status != TaskStatus::Paused {
-            return Err(Error::Conflict(format!("the task is {}, not paused", state.task.status)));
+        let mut tx = self.begin_tx(&cell, Point::TaskResume, PrincipalType::User)?;
+        if tx.task.status != TaskStatus::Paused {
+            return Err(Error::Conflict(format!("the task is {}, not paused", tx.task.status)));
         }
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::TaskResume, state, actor);
-        let mut track = Track::of(state);
-        track.task(&mut w, TaskStatus::Ready, "resumed by a person", None)?;
-        self.commit(w, Some(state))?;
+        tx.set_task(TaskStatus::Ready, "resumed by a person", None)?;
+        tx.commit()?;
         Ok(())
     }
 
@@ -66,15 +59,12 @@ impl Kernel {
     /// [`Error::Conflict`] when it has ended.
     pub fn cancel(&self, task_id: TaskId, reason: &str) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        if state.task.status.is_terminal() {
-            return Err(Error::Conflict(format!("the task is {} already", state.task.status)));
+        let mut tx = self.begin_tx(&cell, Point::TaskCancel, PrincipalType::User)?;
+        if tx.task.status.is_terminal() {
+            return Err(Error::Conflict(format!("the task is {} already", tx.task.status)));
         }
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::TaskCancel, state, actor);
-        w.push(TaskCancelRequested { about_task_id: task_id, reason: Sensitive::from(reason.to_owned()) });
-        self.commit(w, Some(state))?;
+        tx.push(TaskCancelRequested { about_task_id: task_id, reason: Sensitive::from(reason.to_owned()) });
+        tx.commit()?;
         cell.stop.store(true, Ordering::SeqCst);
         Ok(())
     }
@@ -86,51 +76,36 @@ impl Kernel {
     /// When an effect of it is not settled, or it cannot be read.
     pub fn retry(&self, task_id: TaskId, idempotency_key: String) -> Result<Submitted, Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        settled(&guard)?;
-        if guard.task.status.is_terminal() {
-            let submission = self.follow_up(&guard, idempotency_key)?;
-            drop(guard);
+        let mut tx = self.begin_tx(&cell, Point::AttemptSupersede, PrincipalType::User)?;
+        settled(&tx)?;
+        if tx.task.status.is_terminal() {
+            let submission = self.follow_up(&tx, idempotency_key)?;
+            drop(tx);
             return self.submit(&submission);
         }
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::AttemptSupersede, state, actor);
-        let mut track = Track::of(state);
-        self.supersede(state, &mut w, &mut track, "retried by a person")?;
-        self.commit(w, Some(state))?;
+        self.supersede(&mut tx, "retried by a person")?;
+        tx.commit()?;
         cell.stop.store(true, Ordering::SeqCst);
         let ingress_id = model::IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         Ok(Submitted { task_id, ingress_id, duplicate: false })
     }
 
     /// The attempt at work ends without a result, what it asked is withdrawn, and its step may be attempted anew.
-    pub(crate) fn supersede(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        track: &mut Track,
-        why: &str,
-    ) -> Result<(), Error> {
-        settled(state)?;
-        if state.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
-            if let Some(lease) = state.attempt().filter(|a| !a.lease_gone).and_then(|a| a.lease.as_ref()) {
-                w.push(LeaseReleased { lease_id: lease.lease_id });
+    pub(crate) fn supersede(&self, tx: &mut Tx<'_>, why: &str) -> Result<(), Error> {
+        settled(tx)?;
+        if tx.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
+            release_lease(tx);
+            let asked: Vec<_> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
+            for approval_id in asked {
+                tx.push(ApprovalInvalidated { approval_id, reason: format!("superseded: {why}") });
             }
-            for record in state.pending_approvals() {
-                let approval_id = record.approval.approval_id;
-                w.push(model::body::ApprovalInvalidated {
-                    approval_id,
-                    reason: format!("superseded: {why}"),
-                });
-            }
-            track.attempt(w, AttemptStatus::Superseded, why)?;
+            tx.set_attempt(AttemptStatus::Superseded, why)?;
         }
-        if state.task.status == TaskStatus::Paused {
-            track.task(w, TaskStatus::Ready, why, None)?;
-        } else if state.task.status != TaskStatus::Ready {
-            track.unblock(w, why)?;
-            track.step(w, StepStatus::Ready, why)?;
+        if tx.task.status == TaskStatus::Paused {
+            tx.set_task(TaskStatus::Ready, why, None)?;
+        } else if tx.task.status != TaskStatus::Ready {
+            tx.unblock(why)?;
+            tx.set_step(StepStatus::Ready, why)?;
         }
         Ok(())
     }
@@ -139,7 +114,7 @@ impl Kernel {
     pub(crate) fn follow_up(&self, state: &TaskState, idempotency_key: String) -> Result<Submission, Error> {
         let contract = self.contract(state)?;
         let reasoning = self.reasoning_of(state, contract.model.clone())?;
-        let reason = state.attempt().and_then(|a| a.terminated.as_ref().map(|t| t.0));
+        let reason = state.attempt().and_then(AttemptState::ended);
         let outcome = reason.map_or("ended", crate::drive::in_words);
         let left = state.artifacts.values().filter(|a| a.kind == ArtifactKind::Answer).map(|a| a.artifact_id);
         let attachments = state
@@ -187,7 +162,7 @@ impl Kernel {
 
 /// What may have begun is settled before anything else begins.
 fn settled(state: &TaskState) -> Result<(), Error> {
-    if state.attempts.values().any(crate::state::AttemptState::unsettled) {
+    if state.attempts.values().any(AttemptState::unsettled) {
         return Err(Error::Conflict("an effect of this task is not settled; settle it first".to_owned()));
     }
     Ok(())

@@ -30,7 +30,7 @@ impl Kernel {
             witness: witness.to_owned(),
             line: line.to_owned(),
         });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 

@@ -101,7 +101,7 @@ impl Kernel {
         w.batch.erase_content.extend(&gone);
         w.batch.erase.extend(&erasure.values);
         w.batch.expect_log = Some(log_seq);
-        self.commit(w, None)?;
+        self.commit(w)?;
         for task in &erasure.tasks {
             self.forget(*task);
         }

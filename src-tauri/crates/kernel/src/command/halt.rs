@@ -31,7 +31,7 @@ impl Kernel {
             reason: Sensitive::from(reason.to_owned()),
             by_person: true,
         });
-        self.commit(w, None).map_err(|e| Error::HaltUnrecorded(Box::new(e)))?;
+        self.commit(w).map_err(|e| Error::HaltUnrecorded(Box::new(e)))?;
         seat.vacate();
         *lock(&self.halted_unrecorded) = None;
         Ok(())
@@ -75,7 +75,7 @@ impl Kernel {
         if let Some(decided) = decided {
             w.push(decided);
         }
-        self.commit(w, None)?;
+        self.commit(w)?;
         *guard = Some(gate);
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::part::Chosen;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
-use crate::writeup::Writeup;
+use crate::tx::Tx;
 use acts::{Action, ActionRequest};
 use effects::hunks::{edits, with_hunks};
 use model::RelPath;
@@ -92,8 +92,8 @@ impl Cut {
     }
 
     /// Puts the bytes of the chosen hunks in the place of those that were proposed.
-    pub(super) fn put_in(&self, w: &mut Writeup<'_>, items: &mut [ChangeItem]) -> Result<(), Error> {
-        let made: Digest = w.keep(&self.bytes)?;
+    pub(super) fn put_in(&self, tx: &mut Tx<'_>, items: &mut [ChangeItem]) -> Result<(), Error> {
+        let made: Digest = tx.keep(&self.bytes)?;
         for item in items.iter_mut().filter(|item| *item.path() == self.path) {
             if let ChangeItem::Write { content_sha256, byte_size, .. } = item {
                 (*content_sha256, *byte_size) = (made, self.bytes.len() as u64);

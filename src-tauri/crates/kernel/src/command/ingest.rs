@@ -61,7 +61,7 @@ impl Kernel {
             alias: Some(incoming.name),
             inputs: Vec::new(),
         };
-        let at = w.artifact_of(sha256, byte_size, new)?;
+        let at = w.artifact_of(sha256, byte_size, new);
         w.note_redacted(at.artifact_id, found);
         let record = IngressRecord {
             ingress_id,
@@ -88,7 +88,7 @@ impl Kernel {
             candidates: Vec::new(),
             rationale: Sensitive::from("files given outright belong to the inbox".to_owned()),
         });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok((at, byte_size))
     }
 

@@ -91,7 +91,7 @@ impl Kernel {
         let mut w = self.store_writeup(Point::IngressBind, actor, conversation_id.to_string(), None)?;
         let inbox_task_id = TaskId::fresh(clock, entropy);
         w.push(ConversationOpened { conversation_id, inbox_task_id, title: Sensitive::from(title) });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(conversation_id)
     }
 
@@ -115,7 +115,7 @@ impl Kernel {
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string(), voice)?;
         let reason = "a person turned to it".to_owned();
         w.push(FocusChanged { conversation_id, focus_task_id: task, reason });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 
@@ -139,9 +139,9 @@ impl Kernel {
             Meant::One(task, why) if !self.has_ended(task)? => {
                 let resolution = IngressResolution::AppendNote;
                 let words = Words { text, voice, key, resolution, why: &why };
-                self.said(task, words, |w, _, ingress_id| {
+                self.said(task, words, |tx, ingress_id| {
                     let text = Sensitive::from(text.to_owned());
-                    w.push(TaskInputAdded { about_task_id: task, ingress_id, text });
+                    tx.push(TaskInputAdded { about_task_id: task, ingress_id, text });
                     Ok(())
                 })?;
                 self.bound_by_key(key, resolution, Some(task), why)
@@ -192,7 +192,7 @@ impl Kernel {
                 let voice = Voice::from(Channel::App);
                 let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), voice)?;
                 bound(&mut w, ingress_id, IngressResolution::ChatOnly, None, row.candidates.clone(), why);
-                self.commit(w, None).map_err(once)?;
+                self.commit(w).map_err(once)?;
                 let resolution = IngressResolution::ChatOnly;
                 Ok(Bound {
                     ingress_id,
@@ -346,24 +346,23 @@ impl Kernel {
                 rationale: Sensitive::from(why),
             });
         }
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(ingress_id)
     }
 
     /// An open message becomes input of a task at work.
     fn add_to(&self, task: TaskId, row: &IngressRow, text: &str, why: &str) -> Result<Bound, Error> {
         let cell = self.cell(task)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
+        let state = self.lock_task(&cell)?;
         let (_, inbox) = self.inbox(Some(row.conversation_id))?;
         let voice = Voice::from(row.channel);
         let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), voice)?;
         let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
         bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
-        self.go_on_in(&mut w, state);
-        let text = Sensitive::from(text.to_owned());
-        w.push(TaskInputAdded { about_task_id: task, ingress_id, text });
-        self.commit(w, Some(state)).map_err(once)?;
+        self.go_on_in(&mut w, &state);
+        let mut tx = self.tx_from(&cell, state, w);
+        tx.push(TaskInputAdded { about_task_id: task, ingress_id, text: Sensitive::from(text.to_owned()) });
+        tx.commit().map_err(once)?;
         let candidates = row.candidates.clone();
         Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })
     }

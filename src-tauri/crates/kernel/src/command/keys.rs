@@ -35,7 +35,7 @@ impl Kernel {
         if w.batch.drafts.is_empty() {
             return Ok(());
         }
-        self.commit(w, None)?;
+        self.commit(w)?;
         self.vouch_for_keys();
         Ok(())
     }

@@ -1,11 +1,10 @@
 //! Durable memory: promoted through the governed path, corrected without deletion (HK-15.5).
 
 use crate::Error;
-use crate::drive::{Judged, Yes, summary_of};
-use crate::kernel::{Kernel, lock};
-use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::drive::{Came, Judged, Then, Yes, summary_of};
+use crate::kernel::Kernel;
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use acts::Action;
 use effects::Outcome;
 use knowledge::memory::{Backing, Promotion, promote, promoted};
@@ -23,13 +22,10 @@ impl Kernel {
     /// The executor of memory is the kernel itself: effect, observation and receipt are one commit with the dispatch.
     pub(crate) fn remember(
         &self,
-        state: &mut TaskState,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        judged: &Judged,
-        authorization: &governance::Authorization,
+        tx: &mut Tx<'_>,
+        judged: Judged,
         yes: Option<&Yes>,
-    ) -> Result<(), Error> {
+    ) -> Result<Then, Error> {
         let Action::Remember(acts::Remember { claim, scope, promotion_reason, evidence_refs, belief_id }) =
             &judged.request.action
         else {
@@ -38,8 +34,8 @@ impl Kernel {
         let person: Option<PrincipalId> = yes.map(|y| y.decision.decided_by);
         let promotion = Promotion {
             memory_id: MemoryId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: state.task.task_id,
-            promoted_by: person.unwrap_or(w.actor.actor_id),
+            task_id: tx.task.task_id,
+            promoted_by: person.unwrap_or(tx.actor().actor_id),
             claim: claim.clone(),
             scope: scope.clone(),
             evidence: evidence_refs.clone(),
@@ -47,45 +43,36 @@ impl Kernel {
             from_belief: *belief_id,
             supersedes: None,
             backing: if person.is_some() { Backing::Person } else { Backing::Evidence },
-            now: w.now,
+            now: tx.now(),
         };
-        let source = belief_id.and_then(|id| state.beliefs.get(&id));
+        let source = belief_id.and_then(|id| tx.beliefs.get(&id));
         let result = promote(&promotion, source, &self.active_memories()?);
-        let seat = self.dispatched(&mut w, judged, yes, authorization)?;
-        track.attempt(&mut w, AttemptStatus::Executing, "dispatched")?;
-        track.attempt(&mut w, AttemptStatus::Observing, "observed")?;
+        tx.set_attempt(AttemptStatus::Observing, "observed")?;
         let (code, error) = match result {
             Ok(record) => {
                 for body in promoted(record) {
-                    w.push(body);
+                    tx.push(body);
                 }
                 (ResultCode::Succeeded, None)
             }
             // Not lost: it may stay a belief, and the model is told why (HK-6.3-1).
             Err(degraded) => (ResultCode::Failed, Some(degraded.to_string())),
         };
-        let outcome = self.memory_outcome(judged, code, error, w.now);
+        let outcome = self.memory_outcome(&judged, code, error, tx.now());
         let told = json!({ "result_code": code.as_str(), "summary": summary_of(&judged.request, &outcome), "claim": claim });
         let new = NewArtifact::audit(ArtifactKind::MemoryPromotion)
             .from(evidence_refs.iter().map(|e| e.artifact_id));
-        let at = w.object(&told, new)?;
-        w.push(EffectObserved {
+        let result = tx.object(&told, new)?;
+        tx.push(EffectObserved {
             action_request_id: judged.request.action_request_id,
-            result: at.clone(),
+            result: result.clone(),
             result_code: code,
             sandbox_level: SandboxLevel::NotApplicable,
             recovered: false,
         });
-        track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
-        let receipt = self.effect_receipt(state, &w, &judged.request, &outcome, &[], &at)?;
-        if self.issue(&mut w, receipt, Some(judged.request.action_request_id))? {
-            self.end_turn(state, &mut w, &mut track, &at, outcome.error)?;
-        } else {
-            return Err(Error::KeyLocked("receipt"));
-        }
-        self.commit(w, Some(state))?;
-        seat.moved();
-        Ok(())
+        tx.set_attempt(AttemptStatus::ReceiptPending, "observed")?;
+        tx.hand.came = Some(Came { request: judged.request, outcome, outputs: Vec::new(), result });
+        Ok(Then::GoOn)
     }
 
     fn memory_outcome(
@@ -128,12 +115,9 @@ impl Kernel {
         let body = knowledge::memory::invalidate(&record, reason).map_err(|r| Error::Conflict(r.reason))?;
         let task_id = record.promoted_by_task_id;
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::KnowledgeChange, state, actor);
-        w.push(body);
-        self.commit(w, Some(state))?;
+        let mut tx = self.begin_tx(&cell, Point::KnowledgeChange, PrincipalType::User)?;
+        tx.push(body);
+        tx.commit()?;
         Ok(task_id)
     }
 

@@ -5,9 +5,9 @@
 //! would else be done. Words that stop end what the run is at and begin a new attempt, which hears them first.
 
 use crate::Error;
-use crate::kernel::{Kernel, lock};
+use crate::kernel::Kernel;
 use crate::state::TaskState;
-use crate::track::Track;
+use crate::tx::Tx;
 use crate::writeup::Writeup;
 use model::body::{
     DuplicateRefused, IngressBound, IngressReceived, PrincipalRegistered, TaskGoalChanged, TaskInputAdded,
@@ -98,12 +98,11 @@ impl Kernel {
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
         let words = noted(text, voice, idempotency_key)?;
-        let ingress_id = self.said(task_id, words, |w, state, ingress_id| {
+        let ingress_id = self.said(task_id, words, |tx, ingress_id| {
             let text = Sensitive::from(text.to_owned());
-            w.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
-            w.batch.point = Point::AttemptSupersede;
-            let mut track = Track::of(state);
-            self.supersede(state, w, &mut track, "stopped by a person")
+            tx.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
+            tx.at(Point::AttemptSupersede);
+            self.supersede(tx, "stopped by a person")
         })?;
         self.cell(task_id)?.stop.store(true, Ordering::SeqCst);
         Ok(ingress_id)
@@ -117,7 +116,7 @@ impl Kernel {
     pub fn change_goal(&self, task_id: TaskId, goal: &str, voice: impl Into<Voice>) -> Result<bool, Error> {
         let (edits, same) = {
             let cell = self.cell(task_id)?;
-            let state = lock(&cell.state);
+            let state = self.lock_task(&cell)?;
             (state.goal_edits, state.goal_text() == goal)
         };
         if same {
@@ -126,11 +125,11 @@ impl Kernel {
         let key = format!("goal:{task_id}:{edits}");
         let why = "the goal of a task at work was edited";
         let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, voice, &key)? };
-        self.said(task_id, words, |w, state, _| {
-            if state.goal_edits != edits {
+        self.said(task_id, words, |tx, _| {
+            if tx.goal_edits != edits {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
             }
-            w.push(TaskGoalChanged { about_task_id: task_id, goal: Sensitive::from(goal.to_owned()) });
+            tx.push(TaskGoalChanged { about_task_id: task_id, goal: Sensitive::from(goal.to_owned()) });
             Ok(())
         })?;
         Ok(true)
@@ -143,22 +142,21 @@ impl Kernel {
         words: Words<'_>,
         event: impl FnOnce(IngressId, Sensitive<String>) -> B,
     ) -> Result<IngressId, Error> {
-        self.said(task_id, words, |w, _, ingress_id| {
-            w.push(event(ingress_id, Sensitive::from(words.text.to_owned())));
+        self.said(task_id, words, |tx, ingress_id| {
+            tx.push(event(ingress_id, Sensitive::from(words.text.to_owned())));
             Ok(())
         })
     }
 
     /// Words that came in and what follows from them, in one commit.
-    pub(crate) fn said<'k>(
-        &'k self,
+    pub(crate) fn said(
+        &self,
         task_id: TaskId,
         words: Words<'_>,
-        follows: impl FnOnce(&mut Writeup<'k>, &TaskState, IngressId) -> Result<(), Error>,
+        follows: impl FnOnce(&mut Tx<'_>, IngressId) -> Result<(), Error>,
     ) -> Result<IngressId, Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
+        let state = self.lock_task(&cell)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{}", words.key))? {
             return self.said_before(words.key, words.text, first.event_id);
         }
@@ -166,9 +164,10 @@ impl Kernel {
             let status = state.task.status;
             return Err(Error::Conflict(format!("the task is {status}; a follow-up is a task of its own")));
         }
-        let (mut w, ingress_id) = self.words(state, words)?;
-        follows(&mut w, state, ingress_id)?;
-        self.commit(w, Some(state))?;
+        let (w, ingress_id) = self.words(&state, words)?;
+        let mut tx = self.tx_from(&cell, state, w);
+        follows(&mut tx, ingress_id)?;
+        tx.commit()?;
         Ok(ingress_id)
     }
 
@@ -195,7 +194,7 @@ impl Kernel {
             original_event_id,
             what: "ingress".to_owned(),
         });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(ingress_id)
     }
 
@@ -269,7 +268,7 @@ impl Kernel {
                 external_identity_ref: None,
             },
         });
-        self.commit(w, None)?;
+        self.commit(w)?;
         self.actor(PrincipalType::Service)
     }
 

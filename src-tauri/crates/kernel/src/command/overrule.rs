@@ -5,7 +5,7 @@
 
 use crate::Error;
 use crate::drive::Judged;
-use crate::kernel::{Kernel, lock};
+use crate::kernel::Kernel;
 use crate::state::TaskState;
 use acts::ActionRequest;
 use governance::Refusal;
@@ -49,17 +49,16 @@ impl Kernel {
         envelope: &[u8],
     ) -> Result<GrantId, Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
+        let state = self.lock_task(&cell)?;
         let grant = self.signed_standing(envelope)?;
-        let act = self.judged_act(state, about)?;
-        check(state, &grant, &act)?;
+        let act = self.judged_act(&state, about)?;
+        check(&state, &grant, &act)?;
         let actor = Actor { actor_type: PrincipalType::User, actor_id: grant.decided_by };
-        let mut w = self.writeup(Point::DecisionRecord, state, actor);
-        let decision = self.decision_to_override(state, &grant, &act, w.now);
+        let mut tx = self.tx(&cell, state, Point::DecisionRecord, actor);
+        let decision = self.decision_to_override(&tx, &grant, &act, tx.now());
         let decision_id = decision.decision_id;
-        w.push(DecisionRecorded { decision });
-        let mut receipt = self.blank(state, &w, ActionClass::PolicyOverride)?;
+        tx.push(DecisionRecorded { decision });
+        let mut receipt = self.blank(&tx, ActionClass::PolicyOverride)?;
         let none = Absence::NotRequired;
         receipt.receipt_class = ReceiptClass::ApprovalResolution;
         receipt.action_request_ref = Slot::Value(act.request_ref.clone());
@@ -79,11 +78,11 @@ impl Kernel {
         receipt.result_code = ResultCode::Granted;
         receipt.result_summary = Sensitive::from(in_words(&grant));
         receipt.idempotency_key = format!("receipt:override:{}", grant.grant_id);
-        if !self.issue(&mut w, receipt, None)? {
+        if !self.issue(&mut tx, receipt, None)? {
             return Err(Error::KeyLocked("receipt"));
         }
-        self.push_standing(&mut w, &grant, envelope)?;
-        self.commit(w, Some(state))?;
+        self.push_standing(tx.writeup(), &grant, envelope)?;
+        tx.commit()?;
         Ok(grant.grant_id)
     }
 

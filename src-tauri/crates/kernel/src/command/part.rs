@@ -8,10 +8,10 @@ use super::approve::{Answered, pending};
 use super::hunk::{Cut, Resolved, after_a_part};
 use crate::Error;
 use crate::drive::{StandsIn, keep_draft};
-use crate::kernel::{Kernel, lock};
+use crate::kernel::Kernel;
 use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
 use governance::PART;
 use governance::approval::verify_denial;
@@ -55,25 +55,22 @@ impl Kernel {
         feedback: Option<&str>,
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let approval = pending(state, approval_id)?.clone();
+        let mut tx = self.begin_tx(&cell, Point::ApprovalDeny, model::principal::PrincipalType::User)?;
+        let approval = pending(&tx, approval_id)?.clone();
         if approval.status != ApprovalStatus::Pending {
-            return self.late(state, &approval);
+            return self.late(&tx, &approval);
         }
-        let asked = self.request_in_hand(state)?;
-        let act = self.act(state)?.clone();
-        if act.approval != Some(approval_id) {
+        let asked = self.request_in_hand(&tx)?;
+        let act = self.act(&tx)?.clone();
+        if act.authority.approval != Some(approval_id) {
             return Err(Error::Conflict("another act is in hand".to_owned()));
         }
-        let resolved = self.cut_hunks(state, &asked, chosen)?;
+        let resolved = self.cut_hunks(&tx, &asked, chosen)?;
         let (chosen, cuts) = (sound(&asked, &resolved, !chosen.hunks.is_empty())?, resolved.cuts);
-        let actor = self.actor(model::principal::PrincipalType::User)?;
-        let mut w = self.writeup(Point::ApprovalDeny, state, actor);
         let left: Vec<&ChangeItem> = without(asked.items(), &chosen);
         let words = words_of(&left, &cuts, feedback);
-        self.deny_whole(state, &mut w, &approval, surface, &words)?;
-        let draft = self.draft_of_rest(&mut w, &asked, (&left, &cuts), &words, act.request.artifact_id)?;
+        self.deny_whole(&mut tx, &approval, surface, &words)?;
+        let draft = self.draft_of_rest(&mut tx, &asked, (&left, &cuts), &words, act.request.artifact_id)?;
         let policy =
             act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
         let by_hunks: String =
@@ -85,9 +82,9 @@ impl Kernel {
         )];
         let mut items: Vec<ChangeItem> = within(asked.items(), &chosen).cloned().collect();
         for cut in &cuts {
-            cut.put_in(&mut w, &mut items)?;
+            cut.put_in(&mut tx, &mut items)?;
         }
-        let part = self.part_of(state, &mut w, &asked, items)?;
+        let part = self.part_of(&mut tx, &asked, items)?;
         let instead = StandsIn {
             asked: (&asked, &act.request),
             policy: (policy.policy_result_id, &policy.artifact),
@@ -95,30 +92,28 @@ impl Kernel {
             mode: PART.to_owned(),
             rules,
         };
-        instead.record(&mut w, part, |part| {
+        instead.record(&mut tx, part, |part| {
             format!("a part that you chose: {}", part.action.as_tool().one_line())
         })?;
-        let mut track = Track::of(state);
-        track.unblock(&mut w, "a person chose a part of it")?;
-        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "a person chose a part of it")?;
-        self.commit(w, Some(state))?;
+        tx.unblock("a person chose a part of it")?;
+        tx.set_attempt(AttemptStatus::AwaitingPolicy, "a person chose a part of it")?;
+        tx.commit()?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
     }
 
     /// The whole is denied, with the words of the person.
     fn deny_whole(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         approval: &Approval,
         surface: Surface,
         words: &str,
     ) -> Result<(), Error> {
         let packet = self.artifacts.read(&approval.approval_packet_sha256)?;
-        let (said, who) = (Some(words.to_owned()), w.actor.actor_id);
-        let decision = governance::approval::answer(&packet, Choice::Deny, surface, who, w.now, said)?;
-        verify_denial(&decision, approval, &packet, w.now)?;
-        w.push_keyed(
+        let (said, who, now) = (Some(words.to_owned()), tx.actor().actor_id, tx.now());
+        let decision = governance::approval::answer(&packet, Choice::Deny, surface, who, now, said)?;
+        verify_denial(&decision, approval, &packet, now)?;
+        tx.push_keyed(
             Some(format!("approval.resolve:{}", approval.approval_id)),
             ApprovalDenied {
                 approval_id: approval.approval_id,
@@ -128,30 +123,29 @@ impl Kernel {
                 feedback: Some(Sensitive::from(words.to_owned())),
             },
         );
-        self.resolution_receipt(state, w, approval, &decision, None)
+        self.resolution_receipt(tx, approval, &decision, None)
     }
 
     /// The request of the chosen items; of a staged command, the same run with these of its changes.
     fn part_of(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         asked: &ActionRequest,
         items: Vec<ChangeItem>,
     ) -> Result<ActionRequest, Error> {
         let workspace =
-            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+            tx.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let mut part = asked.clone();
         part.action_request_id = ActionRequestId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        part.proposed_by = w.actor.actor_id;
-        part.proposed_at = w.now;
+        part.proposed_by = tx.actor().actor_id;
+        part.proposed_at = tx.now();
         match (&mut part.action, &mut part.staged) {
             (Action::Change(acts::Change { items: all }), _) => *all = items.clone(),
             (_, Some(staged)) => {
                 staged
                     .notes
                     .push(format!("a person left {} of its changes out", staged.items.len() - items.len()));
-                staged.diff_sha256 = self.diff_of_part(state, w, staged, &items)?;
+                staged.diff_sha256 = self.diff_of_part(tx, staged, &items)?;
                 staged.items = items.clone();
             }
             _ => return Err(Error::Broken("an act without parts".to_owned())),
@@ -170,7 +164,7 @@ impl Kernel {
             .flat_map(acts::changed_paths)
             .map(|path| ResourceId::File(workspace, path.clone()))
             .collect();
-        let found = self.hands(state)?.observe(&governance::witness::observable(&part.target_resources));
+        let found = self.hands(tx)?.observe(&governance::witness::observable(&part.target_resources));
         let is_item =
             |effect: &str| matches!(effect, "create" | "replace" | "delete" | "move_from" | "move_to");
         part.expected_effects
@@ -186,8 +180,7 @@ impl Kernel {
     /// The difference of a staged run, with the chosen changes alone.
     fn diff_of_part(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         staged: &Staged,
         items: &[ChangeItem],
     ) -> Result<seal::Digest, Error> {
@@ -201,18 +194,18 @@ impl Kernel {
         if let Some(fields) = diff.as_object_mut() {
             fields.insert("changes".to_owned(), serde_json::to_value(&changes).map_err(broken)?);
         }
-        let of = state.artifacts.values().find(|a| a.content_hash == staged.diff_sha256);
+        let of = tx.artifacts.values().find(|a| a.content_hash == staged.diff_sha256);
         let new = NewArtifact::audit(ArtifactKind::Diff)
             .class(ArtifactClass::Evidence)
             .trust(TrustTier::Untrusted)
             .from(of.map(|a| a.artifact_id));
-        Ok(w.object(&diff, new)?.sha256)
+        Ok(tx.object(&diff, new)?.sha256)
     }
 
     /// What is not done, line by line, with the words of the person.
     fn draft_of_rest(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         asked: &ActionRequest,
         (left, cuts): (&[&ChangeItem], &[Cut]),
         words: &str,
@@ -224,7 +217,7 @@ impl Kernel {
         lines.extend(cuts.iter().map(Cut::rest_in_lines));
         let lines = lines.join("\n");
         let alias = format!("left out of {}", asked.action.as_tool().one_line());
-        keep_draft(w, format!("{words}\n{lines}\n").as_bytes(), of, alias)
+        keep_draft(tx, format!("{words}\n{lines}\n").as_bytes(), of, alias)
     }
 }
 

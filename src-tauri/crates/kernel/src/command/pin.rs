@@ -26,7 +26,7 @@ impl Kernel {
         let mut w = self.store_writeup(Point::PinAccept, actor, self.session.clone(), None)?;
         w.push(decided);
         w.push(PinAccepted { standing: standing.to_owned(), pinned, found, pin_sha256 });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 }

@@ -55,7 +55,7 @@ impl Kernel {
             });
             w.push(decided);
         }
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 }

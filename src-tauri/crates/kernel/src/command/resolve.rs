@@ -2,9 +2,10 @@
 
 use super::person::{Matter, Signed};
 use crate::Error;
-use crate::kernel::{Kernel, lock};
-use crate::state::{ActState, TaskState};
-use crate::writeup::{NewArtifact, Writeup};
+use crate::kernel::Kernel;
+use crate::state::{Act, AttemptState, Stage};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use model::Sensitive;
 use model::action::Reversibility;
 use model::artifact::ArtifactKind;
@@ -43,23 +44,21 @@ impl Kernel {
             ));
         }
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let act = state.attempt().and_then(|a| a.act.clone()).filter(|a| a.uncertain);
+        let mut tx = self.begin_tx(&cell, Point::EffectResolve, PrincipalType::User)?;
+        let act = tx.attempt().and_then(AttemptState::act).cloned();
+        let act = act.filter(|act| matches!(act.stage, Stage::Uncertain));
         let act = act.ok_or_else(|| Error::Conflict("no outcome of this task is open".to_owned()))?;
         let decided = signed
             .map(|signed| self.decided(Matter::Settle, settle_subject(task_id, result_code, note), signed))
             .transpose()?;
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::EffectResolve, state, actor);
-        let decision = self.settlement(state, &act, result_code, note, &w);
+        let decision = self.settlement(&tx, &act, result_code, note);
         let decision_id = decision.decision_id;
-        w.push(DecisionRecorded { decision });
-        let finding = w.artifact(
+        tx.push(DecisionRecorded { decision });
+        let finding = tx.artifact(
             note.as_bytes(),
             NewArtifact::audit(ArtifactKind::Message).media("text/plain; charset=utf-8"),
         )?;
-        let mut receipt = self.blank(state, &w, act.action_class)?;
+        let mut receipt = self.blank(&tx, act.action_class)?;
         receipt.receipt_class = ReceiptClass::ObservationResolution;
         receipt.decision_ref = model::Slot::Value(decision_id);
         receipt.output_refs = vec![finding];
@@ -70,10 +69,10 @@ impl Kernel {
         receipt.rollback.reversibility = Reversibility::Irreversible;
         receipt.idempotency_key = format!("receipt:{}:resolved", act.action_request_id);
         let receipt_id = receipt.receipt_id;
-        if !self.issue(&mut w, receipt, None)? {
+        if !self.issue(&mut tx, receipt, None)? {
             return Err(Error::KeyLocked("receipt"));
         }
-        w.push_keyed(
+        tx.push_keyed(
             Some(format!("resolve:{}", act.action_request_id)),
             OutcomeResolved {
                 action_request_id: act.action_request_id,
@@ -83,35 +82,34 @@ impl Kernel {
             },
         );
         if let Some(decided) = decided {
-            w.push(decided);
+            tx.push(decided);
         }
-        self.commit(w, Some(state))?;
-        self.forget_act(state, act.action_request_id);
+        let committed = tx.commit()?;
+        self.forget_act(&committed.state, act.action_request_id);
         Ok(())
     }
 
     /// What a person decided about an act whose end nobody saw.
     fn settlement(
         &self,
-        state: &TaskState,
-        act: &ActState,
+        tx: &Tx<'_>,
+        act: &Act,
         result_code: ResultCode,
         note: &str,
-        w: &Writeup<'_>,
     ) -> Decision {
         Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: state.task.task_id,
-            step_id: state.step().map(|s| s.step_id),
-            attempt_id: state.current,
+            task_id: tx.task.task_id,
+            step_id: tx.step().map(|s| s.step_id),
+            attempt_id: tx.current,
             decision_type: DecisionClass::UncertaintyResolution,
             summary: Sensitive::from(format!("{} was settled as {result_code}", act.summary)),
             rationale: Sensitive::from(note.to_owned()),
             evidence_refs: Vec::new(),
             risk_level: act.policy.as_ref().map_or(RiskBand::High, |p| p.risk_band),
-            decided_by: w.actor.actor_id,
+            decided_by: tx.actor().actor_id,
             reversible: false,
-            created_at: w.now,
+            created_at: tx.now(),
             alternatives_considered: Vec::new(),
             policy_override_ref: None,
             effective_until: None,

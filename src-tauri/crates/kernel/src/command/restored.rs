@@ -20,7 +20,7 @@ impl Kernel {
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::StoreRestore, actor, self.session.clone(), None)?;
         w.push_keyed(Some(key), StoreRestored { manifest_sha256, behind_pin });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 }

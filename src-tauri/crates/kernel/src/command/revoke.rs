@@ -1,7 +1,8 @@
 //! Authority taken back while it is unused (governance.md 4).
 
 use crate::Error;
-use crate::kernel::{Kernel, lock};
+use crate::kernel::Kernel;
+use crate::state::AttemptState;
 use model::body::GrantRevoked;
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -14,24 +15,21 @@ impl Kernel {
     /// [`Error::Conflict`] when it is used or revoked already.
     pub fn revoke_grant(&self, task_id: TaskId, grant_id: GrantId, reason: &str) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let grant = state
+        let mut tx = self.begin_tx(&cell, Point::DecisionRecord, PrincipalType::User)?;
+        let grant = tx
             .grants
             .get(&grant_id)
             .ok_or_else(|| Error::NotFound { kind: "grant", id: grant_id.to_string() })?;
         // Dispatched and not established: whatever of it is not done yet is not completed under a revoked grant.
-        let under_way = state
-            .attempt()
-            .is_some_and(|a| a.unsettled() && a.act.as_ref().and_then(|act| act.grant) == Some(grant_id));
+        let in_hand = tx.attempt().and_then(AttemptState::act);
+        let under_way =
+            in_hand.is_some_and(|act| act.is_unsettled() && act.authority.grant == Some(grant_id));
         if grant.revoked || (grant.consumed && !under_way) {
             let how = if grant.revoked { "revoked" } else { "used" };
             return Err(Error::Conflict(format!("grant `{grant_id}` is {how} already")));
         }
-        let actor = self.actor(PrincipalType::User)?;
-        let mut w = self.writeup(Point::DecisionRecord, state, actor);
-        w.push(GrantRevoked { grant_id, reason: reason.to_owned() });
-        self.commit(w, Some(state))?;
+        tx.push(GrantRevoked { grant_id, reason: reason.to_owned() });
+        tx.commit()?;
         Ok(())
     }
 }

@@ -2,10 +2,11 @@
 
 use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
-use crate::kernel::{Cell, Kernel};
+use crate::drive::Then;
+use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::TaskState;
-use crate::track::Track;
+use crate::tx::Tx;
 use crate::writeup::Writeup;
 use acts::Action;
 pub use effects::{ConflictItem, Plan};
@@ -16,12 +17,10 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::CHANGE_ITEMS_MAX;
 use model::policy::Profile;
-use model::principal::PrincipalType;
 use model::receipt::{Change, Receipt, ReceiptClass, Statement};
 use model::task::{Budget, Priority, TaskStatus};
 use model::witness::Found;
 use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
-use std::sync::MutexGuard;
 
 impl Kernel {
     /// Makes the task that undoes a receipt. It asks a person like any other act.
@@ -231,52 +230,36 @@ impl Kernel {
         Ok(plan)
     }
 
-    /// Plans the inverse of receipts from what is there now, and puts it before policy: one commit.
-    pub(crate) fn plan_rollback(
-        &self,
-        cell: &Cell,
-        mut guard: MutexGuard<'_, TaskState>,
-        receipts: &[ReceiptId],
-    ) -> Result<(), Error> {
-        let state = &mut *guard;
-        let hands = self.hands(state)?;
-        let workspace = folder_of(state)?;
-        let planned = self.undo_plan(workspace, &*hands, receipts);
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::RollbackPlan, state, actor);
-        let mut track = Track::of(state);
-        track.unblock(&mut w, "planned")?;
-        track.attempt(&mut w, AttemptStatus::CompilingContext, "planning the undo")?;
-        track.attempt(&mut w, AttemptStatus::Reasoning, "planning the undo")?;
-        let over = |state: &mut TaskState, mut w: Writeup<'_>, reason, said: &str| {
-            self.push_end(state, &mut w, reason, said)?;
-            self.commit(w, Some(state)).map(drop)
-        };
-        let plan = match planned {
-            Ok(plan) => match hands.can_keep(&plan.items) {
-                Ok(()) => plan,
-                Err(why) => {
-                    let said = format!("not undone, nothing was changed: {why}");
-                    return over(state, w, TerminationReason::FatalToolError, &said);
-                }
-            },
+    /// Plans the inverse of receipts from what is there now: it is the request in hand.
+    pub(crate) fn plan_rollback(&self, tx: &mut Tx<'_>, receipts: &[ReceiptId]) -> Result<Then, Error> {
+        tx.at(Point::RollbackPlan);
+        let hands = self.hands(tx)?;
+        let planned = self.undo_plan(folder_of(tx)?, &*hands, receipts);
+        tx.unblock("planned")?;
+        tx.set_attempt(AttemptStatus::CompilingContext, "planning the undo")?;
+        tx.set_attempt(AttemptStatus::Reasoning, "planning the undo")?;
+        let plan = match planned.and_then(|plan| match hands.can_keep(&plan.items) {
+            Ok(()) => Ok(plan),
+            Err(why) => Err(Error::Conflict(why)),
+        }) {
+            Ok(plan) => plan,
             Err(Error::Conflict(why)) => {
                 let said = format!("not undone, nothing was changed: {why}");
-                return over(state, w, TerminationReason::FatalToolError, &said);
+                return self.end_rollback(tx, TerminationReason::FatalToolError, &said);
             }
             Err(other) => return Err(other),
         };
         if plan.items.is_empty() && plan.left.is_empty() {
-            return over(state, w, TerminationReason::Done, "there is nothing left to undo");
+            return self.end_rollback(tx, TerminationReason::Done, "there is nothing left to undo");
         }
         if plan.items.is_empty() {
             let said =
                 plan.left.iter().map(|i| format!("`{}`: {}", shown(&i.resource), i.why)).collect::<Vec<_>>();
             let said = format!("not undone, nothing was changed: {}", said.join("; "));
-            return over(state, w, TerminationReason::FatalToolError, &said);
+            return self.end_rollback(tx, TerminationReason::FatalToolError, &said);
         }
         for bytes in &plan.merged {
-            w.keep(bytes)?;
+            tx.keep(bytes)?;
         }
         let around: String = plan.notes.iter().map(|note| format!("; {note}")).collect();
         let what = match receipts {
@@ -284,9 +267,14 @@ impl Kernel {
             many => format!("undo what {} receipts did, the newest first", many.len()),
         };
         let reason = format!("{what}; later edits by others are left alone{around}");
-        let normalised = self.request_of(state, &w, &*hands, action_of(plan)?, &reason)?;
-        let judged = self.judge(state, &mut w, normalised)?;
-        self.proceed(cell, guard, w, track, &*hands, judged)
+        let normalised = self.request_of(tx, &*hands, action_of(plan)?, &reason)?;
+        self.request(tx, normalised)?;
+        Ok(Then::GoOn)
+    }
+
+    fn end_rollback(&self, tx: &mut Tx<'_>, reason: TerminationReason, said: &str) -> Result<Then, Error> {
+        self.push_end(tx, reason, said)?;
+        Ok(Then::Commit)
     }
 
     /// How an undo ended, in words.

@@ -76,7 +76,7 @@ impl Kernel {
                 signature_by_new: by_new.to_string(),
             });
         }
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Kernel {
             signature: signature.to_string(),
             reason: Sensitive::from(reason.to_owned()),
         });
-        self.commit(w, None)?;
+        self.commit(w)?;
         self.vouch_for_keys();
         Ok(())
     }

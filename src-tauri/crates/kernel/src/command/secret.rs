@@ -35,7 +35,7 @@ impl Kernel {
         if !also_in.is_empty() {
             w.push(SecretPlaced { handle, also_in });
         }
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 
@@ -50,7 +50,7 @@ impl Kernel {
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::KeyRegister, actor, self.session.clone(), None)?;
         w.push(SecretRemoved { handle: handle.to_owned() });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 

@@ -29,7 +29,7 @@ impl Kernel {
         let inbox_task_id = TaskId::fresh(clock, entropy);
         let title = Sensitive::from(title.to_owned());
         w.push_keyed(Some(session_key(name)), ConversationOpened { conversation_id, inbox_task_id, title });
-        match self.commit(w, None) {
+        match self.commit(w) {
             Ok(_) => Ok(conversation_id),
             Err(Error::Ledger(ledger::Error::Duplicate { .. })) => {
                 let known = self.named_conversation(name)?;

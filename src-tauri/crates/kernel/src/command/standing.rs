@@ -6,6 +6,7 @@
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::TaskState;
+use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use acts::ApprovalPacket;
 use governance::Refusal;
@@ -98,7 +99,7 @@ impl Kernel {
         let actor = Actor { actor_type: PrincipalType::User, actor_id: grant.decided_by };
         let mut w = self.store_writeup(Point::ApprovalGrant, actor, grant.grant_id.to_string(), None)?;
         self.push_standing(&mut w, &grant, envelope)?;
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(grant.grant_id)
     }
 
@@ -190,7 +191,7 @@ impl Kernel {
             Some(format!("standing.revoke:{grant_id}")),
             StandingRevoked { grant_id, reason: Sensitive::from(reason.to_owned()) },
         );
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(())
     }
 
@@ -256,27 +257,27 @@ impl Kernel {
     /// overtaken.
     pub(crate) fn use_standing(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         held: &Held,
         action_request_id: ActionRequestId,
     ) -> Result<(), Error> {
         let bytes = self.artifacts.read(&held.envelope_sha256)?;
         let new = NewArtifact::audit(ArtifactKind::ApprovalDecision);
-        let envelope = w.artifact_of(held.envelope_sha256, bytes.len() as u64, new)?;
+        let envelope = tx.artifact_of(held.envelope_sha256, bytes.len() as u64, new);
         let StandingGrant { grant_id, max_uses, .. } = held.grant;
-        w.push(StandingUsed {
+        tx.push(StandingUsed {
             grant_id,
             action_request_id,
             envelope,
             use_no: held.uses.saturating_add(1),
             max_uses,
         });
-        w.batch.consume.push((grant_id, max_uses));
+        tx.writeup().batch.consume.push((grant_id, max_uses));
         let (system, seq) = {
             let store = lock(&self.store);
             (store.system_task()?, store.seq)
         };
-        w.batch.expect.push((system, seq));
+        tx.writeup().batch.expect.push((system, seq));
         Ok(())
     }
 

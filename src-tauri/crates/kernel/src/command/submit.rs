@@ -238,7 +238,7 @@ impl Kernel {
         };
         let key = format!("ingress:{}", submission.idempotency_key);
         w.push_keyed(Some(key), IngressReceived { record });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(ingress_id)
     }
 
@@ -294,7 +294,7 @@ impl Kernel {
             original_event_id: original,
             what: "ingress".to_owned(),
         });
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(Submitted { task_id, ingress_id, duplicate: true })
     }
 
@@ -345,7 +345,7 @@ impl Kernel {
         w.scope =
             Scope { task_id, step_id: None, attempt_id: None, workspace_id: Some(submission.workspace_id) };
         self.create(&mut w, submission, ingress_id, conversation_id)?;
-        self.commit(w, None)?;
+        self.commit(w)?;
         Ok(task_id)
     }
 
@@ -419,7 +419,7 @@ impl Kernel {
             new.trust_tier = attachment.trust_tier;
             new.media_type = "application/octet-stream";
             new.alias = Some(attachment.name.clone());
-            w.artifact_of(attachment.sha256, attachment.byte_size, new)?;
+            w.artifact_of(attachment.sha256, attachment.byte_size, new);
         }
         Ok(())
     }

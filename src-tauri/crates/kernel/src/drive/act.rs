@@ -1,36 +1,31 @@
-//! From a yes to an observed effect: witness again, grant, dispatch, perform, observe, receipt (HK-11.1, 10–15).
+//! From a yes to an observed effect: witness again, grant, dispatch, perform (HK-11.1, 10–15). One road leads here,
+//! whether policy allowed it outright or a person did.
 
+use super::Then;
 use super::judge::Judged;
 use crate::Error;
 use crate::command::standing::{Held, is_overtaken};
-use crate::gatepass::{Ask, Seat};
-use crate::kernel::{Cell, Kernel, lock};
-use crate::ports::{Hands, Notice};
-use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::decide::{Standing, lapsed};
+use crate::kernel::{Kernel, lock};
+use crate::ports::Hands;
+use crate::state::{Stage, TaskState};
+use crate::tx::{After, Tx};
+use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest, ApprovalPacket};
-use effects::Progress;
 use governance::Authorization;
 use governance::approval::verify;
 use governance::grant::{Approved, MintInput, mint};
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
-use model::body::{
-    ApprovalInvalidated, DecisionRecorded, EffectDispatched, GrantIssued, IterationCompleted, KeyPurpose,
-    WitnessDrifted, WitnessValidated,
-};
+use model::body::{DecisionRecorded, EffectDispatched, GrantIssued, KeyPurpose, WitnessValidated};
 use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::policy::PolicyResult;
 use model::principal::PrincipalType;
 use model::receipt::ReceiptClass;
 use model::witness::StateWitness;
-use model::{DecisionId, GrantId, PrincipalId, Sensitive};
-use serde_json::json;
-use std::sync::MutexGuard;
-use std::sync::atomic::Ordering;
+use model::{DecisionId, GrantId, PrincipalId, Sensitive, WitnessId};
 
 /// A person's yes with everything it was about, checked again from the log.
 pub(crate) struct Yes {
@@ -39,69 +34,120 @@ pub(crate) struct Yes {
     pub(crate) packet: ApprovalPacket,
 }
 
+/// Whether what a person approved may be done now.
+enum AsApproved {
+    /// It may, by this yes.
+    Holds(Box<Judged>, Option<Yes>),
+    /// The yes does not count any more, for this reason.
+    Lapsed(&'static str),
+    /// What it was about has changed.
+    Drifted(WitnessId, Vec<String>),
+}
+
 impl Kernel {
-    /// A person allowed it. The witness is observed again; only if it holds is anything dispatched (HK-12.4-6).
-    pub(super) fn dispatch(&self, cell: &Cell) -> Result<(), Error> {
-        let guard = lock(&cell.state);
-        let state = &*guard;
-        let hands = self.hands(state)?;
-        let act = self.act(state)?.clone();
-        let request = self.request_in_hand(state)?;
+    /// The act in hand is dispatched: witness, decision, grant and gate in one commit; then the executor starts.
+    pub(super) fn dispatch(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        tx.at(Point::EffectDispatch);
+        let hands = self.hands(tx)?;
+        let asked = matches!(self.act(tx)?.stage, Stage::Asked);
+        let (judged, yes) = match (tx.hand.judged.take(), asked) {
+            (Some(judged), _) => (judged, None),
+            (None, false) => return self.judge(tx),
+            // A person allowed it. Only if all that they saw still holds is anything dispatched (HK-12.4-6).
+            (None, true) => match self.as_approved(tx, &*hands)? {
+                AsApproved::Holds(judged, yes) => (*judged, yes),
+                AsApproved::Lapsed(why) => return self.judge_again(tx, why),
+                AsApproved::Drifted(witness_id, drifts) => return self.drifted(tx, witness_id, &drifts),
+            },
+        };
+        // A lease that ran out while a person was waited for is lost in so many words before anything runs (HK-20.3-2).
+        self.renew_lease(tx);
+        let authorization = match self.authorise(tx, &judged, yes.as_ref()) {
+            Err(error) if judged.policy.standing.is_some() && self.is_overtaken(&error) => {
+                return Ok(Then::Drop);
+            }
+            authorised => authorised?,
+        };
+        tx.unblock("allowed")?;
+        tx.set_attempt(AttemptStatus::Authorized, "granted")?;
+        match (self.keep_before_images(tx, &*hands, &judged.request), &judged.witness) {
+            (Err(Error::Effects(why)), Some((witness, _))) if yes.is_some() => {
+                // What would be lost cannot be kept: nothing is done, the yes is void, and whoever proposed it is told.
+                let witness_id = witness.witness_id;
+                tx.restart(Point::EffectDispatch, PrincipalType::System)?;
+                return self.drifted(tx, witness_id, &[why]);
+            }
+            (kept, _) => kept?,
+        }
+        self.keep_staged(tx, &*hands, &judged.request)?;
+        self.dispatched(tx, &judged, yes.as_ref(), &authorization)?;
+        if let Action::Remember(_) = judged.request.action {
+            return self.remember(tx, judged, yes.as_ref());
+        }
+        tx.hand.by_standing = judged.policy.standing.is_some();
+        tx.then(After::Perform(hands, Box::new(judged.request), authorization));
+        Ok(Then::Commit)
+    }
+
+    /// What a person allowed, with everything that it rested on looked at again.
+    fn as_approved(&self, tx: &mut Tx<'_>, hands: &dyn Hands) -> Result<AsApproved, Error> {
+        let act = self.act(tx)?.clone();
+        let request = self.request_in_hand(tx)?;
         let policy_at =
             act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
-        let policy: PolicyResult = self.read_object(state, policy_at.artifact.artifact_id)?;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::EffectDispatch, state, actor);
-        let track = Track::of(state);
-        // A yes does not outlive its time, however it was kept waiting (HK-19.6-1).
-        let asked = act.approval.and_then(|id| state.approvals.get(&id));
-        if asked.is_some_and(|record| w.now > record.approval.expires_at) {
-            return self.reenter(guard, w, track, "the approval ran out before it was used");
+        let policy: PolicyResult = self.read_object(tx, policy_at.artifact.artifact_id)?;
+        let asked = act.authority.approval.and_then(|id| tx.approvals.get(&id));
+        let standing = Standing {
+            approval_ends: asked.map(|record| record.approval.expires_at),
+            override_holds: policy.standing.map(|named| self.still_holds(&named, tx.now())),
+            policy_sets: (
+                policy.policy_set_sha256,
+                self.policy_for(tx)?.policy_set_sha256(tx.task.policy_profile_ref),
+            ),
+        };
+        if let Some(why) = lapsed(standing, tx.now()) {
+            return Ok(AsApproved::Lapsed(why));
         }
-        if policy.standing.is_some_and(|named| !self.still_holds(&named, w.now)) {
-            return self.reenter(guard, w, track, "the override of policy does not hold any more");
-        }
-        let yes = self.yes(state)?;
-        // Another policy set may judge otherwise: re-entry, not the old yes (HK-19.6-1).
-        let in_force = self.policy_for(state)?.policy_set_sha256(state.task.policy_profile_ref);
-        if in_force != policy.policy_set_sha256 {
-            return self.reenter(guard, w, track, "the policy set has changed");
-        }
+        let yes = self.yes(tx)?;
         let mut witness = None;
         if let Some(at) = &act.witness {
-            let approved: StateWitness = self.read_object(state, at.artifact.artifact_id)?;
+            let approved: StateWitness = self.read_object(tx, at.artifact.artifact_id)?;
             let resources = governance::witness::observable(&request.target_resources);
-            let observed = self.witness_of(&request, hands.observe(&resources), w.now)?;
+            let observed = self.witness_of(&request, hands.observe(&resources), tx.now())?;
             let observed = StateWitness { witness_id: approved.witness_id, ..observed };
-            let mut drifts: Vec<String> =
-                governance::witness::compare(&approved, &observed).iter().map(ToString::to_string).collect();
-            if drifts.is_empty() {
-                drifts = self.staged_stale(&request, &*hands, &observed.fingerprints);
-            }
-            if drifts.is_empty() {
-                drifts = led_elsewhere(&request, &*hands);
-            }
-            if !drifts.is_empty() || w.now > approved.expires_at {
-                return self.drifted(guard, w, track, &approved, &drifts);
+            let drifts = self.drifts(&request, hands, &approved, &observed);
+            if !drifts.is_empty() || tx.now() > approved.expires_at {
+                return Ok(AsApproved::Drifted(approved.witness_id, drifts));
             }
             let new = NewArtifact::audit(ArtifactKind::StateWitness).from([at.artifact.artifact_id]);
-            let at = w.object(&observed, new)?;
+            let at = tx.object(&observed, new)?;
             witness = Some((observed, at));
         }
-        let judged = Judged {
-            request,
-            request_ref: act.request,
-            policy,
-            policy_ref: policy_at.artifact.clone(),
-            witness,
-            view: None,
-        };
-        self.dispatch_now(cell, guard, w, track, &*hands, judged, yes)
+        let policy_ref = policy_at.artifact.clone();
+        let judged = Judged { request, request_ref: act.request, policy, policy_ref, witness, view: None };
+        Ok(AsApproved::Holds(Box::new(judged), yes))
+    }
+
+    /// How what was approved differs from what is there now.
+    fn drifts(
+        &self,
+        request: &ActionRequest,
+        hands: &dyn Hands,
+        approved: &StateWitness,
+        observed: &StateWitness,
+    ) -> Vec<String> {
+        let compared: Vec<String> =
+            governance::witness::compare(approved, observed).iter().map(ToString::to_string).collect();
+        if !compared.is_empty() {
+            return compared;
+        }
+        let stale = self.staged_stale(request, hands, &observed.fingerprints);
+        if stale.is_empty() { led_elsewhere(request, hands) } else { stale }
     }
 
     /// The yes in the log: envelope, approval as it was when asked, packet; verified again before it is used.
     fn yes(&self, state: &TaskState) -> Result<Option<Yes>, Error> {
-        let Some(id) = self.act(state)?.approval else { return Ok(None) };
+        let Some(id) = self.act(state)?.authority.approval else { return Ok(None) };
         let record =
             state.approvals.get(&id).ok_or_else(|| Error::Broken(format!("approval `{id}` is missing")))?;
         let Some(envelope) = &record.envelope else { return Ok(None) };
@@ -118,168 +164,31 @@ impl Kernel {
         Ok(Some(Yes { approval: record.approval.clone(), decision, packet }))
     }
 
-    /// What it was about has changed since: the approval does not count any more (HK-16.8-4).
-    pub(super) fn drifted(
-        &self,
-        mut guard: MutexGuard<'_, TaskState>,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        approved: &StateWitness,
-        drifts: &[String],
-    ) -> Result<(), Error> {
-        let state = &mut *guard;
-        w.batch.point = Point::WitnessDrift;
-        let request = self.request_in_hand(state)?;
-        w.push(WitnessDrifted {
-            witness_id: approved.witness_id,
-            action_request_id: approved.action_request_id,
-            differences: drifts.iter().cloned().map(Sensitive::from).collect(),
-        });
-        if let Some(approval_id) = self.act(state)?.approval {
-            w.push(ApprovalInvalidated {
-                approval_id,
-                reason: "what was approved has changed since".to_owned(),
-            });
-        }
-        let told = json!({
-            "result_code": "drifted",
-            "summary": "nothing was done: what was approved has changed since; look again and propose anew",
-            "differences": drifts,
-        });
-        let result = self.tell(&mut w, &request, &told)?;
-        track.unblock(&mut w, "what was approved has changed")?;
-        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
-            // The kernel plans the rollback anew from what is there now.
-            track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "drift").ok();
-            track.attempt(&mut w, AttemptStatus::CompilingContext, "drift")?;
-        } else {
-            let (answer, proposals) = self.stored_answer(state)?;
-            let error = Some("what was approved has changed since".to_owned());
-            let record = self.record(state, &proposals.unwrap_or_default(), &answer, Some(&result), error)?;
-            w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
-            track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "drift").ok();
-            track.attempt(&mut w, AttemptStatus::CompilingContext, "drift")?;
-        }
-        self.commit(w, Some(state))?;
-        self.unstage(state, request.attempt_id);
-        Ok(())
-    }
-
-    /// The same request goes before policy again.
-    fn reenter(
-        &self,
-        mut guard: MutexGuard<'_, TaskState>,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        reason: &str,
-    ) -> Result<(), Error> {
-        let state = &mut *guard;
-        w.batch.point = Point::WitnessDrift;
-        if let Some(approval_id) = self.act(state)?.approval {
-            w.push(ApprovalInvalidated { approval_id, reason: reason.to_owned() });
-        }
-        track.unblock(&mut w, reason)?;
-        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, reason)?;
-        self.commit(w, Some(state))?;
-        Ok(())
-    }
-
-    /// Witness, decision, grant, gate and dispatch in one commit; then the executor; then what it came to.
-    #[allow(clippy::too_many_arguments, reason = "the whole authority of one act, handed over once")]
-    pub(super) fn dispatch_now(
-        &self,
-        cell: &Cell,
-        mut guard: MutexGuard<'_, TaskState>,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        hands: &dyn Hands,
-        judged: Judged,
-        yes: Option<Yes>,
-    ) -> Result<(), Error> {
-        let state = &mut *guard;
-        w.batch.point = Point::EffectDispatch;
-        // A lease that ran out while a person was waited for is lost in so many words before anything runs (HK-20.3-2).
-        self.renew_lease(state, &mut w)?;
-        let authorization = match self.authorise(state, &mut w, &judged, yes.as_ref()) {
-            Err(error) if self.overtaken(&judged, &error) => return Ok(()),
-            authorised => authorised?,
-        };
-        track.unblock(&mut w, "allowed")?;
-        track.attempt(&mut w, AttemptStatus::Authorized, "granted")?;
-        match (self.keep_before_images(&mut w, hands, &judged.request), &judged.witness) {
-            (Err(Error::Effects(why)), Some((witness, _))) if yes.is_some() => {
-                return self.unkept(guard, witness, why);
-            }
-            (kept, _) => kept?,
-        }
-        self.keep_staged(&mut w, hands, &judged.request)?;
-        if let Action::Remember(_) = judged.request.action {
-            return self.remember(state, w, track, &judged, &authorization, yes.as_ref());
-        }
-        let seat = self.dispatched(&mut w, &judged, yes.as_ref(), &authorization)?;
-        track.attempt(&mut w, AttemptStatus::Executing, "dispatched")?;
-        match self.commit(w, Some(state)) {
-            Err(error) if self.overtaken(&judged, &error) => return Ok(()),
-            committed => drop(committed?),
-        }
-        seat.moved();
-        let task_id = state.task.task_id;
-        drop(guard);
-        let mut progress = |progress: Progress<'_>| {
-            if let Progress::Items { done, of } = progress {
-                let notice =
-                    Notice::Progress { task_id, what: "changing files", done: done as u64, total: of as u64 };
-                self.ports.observer.notice(notice);
-            }
-        };
-        let outcome = hands.perform(
-            authorization,
-            &judged.request,
-            &|| cell.stop.load(Ordering::SeqCst),
-            &mut progress,
-        );
-        self.conclude(cell, &judged.request, outcome, false)
-    }
-
-    /// What would be lost cannot be kept: nothing is done, the yes is void, and whoever proposed it is told.
-    fn unkept(
-        &self,
-        guard: MutexGuard<'_, TaskState>,
-        approved: &StateWitness,
-        why: String,
-    ) -> Result<(), Error> {
-        let actor = self.actor(PrincipalType::System)?;
-        let w = self.writeup(Point::EffectDispatch, &guard, actor);
-        let track = Track::of(&guard);
-        self.drifted(guard, w, track, approved, &[why])
-    }
-
     /// Whether the standing grant that was to answer does not answer any more: nothing was written, and the next step
     /// of the driver asks policy again.
-    fn overtaken(&self, judged: &Judged, error: &Error) -> bool {
+    pub(super) fn is_overtaken(&self, error: &Error) -> bool {
         let system = lock(&self.store).system_task_id;
-        judged.policy.standing.is_some() && is_overtaken(error, system)
+        is_overtaken(error, system)
     }
 
     /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
     fn authorise(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         judged: &Judged,
         yes: Option<&Yes>,
     ) -> Result<Authorization, Error> {
         let Judged { request, request_ref, policy, witness, .. } = judged;
-        w.actor = self.actor(PrincipalType::PolicyEngine)?;
+        tx.act_as(PrincipalType::PolicyEngine)?;
         if let Some((witness, at)) = witness {
-            w.push(WitnessValidated {
+            tx.push(WitnessValidated {
                 witness_id: witness.witness_id,
                 action_request_id: request.action_request_id,
                 observed: at.clone(),
             });
         }
         let decision_ref =
-            if policy.decision_required { Some(self.decide(state, w, judged, yes)?) } else { None };
+            if policy.decision_required { Some(self.decide(tx, judged, yes)?) } else { None };
         let held = policy.standing.as_ref().map(|named| self.standing_named(named)).transpose()?;
         let grant = mint(&MintInput {
             grant_id: GrantId::fresh(&*self.ports.clock, &*self.ports.entropy),
@@ -295,12 +204,12 @@ impl Kernel {
             observed: witness.as_ref().map(|(witness, _)| witness),
             decision_ref,
             issued_to: self.actor(PrincipalType::Executor)?.actor_id,
-            issued_by: w.actor.actor_id,
-            now: w.now,
+            issued_by: tx.actor().actor_id,
+            now: tx.now(),
         })?;
         let inputs = [request_ref.artifact_id, judged.policy_ref.artifact_id];
-        let at = w.object(&grant, NewArtifact::audit(ArtifactKind::CapabilityGrant).from(inputs))?;
-        w.push_keyed(
+        let at = tx.object(&grant, NewArtifact::audit(ArtifactKind::CapabilityGrant).from(inputs))?;
+        tx.push_keyed(
             Some(format!("grant:{}", grant.grant_id)),
             GrantIssued {
                 grant_id: grant.grant_id,
@@ -315,20 +224,19 @@ impl Kernel {
             },
         );
         if let Some(held) = &held {
-            self.use_standing(w, held, request.action_request_id)?;
+            self.use_standing(tx, held, request.action_request_id)?;
         }
-        Ok(governance::authorize(&grant, request, 0, w.now)?)
+        Ok(governance::authorize(&grant, request, 0, tx.now())?)
     }
 
     /// The decision record of HK-6.2-3: a person's where one was asked, else policy's.
     fn decide(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         judged: &Judged,
         yes: Option<&Yes>,
     ) -> Result<DecisionId, Error> {
-        let decided_by: PrincipalId = yes.map_or(w.actor.actor_id, |y| y.decision.decided_by);
+        let decided_by: PrincipalId = yes.map_or(tx.actor().actor_id, |y| y.decision.decided_by);
         let rationale = match yes {
             Some(yes) => {
                 format!("a person allowed it on {}: {}", yes.decision.surface, judged.request.reason)
@@ -342,7 +250,7 @@ impl Kernel {
         };
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: state.task.task_id,
+            task_id: tx.task.task_id,
             step_id: Some(judged.request.step_id),
             attempt_id: Some(judged.request.attempt_id),
             decision_type,
@@ -352,65 +260,56 @@ impl Kernel {
             risk_level: judged.policy.risk_band,
             decided_by,
             reversible: judged.request.way_back() != model::action::Reversibility::Irreversible,
-            created_at: w.now,
+            created_at: tx.now(),
             alternatives_considered: Vec::new(),
-            policy_override_ref: self.override_behind(state, judged)?,
+            policy_override_ref: self.override_behind(tx, judged)?,
             effective_until: None,
         };
         let decision_id = decision.decision_id;
-        w.push(DecisionRecorded { decision });
+        tx.push(DecisionRecorded { decision });
         Ok(decision_id)
     }
 
     /// Bytes that will be gone afterwards are stored with the dispatch, before anything is done (pain 7).
     fn keep_before_images(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         hands: &dyn Hands,
         request: &ActionRequest,
     ) -> Result<(), Error> {
         if request.items().is_empty() {
             return Ok(());
         }
-        w.actor = self.actor(PrincipalType::Executor)?;
+        tx.act_as(PrincipalType::Executor)?;
         for image in hands.before_images(request.items()) {
             let (path, _, bytes) = image.map_err(Error::Effects)?;
             let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
             new.media_type = "application/octet-stream";
             new.trust_tier = TrustTier::Untrusted;
             new.alias = Some(format!("before {path}"));
-            w.artifact(&bytes, new)?;
+            tx.artifact(&bytes, new)?;
         }
         Ok(())
     }
 
     /// The gate lets it pass and the dispatch consumes the grant.
-    pub(crate) fn dispatched(
+    fn dispatched(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         judged: &Judged,
         yes: Option<&Yes>,
         authorization: &Authorization,
-    ) -> Result<Seat<'_>, Error> {
-        let mut seat = Seat::take(self)?;
-        let receipt = seat.pass(
-            self,
-            w,
-            &Ask {
-                tool: judged.request.action.tool(),
-                request: &judged.request_ref,
-                verdict: judged.policy.verdict,
-                granted_packet: yes.map(|y| y.decision.packet_sha256),
-            },
-        )?;
+    ) -> Result<(), Error> {
+        let granted = yes.map(|y| y.decision.packet_sha256);
+        let receipt = tx.pass(&judged.ask(judged.policy.verdict, granted))?;
         if !receipt.is_accepted() {
             return Err(Error::Gate(receipt.error.unwrap_or_else(|| "not accepted".to_owned())));
         }
         let audit_entry_sha256 =
             receipt.evidence_hash.ok_or_else(|| Error::Broken("the gate gave no entry".to_owned()))?;
-        w.actor = self.actor(PrincipalType::Executor)?;
+        tx.act_as(PrincipalType::Executor)?;
         let key = format!("dispatch:{}", judged.request.action_request_id);
-        w.push_keyed(
+        tx.push_keyed(
             Some(key),
             EffectDispatched {
                 action_request_id: judged.request.action_request_id,
@@ -419,8 +318,8 @@ impl Kernel {
                 audit_entry_sha256,
             },
         );
-        w.batch.consume.push((authorization.grant_id(), 1));
-        Ok(seat)
+        tx.writeup().batch.consume.push((authorization.grant_id(), 1));
+        tx.set_attempt(AttemptStatus::Executing, "dispatched")
     }
 }
 

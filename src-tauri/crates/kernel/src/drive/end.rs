@@ -1,12 +1,14 @@
 //! How turns, attempts, steps and tasks end, and how they pause.
 
+use super::Then;
 use super::stopped::stopped;
-use super::{Standing, status_of};
 use crate::Error;
-use crate::kernel::{Cell, Kernel, lock};
-use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::Writeup;
+use crate::decide::{Ending, ending};
+use crate::kernel::Kernel;
+use crate::state::{AttemptState, Stage, TaskState};
+use crate::tx::{After, Tx};
+use crate::writeup::NewArtifact;
+use model::artifact::{ArtifactKind, ArtifactRef};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
     ApprovalCancelled, ApprovalExpired, ClarificationCancelled, ClarificationExpired, LeaseReleased,
@@ -14,290 +16,200 @@ use model::body::{
 };
 use model::fault::Point;
 use model::ingress::ClarificationStatus;
-use model::principal::PrincipalType;
+use model::receipt::ResultCode;
 use model::task::{StepStatus, TaskStatus};
-use model::{ApprovalId, ClarificationId, Sensitive};
+use model::{ApprovalId, ClarificationId, Sensitive, StepId};
 
 impl Kernel {
-    /// The outcome is settled and receipted, and the turn was not closed: a crash, or a person settled it.
-    pub(super) fn close_turn(&self, cell: &Cell) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::IterationComplete, state, actor);
-        let mut track = Track::of(state);
-        let act = self.act(state)?.clone();
-        track.unblock(&mut w, "settled")?;
-        if status_of(state)? == AttemptStatus::Observing && act.leaves_receipt() {
-            track.attempt(&mut w, AttemptStatus::ReceiptPending, "settled")?;
+    /// The outcome is on record and receipted: the turn is closed.
+    pub(super) fn close_turn(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        let act = self.act(tx)?.clone();
+        tx.unblock("settled")?;
+        if status_of(tx)? == AttemptStatus::Observing && act.leaves_receipt() {
+            tx.set_attempt(AttemptStatus::ReceiptPending, "settled")?;
         }
-        match (&act.outcome, act.resolved) {
-            (Some((result, code, _)), _) => {
-                let failed = *code != model::receipt::ResultCode::Succeeded;
-                let result = result.clone();
-                self.end_turn(state, &mut w, &mut track, &result, failed.then(|| code.to_string()))?;
+        let (result, error) = match (tx.hand.came.take(), act.stage) {
+            (Some(came), _) => (came.result, came.outcome.error),
+            (None, Stage::Observed { result, result_code, .. }) => {
+                (result, (result_code != ResultCode::Succeeded).then(|| result_code.to_string()))
             }
-            (None, Some(code)) => self.end_resolved(state, &mut w, &mut track, code)?,
-            (None, None) => return Err(Error::Broken("a turn without an outcome was closed".to_owned())),
-        }
-        self.commit(w, Some(state))?;
-        Ok(())
+            (None, Stage::Resolved(code)) => {
+                let failed = code != ResultCode::Succeeded;
+                (self.told_settled(tx, code)?, failed.then(|| format!("settled by a person: {code}")))
+            }
+            (None, _) => return Err(Error::Broken("a turn without an outcome was closed".to_owned())),
+        };
+        self.end_turn(tx, &result, error)?;
+        Ok(Then::Commit)
     }
 
-    /// A person settled what nobody knew; the model is told what they said.
-    fn end_resolved(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        track: &mut Track,
-        code: model::receipt::ResultCode,
-    ) -> Result<(), Error> {
+    /// What the model is told of an outcome that nobody knew and a person settled.
+    fn told_settled(&self, tx: &mut Tx<'_>, code: ResultCode) -> Result<ArtifactRef, Error> {
         let told = serde_json::json!({
             "result_code": code.as_str(),
             "summary": "the outcome was not known; a person looked and settled it",
         });
-        let new = crate::writeup::NewArtifact::audit(model::artifact::ArtifactKind::ActionResult);
-        let result = w.object(&told, new)?;
-        let failed = code != model::receipt::ResultCode::Succeeded;
-        self.end_turn(state, w, track, &result, failed.then(|| format!("settled by a person: {code}")))
+        tx.object(&told, NewArtifact::audit(ArtifactKind::ActionResult))
     }
 
     /// The loop must end here.
-    pub(super) fn terminate(&self, cell: &Cell, reason: TerminationReason) -> Result<(), Error> {
-        self.terminate_locked(&mut lock(&cell.state), reason)
-    }
-
-    pub(super) fn terminate_locked(
-        &self,
-        state: &mut TaskState,
-        reason: TerminationReason,
-    ) -> Result<(), Error> {
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::IterationComplete, state, actor);
-        let said = stopped(state, reason, &self.contract(state)?.model);
-        self.push_end(state, &mut w, reason, &said)?;
-        self.commit(w, Some(state))?;
-        Ok(())
+    pub(super) fn terminate(&self, tx: &mut Tx<'_>, reason: TerminationReason) -> Result<Then, Error> {
+        let said = stopped(tx, reason, &self.contract(tx)?.model);
+        self.push_end(tx, reason, &said)?;
+        Ok(Then::Commit)
     }
 
     /// Adds the reason why the loop ended (RX-5-6).
     pub(crate) fn push_end(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         reason: TerminationReason,
         said: &str,
     ) -> Result<(), Error> {
-        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-        w.push(RunTerminated {
-            about_attempt_id: attempt.attempt.attempt_id,
-            reason,
-            iterations: attempt.loop_state.iteration,
-            summary: Sensitive::from(said.to_owned()),
-            answer: None,
-        });
+        let attempt = tx.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let (about_attempt_id, iterations) = (attempt.attempt.attempt_id, attempt.loop_state.iteration);
+        let summary = Sensitive::from(said.to_owned());
+        tx.push(RunTerminated { about_attempt_id, reason, iterations, summary, answer: None });
         Ok(())
     }
 
     /// The loop has ended: attempt, step and task follow (reconciliation T2), then the task is checkpointed.
-    pub(super) fn finish(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let reason = state
-            .attempt()
-            .and_then(|a| a.terminated.as_ref().map(|t| t.0))
-            .unwrap_or(TerminationReason::Cancelled);
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::TaskEnd, state, actor);
-        let mut track = Track::of(state);
+    pub(super) fn finish(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        tx.at(Point::TaskEnd);
+        let reason =
+            tx.attempt().and_then(AttemptState::ended).unwrap_or(TerminationReason::Cancelled);
         let done = reason == TerminationReason::Done;
-        let step_id = state.step().map(|s| s.step_id);
-        let goes_on = done && state.step_after(step_id).is_some();
-        if done && (state.has_unknown_outcome() || state.pending_approvals().next().is_some()) {
+        let step_id = tx.step().map(|s| s.step_id);
+        let goes_on = done && tx.step_after(step_id).is_some();
+        if done && (tx.has_unknown_outcome() || tx.pending_approvals().next().is_some()) {
             return Err(Error::Conflict(
                 "the task cannot end: an approval is open or an outcome unknown".to_owned(),
             ));
         }
-        if !self.remote_receipt(state, &mut w)? {
-            return Ok(Some(Standing::KeyLocked));
+        if !self.remote_receipt(tx)? {
+            return Ok(Then::KeyLocked);
         }
-        self.close_open(state, &mut w);
+        close_open(tx);
         let word = reason.as_str();
-        track.unblock(&mut w, word)?;
-        let (attempt, step, task) = if done {
-            (AttemptStatus::Succeeded, StepStatus::Succeeded, TaskStatus::Completed)
-        } else if reason == TerminationReason::Cancelled {
-            (AttemptStatus::Cancelled, StepStatus::Cancelled, TaskStatus::Cancelled)
-        } else {
-            (AttemptStatus::Failed, StepStatus::Failed, TaskStatus::Failed)
-        };
-        self.release_lease(state, &mut w);
-        if let Some(attempt) = state.current {
-            self.unstage(state, attempt);
+        tx.unblock(word)?;
+        let Ending { attempt, step, task } = ending(reason);
+        release_lease(tx);
+        if let Some(attempt) = tx.current {
+            tx.then(After::Unstage(attempt));
         }
-        if !status_of(state)?.is_ended() {
-            if done && status_of(state)? == AttemptStatus::CompilingContext {
-                track.attempt(&mut w, AttemptStatus::Reasoning, word)?;
+        if !status_of(tx)?.is_ended() {
+            if done && status_of(tx)? == AttemptStatus::CompilingContext {
+                tx.set_attempt(AttemptStatus::Reasoning, word)?;
             }
-            track.attempt(&mut w, attempt, word)?;
+            tx.set_attempt(attempt, word)?;
         }
-        track.step(&mut w, step, word)?;
+        tx.set_step(step, word)?;
         if goes_on {
             // The next step is due; the task ends with its last one.
-            self.commit(w, Some(state))?;
-            return Ok(None);
+            return Ok(Then::Commit);
         }
-        self.drop_steps(state, &mut w, step_id, word)?;
-        track.task(&mut w, task, word, None)?;
-        // The tasks this one has undone are marked by the same commit: no crash can come between.
-        let undone = if done { self.rolled_back_tasks(state)? } else { Vec::new() };
-        let undone: Vec<_> = undone.into_iter().map(|id| self.cell(id)).collect::<Result<_, _>>()?;
-        // In the order of their identifiers, so that two undos never wait for each other.
-        let mut undone: Vec<_> = undone.iter().map(|cell| lock(&cell.state)).collect();
-        for task in &undone {
-            self.mark_rolled_back(&mut w, task);
+        drop_steps(tx, step_id, word)?;
+        tx.set_task(task, word, None)?;
+        tx.then(After::Checkpoint);
+        if done {
+            tx.hand.undone = self.rolled_back_tasks(tx)?;
         }
-        let placed = self.commit(w, Some(state))?;
-        for task in &mut undone {
-            let id = task.task.task_id;
-            for placed in placed.iter().filter(|p| p.event.task_id == id) {
-                task.apply(&placed.event, &self.body_of(&placed.event)?)?;
-            }
-        }
-        drop(undone);
-        let task_id = state.task.task_id;
-        drop(guard);
-        self.checkpoint_after(task_id);
-        Ok(None)
-    }
-
-    /// Questions of a task that ends are closed with it.
-    fn close_open(&self, state: &TaskState, w: &mut Writeup<'_>) {
-        for record in state.pending_approvals() {
-            w.push(ApprovalCancelled { approval_id: record.approval.approval_id });
-        }
-        let open = state.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
-        for question in open {
-            w.push(ClarificationCancelled { clarification_id: question.clarification_id });
-        }
-    }
-
-    /// Steps that will not be attempted any more, because the task ends.
-    fn drop_steps(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        but: Option<model::StepId>,
-        reason: &str,
-    ) -> Result<(), Error> {
-        for step in state.open_steps(but) {
-            Track::at_step(state, step).step(w, StepStatus::Cancelled, reason)?;
-        }
-        Ok(())
-    }
-
-    fn release_lease(&self, state: &TaskState, w: &mut Writeup<'_>) {
-        if let Some(attempt) = state.attempt().filter(|a| !a.lease_gone)
-            && let Some(lease) = &attempt.lease
-        {
-            w.push(LeaseReleased { lease_id: lease.lease_id });
-        }
+        Ok(Then::Commit)
     }
 
     /// A pause is taken at a durable boundary; the attempt keeps its checkpoint.
-    pub(super) fn take_pause(&self, cell: &Cell) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::TaskPause, state, actor);
-        let mut track = Track::of(state);
-        track.task(&mut w, TaskStatus::Running, "pauses", None)?;
-        track.task(&mut w, TaskStatus::Paused, "asked by a person", None)?;
-        self.commit(w, Some(state))?;
-        Ok(())
+    pub(super) fn take_pause(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        tx.at(Point::TaskPause);
+        tx.set_task(TaskStatus::Running, "pauses", None)?;
+        tx.set_task(TaskStatus::Paused, "asked by a person", None)?;
+        Ok(Then::Commit)
     }
 
     /// What must be said does not fit what the model takes: the task pauses and says so. An edited goal mends it, or a
     /// server with more context.
     pub(super) fn too_long(
         &self,
-        state: &mut TaskState,
+        tx: &mut Tx<'_>,
         pack: &model::context::ContextPack,
-    ) -> Result<(), Error> {
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::ContextCompile, state, actor);
+    ) -> Result<Then, Error> {
+        tx.at(Point::ContextCompile);
         let said = format!(
             "goal and rules alone need {} tokens and the model takes {}",
             pack.tokens, pack.tokens_max
         );
-        let mut track = Track::of(state);
-        track.unblock(&mut w, "goal_too_long")?;
-        track.task(&mut w, TaskStatus::Paused, "goal_too_long", Some(said.clone()))?;
-        self.commit(w, Some(state))?;
-        let id = state.task.task_id;
-        Err(Error::Input(format!(
+        tx.unblock("goal_too_long")?;
+        tx.set_task(TaskStatus::Paused, "goal_too_long", Some(said.clone()))?;
+        let id = tx.task.task_id;
+        Ok(Then::Stop(Error::Input(format!(
             "{said}; the task is paused: shorten it with `hermit task goal {id} GOAL`, then `hermit task resume {id}`"
-        )))
+        ))))
     }
 
     /// The end a person asked for. Nothing is under way here: [`crate::next`] settles effects first.
-    pub(super) fn take_cancel(&self, cell: &Cell) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::TaskCancel, state, actor);
-        let mut track = Track::of(state);
-        self.close_open(state, &mut w);
+    pub(super) fn take_cancel(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        tx.at(Point::TaskCancel);
+        close_open(tx);
         // A task that was never ready goes the table's way (reconciliation C38).
-        if state.task.status == TaskStatus::Created {
-            track.task(&mut w, TaskStatus::Ready, "cancelled", None)?;
+        if tx.task.status == TaskStatus::Created {
+            tx.set_task(TaskStatus::Ready, "cancelled", None)?;
         }
-        if let Some(attempt) = state.attempt().filter(|a| !a.attempt.status.is_ended()) {
-            w.push(RunTerminated {
-                about_attempt_id: attempt.attempt.attempt_id,
-                reason: TerminationReason::Cancelled,
-                iterations: attempt.loop_state.iteration,
-                summary: Sensitive::from("Stopped: a person cancelled it.".to_owned()),
-                answer: None,
-            });
-            self.release_lease(state, &mut w);
-            track.attempt(&mut w, AttemptStatus::Cancelled, "cancelled")?;
+        if tx.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
+            self.push_end(tx, TerminationReason::Cancelled, "Stopped: a person cancelled it.")?;
+            release_lease(tx);
+            tx.set_attempt(AttemptStatus::Cancelled, "cancelled")?;
         }
-        self.drop_steps(state, &mut w, None, "cancelled")?;
-        track.task(&mut w, TaskStatus::Cancelled, "cancelled", state.cancel_requested.clone())?;
-        self.commit(w, Some(state))?;
-        if let Some(attempt) = state.current {
-            self.unstage(state, attempt);
+        drop_steps(tx, None, "cancelled")?;
+        let why = tx.cancel_requested.clone();
+        tx.set_task(TaskStatus::Cancelled, "cancelled", why)?;
+        if let Some(attempt) = tx.current {
+            tx.then(After::Unstage(attempt));
         }
-        let task_id = state.task.task_id;
-        drop(guard);
-        self.checkpoint_after(task_id);
-        Ok(())
+        tx.then(After::Checkpoint);
+        Ok(Then::Commit)
     }
 
     /// Nobody answered in time. That decides nothing in favour (governance.md 2).
-    pub(super) fn expire_approval(&self, cell: &Cell, approval_id: ApprovalId) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::ApprovalLapse, state, actor);
-        w.push_keyed(Some(format!("approval.resolve:{approval_id}")), ApprovalExpired { approval_id });
-        self.commit(w, Some(state))?;
-        Ok(())
+    pub(super) fn expire_approval(&self, tx: &mut Tx<'_>, approval_id: ApprovalId) -> Then {
+        tx.at(Point::ApprovalLapse);
+        tx.push_keyed(Some(format!("approval.resolve:{approval_id}")), ApprovalExpired { approval_id });
+        Then::Commit
     }
 
     /// Nobody answered the question in time.
-    pub(super) fn expire_question(
-        &self,
-        cell: &Cell,
-        clarification_id: ClarificationId,
-    ) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::ApprovalLapse, state, actor);
-        w.push(ClarificationExpired { clarification_id });
-        self.commit(w, Some(state))?;
-        Ok(())
+    pub(super) fn expire_question(&self, tx: &mut Tx<'_>, clarification_id: ClarificationId) -> Then {
+        tx.at(Point::ApprovalLapse);
+        tx.push(ClarificationExpired { clarification_id });
+        Then::Commit
     }
+}
+
+/// Questions of a task that ends are closed with it.
+fn close_open(tx: &mut Tx<'_>) {
+    let asked: Vec<ApprovalId> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
+    for approval_id in asked {
+        tx.push(ApprovalCancelled { approval_id });
+    }
+    let open = tx.clarifications.values().filter(|c| c.status == ClarificationStatus::Pending);
+    let open: Vec<ClarificationId> = open.map(|c| c.clarification_id).collect();
+    for clarification_id in open {
+        tx.push(ClarificationCancelled { clarification_id });
+    }
+}
+
+/// Steps that will not be attempted any more, because the task ends.
+fn drop_steps(tx: &mut Tx<'_>, but: Option<StepId>, reason: &str) -> Result<(), Error> {
+    let open: Vec<StepId> = tx.open_steps(but).map(|step| step.step_id).collect();
+    open.into_iter().try_for_each(|step| tx.set_step_of(step, StepStatus::Cancelled, reason))
+}
+
+pub(crate) fn release_lease(tx: &mut Tx<'_>) {
+    let held = tx.attempt().filter(|a| !a.lease_gone).and_then(|a| a.lease.as_ref());
+    if let Some(lease_id) = held.map(|lease| lease.lease_id) {
+        tx.push(LeaseReleased { lease_id });
+    }
+}
+
+/// The attempt's status, for a status change away from it.
+fn status_of(state: &TaskState) -> Result<AttemptStatus, Error> {
+    state.attempt().map(|a| a.attempt.status).ok_or_else(|| Error::Broken("no attempt is at work".to_owned()))
 }

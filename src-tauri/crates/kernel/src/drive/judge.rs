@@ -1,36 +1,69 @@
-//! From an answer to a verdict: parse, take in what is only said, judge what would be done.
+//! From a request to a verdict, and to the question that a person is asked.
 
-use super::answer::empty_answer;
+use super::Then;
 use super::normalise::Normalised;
 use crate::Error;
 use crate::command::part::is_part;
 use crate::command::standing::Held;
-use crate::gatepass::{Ask, Seat};
-use crate::kernel::{Cell, Kernel, lock};
+use crate::gatepass::Ask;
+use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use acts::{ActionRequest, ApprovalPacket};
+use effects::Outcome;
 use governance::Question;
 use governance::approval::{PacketInput, build_packet, packet_bytes};
 use model::approval::{Approval, ApprovalStatus, StagedView};
 use model::artifact::{ArtifactKind, ArtifactRef};
-use model::attempt::{AttemptStatus, TerminationReason};
-use model::body::{
-    ActionRequested, ApprovalInvalidated, ApprovalRequested, EffectObserved, IterationCompleted,
-    PolicyEvaluated, WitnessCaptured,
-};
+use model::attempt::AttemptStatus;
+use model::body::{ActionRequested, ApprovalRequested, PolicyEvaluated, WitnessCaptured};
 use model::fault::Point;
 use model::limits;
 use model::policy::{PolicyResult, Verdict};
 use model::principal::PrincipalType;
-use model::receipt::{ResultCode, SandboxLevel};
-use model::witness::StateWitness;
-use model::{ApprovalId, PolicyResultId, Sensitive, WitnessId};
+use model::witness::{Fingerprint, StateWitness};
+use model::{ApprovalId, ArtifactId, PolicyResultId, Sensitive, TaskId, WitnessId};
 use seal::Digest;
-use serde_json::json;
 use std::sync::Arc;
+
+/// What a transaction knows of the act in hand beside what its events say, so that nothing is read or looked at twice.
+#[derive(Default)]
+pub(crate) struct InHand {
+    /// The request, in its words alone, that was tried in a staged view.
+    pub(crate) trial: Option<ArtifactId>,
+    /// The request that it put on record.
+    pub(crate) requested: Option<Requested>,
+    /// What policy said of it.
+    pub(crate) judged: Option<Judged>,
+    /// A standing grant answers for a person.
+    pub(crate) by_standing: bool,
+    /// What it came to.
+    pub(crate) came: Option<Came>,
+    /// Tasks of which it leaves no effect: they are marked by the same commit.
+    pub(crate) undone: Vec<TaskId>,
+}
+
+/// What an act came to, before its receipt.
+pub(crate) struct Came {
+    pub(crate) request: ActionRequest,
+    pub(crate) outcome: Outcome,
+    /// What it produced.
+    pub(crate) outputs: Vec<ArtifactRef>,
+    /// What its proposer is shown of it.
+    pub(crate) result: ArtifactRef,
+}
+
+/// A request that was put on record.
+pub(crate) struct Requested {
+    request: ActionRequest,
+    request_ref: ArtifactRef,
+    /// What was found at its resources.
+    found: Vec<Fingerprint>,
+    /// What a staged run of it did, as a person is shown it.
+    view: Option<StagedView>,
+}
 
 /// A request that has been judged, ready to be waited for, refused or dispatched.
 pub(crate) struct Judged {
@@ -43,6 +76,13 @@ pub(crate) struct Judged {
     pub(crate) view: Option<StagedView>,
 }
 
+impl Judged {
+    /// What the gate is asked about it.
+    pub(crate) fn ask(&self, verdict: Verdict, granted_packet: Option<Digest>) -> Ask<'_> {
+        Ask { tool: self.request.action.tool(), request: &self.request_ref, verdict, granted_packet }
+    }
+}
+
 impl Kernel {
     /// Hands in the task's folder.
     pub(crate) fn hands(&self, state: &TaskState) -> Result<Arc<dyn Hands>, Error> {
@@ -52,42 +92,43 @@ impl Kernel {
         self.ports.hands.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
     }
 
-    /// Policy judges a request: a pure function of what is in the log and what was observed.
-    pub(crate) fn judge(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        normalised: Normalised,
-    ) -> Result<Judged, Error> {
+    /// Puts a request on record: it is in hand from now on.
+    pub(crate) fn request(&self, tx: &mut Tx<'_>, normalised: Normalised) -> Result<(), Error> {
         let Normalised { request, bytes, found, staging } = normalised;
-        let inputs = request.evidence_refs.clone();
-        let request_ref = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
-        w.push(ActionRequested {
+        let inputs: Vec<_> = request.evidence_refs.iter().copied().chain(tx.hand.trial.take()).collect();
+        let request_ref = tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
+        tx.push(ActionRequested {
             action_request_id: request.action_request_id,
             request: request_ref.clone(),
             action_class: request.action_class,
             tool: request.action.tool().to_owned(),
             summary: Sensitive::from(request.action.as_tool().one_line()),
         });
-        let view = staging.map(|staging| self.keep_view(w, &request, &staging)).transpose()?;
-        self.evaluate(state, w, request, request_ref, found, view)
+        let view = staging.map(|staging| self.keep_view(tx, &request, &staging)).transpose()?;
+        tx.hand.requested = Some(Requested { request, request_ref, found, view });
+        Ok(())
     }
 
-    fn evaluate(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        request: ActionRequest,
-        request_ref: ArtifactRef,
-        found: Vec<model::witness::Fingerprint>,
-        view: Option<StagedView>,
-    ) -> Result<Judged, Error> {
-        w.actor = self.actor(PrincipalType::PolicyEngine)?;
+    /// Policy judges the request in hand; what it rests on is witnessed.
+    pub(super) fn judge(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        tx.act_as(PrincipalType::PolicyEngine)?;
+        let Requested { request, request_ref, found, view } = match tx.hand.requested.take() {
+            Some(requested) => requested,
+            None => {
+                tx.at(Point::ActionJudge);
+                let (requested, stale) = self.request_again(tx)?;
+                let witness = self.act(tx)?.witness.clone();
+                if let (false, Some(witness)) = (stale.is_empty(), witness) {
+                    return self.drifted(tx, witness.witness_id, &stale);
+                }
+                requested
+            }
+        };
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let policy = self.ask_policy(state, &request, request_ref.sha256, id, w.now)?;
+        let policy = self.ask_policy(tx, &request, request_ref.sha256, id, tx.now())?;
         let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_ref.artifact_id]);
-        let policy_ref = w.object(&policy, new)?;
-        w.push(PolicyEvaluated {
+        let policy_ref = tx.object(&policy, new)?;
+        tx.push(PolicyEvaluated {
             policy_result_id: policy.policy_result_id,
             action_request_id: request.action_request_id,
             result: policy_ref.clone(),
@@ -98,8 +139,22 @@ impl Kernel {
         // What a server has cannot be looked at from here: its witness is what the server itself will compare.
         let demanded = request.action.classes().iter().any(|class| class.needs_witness());
         let witness =
-            if found.is_empty() && !demanded { None } else { Some(self.capture(w, &request, found)?) };
-        Ok(Judged { request, request_ref, policy, policy_ref, witness, view })
+            if found.is_empty() && !demanded { None } else { Some(self.capture(tx, &request, found)?) };
+        tx.set_attempt(AttemptStatus::AwaitingPolicy, "judged")?;
+        tx.hand.judged = Some(Judged { request, request_ref, policy, policy_ref, witness, view });
+        Ok(Then::GoOn)
+    }
+
+    /// The request in hand, read and looked at again: its approval was withdrawn or its assumptions changed (HK-11.5-3).
+    /// With it, why it cannot be done any more as it is.
+    fn request_again(&self, tx: &Tx<'_>) -> Result<(Requested, Vec<String>), Error> {
+        let hands = self.hands(tx)?;
+        let request = self.request_in_hand(tx)?;
+        let request_ref = self.act(tx)?.request.clone();
+        let found = hands.observe(&governance::witness::observable(&request.target_resources));
+        let stale = self.staged_stale(&request, &*hands, &found);
+        let view = if stale.is_empty() { self.view_again(tx, &request)? } else { None };
+        Ok((Requested { request, request_ref, found, view }, stale))
     }
 
     /// What policy says; nothing is recorded by asking.
@@ -140,13 +195,13 @@ impl Kernel {
     /// A witness of what was found, before a person is asked (HK-16.8).
     fn capture(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         request: &ActionRequest,
-        found: Vec<model::witness::Fingerprint>,
+        found: Vec<Fingerprint>,
     ) -> Result<(StateWitness, ArtifactRef), Error> {
-        let witness = self.witness_of(request, found, w.now)?;
-        let at = w.object(&witness, NewArtifact::audit(ArtifactKind::StateWitness))?;
-        w.push(WitnessCaptured {
+        let witness = self.witness_of(request, found, tx.now())?;
+        let at = tx.object(&witness, NewArtifact::audit(ArtifactKind::StateWitness))?;
+        tx.push(WitnessCaptured {
             witness_id: witness.witness_id,
             action_request_id: request.action_request_id,
             witness: at.clone(),
@@ -183,235 +238,61 @@ impl Kernel {
         }
     }
 
-    /// Allow runs, a question waits, a no is told: one commit each.
-    pub(crate) fn proceed(
-        &self,
-        cell: &Cell,
-        mut guard: std::sync::MutexGuard<'_, TaskState>,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        hands: &dyn Hands,
-        judged: Judged,
-    ) -> Result<(), Error> {
-        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "judged")?;
-        match judged.policy.verdict {
-            Verdict::Allow => self.dispatch_now(cell, guard, w, track, hands, judged, None),
-            Verdict::RequireApproval => match self.denied_before(&guard, &judged.request)? {
-                true => self.denied_again(&mut guard, w, track, &judged),
-                false => self.ask_person(&mut guard, w, track, judged),
-            },
-            Verdict::Downgrade => match self.lesser(&guard, &w, hands, &judged)? {
-                Some(lesser) => self.lessen(&mut guard, w, track, &judged, lesser),
-                None => self.forbid(&mut guard, w, track, &judged),
-            },
-            Verdict::Deny => self.forbid(&mut guard, w, track, &judged),
+    /// A person is asked, unless they have denied exactly this: the packet is stored, nothing has run (HK-12.4).
+    pub(super) fn ask_person(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        let Some(judged) = tx.hand.judged.take() else { return self.judge(tx) };
+        if self.denied_before(tx, &judged.request)? {
+            return self.deny_again(tx, &judged);
         }
-    }
-
-    /// The packet is stored, the attempt waits, nothing has run (HK-12.4).
-    fn ask_person(
-        &self,
-        state: &mut TaskState,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        judged: Judged,
-    ) -> Result<(), Error> {
-        if state.pending_approvals().count() >= limits::OPEN_APPROVALS_MAX {
+        if tx.pending_approvals().count() >= limits::OPEN_APPROVALS_MAX {
             return Err(Error::Conflict("too many approvals of this task are open already".to_owned()));
         }
-        let mut seat = Seat::take(self)?;
-        seat.pass(
-            self,
-            &mut w,
-            &Ask {
-                tool: judged.request.action.tool(),
-                request: &judged.request_ref,
-                verdict: judged.policy.verdict,
-                granted_packet: None,
-            },
-        )?;
-        w.actor = self.actor(PrincipalType::PolicyEngine)?;
-        let approval_id = ApprovalId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        tx.pass(&judged.ask(judged.policy.verdict, None))?;
+        tx.act_as(PrincipalType::PolicyEngine)?;
         let packet = build_packet(PacketInput {
-            approval_id,
-            goal: in_card(state.goal_text()),
+            approval_id: ApprovalId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            goal: in_card(tx.goal_text()),
             request: judged.request.clone(),
             policy: judged.policy.clone(),
             witness: judged.witness.as_ref().map(|(witness, _)| witness.clone()),
-            requested_at: w.now,
-            expires_at: w.now.plus_ms(limits::APPROVAL_MS_MAX),
+            requested_at: tx.now(),
+            expires_at: tx.now().plus_ms(limits::APPROVAL_MS_MAX),
             nonce: self.ports.entropy.salt(),
             staged: judged.view.clone(),
         });
         let bytes = packet_bytes(&packet).map_err(|e| Error::Broken(e.to_string()))?;
         let inputs = [judged.request_ref.artifact_id, judged.policy_ref.artifact_id];
-        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ApprovalPacket).from(inputs))?;
-        let approval = waiting(&packet, &at, &judged);
+        let at = tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ApprovalPacket).from(inputs))?;
         // The same request may be asked about again after its approval lapsed: each time is a question of its own.
         let about = packet.action_request.action_request_id;
-        let earlier = state.approvals.values().filter(|r| r.action_request_id == about).count();
-        let key = format!("approval:{about}:{earlier}");
-        w.push_keyed(
-            Some(key),
+        let earlier = tx.approvals.values().filter(|r| r.action_request_id == about).count();
+        tx.push_keyed(
+            Some(format!("approval:{about}:{earlier}")),
             ApprovalRequested {
-                approval,
-                action_request_id: packet.action_request.action_request_id,
+                approval: waiting(&packet, &at, &judged),
+                action_request_id: about,
                 risk_band: packet.risk_band,
                 nonce: packet.nonce.clone(),
                 summary: Sensitive::from(packet.action_summary.clone()),
             },
         );
-        w.batch.point = Point::ApprovalRequest;
-        track.attempt(&mut w, AttemptStatus::AwaitingApproval, "a person is asked")?;
-        track.block(&mut w, "waits for a person")?;
-        self.commit(w, Some(state))?;
-        seat.moved();
-        Ok(())
+        tx.at(Point::ApprovalRequest);
+        tx.set_attempt(AttemptStatus::AwaitingApproval, "a person is asked")?;
+        tx.block("waits for a person")?;
+        Ok(Then::Commit)
     }
 
-    /// Policy said no: nothing runs, and the model is told why.
-    fn forbid(
-        &self,
-        state: &mut TaskState,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        judged: &Judged,
-    ) -> Result<(), Error> {
-        let mut seat = Seat::take(self)?;
-        let ask = Ask {
-            tool: judged.request.action.tool(),
-            request: &judged.request_ref,
-            verdict: judged.policy.verdict,
-            granted_packet: None,
-        };
-        seat.pass(self, &mut w, &ask)?;
-        let reason = match &judged.request.instead_of {
-            None => judged.policy.reasoning_summary.clone(),
-            Some(instead) => {
-                format!("{}; it was asked instead of `{}`", judged.policy.reasoning_summary, instead.asked)
-            }
-        };
-        let told = json!({
-            "result_code": "denied",
-            "summary": format!("not allowed by policy: {reason}"),
-            "rules": judged.policy.determining_rules,
-        });
-        self.tell(&mut w, &judged.request, &told)?;
-        let (answer, proposals) =
-            self.stored_answer(state).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
-        let record = self.record(state, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
-        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
-        track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by policy")?;
-        self.commit(w, Some(state))?;
-        self.unstage(state, judged.request.attempt_id);
-        seat.moved();
-        Ok(())
-    }
-
-    /// A result that the reasoner sees, for an act that did not run.
-    pub(super) fn tell(
-        &self,
-        w: &mut Writeup<'_>,
-        request: &ActionRequest,
-        told: &serde_json::Value,
-    ) -> Result<ArtifactRef, Error> {
-        let result = w.object(told, NewArtifact::audit(ArtifactKind::ActionResult))?;
-        w.push(EffectObserved {
-            action_request_id: request.action_request_id,
-            result: result.clone(),
-            result_code: ResultCode::Denied,
-            sandbox_level: SandboxLevel::NotApplicable,
-            recovered: false,
-        });
-        Ok(result)
-    }
-
-    /// The request in hand goes before policy again: its approval was withdrawn or its assumptions changed (HK-11.5-3).
-    pub(super) fn rejudge(&self, cell: &Cell) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let hands = self.hands(state)?;
-        let request = self.request_in_hand(state)?;
-        let request_ref = self.act(state)?.request.clone();
-        let found = hands.observe(&governance::witness::observable(&request.target_resources));
-        let actor = self.actor(PrincipalType::PolicyEngine)?;
-        let mut w = self.writeup(Point::ActionJudge, state, actor);
-        let stale = self.staged_stale(&request, &*hands, &found);
-        if let (false, Some(at)) = (stale.is_empty(), self.act(state)?.witness.clone()) {
-            let approved: StateWitness = self.read_object(state, at.artifact.artifact_id)?;
-            let track = Track::of(state);
-            return self.drifted(guard, w, track, &approved, &stale);
-        }
-        let view = self.view_again(state, &request)?;
-        let judged = self.evaluate(state, &mut w, request, request_ref, found, view)?;
-        let track = Track::of(&guard);
-        self.proceed(cell, guard, w, track, &*hands, judged)
-    }
-
-    pub(crate) fn act<'s>(&self, state: &'s TaskState) -> Result<&'s crate::state::ActState, Error> {
+    /// The act in hand.
+    pub(crate) fn act<'s>(&self, state: &'s TaskState) -> Result<&'s crate::state::Act, Error> {
         state
             .attempt()
-            .and_then(|a| a.act.as_ref())
+            .and_then(crate::state::AttemptState::act)
             .ok_or_else(|| Error::Broken("no act is in hand".to_owned()))
     }
 
+    /// Its request.
     pub(crate) fn request_in_hand(&self, state: &TaskState) -> Result<ActionRequest, Error> {
         self.read_object(state, self.act(state)?.request.artifact_id)
-    }
-
-    /// New input changed what was asked: the packet is withdrawn and the context compiled anew (HK-16.7-2).
-    pub(super) fn withdraw(&self, cell: &Cell, approval_id: ApprovalId) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::ApprovalLapse, state, actor);
-        let mut track = Track::of(state);
-        w.push(ApprovalInvalidated { approval_id, reason: "new input came in".to_owned() });
-        track.unblock(&mut w, "new input came in")?;
-        track.attempt(&mut w, AttemptStatus::CompilingContext, "new input came in")?;
-        self.commit(w, Some(state))?;
-        self.unstage(state, self.attempt_id(state)?);
-        Ok(())
-    }
-
-    /// A person said no: the model is told, with their words, and may find another way (HK-12.4-5).
-    pub(super) fn refused(&self, cell: &Cell) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let act = self.act(state)?.clone();
-        let record = act.approval.and_then(|id| state.approvals.get(&id));
-        let feedback = record.and_then(|r| r.feedback.clone());
-        let request = self.request_in_hand(state)?;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::IterationComplete, state, actor);
-        let mut track = Track::of(state);
-        let told = json!({
-            "result_code": "denied",
-            "summary": match &request.instead_of {
-                Some(part) if is_part(&request) => format!("a person refused this; nothing of `{}` was done", part.asked),
-                _ => "a person refused this; nothing was done".to_owned(),
-            },
-            "feedback": feedback,
-        });
-        let result = self.tell(&mut w, &request, &told)?;
-        track.unblock(&mut w, "a person refused")?;
-        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
-            self.push_end(state, &mut w, TerminationReason::ApprovalDenied, "a person refused the rollback")?;
-        } else {
-            let (answer, proposals) = self.stored_answer(state)?;
-            let proposals = proposals.unwrap_or_default();
-            let error =
-                Some(feedback.map_or_else(
-                    || "refused by a person".to_owned(),
-                    |f| format!("refused by a person: {f}"),
-                ));
-            let record = self.record(state, &proposals, &answer, Some(&result), error)?;
-            w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
-            track.attempt(&mut w, AttemptStatus::CompilingContext, "refused by a person")?;
-        }
-        self.commit(w, Some(state))?;
-        self.unstage(state, request.attempt_id);
-        Ok(())
     }
 }
 

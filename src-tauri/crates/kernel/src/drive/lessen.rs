@@ -5,14 +5,14 @@
 //! tells what was asked, what was done instead, and why. A lesser form has none of its own: what policy does not allow of
 //! it is a no.
 
+use super::Then;
 use super::judge::Judged;
 use crate::command::part::is_part;
-use crate::gatepass::{Ask, Seat};
 use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use crate::{Error, redaction};
 use acts::{Action, ActionRequest};
 use effects::Outcome;
@@ -34,7 +34,7 @@ use std::fmt::Write as _;
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
 
 /// A lesser request, not on record yet.
-pub(super) struct Lesser {
+struct Lesser {
     request: ActionRequest,
     draft: String,
 }
@@ -52,7 +52,7 @@ impl StandsIn<'_> {
     /// Puts the request that stands in on record, with `summary` of what it then is.
     pub(crate) fn record(
         self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         mut request: ActionRequest,
         summary: impl FnOnce(&ActionRequest) -> String,
     ) -> Result<(), Error> {
@@ -68,15 +68,15 @@ impl StandsIn<'_> {
         });
         let bytes = seal::canon::to_canonical(&request)?;
         let from = [asked_at.artifact_id, policy_at.artifact_id, self.draft.artifact_id];
-        let at = w.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(from))?;
-        w.push(ActionRequested {
+        let at = tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(from))?;
+        tx.push(ActionRequested {
             action_request_id: request.action_request_id,
             request: at,
             action_class: request.action_class,
             tool: request.action.tool().to_owned(),
             summary: Sensitive::from(summary(&request)),
         });
-        w.push(ActionDowngraded {
+        tx.push(ActionDowngraded {
             action_request_id: asked.action_request_id,
             policy_result_id,
             instead: request.action_request_id,
@@ -89,7 +89,7 @@ impl StandsIn<'_> {
 
 /// Keeps the text of what is not done, out of the request that asked for it.
 pub(crate) fn keep_draft(
-    w: &mut Writeup<'_>,
+    tx: &mut Tx<'_>,
     text: &[u8],
     of: ArtifactId,
     alias: String,
@@ -100,61 +100,20 @@ pub(crate) fn keep_draft(
         .trust(TrustTier::Untrusted)
         .from([of]);
     new.alias = Some(alias);
-    w.artifact(text, new)
+    tx.artifact(text, new)
 }
 
 impl Kernel {
-    /// The lesser form of a request that policy downgraded. None when there is none, or when policy denies that too:
-    /// then the answer is no. Nothing is recorded by asking.
-    pub(super) fn lesser(
-        &self,
-        state: &TaskState,
-        w: &Writeup<'_>,
-        hands: &dyn Hands,
-        judged: &Judged,
-    ) -> Result<Option<Lesser>, Error> {
-        let (asked, mode) = (&judged.request, judged.policy.downgrade.as_deref().unwrap_or_default());
-        let there = |folder: &RelPath| is_there(hands, asked, folder);
-        let Some(action) = lesser_action(mode, &asked.action, &there).filter(|_| asked.instead_of.is_none())
-        else {
-            return Ok(None);
+    /// What policy allows only in a lesser form: that becomes the request in hand, to be judged like any other. Where there
+    /// is none, or policy denies that too, the answer is no.
+    pub(super) fn downgrade(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        let Some(judged) = tx.hand.judged.take() else { return self.judge(tx) };
+        let Some(Lesser { request, draft }) = self.lesser(tx, &judged)? else {
+            return self.forbid_judged(tx, &judged);
         };
-        let reason = format!("policy allows `{}` only as `{mode}`", asked.action_request_id);
-        let mut request = self.request_of(state, w, hands, action, &reason)?.request;
-        request.proposed_by = self.actor(PrincipalType::PolicyEngine)?.actor_id;
-        let bytes = seal::canon::to_canonical(&request)?;
-        let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let policy = self.ask_policy(state, &request, Digest::of(&bytes), id, w.now)?;
-        if !matches!(policy.verdict, Verdict::Allow | Verdict::RequireApproval) {
-            return Ok(None);
-        }
-        let draft = match &asked.action {
-            Action::Change(acts::Change { items }) => self.draft_of(w, hands, items)?,
-            other => other.as_tool().draft().unwrap_or_else(|| asked.in_words().join("\n")),
-        };
-        Ok(Some(Lesser { request, draft }))
-    }
-
-    /// The downgraded request is over, and the lesser one is in hand, to be judged like any other: one commit.
-    pub(super) fn lessen(
-        &self,
-        state: &mut TaskState,
-        mut w: Writeup<'_>,
-        mut track: Track,
-        judged: &Judged,
-        lesser: Lesser,
-    ) -> Result<(), Error> {
-        let mut seat = Seat::take(self)?;
-        let ask = Ask {
-            tool: judged.request.action.tool(),
-            request: &judged.request_ref,
-            verdict: judged.policy.verdict,
-            granted_packet: None,
-        };
-        seat.pass(self, &mut w, &ask)?;
-        let Lesser { request, draft } = lesser;
+        tx.pass(&judged.ask(judged.policy.verdict, None))?;
         let alias = format!("draft of {}", judged.request.action.as_tool().one_line());
-        let draft = keep_draft(&mut w, draft.as_bytes(), judged.request_ref.artifact_id, alias)?;
+        let draft = keep_draft(tx, draft.as_bytes(), judged.request_ref.artifact_id, alias)?;
         let instead = StandsIn {
             asked: (&judged.request, &judged.request_ref),
             policy: (judged.policy.policy_result_id, &judged.policy_ref),
@@ -162,18 +121,40 @@ impl Kernel {
             mode: judged.policy.downgrade.clone().unwrap_or_default(),
             rules: judged.policy.determining_rules.clone(),
         };
-        instead.record(&mut w, request, done_in_words)?;
-        track.attempt(&mut w, AttemptStatus::AwaitingPolicy, "policy allows a lesser form of it")?;
-        self.commit(w, Some(state))?;
-        seat.moved();
-        Ok(())
+        instead.record(tx, request, done_in_words)?;
+        tx.set_attempt(AttemptStatus::AwaitingPolicy, "policy allows a lesser form of it")?;
+        Ok(Then::Commit)
+    }
+
+    /// The lesser form of a request that policy downgraded. Nothing is recorded by asking.
+    fn lesser(&self, tx: &Tx<'_>, judged: &Judged) -> Result<Option<Lesser>, Error> {
+        let hands = self.hands(tx)?;
+        let (asked, mode) = (&judged.request, judged.policy.downgrade.as_deref().unwrap_or_default());
+        let there = |folder: &RelPath| is_there(&*hands, asked, folder);
+        let Some(action) = lesser_action(mode, &asked.action, &there).filter(|_| asked.instead_of.is_none())
+        else {
+            return Ok(None);
+        };
+        let reason = format!("policy allows `{}` only as `{mode}`", asked.action_request_id);
+        let mut request = self.request_of(tx, &*hands, action, &reason)?.request;
+        request.proposed_by = self.actor(PrincipalType::PolicyEngine)?.actor_id;
+        let bytes = seal::canon::to_canonical(&request)?;
+        let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
+        let policy = self.ask_policy(tx, &request, Digest::of(&bytes), id, tx.now())?;
+        if !matches!(policy.verdict, Verdict::Allow | Verdict::RequireApproval) {
+            return Ok(None);
+        }
+        let draft = match &asked.action {
+            Action::Change(acts::Change { items }) => self.draft_of(tx, &*hands, items)?,
+            other => other.as_tool().draft().unwrap_or_else(|| asked.in_words().join("\n")),
+        };
+        Ok(Some(Lesser { request, draft }))
     }
 
     /// What the proposer is told: what it asked, what was done instead and why, and what that found.
     pub(super) fn told_instead(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         (request, instead): (&ActionRequest, &InsteadOf),
         outcome: &Outcome,
         outputs: &[ArtifactRef],
@@ -182,7 +163,7 @@ impl Kernel {
         let end = (0..=SHOWN_BYTES_MAX.min(draft.len())).rev().find(|at| draft.is_char_boundary(*at));
         let shown = draft.get(..end.unwrap_or(0)).unwrap_or_default();
         let seen = outcome.outputs.first().and_then(|output| {
-            let clean = redaction::clean(w.redactor(), &output.bytes, true).ok()?;
+            let clean = redaction::clean(tx.redactor(), &output.bytes, true).ok()?;
             serde_json::from_slice::<Value>(&clean.rest).ok()
         });
         let told = json!({
@@ -195,7 +176,7 @@ impl Kernel {
             "error": outcome.error,
             "observed": outcome.observed,
             "seen": seen,
-            "draft": draft_in(state, instead).map(|draft| draft.artifact_id),
+            "draft": draft_in(tx, instead).map(|draft| draft.artifact_id),
             "draft_sha256": instead.draft_sha256,
             "diff": shown,
             "diff_left_out": draft.len().saturating_sub(shown.len()),
@@ -204,11 +185,11 @@ impl Kernel {
             .class(ArtifactClass::Evidence)
             .trust(TrustTier::Untrusted)
             .from(outputs.iter().map(|o| o.artifact_id));
-        w.object(&told, new)
+        tx.object(&told, new)
     }
 
     /// The change as lines that a person reads, item by item.
-    fn draft_of(&self, w: &Writeup<'_>, hands: &dyn Hands, items: &[ChangeItem]) -> Result<String, Error> {
+    fn draft_of(&self, tx: &Tx<'_>, hands: &dyn Hands, items: &[ChangeItem]) -> Result<String, Error> {
         let paths: Vec<RelPath> = items.iter().flat_map(acts::changed_paths).cloned().collect();
         let there = hands.texts(&paths);
         let before = |path: &RelPath, prior: &Prior| match prior {
@@ -221,11 +202,7 @@ impl Kernel {
         for item in items {
             let (head, before, after) = match item {
                 ChangeItem::Write { path, content_sha256, prior, .. } => {
-                    let fresh = w.batch.blobs.iter().find(|(known, _)| known == content_sha256);
-                    let after = match fresh {
-                        Some((_, bytes)) => bytes.to_vec(),
-                        None => self.artifacts.read(content_sha256)?,
-                    };
+                    let after = tx.read(content_sha256)?;
                     let verb = if matches!(prior, Prior::Absent) { "create" } else { "replace" };
                     (format!("{verb} {path}"), before(path, prior), Some(after))
                 }

@@ -1,10 +1,11 @@
 //! From a typed proposal to a typed request: priors from what the attempt has seen, content into the store (HK-11.3).
 
+use super::trial::Known;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::{ObservedRef, TaskState};
-use crate::writeup::Writeup;
+use crate::tx::Tx;
 use acts::{Action, ActionRequest};
 use iteration::{Proposal, ProposedChange};
 use model::action::{ChangeItem, Prior};
@@ -55,28 +56,27 @@ impl Kernel {
     /// Makes the request of a proposal, or says why there can be none.
     pub(super) fn normalise(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         hands: &dyn Hands,
         proposal: &Proposal,
         reason: &str,
-        staged: Option<&Result<effects::Staging, String>>,
+        known: Option<&Known>,
     ) -> Result<Result<Normalised, Unfit>, Error> {
         let workspace =
-            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let action = match self.action_of(state, w, hands, proposal, workspace)? {
+            tx.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+        let action = match self.action_of(tx, hands, proposal, workspace)? {
             Ok(action) => action,
             Err(unfit) => return Ok(Err(unfit)),
         };
-        let mut normalised = self.request_of(state, w, hands, action, reason)?;
-        if let Some(staged) = staged {
-            self.with_staged(&mut normalised, workspace, hands, staged)?;
+        let mut normalised = self.request_of(tx, hands, action, reason)?;
+        if let Some(known) = known {
+            self.with_staged(&mut normalised, workspace, hands, known)?;
             let stale = self.staged_stale(&normalised.request, hands, &normalised.found);
             if !stale.is_empty() {
                 return Ok(Err(Unfit(format!("nothing was done: {}; propose it again", stale.join("; ")))));
             }
         }
-        match in_the_way(w.redactor(), hands, normalised.request.items()) {
+        match in_the_way(tx.redactor(), hands, normalised.request.items()) {
             Some(unfit) => Ok(Err(unfit)),
             None => Ok(Ok(normalised)),
         }
@@ -85,18 +85,17 @@ impl Kernel {
     /// The typed action that a proposal asks for.
     fn action_of(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         hands: &dyn Hands,
         proposal: &Proposal,
         workspace: WorkspaceId,
     ) -> Result<Result<Action, Unfit>, Error> {
-        let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
+        let observed = tx.attempt().map(|a| a.observed.clone()).unwrap_or_default();
         Ok(Ok(match proposal {
             Proposal::Observe(items) => Action::Observe(acts::Observe { items: items.clone() }),
             Proposal::Change(items) => {
                 let seen = seen_digests(self, &observed)?;
-                match change_items(w, hands, workspace, items, &seen)? {
+                match change_items(tx, hands, workspace, items, &seen)? {
                     Ok(items) => Action::Change(acts::Change { items }),
                     Err(unfit) => return Ok(Err(unfit)),
                 }
@@ -131,7 +130,7 @@ impl Kernel {
                     claim: claim.clone(),
                     scope: scope.clone(),
                     promotion_reason: reason.clone(),
-                    evidence_refs: match evidence_refs(self, state, evidence)? {
+                    evidence_refs: match evidence_refs(self, tx, evidence)? {
                         Ok(refs) => refs,
                         Err(unfit) => return Ok(Err(unfit)),
                     },
@@ -147,14 +146,13 @@ impl Kernel {
     /// The request around an action: classes and resources computed here, never taken from the proposer.
     pub(crate) fn request_of(
         &self,
-        state: &TaskState,
-        w: &Writeup<'_>,
+        tx: &Tx<'_>,
         hands: &dyn Hands,
         action: Action,
         reason: &str,
     ) -> Result<Normalised, Error> {
         let workspace =
-            state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
+            tx.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let classes = action.classes();
         let action_class =
             *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
@@ -165,12 +163,12 @@ impl Kernel {
         } else {
             Vec::new()
         };
-        let step_id = state.step().map(|s| s.step_id).ok_or_else(|| Error::Broken("no step".to_owned()))?;
-        let attempt_id = state.current.ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-        let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let step_id = tx.step().map(|s| s.step_id).ok_or_else(|| Error::Broken("no step".to_owned()))?;
+        let attempt_id = tx.current.ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
+        let attempt = tx.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let request = ActionRequest {
             action_request_id: ActionRequestId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: state.task.task_id,
+            task_id: tx.task.task_id,
             step_id,
             attempt_id,
             action_class,
@@ -180,7 +178,7 @@ impl Kernel {
             action,
             reason: reason.chars().take(2_000).collect(),
             proposed_by: self.actor(PrincipalType::Agent)?.actor_id,
-            proposed_at: w.now,
+            proposed_at: tx.now(),
             evidence_refs: attempt.observed.iter().map(|o| o.artifact.artifact_id).collect(),
             staged: None,
             not_staged: None,
@@ -240,7 +238,7 @@ fn found_at(
 
 /// Priors: a write may replace only what this attempt has seen; a move or delete names what is there now (pain 8).
 fn change_items(
-    w: &mut Writeup<'_>,
+    tx: &mut Tx<'_>,
     hands: &dyn Hands,
     workspace: WorkspaceId,
     proposed: &[ProposedChange],
@@ -255,11 +253,11 @@ fn change_items(
                     Ok(prior) => prior,
                     Err(unfit) => return Ok(Err(unfit)),
                 };
-                let content = match super::edit::content_of(w.redactor(), hands, item, &prior) {
+                let content = match super::edit::content_of(tx.redactor(), hands, item, &prior) {
                     Ok(content) => content,
                     Err(unfit) => return Ok(Err(unfit)),
                 };
-                let content_sha256 = w.keep(content.as_bytes())?;
+                let content_sha256 = tx.keep(content.as_bytes())?;
                 let byte_size = content.len() as u64;
                 there.insert(path.clone(), Found::File { sha256: content_sha256, byte_size, mode: None });
                 items.push(ChangeItem::Write {

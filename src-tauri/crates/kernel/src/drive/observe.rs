@@ -1,10 +1,12 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
+use super::judge::Came;
+use super::{Standing, Then};
 use crate::command::part::is_part;
-use crate::kernel::{Cell, Kernel, lock};
+use crate::kernel::{Cell, Kernel};
 use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::tx::{After, Tx};
+use crate::writeup::NewArtifact;
 use crate::{Error, redaction};
 use acts::{Action, ActionRequest};
 use effects::Outcome;
@@ -20,27 +22,24 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 impl Kernel {
-    /// What the act came to: observed, receipted, and the turn closed, in one commit.
-    pub(super) fn conclude(
+    /// What the act came to is on record; receipt and end of the turn follow in the same commit.
+    pub(super) fn observed(
         &self,
         cell: &Cell,
-        request: &ActionRequest,
+        request: ActionRequest,
         outcome: Outcome,
         recovered: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Standing>, Error> {
         let outcome = redaction::outcome(&self.ports.redactor.now(), outcome);
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::Executor)?;
-        let mut w = self.writeup(Point::EffectObserve, state, actor);
-        let mut track = Track::of(state);
-        track.attempt(&mut w, AttemptStatus::Observing, "the executor came back")?;
+        let mut tx = self.begin_tx(cell, Point::EffectObserve, PrincipalType::Executor)?;
+        tx.set_attempt(AttemptStatus::Observing, "the executor came back")?;
         if outcome.result_code == ResultCode::UnknownOutcome {
-            return self.uncertain(state, w, track, request, &outcome);
+            let then = self.uncertain(&mut tx, &request, &outcome)?;
+            return self.go_through(cell, tx, then);
         }
-        let outputs = self.keep_outputs(&mut w, request, &outcome)?;
-        let result = self.result_of(state, &mut w, request, &outcome, &outputs)?;
-        w.push_keyed(
+        let outputs = self.keep_outputs(&mut tx, &request, &outcome)?;
+        let result = self.result_of(&mut tx, &request, &outcome, &outputs)?;
+        tx.push_keyed(
             Some(format!("observe:{}", request.action_request_id)),
             EffectObserved {
                 action_request_id: request.action_request_id,
@@ -50,25 +49,12 @@ impl Kernel {
                 recovered,
             },
         );
-        if !request.leaves_receipt() {
-            self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
-            self.commit(w, Some(state))?;
-            self.forget_act(state, request.action_request_id);
-            return Ok(());
+        if request.leaves_receipt() {
+            tx.set_attempt(AttemptStatus::ReceiptPending, "observed")?;
         }
-        track.attempt(&mut w, AttemptStatus::ReceiptPending, "observed")?;
-        let receipt = self.effect_receipt(state, &w, request, &outcome, &outputs, &result)?;
-        let by = receipt.receipt_id;
-        if self.issue(&mut w, receipt, Some(request.action_request_id))? {
-            super::receipt::note_undone(&mut w, &request.action, by, &outcome);
-            self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
-        } else {
-            // The key is locked: what the receipt needs is stored, and the attempt waits in receipt_pending.
-            self.park_receipt(&mut w, request.action_request_id, &outcome, &outputs)?;
-        }
-        self.commit(w, Some(state))?;
-        self.forget_act(state, request.action_request_id);
-        Ok(())
+        tx.then(After::Forget(request.action_request_id));
+        tx.hand.came = Some(Came { request, outcome, outputs, result });
+        self.go_through(cell, tx, Then::GoOn)
     }
 
     /// How it went is on record: what was kept to settle it by is dropped. What stays behind harms nobody.
@@ -82,37 +68,34 @@ impl Kernel {
     }
 
     /// It may have happened: a receipt says so, and nothing goes on before it is settled (HK-19.4).
-    pub(super) fn uncertain(
+    fn uncertain(
         &self,
-        state: &mut TaskState,
-        mut w: Writeup<'_>,
-        mut track: Track,
+        tx: &mut Tx<'_>,
         request: &ActionRequest,
         outcome: &Outcome,
-    ) -> Result<(), Error> {
-        w.batch.point = Point::EffectUncertain;
+    ) -> Result<Then, Error> {
+        tx.at(Point::EffectUncertain);
         let reason =
             outcome.error.clone().unwrap_or_else(|| "the outcome could not be established".to_owned());
-        w.push_keyed(
+        tx.push_keyed(
             Some(format!("uncertain:{}", request.action_request_id)),
             EffectUncertain { action_request_id: request.action_request_id, reason: Sensitive::from(reason) },
         );
-        let outputs = self.keep_outputs(&mut w, request, outcome)?;
-        let result = self.result_of(state, &mut w, request, outcome, &outputs)?;
-        let receipt = self.effect_receipt(state, &w, request, outcome, &outputs, &result)?;
-        if !self.issue(&mut w, receipt, Some(request.action_request_id))? {
+        let outputs = self.keep_outputs(tx, request, outcome)?;
+        let result = self.result_of(tx, request, outcome, &outputs)?;
+        let receipt = self.effect_receipt(tx, request, outcome, &outputs, &result)?;
+        if !self.issue(tx, receipt, Some(request.action_request_id))? {
             // Nothing of this is recorded: whoever drives next, with the key open, looks again and says the same.
             return Err(Error::KeyLocked("receipt"));
         }
-        track.block(&mut w, "the outcome of an effect is not known")?;
-        self.commit(w, Some(state))?;
-        Ok(())
+        tx.block("the outcome of an effect is not known")?;
+        Ok(Then::Commit)
     }
 
     /// What was produced, as artifacts.
     fn keep_outputs(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         request: &ActionRequest,
         outcome: &Outcome,
     ) -> Result<Vec<ArtifactRef>, Error> {
@@ -127,14 +110,14 @@ impl Kernel {
                 _ => output.about.clone(),
             });
             new.media_type = media(&output.media_type);
-            kept.push(w.artifact(&output.bytes, new)?);
+            kept.push(tx.artifact(&output.bytes, new)?);
         }
         for image in &outcome.kept {
             let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
             new.media_type = "application/octet-stream";
             new.trust_tier = TrustTier::Untrusted;
             new.alias = Some(format!("before {}", image.resource));
-            w.artifact_of(image.sha256, image.byte_size, new)?;
+            tx.artifact_of(image.sha256, image.byte_size, new);
         }
         Ok(kept)
     }
@@ -142,15 +125,14 @@ impl Kernel {
     /// What the reasoner is shown of it.
     fn result_of(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         request: &ActionRequest,
         outcome: &Outcome,
         outputs: &[ArtifactRef],
     ) -> Result<ArtifactRef, Error> {
         let part = request.instead_of.as_ref().filter(|_| is_part(request));
         if let (Some(instead), None) = (&request.instead_of, part) {
-            return self.told_instead(state, w, (request, instead), outcome, outputs);
+            return self.told_instead(tx, (request, instead), outcome, outputs);
         }
         if let (Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_), Some(seen)) =
             (&request.action, outputs.first())
@@ -170,7 +152,7 @@ impl Kernel {
             .collect();
         let text = |kind: ArtifactKind| {
             let output = outcome.outputs.iter().find(|o| o.kind == kind)?;
-            let clean = redaction::clean(w.redactor(), &output.bytes, true).ok()?;
+            let clean = redaction::clean(tx.redactor(), &output.bytes, true).ok()?;
             Some(String::from_utf8_lossy(&clean.rest).into_owned())
         };
         let denied = part.map(|part| self.words_with(part)).transpose()?;
@@ -194,26 +176,24 @@ impl Kernel {
             .class(ArtifactClass::Evidence)
             .trust(trust_of(&request.action, &[]))
             .from(outputs.iter().map(|o| o.artifact_id));
-        w.object(&told, new)
+        tx.object(&told, new)
     }
 
     /// The turn is complete; a rollback, which has only one, is over.
-    pub(crate) fn end_turn(
+    pub(super) fn end_turn(
         &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        track: &mut Track,
+        tx: &mut Tx<'_>,
         result: &ArtifactRef,
         error: Option<String>,
     ) -> Result<(), Error> {
-        if matches!(self.contract(state)?.model, model::task::ModelChoice::Rollback { .. }) {
+        if self.is_rollback(tx)? {
             let (reason, said) = match error {
-                None => (TerminationReason::Done, self.undone_words(state)?),
+                None => (TerminationReason::Done, self.undone_words(tx)?),
                 Some(error) => (TerminationReason::FatalToolError, error),
             };
-            return self.push_end(state, w, reason, &said);
+            return self.push_end(tx, reason, &said);
         }
-        let (answer, proposals) = self.stored_answer(state)?;
+        let (answer, proposals) = self.stored_answer(tx)?;
         let proposals = proposals.unwrap_or_default();
         // Only what was acted on belongs to the record; calls behind it were dropped.
         let acted = proposals
@@ -221,10 +201,10 @@ impl Kernel {
             .position(|p| !matches!(p, iteration::Proposal::Note(_) | iteration::Proposal::Believe { .. }));
         let acted: Vec<_> =
             acted.map_or(proposals.clone(), |at| proposals.into_iter().take(at.saturating_add(1)).collect());
-        let record = self.record(state, &acted, &answer, Some(result), error)?;
-        w.push(IterationCompleted { about_attempt_id: self.attempt_id(state)?, record });
-        self.renew_lease(state, w)?;
-        track.attempt(w, AttemptStatus::CompilingContext, "turn complete")
+        let record = self.record(tx, &acted, &answer, Some(result), error)?;
+        tx.push(IterationCompleted { about_attempt_id: self.attempt_id(tx)?, record });
+        self.renew_lease(tx);
+        tx.set_attempt(AttemptStatus::CompilingContext, "turn complete")
     }
 }
 

@@ -1,11 +1,12 @@
 //! Receipts: what was intended, authorised, run, changed, produced, observed, and whether it can be undone (HK-18.2).
 
-use super::Standing;
+use super::Then;
+use super::judge::Came;
 use crate::Error;
-use crate::kernel::{Cell, Kernel, lock};
-use crate::state::TaskState;
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::kernel::{Kernel, lock};
+use crate::state::{Stage, TaskState};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
 use effects::Outcome;
 use model::action::{ActionClass, Reversibility};
@@ -31,7 +32,7 @@ impl Kernel {
     /// When it has no canonical form or cannot be stored.
     pub(crate) fn issue(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         mut receipt: Receipt,
         about: Option<ActionRequestId>,
     ) -> Result<bool, Error> {
@@ -58,13 +59,13 @@ impl Kernel {
             Some(signer) => dsse::sign(STATEMENT_PAYLOAD_TYPE, &payload, &**signer)?.to_bytes()?,
             None => payload.clone(),
         };
-        w.batch.disclosures.extend(disclosures);
+        tx.writeup().batch.disclosures.extend(disclosures);
         let inputs = receipt.output_refs.iter().chain(&receipt.input_refs).map(|r| r.artifact_id);
         let media =
             if signer.is_some() { "application/vnd.dsse.envelope.v1+json" } else { STATEMENT_PAYLOAD_TYPE };
         let new = NewArtifact::audit(ArtifactKind::ReceiptBundle).media(media).from(inputs);
-        let at = w.artifact(&envelope, new)?;
-        w.push_keyed(
+        let at = tx.artifact(&envelope, new)?;
+        tx.push_keyed(
             Some(receipt.idempotency_key.clone()),
             ReceiptIssued {
                 receipt_id: receipt.receipt_id,
@@ -86,21 +87,20 @@ impl Kernel {
     /// The receipt of an effect.
     pub(crate) fn effect_receipt(
         &self,
-        state: &TaskState,
-        w: &Writeup<'_>,
+        tx: &Tx<'_>,
         request: &ActionRequest,
         outcome: &Outcome,
         outputs: &[ArtifactRef],
         result: &ArtifactRef,
     ) -> Result<Receipt, Error> {
         let mut changes = outcome.changes.clone();
-        let images = name_images(state, w, &mut changes);
+        let images = name_images(tx, &mut changes);
         let rolls_back = match &request.action {
             Action::Rollback(acts::Rollback { receipt_id, .. }) => Some(*receipt_id),
             _ => None,
         };
         let reversibility = reversibility_of(request, outcome);
-        let mut receipt = self.blank(state, w, request.action_class)?;
+        let mut receipt = self.blank(tx, request.action_class)?;
         receipt.receipt_class = request.action.as_tool().receipt_class();
         receipt.changes = changes;
         receipt.output_refs = outputs.iter().chain(std::iter::once(result)).cloned().collect();
@@ -122,21 +122,21 @@ impl Kernel {
             ResultCode::UnknownOutcome => format!("receipt:{}:unknown", request.action_request_id),
             _ => format!("receipt:{}", request.action_request_id),
         };
-        super::lessen::receipted(state, request, &mut receipt);
+        super::lessen::receipted(tx, request, &mut receipt);
         Ok(receipt)
     }
 
     /// One receipt per attempt for what went to a model on another machine (reconciliation C15). `false` when its
     /// key is locked.
-    pub(super) fn remote_receipt(&self, state: &TaskState, w: &mut Writeup<'_>) -> Result<bool, Error> {
-        let Some(attempt) = state.attempt().filter(|a| !a.remote_calls.is_empty()) else { return Ok(true) };
+    pub(super) fn remote_receipt(&self, tx: &mut Tx<'_>) -> Result<bool, Error> {
+        let Some(attempt) = tx.attempt().filter(|a| !a.remote_calls.is_empty()) else { return Ok(true) };
         let credentialed = matches!(
-            self.choice(state, &self.contract(state)?)?,
+            self.choice(tx, &self.contract(tx)?)?,
             ModelChoice::Openai { secret: Some(_), .. }
         );
         let class = if credentialed { ActionClass::CredentialedApiCall } else { ActionClass::NetworkWrite };
-        let mut receipt = self.blank(state, w, class)?;
-        let decided = state.decisions.iter().rev().find(|d| d.attempt_id == state.current);
+        let mut receipt = self.blank(tx, class)?;
+        let decided = tx.decisions.iter().rev().find(|d| d.attempt_id == tx.current);
         receipt.decision_ref = Slot::or(decided.map(|d| d.decision_id), Absence::NotRequired);
         receipt.action_request_ref = Slot::NOT_REQUIRED;
         receipt.input_refs = attempt.remote_calls.iter().map(|(request, _)| request.clone()).collect();
@@ -145,30 +145,25 @@ impl Kernel {
         receipt.result_summary = Sensitive::from(format!("{calls} calls to a model on another machine"));
         receipt.rollback.reversibility = Reversibility::Irreversible;
         receipt.idempotency_key = format!("receipt:{}:remote", attempt.attempt.attempt_id);
-        self.issue(w, receipt, None)
+        self.issue(tx, receipt, None)
     }
 
     /// A receipt with everything the act in hand already says of itself.
-    pub(crate) fn blank(
-        &self,
-        state: &TaskState,
-        w: &Writeup<'_>,
-        action_class: ActionClass,
-    ) -> Result<Receipt, Error> {
+    pub(crate) fn blank(&self, tx: &Tx<'_>, action_class: ActionClass) -> Result<Receipt, Error> {
         let attempt =
-            state.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
-        let act = attempt.act.as_ref();
-        let approval = act.and_then(|a| a.approval).and_then(|id| state.approvals.get(&id));
-        let grant = act.and_then(|a| a.grant).and_then(|id| Some((id, state.grants.get(&id)?)));
+            tx.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
+        let act = attempt.act();
+        let by = act.map(|act| &act.authority);
+        let approval = by.and_then(|by| by.approval).and_then(|id| tx.approvals.get(&id));
+        let grant = by.and_then(|by| by.grant).and_then(|id| Some((id, tx.grants.get(&id)?)));
         let policy = act.and_then(|a| a.policy.as_ref());
-        let witness = act.and_then(|a| {
-            a.validated.as_ref().map(|v| v.sha256).or(a.witness.as_ref().map(|x| x.artifact.sha256))
-        });
+        let validated = by.and_then(|by| by.validated.as_ref());
+        let witness = validated.or(act.and_then(|a| Some(&a.witness.as_ref()?.artifact))).map(|at| at.sha256);
         let none = Absence::NotRequired;
         let inputs = attempt.observed.iter().map(|o| o.artifact.clone()).collect();
         Ok(Receipt {
             receipt_id: ReceiptId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: state.task.task_id,
+            task_id: tx.task.task_id,
             step_id: attempt.attempt.step_id,
             attempt_id: attempt.attempt.attempt_id,
             receipt_class: ReceiptClass::ToolExecution,
@@ -179,7 +174,7 @@ impl Kernel {
             policy_result_ref: Slot::or(policy.map(|p| p.artifact.clone()), none),
             approval_ref: Slot::or(approval.map(|r| r.approval.approval_id), none),
             capability_grant_ref: Slot::or(grant.map(|(id, _)| id), none),
-            decision_ref: Slot::or(act.and_then(|a| a.decision), none),
+            decision_ref: Slot::or(by.and_then(|by| by.decision), none),
             authorized: Authorized {
                 policy_result_sha256: Slot::or(policy.map(|p| p.artifact.sha256), none),
                 approval_packet_sha256: Slot::or(approval.map(|r| r.approval.approval_packet_sha256), none),
@@ -189,8 +184,8 @@ impl Kernel {
                 ),
                 capability_grant_sha256: Slot::or(grant.map(|(_, g)| g.artifact.sha256), none),
                 witness_sha256: Slot::or(witness, none),
-                audit_entry_sha256: Slot::or(act.and_then(|a| a.audit_entry), none),
-                standing: act.and_then(|a| a.standing),
+                audit_entry_sha256: Slot::or(by.and_then(|by| by.audit_entry), none),
+                standing: by.and_then(|by| by.standing),
             },
             ran: Slot::Absent(Absence::NotApplicable),
             changes: Vec::new(),
@@ -205,7 +200,7 @@ impl Kernel {
             },
             result_code: ResultCode::Succeeded,
             result_summary: Sensitive::from(String::new()),
-            created_at: w.now,
+            created_at: tx.now(),
             replay_class: ReplayClass::ExplainOnly,
             verifiability: Verifiability::HashChained,
             sandbox_level: SandboxLevel::NotApplicable,
@@ -216,9 +211,9 @@ impl Kernel {
     }
 
     /// What a receipt needs and no event holds, kept for when its key opens.
-    pub(super) fn park_receipt(
+    fn park_receipt(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         about: ActionRequestId,
         outcome: &Outcome,
         outputs: &[ArtifactRef],
@@ -233,54 +228,70 @@ impl Kernel {
         let bytes = serde_json::to_vec(&parked).map_err(|e| Error::Broken(e.to_string()))?;
         let mut new = NewArtifact::audit(ArtifactKind::ActionResult);
         new.alias = Some(parked_of(about));
-        w.artifact(&bytes, new)?;
+        tx.artifact(&bytes, new)?;
         Ok(())
     }
 
-    /// Observed before, receipted now: from what was recorded, never from a second look (recovery.md 1).
-    pub(super) fn late_receipt(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
-        let mut guard = lock(&cell.state);
-        let state = &mut *guard;
-        let act = self.act(state)?.clone();
-        let request = self.request_in_hand(state)?;
-        let Some((result, result_code, sandbox_level)) = act.outcome else {
+    /// The outcome in hand gets its receipt; when its key is locked, what the receipt needs is stored and waits.
+    pub(super) fn receipt_in_hand(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        let fresh = tx.hand.came.take();
+        let is_fresh = fresh.is_some();
+        let came = match fresh {
+            Some(came) => came,
+            None => {
+                tx.at(Point::ReceiptIssue);
+                tx.act_as(PrincipalType::Executor)?;
+                self.parked(tx)?
+            }
+        };
+        let Came { request, outcome, outputs, result } = &came;
+        let receipt = self.effect_receipt(tx, request, outcome, outputs, result)?;
+        let by = receipt.receipt_id;
+        if !self.issue(tx, receipt, Some(request.action_request_id))? {
+            return match (is_fresh, &request.action) {
+                (false, _) => Ok(Then::KeyLocked),
+                // Memory is written by the same commit: nothing of it is there yet.
+                (true, Action::Remember(_)) => Err(Error::KeyLocked("receipt")),
+                (true, _) => {
+                    self.park_receipt(tx, request.action_request_id, outcome, outputs)?;
+                    Ok(Then::Commit)
+                }
+            };
+        }
+        note_undone(tx, &request.action, by, outcome);
+        tx.hand.came = Some(came);
+        Ok(Then::GoOn)
+    }
+
+    /// What was observed before and not receipted: from what was recorded, never from a second look (recovery.md 1).
+    fn parked(&self, tx: &Tx<'_>) -> Result<Came, Error> {
+        let request = self.request_in_hand(tx)?;
+        let Stage::Observed { result, result_code, sandbox_level } = self.act(tx)?.stage.clone() else {
             return Err(Error::Broken("a receipt is due and no outcome is recorded".to_owned()));
         };
         let own = parked_of(request.action_request_id);
         let parked_as = |name: &str| {
-            let named = state.artifacts.values().filter(move |a| {
+            let named = tx.artifacts.values().filter(move |a| {
                 let alias = a.task_local_alias.as_ref().and_then(|alias| alias.shown());
                 alias.is_some_and(|alias| alias == name)
             });
             named
-                .filter(|a| a.kind == ArtifactKind::ActionResult && a.produced_by == state.current)
+                .filter(|a| a.kind == ArtifactKind::ActionResult && a.produced_by == tx.current)
                 .max_by_key(|a| (a.created_at, a.artifact_id))
         };
         // Hosts of before did not name the request.
         let parked = parked_as(&own).or_else(|| parked_as(PARKED));
         let parked: Parked = match parked {
-            Some(artifact) => serde_json::from_slice(&self.artifacts.read(&artifact.content_hash)?)
-                .map_err(|e| Error::Broken(e.to_string()))?,
+            Some(at) => self.read_object(tx, at.artifact_id)?,
             None => return Err(Error::Broken("what the receipt needs was not kept".to_owned())),
         };
-        let actor = self.actor(PrincipalType::Executor)?;
-        let mut w = self.writeup(Point::ReceiptIssue, state, actor);
-        let mut track = Track::of(state);
         let outcome = parked.outcome(result_code, sandbox_level);
-        let receipt = self.effect_receipt(state, &w, &request, &outcome, &parked.outputs, &result)?;
-        let by = receipt.receipt_id;
-        if !self.issue(&mut w, receipt, Some(request.action_request_id))? {
-            return Ok(Some(Standing::KeyLocked));
-        }
-        note_undone(&mut w, &request.action, by, &outcome);
-        self.end_turn(state, &mut w, &mut track, &result, outcome.error)?;
-        self.commit(w, Some(state))?;
-        Ok(None)
+        Ok(Came { request, outcome, outputs: parked.outputs, result })
     }
 }
 
 /// Says which receipts an undo has left nothing of, where its own receipt cannot say all of it.
-pub(super) fn note_undone(w: &mut Writeup<'_>, action: &Action, by: ReceiptId, outcome: &Outcome) {
+fn note_undone(tx: &mut Tx<'_>, action: &Action, by: ReceiptId, outcome: &Outcome) {
     let Action::Rollback(acts::Rollback { receipt_id, also, partly, .. }) = action else { return };
     let went_through =
         outcome.error.is_none() && matches!(outcome.result_code, ResultCode::Succeeded | ResultCode::Partial);
@@ -289,7 +300,7 @@ pub(super) fn note_undone(w: &mut Writeup<'_>, action: &Action, by: ReceiptId, o
     }
     let first = Some(*receipt_id).filter(|id| !partly.contains(id));
     let undone = first.into_iter().chain(also.iter().copied()).collect();
-    w.push(ReceiptsUndone { by, undone, partly: partly.clone() });
+    tx.push(ReceiptsUndone { by, undone, partly: partly.clone() });
 }
 
 const PARKED: &str = "what the receipt needs";
@@ -325,13 +336,9 @@ impl Parked {
 }
 
 /// Names the artifacts that keep what was there before, by digest; returns them.
-fn name_images(state: &TaskState, w: &Writeup<'_>, changes: &mut [Change]) -> Vec<ArtifactRef> {
+fn name_images(state: &TaskState, changes: &mut [Change]) -> Vec<ArtifactRef> {
     let mut known: BTreeMap<Digest, ArtifactRef> = BTreeMap::new();
-    let fresh = w.batch.drafts.iter().filter_map(|d| match &d.body {
-        model::Body::ArtifactCreated(b) => Some(&b.artifact),
-        _ => None,
-    });
-    for artifact in state.artifacts.values().chain(fresh).filter(|a| a.kind == ArtifactKind::FileSnapshot) {
+    for artifact in state.artifacts.values().filter(|a| a.kind == ArtifactKind::FileSnapshot) {
         let sha256 = artifact.content_hash;
         known.insert(sha256, ArtifactRef { artifact_id: artifact.artifact_id, sha256 });
     }

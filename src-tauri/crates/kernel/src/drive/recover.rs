@@ -1,11 +1,12 @@
 //! Dispatched, and nobody wrote down how it ended: look, reconcile, and only then go on (HK-19.3, recovery.md 1).
 
+use super::{Standing, Then};
 use crate::Error;
-use crate::kernel::{Cell, Kernel, lock};
-use crate::state::TaskState;
-use crate::track::Track;
+use crate::decide::{Settling, settling};
+use crate::kernel::{Cell, Kernel};
+use crate::state::{Stage, TaskState};
 use acts::{Action, ActionRequest};
-use effects::{Outcome, Settled, TranscriptState};
+use effects::{Outcome, Settled};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -19,57 +20,55 @@ use std::collections::BTreeMap;
 impl Kernel {
     /// Establishes what became of the act in hand. It is never run again; items of a change set that were
     /// certainly not done are completed under the same grant while that and the approval still hold.
-    pub(super) fn settle(&self, cell: &Cell) -> Result<(), Error> {
-        let guard = lock(&cell.state);
-        let state = &*guard;
-        let act = self.act(state)?.clone();
-        let request = self.request_in_hand(state)?;
+    pub(super) fn settle(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+        let state = self.lock_task(cell)?;
+        let act = self.act(&state)?.clone();
+        let request = self.request_in_hand(&state)?;
         if let Action::Observe(_) = request.action {
-            return self.look_again(guard);
+            drop(state);
+            return self.look_again(cell);
         }
-        let hands = self.hands(state)?;
+        let hands = self.hands(&state)?;
+        let dispatched_at = match act.stage {
+            Stage::Dispatched { at } => Some(at),
+            _ => None,
+        };
         let before: StateWitness = match &act.witness {
-            Some(witness) => self.read_object(state, witness.artifact.artifact_id)?,
-            None => self.witness_of(&request, Vec::new(), act.dispatched_at.unwrap_or(UnixMs(0)))?,
+            Some(witness) => self.read_object(&state, witness.artifact.artifact_id)?,
+            None => self.witness_of(&request, Vec::new(), dispatched_at.unwrap_or(UnixMs(0)))?,
         };
         let mut settled = hands.settle(&request, &before);
         if let Some(outcome) = settled.outcome.take() {
-            drop(guard);
-            return self.conclude(cell, &request, outcome, true);
+            drop(state);
+            return self.observed(cell, request, outcome, true);
         }
         let now = self.ports.clock.now();
-        let late = self.now_of(state);
-        let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
-        let grant = self.grant_in_hand(state)?;
-        let outcome = if !settled.is_certain() {
-            self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, act.dispatched_at, late)
-        } else if (open || request.staged.is_some())
-            // Under a clock that was set back since, nobody can tell whether it still holds: what is there is concluded.
-            && (grant.not_before..grant.expires_at).contains(&now)
-            && !self.is_revoked(state, &grant)
-        {
-            // This use of the grant is the one under way: it is not counted twice.
-            let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
-            let authorization = governance::authorize(&grant, &request, uses, now)?;
-            hands.roll_forward(authorization, &request, &settled)
-        } else {
-            let code = certain_code(&settled);
-            self.outcome_of(&request, &settled, code, act.dispatched_at, late)
+        let late = self.now_of(&state);
+        let grant = self.grant_in_hand(&state)?;
+        // Under a clock that was set back since, nobody can tell whether it still holds: what is there is concluded.
+        let holds = (grant.not_before..grant.expires_at).contains(&now) && !self.is_revoked(&state, &grant);
+        let outcome = match settling(&settled, request.staged.is_some(), holds) {
+            Settling::Unknown => {
+                self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, dispatched_at, late)
+            }
+            Settling::Conclude(code) => self.outcome_of(&request, &settled, code, dispatched_at, late),
+            Settling::RollForward => {
+                // This use of the grant is the one under way: it is not counted twice.
+                let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
+                let authorization = governance::authorize(&grant, &request, uses, now)?;
+                hands.roll_forward(authorization, &request, &settled)
+            }
         };
-        drop(guard);
-        self.conclude(cell, &request, outcome, true)
+        drop(state);
+        self.observed(cell, request, outcome, true)
     }
 
     /// A look has no effect: it is simply taken again (HK-19.5).
-    fn look_again(&self, mut guard: std::sync::MutexGuard<'_, TaskState>) -> Result<(), Error> {
-        let state = &mut *guard;
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::EffectObserve, state, actor);
-        let mut track = Track::of(state);
-        track.attempt(&mut w, AttemptStatus::Observing, "interrupted while looking")?;
-        track.attempt(&mut w, AttemptStatus::CompilingContext, "looks again")?;
-        self.commit(w, Some(state))?;
-        Ok(())
+    fn look_again(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+        let mut tx = self.begin_tx(cell, Point::EffectObserve, PrincipalType::System)?;
+        tx.set_attempt(AttemptStatus::Observing, "interrupted while looking")?;
+        tx.set_attempt(AttemptStatus::CompilingContext, "looks again")?;
+        self.go_through(cell, tx, Then::Commit)
     }
 
     fn is_revoked(&self, state: &TaskState, grant: &CapabilityGrant) -> bool {
@@ -79,7 +78,7 @@ impl Kernel {
 
     pub(super) fn grant_in_hand(&self, state: &TaskState) -> Result<CapabilityGrant, Error> {
         let id =
-            self.act(state)?.grant.ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
+            self.act(state)?.authority.grant.ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
         let record =
             state.grants.get(&id).ok_or_else(|| Error::Broken(format!("grant `{id}` is missing")))?;
         self.read_object(state, record.artifact.artifact_id)
@@ -140,25 +139,6 @@ impl Kernel {
             error,
             kept: settled.kept.clone(),
         }
-    }
-}
-
-/// What a certain finding amounts to.
-fn certain_code(settled: &Settled) -> ResultCode {
-    if let Some(transcript) = &settled.transcript {
-        return match (transcript.state, transcript.exit_code) {
-            (TranscriptState::Exited, Some(0)) => ResultCode::Succeeded,
-            (TranscriptState::Running | TranscriptState::Unknown, _) => ResultCode::UnknownOutcome,
-            _ => ResultCode::Failed,
-        };
-    }
-    let done = settled.items.iter().filter(|(_, outcome)| *outcome == ItemOutcome::Done).count();
-    if done == settled.items.len() && !settled.items.is_empty() {
-        ResultCode::Succeeded
-    } else if done == 0 {
-        ResultCode::Failed
-    } else {
-        ResultCode::Partial
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a run stopped, in one sentence, and what a person can do next: never a code alone.
 
-use crate::state::{AttemptState, TaskState};
+use crate::state::{AttemptState, RefusedBy, TaskState};
 use model::attempt::TerminationReason;
 use model::task::ModelChoice;
 
@@ -65,15 +65,16 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
 
 /// What failed again and again: policy, a person, or the act itself.
 fn failed(attempt: &AttemptState, times: u32) -> String {
-    let what = attempt.act.as_ref().map_or_else(|| "what it tried".to_owned(), |act| quoted(&act.summary));
+    let last = attempt.turn.latest_act();
+    let what = last.map_or_else(|| "what it tried".to_owned(), |act| quoted(&act.summary));
     let why = last_error(attempt);
-    if attempt.last_refused {
+    if attempt.refused_by == Some(RefusedBy::Person) {
         return format!(
             "Stopped: {}.",
             denied(attempt, &format!("you denied {times} proposals in a row, the last `{what}`"))
         );
     }
-    if attempt.last_forbidden {
+    if attempt.refused_by == Some(RefusedBy::Policy) {
         return format!(
             "Stopped: policy refused {times} proposals in a row, the last `{what}`: {why}. Run it again with a profile \
              that permits it (`hermit policy profiles`), or override this once with `hermit policy override`."

@@ -1,13 +1,14 @@
 //! From a lease to an answer: compile the context, ask the model.
 
-use super::Standing;
+use super::{Standing, Then};
 use crate::Error;
+use crate::decide::{Spending, overspent};
 use crate::kernel::{Cell, Kernel, lock};
 use crate::ports::Notice;
-use crate::state::{AttemptState, ObservedRef, TaskState};
-use crate::track::Track;
-use crate::writeup::{NewArtifact, Writeup};
-use knowledge::{Delta, PackInput, Pinned, Turn};
+use crate::state::{AttemptState, ObservedRef, TaskState, Turn};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
+use knowledge::{Delta, PackInput, Pinned};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::{
@@ -66,6 +67,11 @@ impl Kernel {
         Ok(step.model.unwrap_or_else(|| contract.model.clone()))
     }
 
+    /// Whether the kernel itself proposes here: the undo of a receipt, which is one act and no loop.
+    pub(super) fn is_rollback(&self, state: &TaskState) -> Result<bool, Error> {
+        Ok(matches!(self.contract(state)?.model, ModelChoice::Rollback { .. }))
+    }
+
     /// The reasoner of the step at work; a rollback task has none but the kernel's own plan.
     pub(crate) fn reasoner(
         &self,
@@ -86,68 +92,63 @@ impl Kernel {
     }
 
     /// The context pack, the exact bytes of the request, the reserved budget: one commit before the call.
-    pub(super) fn compile(&self, cell: &Cell) -> Result<(), Error> {
-        let mut guard = lock(&cell.state);
-        let contract = self.contract(&guard)?;
+    pub(super) fn compile(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
+        let contract = self.contract(tx)?;
         if let ModelChoice::Rollback { receipt_id, also } = contract.model {
             let receipts: Vec<_> = std::iter::once(receipt_id).chain(also).collect();
-            return self.plan_rollback(cell, guard, &receipts);
+            return self.plan_rollback(tx, &receipts);
         }
-        let state = &mut *guard;
-        let reasoner = self.reasoner(state, &contract)?;
+        let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
-        let input = self.pack_input(state, &contract, descriptor.takes())?;
+        let input = self.pack_input(tx, &contract, descriptor.takes())?;
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
         // A playbook reads no pack.
         if descriptor.provider != "playbook" && !knowledge::pack::fits(&pack) {
-            return self.too_long(state, &pack);
+            return self.too_long(tx, &pack);
         }
         let request =
             reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
-        let reserve = u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers()));
-        let spent = state.tokens_spent.saturating_add(reserve);
         let local = descriptor.provider == "playbook" || descriptor.provider == "scripted";
-        if !local && spent > contract.budget.tokens_max || state.wall_ms > contract.budget.wall_ms_max {
-            return self.terminate_locked(state, TerminationReason::BudgetSpent);
+        let reserve = match local {
+            true => 0,
+            false => u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers())),
+        };
+        let taken = tx.attempt().map_or(0, |attempt| attempt.loop_state.iteration);
+        let spending = Spending {
+            tokens: if local { 0 } else { tx.tokens_spent.saturating_add(reserve) },
+            wall_ms: tx.wall_ms,
+            // A playbook takes as many turns as it needs, up to the cap of every run: nobody can know how many those are.
+            iterations: (descriptor.provider != "playbook").then_some(taken),
+        };
+        match overspent(&contract.budget, spending) {
+            Some(reason) => self.terminate(tx, reason),
+            None => self.store_request(tx, &pack, &request, &descriptor, reserve),
         }
-        // A playbook takes as many turns as it needs, up to the cap of every run: nobody can know how many those are.
-        let bounded = descriptor.provider != "playbook";
-        if bounded
-            && state.attempt().is_some_and(|a| a.loop_state.iteration >= contract.budget.iterations_max)
-        {
-            return self.terminate_locked(state, TerminationReason::MaxIterations);
-        }
-        self.commit_pack(state, &pack, &request, &descriptor, if local { 0 } else { reserve })
     }
 
-    fn commit_pack(
+    fn store_request(
         &self,
-        state: &mut TaskState,
+        tx: &mut Tx<'_>,
         pack: &ContextPack,
         request: &[u8],
         descriptor: &reasoning::Descriptor,
         reserve: u64,
-    ) -> Result<(), Error> {
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::ContextCompile, state, actor);
-        let mut track = Track::of(state);
-        let attempt_id = state.current.ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-        for (ingress_id, _) in &state.inputs {
-            w.push(TaskInputAbsorbed {
-                about_task_id: state.task.task_id,
-                ingress_id: *ingress_id,
-                boundary: Boundary::PreCompilation,
-            });
+    ) -> Result<Then, Error> {
+        tx.at(Point::ContextCompile);
+        let (about_task_id, attempt_id) = (tx.task.task_id, self.attempt_id(tx)?);
+        let heard: Vec<_> = tx.inputs.iter().map(|(ingress_id, _)| *ingress_id).collect();
+        for ingress_id in heard {
+            tx.push(TaskInputAbsorbed { about_task_id, ingress_id, boundary: Boundary::PreCompilation });
         }
-        track.unblock(&mut w, "goes on")?;
-        track.attempt(&mut w, AttemptStatus::CompilingContext, "next turn")?;
-        if descriptor.remote && state.attempt().is_some_and(|a| !a.asks_remote) {
-            self.decide_remote(state, &mut w, descriptor)?;
+        tx.unblock("goes on")?;
+        tx.set_attempt(AttemptStatus::CompilingContext, "next turn")?;
+        if descriptor.remote && tx.attempt().is_some_and(|a| !a.asks_remote) {
+            self.decide_remote(tx, descriptor);
         }
         let pack_ref =
-            w.object(pack, NewArtifact::audit(ArtifactKind::ContextPack).from(pack.inputs.iter().copied()))?;
-        w.push(ContextCompiled {
+            tx.object(pack, NewArtifact::audit(ArtifactKind::ContextPack).from(pack.inputs.iter().copied()))?;
+        tx.push(ContextCompiled {
             about_attempt_id: attempt_id,
             iteration: pack.iteration,
             pack: pack_ref.clone(),
@@ -156,11 +157,11 @@ impl Kernel {
             omissions: u32::try_from(pack.omissions.len()).unwrap_or(u32::MAX),
         });
         let new = NewArtifact::audit(ArtifactKind::ModelRequest).from([pack_ref.artifact_id]);
-        let request = w.artifact(request, new)?;
+        let request = tx.artifact(request, new)?;
         if reserve > 0 {
-            w.push(BudgetReserved { about_task_id: state.task.task_id, tokens: reserve, cost_micros: 0 });
+            tx.push(BudgetReserved { about_task_id, tokens: reserve, cost_micros: 0 });
         }
-        w.push(ModelRequested {
+        tx.push(ModelRequested {
             about_attempt_id: attempt_id,
             iteration: pack.iteration,
             request,
@@ -168,46 +169,37 @@ impl Kernel {
             model: descriptor.model.clone(),
             remote: descriptor.remote,
         });
-        w.push(AttemptCheckpointed {
+        let working = tx.working_state.as_ref().map(|(r, _)| r.artifact_id);
+        tx.push(AttemptCheckpointed {
             about_attempt_id: attempt_id,
             iteration: pack.iteration,
             context_pack_ref: Slot::Value(pack_ref.artifact_id),
-            working_state_ref: Slot::or(
-                state.working_state.as_ref().map(|(r, _)| r.artifact_id),
-                model::slot::Absence::NotRequired,
-            ),
+            working_state_ref: Slot::or(working, model::slot::Absence::NotRequired),
         });
-        track.attempt(&mut w, AttemptStatus::Reasoning, "asked")?;
-        self.commit(w, Some(state))?;
-        Ok(())
+        tx.set_attempt(AttemptStatus::Reasoning, "asked")?;
+        Ok(Then::Commit)
     }
 
     /// That context leaves this machine was decided by whoever chose the model; it is on record before the first call.
-    fn decide_remote(
-        &self,
-        state: &TaskState,
-        w: &mut Writeup<'_>,
-        to: &reasoning::Descriptor,
-    ) -> Result<(), Error> {
+    fn decide_remote(&self, tx: &mut Tx<'_>, to: &reasoning::Descriptor) {
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: state.task.task_id,
-            step_id: state.step().map(|s| s.step_id),
-            attempt_id: state.current,
+            task_id: tx.task.task_id,
+            step_id: tx.step().map(|s| s.step_id),
+            attempt_id: tx.current,
             decision_type: DecisionClass::Execution,
             summary: Sensitive::from(format!("context goes to the model `{}` on another machine", to.model)),
             rationale: Sensitive::from("the person who gave the goal chose this model".to_owned()),
             evidence_refs: Vec::new(),
             risk_level: RiskBand::High,
-            decided_by: state.task.owner_principal_id,
+            decided_by: tx.task.owner_principal_id,
             reversible: false,
-            created_at: w.now,
+            created_at: tx.now(),
             alternatives_considered: Vec::new(),
             policy_override_ref: None,
             effective_until: None,
         };
-        w.push(DecisionRecorded { decision });
-        Ok(())
+        tx.push(DecisionRecorded { decision });
     }
 
     /// Everything the pack is compiled from, in this task and in durable memory.
@@ -279,24 +271,25 @@ impl Kernel {
     }
 
     /// Asks with the stored bytes. The lock is not held while the model thinks, so that a person can speak.
-    pub(super) fn ask(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+    pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
         let (attempt, reasoner, request, pack, task_id) = {
-            let state = lock(&cell.state);
+            let state = self.lock_task(cell)?;
             // A wish to stop that was taken, as by a retry, does not stop what came after it.
             if !state.pause_requested && state.cancel_requested.is_none() {
                 cell.stop.store(false, Ordering::SeqCst);
             }
             let attempt = state.attempt().cloned().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-            let (Some(request), Some(pack)) = (&attempt.model_request, &attempt.pack) else {
+            let (Turn::Asking { request }, Some(pack)) = (&attempt.turn, &attempt.pack) else {
                 return Err(Error::Broken("the request to the model is not stored".to_owned()));
             };
-            let request = self.artifacts.read(&request.sha256)?;
+            let request = (request.artifact_id, self.artifacts.read(&request.sha256)?);
             let pack: ContextPack = self.read_object(&state, pack.artifact_id)?;
             let reasoner = self.reasoner(&state, &self.contract(&state)?)?;
             (attempt, reasoner, request, pack, state.task.task_id)
         };
         let observed = self.observations(&attempt.observed)?;
-        let input = Input { request: &request, pack: &pack, observed: &observed, iteration: pack.iteration };
+        let input =
+            Input { request: &request.1, pack: &pack, observed: &observed, iteration: pack.iteration };
         let mut stream = redact::Stream::new(self.ports.redactor.now());
         let tell = |text: String| {
             if !text.is_empty() {
@@ -311,34 +304,37 @@ impl Kernel {
         tell(stream.push_text(&prose.end()));
         tell(stream.end_text());
         let wall_ms = self.ports.clock.now().0.saturating_sub(started.0);
-        let mut guard = lock(&cell.state);
         match reply {
-            Ok(reply) => self.answered(&mut guard, &attempt, &reply, wall_ms).map(|()| None),
+            Ok(reply) => {
+                let tx = self.begin_tx(cell, Point::ModelRespond, PrincipalType::Agent)?;
+                self.answered(tx, &attempt, request.0, &reply, wall_ms).map(|()| None)
+            }
             Err(reasoning::Error::Cancelled) => Ok(None),
-            Err(error) => self.unanswered(&mut guard, &attempt, &error),
+            Err(error) => {
+                let tx = self.begin_tx(cell, Point::ModelFail, PrincipalType::System)?;
+                self.unanswered(tx, &attempt, &error)
+            }
         }
     }
 
     fn answered(
         &self,
-        state: &mut TaskState,
+        mut tx: Tx<'_>,
         attempt: &AttemptState,
+        request: ArtifactId,
         reply: &reasoning::Reply,
         wall_ms: i64,
     ) -> Result<(), Error> {
-        let actor = self.actor(PrincipalType::Agent)?;
-        let mut w = self.writeup(Point::ModelRespond, state, actor);
         let about_attempt_id = attempt.attempt.attempt_id;
-        let request = attempt.model_request.iter().map(|r| r.artifact_id);
         let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
         let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
         // A streamed answer is cut into pieces that no value is whole in; its pieces are not kept then.
-        let held = !w.redactor().holds(&answer).is_empty();
+        let held = !tx.redactor().holds(&answer).is_empty();
         let raw: &[u8] = if held { WITHHELD } else { &reply.raw };
-        let response = w.artifact(raw, new(ArtifactKind::ModelResponse).from(request))?;
-        let answer = w.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
+        let response = tx.artifact(raw, new(ArtifactKind::ModelResponse).from([request]))?;
+        let answer = tx.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
         let usage = reply.answer.usage;
-        w.push(ModelResponded {
+        tx.push(ModelResponded {
             about_attempt_id,
             iteration: attempt.iteration,
             response,
@@ -348,56 +344,46 @@ impl Kernel {
             cost_micros: usage.cost_micros,
             finish_reason: reply.answer.finish_reason.clone(),
         });
-        w.push(BudgetSettled {
-            about_task_id: state.task.task_id,
+        tx.push(BudgetSettled {
+            about_task_id: tx.task.task_id,
             tokens: usage.tokens_in.saturating_add(usage.tokens_out),
             cost_micros: usage.cost_micros,
             wall_ms,
         });
-        self.commit(w, Some(state))?;
+        tx.commit()?;
         Ok(())
     }
 
     /// No answer: the task pauses with the reason, and nothing is lost.
     fn unanswered(
         &self,
-        state: &mut TaskState,
+        mut tx: Tx<'_>,
         attempt: &AttemptState,
         error: &reasoning::Error,
     ) -> Result<Option<Standing>, Error> {
-        let actor = self.actor(PrincipalType::System)?;
-        let mut w = self.writeup(Point::ModelFail, state, actor);
-        let mendable = error.can_be_mended();
-        let again = matches!(error, reasoning::Error::Parameter { .. });
-        w.push(ModelFailed {
+        tx.push(ModelFailed {
             about_attempt_id: attempt.attempt.attempt_id,
             iteration: attempt.iteration,
             error: Sensitive::from(error.to_string()),
             retryable: error.may_retry(),
         });
-        if again {
+        if matches!(error, reasoning::Error::Parameter { .. }) {
             // The request is made anew without it; a server has few parameters to refuse, and each is refused once.
-            let mut track = Track::of(state);
-            track.attempt(&mut w, AttemptStatus::CompilingContext, "asks again in other words")?;
-            self.commit(w, Some(state))?;
+            tx.set_attempt(AttemptStatus::CompilingContext, "asks again in other words")?;
+            tx.commit()?;
             return Ok(None);
         }
-        if mendable {
-            let mut track = Track::of(state);
-            track.task(&mut w, TaskStatus::Paused, "model_unavailable", Some(error.to_string()))?;
-            self.commit(w, Some(state))?;
+        if error.can_be_mended() {
+            tx.set_task(TaskStatus::Paused, "model_unavailable", Some(error.to_string()))?;
+            let task_id = tx.task.task_id;
+            tx.commit()?;
             return Err(Error::Reasoning(format!(
-                "{error}; the task is paused and nothing is lost: `hermit task resume {}`",
-                state.task.task_id
+                "{error}; the task is paused and nothing is lost: `hermit task resume {task_id}`"
             )));
         }
-        self.push_end(
-            state,
-            &mut w,
-            TerminationReason::ModelUnavailable,
-            &format!("Stopped: {error}. Put that right, or choose another model, and run it again."),
-        )?;
-        self.commit(w, Some(state))?;
+        let said = format!("Stopped: {error}. Put that right, or choose another model, and run it again.");
+        self.push_end(&mut tx, TerminationReason::ModelUnavailable, &said)?;
+        tx.commit()?;
         Ok(None)
     }
 }
@@ -405,23 +391,23 @@ impl Kernel {
 /// Earlier turns, and why the last answer could not be used (RX-9-2).
 ///
 /// A turn is as trustworthy as the weakest thing seen by then: taint outlives the source's place in the pack.
-fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<Turn> {
+fn turns(state: &TaskState, attempt: &AttemptState) -> Vec<knowledge::Turn> {
     let seen = attempt.observed.iter().filter_map(|o| state.artifacts.get(&o.artifact.artifact_id));
     let sources = state.artifacts.values().filter(|a| a.class == ArtifactClass::Source);
     let answers = state.earlier_answers(attempt).filter_map(|(_, at)| state.artifacts.get(&at.artifact_id));
     let tainted = seen.chain(sources).chain(answers).any(|a| a.trust_tier == TrustTier::Untrusted);
     let trust_tier = if tainted { TrustTier::Untrusted } else { TrustTier::Observed };
-    let turn = |(iteration, summary): &(u32, String)| Turn {
+    let turn = |(iteration, summary): &(u32, String)| knowledge::Turn {
         iteration: *iteration,
         summary: summary.clone(),
         trust_tier,
     };
-    let mut turns: Vec<Turn> = attempt.turns.iter().map(turn).collect();
+    let mut turns: Vec<knowledge::Turn> = attempt.turns.iter().map(turn).collect();
     if attempt.loop_state.malformed_in_a_row > 0
         && let Some(error) = &attempt.loop_state.last_error
     {
         let iteration = attempt.loop_state.iteration.saturating_add(1);
-        turns.push(Turn {
+        turns.push(knowledge::Turn {
             iteration,
             summary: format!("your last answer was not usable: {error}"),
             trust_tier,

@@ -1,29 +1,33 @@
-//! Approve what it did, not what it said: a command that policy would let through is tried in a staged view before
-//! anybody is asked, and what it did there is what the request says (governance.md 5).
+//! Approve what it did, not what it said: a command that policy does not deny is tried in a staged view before anybody is
+//! asked, and what it did there is what the request says (governance.md 5).
 //!
-//! A try has no effect and no event of its own. It is kept in memory for the next step of the driver; a host that
-//! dies in between tries again. From the request on everything is in the log, and the bytes wait in the spool.
+//! A trial has no effect. That it starts, and what policy said of the words alone, is on record before; a host that dies
+//! in between tries again. What it came to is in the request that is made of it, and the bytes wait in the spool.
 
+use super::answer::Plan;
 use super::normalise::Normalised;
+use super::{Standing, Then};
 use crate::Error;
+use crate::decide::may_be_tried;
 use crate::kernel::{Cell, Kernel, lock};
+use crate::next::{Next, next};
 use crate::ports::Hands;
-use crate::state::TaskState;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::state::{Stage, TaskState, Turn};
+use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
 use effects::{Staging, Unstaged};
 use model::action::{ChangeItem, Prior};
 use model::approval::{StagedChange, StagedView};
-use model::artifact::{ArtifactClass, ArtifactRef, TrustTier};
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
+use model::body::{TrialEnded, TrialOutcome, TrialStarted};
 use model::fault::Point;
-use model::policy::Verdict;
 use model::principal::PrincipalType;
 use model::receipt::ResultCode;
 use model::witness::{Fingerprint, Found};
-use model::{ActionRequestId, ArtifactId, AttemptId, PolicyResultId, ResourceId, WorkspaceId};
+use model::{ActionRequestId, AttemptId, PolicyResultId, ResourceId, Sensitive, WorkspaceId};
 use seal::Digest;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Bytes of unified lines that a packet holds itself; what goes beyond is in the artifact.
@@ -32,9 +36,9 @@ const PACKET_TEXT_BYTES: usize = 128 * 1024;
 /// Characters of its output that a packet made anew shows.
 const PRINTED_CHARS: usize = 4 * 1024;
 
-/// What came of trying, for exactly one answer.
+/// What a trial came to, kept until the task goes on.
 pub(crate) struct Tried {
-    key: ArtifactId,
+    trial: ActionRequestId,
     known: Known,
 }
 
@@ -47,65 +51,82 @@ pub(super) enum Known {
     NotStaged(String),
     /// It was tried and came to nothing: the proposer is told.
     Failed(String),
-    /// Policy says no anyway, so nothing was tried.
-    Refused,
 }
 
-/// Whether there is anything to try.
-#[allow(clippy::large_enum_variant, reason = "made and taken apart once for each command")]
-pub(super) enum Beforehand {
-    /// No, this is known.
-    Known(Known),
-    /// Yes, this.
-    Try(Arc<dyn Hands>, ArtifactId, Action),
+/// Whether a command is tried before it becomes a request.
+pub(super) enum Trial {
+    /// No; this is known of it.
+    Not(Option<Known>),
+    /// Yes, as soon as that is on disk.
+    Started,
 }
 
 impl Kernel {
-    /// What is known of a proposed command, or that it has to be tried now.
-    pub(super) fn beforehand(
-        &self,
-        cell: &Cell,
-        state: &TaskState,
-        action: &Action,
-    ) -> Result<Beforehand, Error> {
-        let answer = state.attempt().and_then(|a| a.answer.clone());
-        let key = answer.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?.artifact_id;
-        if let Some(tried) = lock(&cell.tried).take().filter(|tried| tried.key == key) {
-            return Ok(Beforehand::Known(tried.known));
-        }
-        let hands = self.hands(state)?;
-        if let Err(why) = hands.stageable(action) {
-            return Ok(Beforehand::Known(Known::NotStaged(why)));
-        }
-        let verdict = self.verdict_on(state, &*hands, action)?;
-        if matches!(verdict, Verdict::Deny | Verdict::Downgrade) {
-            return Ok(Beforehand::Known(Known::Refused));
-        }
-        Ok(Beforehand::Try(hands, key, action.clone()))
-    }
-
-    /// What policy says of the words alone. It decides only whether they are tried; the request that comes of it is
-    /// judged anew, with all it did.
-    fn verdict_on(&self, state: &TaskState, hands: &dyn Hands, action: &Action) -> Result<Verdict, Error> {
-        let actor = self.actor(PrincipalType::PolicyEngine)?;
-        let w = self.writeup(Point::ActionJudge, state, actor);
-        let Normalised { request, bytes, .. } =
-            self.request_of(state, &w, hands, action.clone(), "is it worth trying?")?;
+    /// Asks policy about a command in its words alone. What it does not deny is tried in a staged view, and that is on
+    /// record before it starts; the request that comes of it is judged anew, with all that the command did.
+    pub(super) fn trial_of(&self, tx: &mut Tx<'_>, command: &Action) -> Result<Trial, Error> {
+        let hands = self.hands(tx)?;
+        let wish = "to see what it would do";
+        let Normalised { request, bytes, .. } = self.request_of(tx, &*hands, command.clone(), wish)?;
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        Ok(self.ask_policy(state, &request, Digest::of(&bytes), id, w.now)?.verdict)
+        let policy = match hands.stageable(command) {
+            Err(why) => return Ok(Trial::Not(Some(Known::NotStaged(why)))),
+            Ok(()) => self.ask_policy(tx, &request, Digest::of(&bytes), id, tx.now())?,
+        };
+        if !may_be_tried(policy.verdict) {
+            return Ok(Trial::Not(None));
+        }
+        tx.at(Point::TrialStart);
+        tx.act_as(PrincipalType::Agent)?;
+        let inputs = request.evidence_refs.clone();
+        let request_at =
+            tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
+        tx.act_as(PrincipalType::PolicyEngine)?;
+        let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_at.artifact_id]);
+        let policy_result = tx.object(&policy, new)?;
+        tx.push(TrialStarted {
+            action_request_id: request.action_request_id,
+            about_attempt_id: request.attempt_id,
+            request: request_at,
+            policy_result,
+            verdict: policy.verdict,
+            summary: Sensitive::from(request.action.as_tool().one_line()),
+        });
+        Ok(Trial::Started)
     }
 
-    /// Tries it, without holding the task: a person may look, pause and cancel meanwhile.
-    pub(super) fn try_out(
-        &self,
-        cell: &Cell,
-        hands: &dyn Hands,
-        key: ArtifactId,
-        attempt: AttemptId,
-        action: &Action,
-    ) -> Result<(), Error> {
+    /// Tries the command in hand, without holding the task: a person may look, pause and cancel meanwhile.
+    pub(super) fn try_command(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+        let (hands, request) = {
+            let state = self.lock_task(cell)?;
+            let Some(Turn::Trying { trial, .. }) = state.attempt().map(|attempt| &attempt.turn) else {
+                return Err(Error::Broken("no command is to be tried".to_owned()));
+            };
+            let request: ActionRequest = self.read_object(&state, trial.request.artifact_id)?;
+            (self.hands(&state)?, request)
+        };
+        let trial = request.action_request_id;
+        let tried = lock(&cell.tried).take().filter(|tried| tried.trial == trial);
+        let known = match tried {
+            Some(tried) => tried.known,
+            None => self.staged_run(cell, &*hands, &request)?,
+        };
+        let mut tx = self.begin_tx(cell, Point::ActionJudge, PrincipalType::Executor)?;
+        if next(&tx, tx.now()) != Next::Try || self.winding.load(Ordering::SeqCst) {
+            // Whoever stopped it has said so in the log: it goes on with what it came to, or is tried again.
+            if !matches!(known, Known::Failed(_)) {
+                *lock(&cell.tried) = Some(Tried { trial, known });
+            }
+            return Ok(None);
+        }
+        let then = self.follow_trial(&mut tx, trial, known)?;
+        self.go_through(cell, tx, then)
+    }
+
+    fn staged_run(&self, cell: &Cell, hands: &dyn Hands, request: &ActionRequest) -> Result<Known, Error> {
+        let attempt = request.attempt_id;
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
-        let known = match hands.stage(attempt, action, &stop, &mut |_| {}) {
+        Ok(match hands.stage(attempt, &request.action, &stop, &mut |_| {}) {
             Ok(staging) => match self.fit_to_keep(hands, attempt, staging) {
                 Ok(staging) => Known::Staged(staging),
                 Err(why) => {
@@ -114,12 +135,30 @@ impl Kernel {
                 }
             },
             Err(Unstaged::Cannot(why)) => Known::NotStaged(why),
-            // Whoever stopped it has said why in the log; it is tried again when the task goes on.
-            Err(Unstaged::Failed(_)) if self.winding.load(Ordering::SeqCst) => return Ok(()),
             Err(Unstaged::Failed(why)) => Known::Failed(why),
+        })
+    }
+
+    /// What a trial came to becomes the request, or is told to whoever proposed the command.
+    fn follow_trial(
+        &self,
+        tx: &mut Tx<'_>,
+        trial: ActionRequestId,
+        known: Known,
+    ) -> Result<Then, Error> {
+        let (answer, proposals) = self.stored_answer(tx)?;
+        let plan = Plan::of(proposals.map_err(Error::Broken)?);
+        tx.hand.trial = match tx.attempt().map(|attempt| &attempt.turn) {
+            Some(Turn::Trying { trial, .. }) => Some(trial.request.artifact_id),
+            _ => None,
         };
-        *lock(&cell.tried) = Some(Tried { key, known });
-        Ok(())
+        let (outcome, reason) = match &known {
+            Known::Staged(_) => (TrialOutcome::Staged, None),
+            Known::NotStaged(why) => (TrialOutcome::NotStaged, Some(why.clone())),
+            Known::Failed(why) => (TrialOutcome::Failed, Some(why.clone())),
+        };
+        tx.push(TrialEnded { action_request_id: trial, outcome, reason: reason.map(Sensitive::from) });
+        self.follow_answer(tx, &answer, plan, Some(known))
     }
 
     /// A staged run without secrets in its words; none when one stands in what it would leave behind, because those
@@ -168,12 +207,12 @@ impl Kernel {
         normalised: &mut Normalised,
         workspace: WorkspaceId,
         hands: &dyn Hands,
-        staged: &Result<Staging, String>,
+        known: &Known,
     ) -> Result<(), Error> {
         let request = &mut normalised.request;
-        match staged {
-            Err(why) => request.not_staged = Some(why.clone()),
-            Ok(staging) => {
+        match known {
+            Known::NotStaged(why) | Known::Failed(why) => request.not_staged = Some(why.clone()),
+            Known::Staged(staging) => {
                 let items = &staging.staged.items;
                 request.staged = Some(staging.staged.clone());
                 request.reach = Some(staging.reach.clone());
@@ -197,7 +236,7 @@ impl Kernel {
     /// Stores what a person will be shown of a staged run: its transcript and its difference.
     pub(super) fn keep_view(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         request: &ActionRequest,
         staging: &Staging,
     ) -> Result<StagedView, Error> {
@@ -207,7 +246,7 @@ impl Kernel {
                 .trust(TrustTier::Untrusted)
                 .from(request.evidence_refs.clone());
             new.alias = Some(output.about.clone());
-            w.artifact(&output.bytes, new)
+            tx.artifact(&output.bytes, new)
         };
         let (transcript, diff) = (keep(&staging.transcript)?, keep(&staging.diff)?);
         let mut changes = staging.changes.clone();
@@ -307,7 +346,7 @@ impl Kernel {
     /// The bytes of a staged run go to the store with the dispatch: from then on the log holds them.
     pub(super) fn keep_staged(
         &self,
-        w: &mut Writeup<'_>,
+        tx: &mut Tx<'_>,
         hands: &dyn Hands,
         request: &ActionRequest,
     ) -> Result<(), Error> {
@@ -315,7 +354,7 @@ impl Kernel {
             if let ChangeItem::Write { path, content_sha256, .. } = item {
                 let bytes =
                     hands.staged_bytes(request.attempt_id, path, content_sha256).map_err(Error::Effects)?;
-                w.keep(&bytes)?;
+                tx.keep(&bytes)?;
             }
         }
         Ok(())
@@ -339,12 +378,10 @@ impl Kernel {
     }
 
     fn is_staged_run_wanted(&self, attempt: AttemptId) -> Result<bool, Error> {
-        let open = |act: &crate::state::ActState| act.outcome.is_none() && act.resolved.is_none();
-        match self.at_work(attempt)? {
-            Some(state) if state.attempt().and_then(|attempt| attempt.act.as_ref()).is_some_and(open) => {
-                Ok(self.request_in_hand(&state)?.staged.is_some())
-            }
-            _ => Ok(false),
+        let Some(state) = self.at_work(attempt)? else { return Ok(false) };
+        match state.attempt().and_then(crate::state::AttemptState::act).map(|act| &act.stage) {
+            None | Some(Stage::Observed { .. } | Stage::Resolved(_)) => Ok(false),
+            Some(_) => Ok(self.request_in_hand(&state)?.staged.is_some()),
         }
     }
 

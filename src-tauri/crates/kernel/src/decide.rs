@@ -1,0 +1,125 @@
+//! What the driver decides, as pure functions of what is in the log and what was observed: nothing here locks, reads,
+//! writes or asks anybody. What is decided is carried out by [`crate::drive`].
+
+use effects::Settled;
+use model::attempt::{AttemptStatus, TerminationReason};
+use model::policy::Verdict;
+use model::receipt::{ItemOutcome, ResultCode};
+use model::task::{Budget, StepStatus, TaskStatus};
+use model::{Digest, UnixMs};
+
+/// What a model call would cost, and what was spent before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spending {
+    /// Tokens spent and to be reserved; zero where tokens cost nothing.
+    pub(crate) tokens: u64,
+    /// Milliseconds spent.
+    pub(crate) wall_ms: i64,
+    /// Turns taken; none where nobody can know how many there will be.
+    pub(crate) iterations: Option<u32>,
+}
+
+/// Why a model is not asked any more, when its budget forbids it.
+pub(crate) fn overspent(budget: &Budget, spending: Spending) -> Option<TerminationReason> {
+    if spending.tokens > budget.tokens_max || spending.wall_ms > budget.wall_ms_max {
+        return Some(TerminationReason::BudgetSpent);
+    }
+    let turns = spending.iterations.unwrap_or_default();
+    (turns >= budget.iterations_max && spending.iterations.is_some())
+        .then_some(TerminationReason::MaxIterations)
+}
+
+/// Whether a command is run in a staged view to see what it does, by what policy says of its words: what it denies is
+/// never run, not even in a view.
+pub(crate) const fn may_be_tried(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Allow | Verdict::RequireApproval)
+}
+
+/// What a person's yes rests on, as it is now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    /// Until when the approval may be used.
+    pub(crate) approval_ends: Option<UnixMs>,
+    /// Whether the override of policy that it rests on still holds, when there is one.
+    pub(crate) override_holds: Option<bool>,
+    /// The policy set by which it was judged, and the one in force.
+    pub(crate) policy_sets: (Digest, Digest),
+}
+
+/// Why a yes does not count any more and policy is asked again, when it does not (HK-19.6-1).
+pub(crate) fn lapsed(standing: Standing, now: UnixMs) -> Option<&'static str> {
+    if standing.approval_ends.is_some_and(|ends| now > ends) {
+        return Some("the approval ran out before it was used");
+    }
+    if standing.override_holds == Some(false) {
+        return Some("the override of policy does not hold any more");
+    }
+    let (judged_by, in_force) = standing.policy_sets;
+    (judged_by != in_force).then_some("the policy set has changed")
+}
+
+/// What becomes of an act that was dispatched and whose end nobody wrote down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Settling {
+    /// Nobody can tell: a person settles it.
+    Unknown,
+    /// What was certainly not done is completed under the same grant.
+    RollForward,
+    /// What is there is its outcome.
+    Conclude(ResultCode),
+}
+
+/// What becomes of an interrupted act, by what was found of it. `grant_holds`: it may still be used.
+pub(crate) fn settling(settled: &Settled, is_staged: bool, grant_holds: bool) -> Settling {
+    let open = settled.items.iter().any(|(_, outcome)| *outcome == ItemOutcome::NotDone);
+    if !settled.is_certain() {
+        Settling::Unknown
+    } else if (open || is_staged) && grant_holds {
+        Settling::RollForward
+    } else {
+        Settling::Conclude(certain_code(settled))
+    }
+}
+
+/// What a certain finding amounts to.
+fn certain_code(settled: &Settled) -> ResultCode {
+    use effects::TranscriptState as Transcript;
+    if let Some(transcript) = &settled.transcript {
+        return match (transcript.state, transcript.exit_code) {
+            (Transcript::Exited, Some(0)) => ResultCode::Succeeded,
+            (Transcript::Running | Transcript::Unknown, _) => ResultCode::UnknownOutcome,
+            _ => ResultCode::Failed,
+        };
+    }
+    let done = settled.items.iter().filter(|(_, outcome)| *outcome == ItemOutcome::Done).count();
+    match (done, settled.items.len()) {
+        (done, all) if done == all && all > 0 => ResultCode::Succeeded,
+        (0, _) => ResultCode::Failed,
+        _ => ResultCode::Partial,
+    }
+}
+
+/// How attempt, step and task end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) attempt: AttemptStatus,
+    pub(crate) step: StepStatus,
+    pub(crate) task: TaskStatus,
+}
+
+/// How a loop that ended for this reason ends what it was for (reconciliation T2).
+pub(crate) const fn ending(reason: TerminationReason) -> Ending {
+    match reason {
+        TerminationReason::Done => Ending {
+            attempt: AttemptStatus::Succeeded,
+            step: StepStatus::Succeeded,
+            task: TaskStatus::Completed,
+        },
+        TerminationReason::Cancelled => Ending {
+            attempt: AttemptStatus::Cancelled,
+            step: StepStatus::Cancelled,
+            task: TaskStatus::Cancelled,
+        },
+        _ => Ending { attempt: AttemptStatus::Failed, step: StepStatus::Failed, task: TaskStatus::Failed },
+    }
+}
