@@ -2,7 +2,7 @@
 
 use crate::Asked;
 use crate::board::{Board, at, ms, syncs, timed};
-use kernel::Standing;
+use kernel::DriveOutcome;
 use model::attempt::TerminationReason;
 use model::fault::Point;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn looked(world: &World, looks: u32) {
     let task = world.script(&format!("look {looks} times"), answers);
     let standing = world.drive(task);
     assert!(
-        matches!(standing, Standing::Ended { reason: Some(TerminationReason::Done), .. }),
+        matches!(standing, DriveOutcome::Ended { reason: Some(TerminationReason::Done), .. }),
         "{standing:?}"
     );
 }

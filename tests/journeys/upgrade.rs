@@ -7,7 +7,7 @@ use super::programs::root;
 use super::stage::{Ran, Stage};
 use effects::Contents;
 use kernel::ports::{Hands, HandsSource};
-use kernel::{Kernel, Ports, Standing, Waiting};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::WorkspaceId;
 use model::receipt::SandboxLevel;
 use seal::Signer as _;
@@ -35,7 +35,7 @@ fn write_fixture() {
     let mut world = World::new(SEED);
     world.file("before.txt", "was here before\n");
     let first = world.script(GOALS[0], script(0));
-    assert!(matches!(world.drive_allowing(first), (Standing::Ended { .. }, 1)));
+    assert!(matches!(world.drive_allowing(first), (DriveOutcome::Ended { .. }, 1)));
     let second = world.script(GOALS[1], script(1));
     world.drive_to_approval(second);
     world.kernel().checkpoint(&[first, second]).expect("signed");
@@ -86,6 +86,10 @@ impl HandsSource for Moved {
         self.inner.open(&self.folder, workspace, contents)
     }
 
+    fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {
+        self.inner.sweep(needed)
+    }
+
     fn sandbox(&self) -> SandboxLevel {
         self.inner.sandbox()
     }
@@ -133,7 +137,7 @@ fn a_store_of_version_one_verifies_folds_anew_and_goes_on_where_it_waited() {
 /// put once more, and then the act is done in the same attempt.
 fn goes_on(world: &World, kernel: &Kernel, work: &Path) {
     let waits = |task: &model::TaskId| match kernel.drive(*task).expect("driven") {
-        Standing::Waiting(Waiting::Approval(approval)) => Some((*task, approval)),
+        DriveOutcome::Waiting(Waiting::Approval(approval)) => Some((*task, approval)),
         _ => None,
     };
     let tasks = kernel.reader().task_ids().expect("tasks");
@@ -150,7 +154,7 @@ fn goes_on(world: &World, kernel: &Kernel, work: &Path) {
     assert!(!work.join("1.txt").exists(), "nothing is done on a yes under other rules");
     world.person.allow(kernel, task, again).expect("allowed");
     let standing = kernel.drive(task).expect("driven");
-    assert!(matches!(standing, Standing::Ended { .. }), "{standing:?}");
+    assert!(matches!(standing, DriveOutcome::Ended { .. }), "{standing:?}");
     assert_eq!(std::fs::read(work.join("1.txt")).expect("written"), b"number 1\n");
 }
 

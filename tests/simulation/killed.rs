@@ -3,7 +3,7 @@
 use super::audit::audit;
 use super::sim::Sim;
 use crate::journeys;
-use kernel::{Standing, Waiting};
+use kernel::{DriveOutcome, Waiting};
 use model::Clock as _;
 use model::TaskId;
 use model::attempt::TerminationReason;
@@ -95,10 +95,11 @@ fn whole(sim: &mut Sim, task: TaskId, before: &BTreeMap<String, Vec<u8>>) {
     to_this_moment(sim);
     sim.world.take_up().expect("the store opens");
     let standing = sim.kernel().drive(task).expect("driven");
-    if standing == Standing::Waiting(Waiting::UnknownOutcome) {
+    if standing == DriveOutcome::Waiting(Waiting::UnknownOutcome) {
         sim.settle();
     } else {
-        let done = Standing::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) };
+        let done =
+            DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) };
         assert_eq!(standing, done, "{}", sim.name);
     }
     audit(sim);

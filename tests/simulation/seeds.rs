@@ -5,7 +5,7 @@ use super::points::spread;
 use super::sim::{Plan, Sim, Stop, log_after};
 use super::stories::give;
 use kernel::command::ingest::Incoming;
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::TrustTier;
 use model::fault::Point;
 use model::ingress::Channel;
@@ -227,7 +227,7 @@ impl Life {
             }),
             3 => self.with_task(|sim, task, _| Ok(_ = sim.kernel().retry(task, key)?)),
             4 => self.with_task(|sim, task, _| match sim.kernel().drive(task)? {
-                Standing::Waiting(Waiting::Answer(id)) => {
+                DriveOutcome::Waiting(Waiting::Answer(id)) => {
                     Ok(sim.kernel().answer(task, id, "yes", Channel::Cli)?)
                 }
                 _ => Ok(()),

@@ -1,7 +1,7 @@
 //! A world that dies and comes back, and what its clients do meanwhile: they repeat what was not acknowledged.
 
 use kernel::ports::Notice;
-use kernel::{Error, Kernel, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Kernel, Waiting};
 use model::body::Body;
 use model::fault::Point;
 use model::receipt::ResultCode;
@@ -358,11 +358,11 @@ impl Sim {
     /// Drives a task once and does what it waits for; whether anything came of it.
     fn push(&mut self, task: TaskId) -> Result<bool, Stop> {
         match self.kernel().drive(task) {
-            Ok(Standing::Waiting(Waiting::Approval(id))) => {
+            Ok(DriveOutcome::Waiting(Waiting::Approval(id))) => {
                 self.world.person.allow(self.kernel(), task, id)?;
                 Ok(true)
             }
-            Ok(Standing::Waiting(Waiting::UnknownOutcome)) => {
+            Ok(DriveOutcome::Waiting(Waiting::UnknownOutcome)) => {
                 self.said_in_so_many_words(task);
                 self.kernel().resolve_outcome(
                     task,
@@ -372,15 +372,15 @@ impl Sim {
                 self.settled += 1;
                 Ok(true)
             }
-            Ok(Standing::Waiting(Waiting::Answer(id))) => {
+            Ok(DriveOutcome::Waiting(Waiting::Answer(id))) => {
                 self.kernel().answer(task, id, "as you like", model::ingress::Channel::Cli)?;
                 Ok(true)
             }
-            Ok(Standing::Waiting(Waiting::Resume)) => {
+            Ok(DriveOutcome::Waiting(Waiting::Resume)) => {
                 self.kernel().resume(task)?;
                 Ok(true)
             }
-            Ok(Standing::Halted) => {
+            Ok(DriveOutcome::Halted) => {
                 self.kernel().boot()?;
                 Ok(true)
             }

@@ -3,7 +3,7 @@
 use super::sim::{Sim, Step, Stop};
 use kernel::command::ingest::Incoming;
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::{Standing, Waiting};
+use kernel::{DriveOutcome, Waiting};
 use model::TaskId;
 use model::approval::ApprovalStatus;
 use model::artifact::TrustTier;
@@ -101,7 +101,7 @@ pub fn allow(sim: &mut Sim, name: &str, nth: usize) -> Result<(), Stop> {
     if granted(sim, task) >= nth {
         return Ok(());
     }
-    if let Standing::Waiting(Waiting::Approval(id)) = sim.kernel().drive(task)? {
+    if let DriveOutcome::Waiting(Waiting::Approval(id)) = sim.kernel().drive(task)? {
         sim.world.person.allow(sim.kernel(), task, id)?;
     }
     Ok(())
@@ -112,7 +112,7 @@ fn granted(sim: &Sim, task: TaskId) -> usize {
     state.approvals.values().filter(|r| r.approval.status == ApprovalStatus::Granted).count()
 }
 
-fn drive(sim: &mut Sim, name: &str) -> Result<Standing, Stop> {
+fn drive(sim: &mut Sim, name: &str) -> Result<DriveOutcome, Stop> {
     Ok(sim.kernel().drive(sim.task(name))?)
 }
 
@@ -178,7 +178,7 @@ fn give_refuse(sim: &mut Sim) -> Result<(), Stop> {
 
 fn refuse(sim: &mut Sim) -> Result<(), Stop> {
     let task = sim.task("refuse");
-    if let Standing::Waiting(Waiting::Approval(id)) = sim.kernel().drive(task)? {
+    if let DriveOutcome::Waiting(Waiting::Approval(id)) = sim.kernel().drive(task)? {
         sim.world.person.deny(sim.kernel(), task, id, "not here")?;
         sim.kernel().drive(task)?;
     }
@@ -240,7 +240,7 @@ fn answer(sim: &mut Sim) -> Result<(), Stop> {
     let task = sim.task("ask");
     let answered =
         sim.kernel().task(task)?.clarifications.values().any(|c| c.status == ClarificationStatus::Answered);
-    if !answered && let Standing::Waiting(Waiting::Answer(id)) = sim.kernel().drive(task)? {
+    if !answered && let DriveOutcome::Waiting(Waiting::Answer(id)) = sim.kernel().drive(task)? {
         sim.kernel().answer(task, id, "a", Channel::Cli)?;
     }
     drive(sim, "ask").map(drop)
@@ -277,7 +277,7 @@ fn pause(sim: &mut Sim) -> Result<(), Stop> {
     if sim.kernel().task(task)?.task.status != TaskStatus::Paused {
         sim.kernel().pause(task)?;
     }
-    assert_eq!(sim.kernel().drive(task)?, Standing::Waiting(Waiting::Resume));
+    assert_eq!(sim.kernel().drive(task)?, DriveOutcome::Waiting(Waiting::Resume));
     Ok(())
 }
 
@@ -342,7 +342,7 @@ fn leave(sim: &mut Sim) -> Result<(), Stop> {
 }
 
 fn stays_halted(sim: &mut Sim) -> Result<(), Stop> {
-    assert_eq!(drive(sim, "halt")?, Standing::Halted, "{}: a halt is forgotten", sim.name);
+    assert_eq!(drive(sim, "halt")?, DriveOutcome::Halted, "{}: a halt is forgotten", sim.name);
     assert!(sim.world.files().is_empty(), "{}: something was done in spite of the halt", sim.name);
     Ok(())
 }
@@ -461,7 +461,7 @@ fn die_unseen(sim: &mut Sim) -> Result<(), Stop> {
 
 fn find_out(sim: &mut Sim) -> Result<(), Stop> {
     let task = sim.task("unknown");
-    if let Standing::Waiting(Waiting::UnknownOutcome) = sim.kernel().drive(task)? {
+    if let DriveOutcome::Waiting(Waiting::UnknownOutcome) = sim.kernel().drive(task)? {
         sim.kernel().resolve_outcome(task, ResultCode::Partial, "somebody wrote over it")?;
         sim.kernel().drive(task)?;
     }

@@ -2,7 +2,7 @@
 
 use crate::journeys;
 use kernel::command::submit::Reasoning;
-use kernel::{Standing, Waiting};
+use kernel::{DriveOutcome, Waiting};
 use model::policy::Profile;
 use model::proposal::Answer;
 use model::receipt::SandboxLevel;
@@ -39,7 +39,7 @@ fn count(world: &World, task: TaskId, wanted: &str) -> usize {
 
 fn asked(world: &World, task: TaskId) -> ApprovalId {
     match world.drive(task) {
-        Standing::Waiting(Waiting::Approval(id)) => id,
+        DriveOutcome::Waiting(Waiting::Approval(id)) => id,
         other => panic!("expected a question, got {other:?}"),
     }
 }
@@ -81,7 +81,7 @@ fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() 
             } else {
                 world.person.deny(world.kernel(), task, approval, "no").expect("denied");
             }
-            let Standing::Ended { status, .. } = world.drive(task) else { panic!("{name}: it ends") };
+            let DriveOutcome::Ended { status, .. } = world.drive(task) else { panic!("{name}: it ends") };
             let expected = if allowed { TaskStatus::Completed } else { TaskStatus::Failed };
             assert_eq!(status, expected, "{name}");
             let times = usize::from(allowed);
@@ -121,7 +121,7 @@ fn a_command_that_policy_forbids_is_not_even_tried() {
         let name = format!("forbidden {profile:?}");
         let task = give(&world, &name, profile, act.clone());
         let standing = world.drive(task);
-        assert!(matches!(standing, Standing::Ended { .. }), "{name}: {standing:?}");
+        assert!(matches!(standing, DriveOutcome::Ended { .. }), "{name}: {standing:?}");
         assert_eq!((world.oracle.tried(), world.oracle.performed().len()), (0, 0), "{name}");
         assert_eq!(world.files(), before, "{name}");
         assert_eq!(count(&world, task, "grant.issued"), 0, "{name}");

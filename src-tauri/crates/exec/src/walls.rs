@@ -37,14 +37,14 @@ pub struct Walls {
 
 /// What stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct Confinement {
     /// `full`, `part` or `none`.
     pub landlock: &'static str,
     /// Whether system calls are filtered.
     pub seccomp: bool,
 }
 
-impl std::fmt::Display for Standing {
+impl std::fmt::Display for Confinement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "landlock={} seccomp={}", self.landlock, if self.seccomp { "yes" } else { "no" })
     }
@@ -87,7 +87,7 @@ impl Walls {
     /// # Errors
     /// [`Error::Wall`] with the first that does not stand and was asked for.
     #[cfg(target_os = "linux")]
-    pub fn raise(&self) -> Result<Standing, Error> {
+    pub fn raise(&self) -> Result<Confinement, Error> {
         crate::limits::set(self)?;
         rustix::thread::set_no_new_privs(true).map_err(|e| Error::wall("no new privileges", e))?;
         let landlock = crate::landlocked::restrict(self)?;
@@ -95,7 +95,7 @@ impl Walls {
             return Err(Error::wall("Landlock", "this kernel does not have it"));
         }
         crate::syscalls::filter(self)?;
-        Ok(Standing { landlock, seccomp: true })
+        Ok(Confinement { landlock, seccomp: true })
     }
 
     /// Puts every wall up that this system has.
@@ -103,7 +103,7 @@ impl Walls {
     /// # Errors
     /// [`Error::Wall`]: there are none here yet.
     #[cfg(not(target_os = "linux"))]
-    pub fn raise(&self) -> Result<Standing, Error> {
+    pub fn raise(&self) -> Result<Confinement, Error> {
         Err(Error::Wall {
             wall: "the sandbox",
             why: "this system's walls are not built by hermit-exec".to_owned(),

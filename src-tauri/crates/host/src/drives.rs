@@ -1,6 +1,6 @@
 //! Threads that drive tasks: one for each task at work, several at once.
 
-use kernel::{Kernel, Standing};
+use kernel::{DriveOutcome, Kernel};
 use model::TaskId;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ pub enum Waited {
 #[derive(Debug, Clone)]
 pub enum Ended {
     /// It stands there.
-    Stands(Standing),
+    Stands(DriveOutcome),
     /// It broke off; the log holds everything up to there.
     Failed(wire::Error),
 }

@@ -16,7 +16,7 @@ use crate::{
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
 use kernel::command::person::{Matter, Signed};
-use kernel::{Kernel, Ports, Standing, command::submit::Reasoning};
+use kernel::{DriveOutcome, Kernel, Ports, command::submit::Reasoning};
 use ledger::Reader;
 use model::standing::StandingGrant;
 use model::{Clock as _, Entropy as _, TaskId, UnixMs, body::KeyPurpose, fault::NoFaults};
@@ -441,11 +441,11 @@ impl api::Host for Local {
             Waited::AtWork => Stands::AtWork,
             Waited::Ended(Ended::Failed(error)) => Stands::Broke(error),
             Waited::Ended(Ended::Stands(standing)) => match standing {
-                Standing::KeyLocked => Stands::KeyLocked,
-                Standing::Halted => Stands::Halted,
+                DriveOutcome::KeyLocked => Stands::KeyLocked,
+                DriveOutcome::Halted => Stands::Halted,
                 // Whoever waits finds out from the next host.
-                Standing::LeftOff => Stands::AtWork,
-                Standing::Waiting(_) | Standing::Ended { .. } => Stands::AtRest,
+                DriveOutcome::LeftOff => Stands::AtWork,
+                DriveOutcome::Waiting(_) | DriveOutcome::Ended { .. } => Stands::AtRest,
             },
             Waited::NotHere if owned.kernel.halted().is_some() => Stands::Halted,
             Waited::NotHere => Stands::AtRest,

@@ -37,7 +37,7 @@ pub(crate) const fn may_be_tried(verdict: Verdict) -> bool {
 
 /// What a person's yes rests on, as it is now.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing {
+pub(crate) struct Basis {
     /// Until when the approval may be used.
     pub(crate) approval_ends: Option<UnixMs>,
     /// Whether the override of policy that it rests on still holds, when there is one.
@@ -47,14 +47,14 @@ pub(crate) struct Standing {
 }
 
 /// Why a yes does not count any more and policy is asked again, when it does not (HK-19.6-1).
-pub(crate) fn lapsed(standing: Standing, now: UnixMs) -> Option<&'static str> {
-    if standing.approval_ends.is_some_and(|ends| now > ends) {
+pub(crate) fn lapsed(basis: Basis, now: UnixMs) -> Option<&'static str> {
+    if basis.approval_ends.is_some_and(|ends| now > ends) {
         return Some("the approval ran out before it was used");
     }
-    if standing.override_holds == Some(false) {
+    if basis.override_holds == Some(false) {
         return Some("the override of policy does not hold any more");
     }
-    let (judged_by, in_force) = standing.policy_sets;
+    let (judged_by, in_force) = basis.policy_sets;
     (judged_by != in_force).then_some("the policy set has changed")
 }
 
@@ -121,5 +121,88 @@ pub(crate) const fn ending(reason: TerminationReason) -> Ending {
             task: TaskStatus::Cancelled,
         },
         _ => Ending { attempt: AttemptStatus::Failed, step: StepStatus::Failed, task: TaskStatus::Failed },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use model::action::{ChangeItem, Prior};
+
+    fn budget() -> Budget {
+        Budget { tokens_max: 100, wall_ms_max: 1_000, iterations_max: 5, ..Budget::default() }
+    }
+
+    #[test]
+    fn a_model_is_asked_up_to_each_limit_and_not_beyond_it() {
+        let ask =
+            |tokens, wall_ms, iterations| overspent(&budget(), Spending { tokens, wall_ms, iterations });
+        for (tokens, wall_ms, iterations, expected) in [
+            (100, 1_000, Some(4), None),
+            (101, 1_000, Some(4), Some(TerminationReason::BudgetSpent)),
+            (100, 1_001, Some(4), Some(TerminationReason::BudgetSpent)),
+            (100, 1_000, Some(5), Some(TerminationReason::MaxIterations)),
+            (101, 1_000, Some(5), Some(TerminationReason::BudgetSpent)),
+            (0, 0, None, None),
+            (0, 1_001, None, Some(TerminationReason::BudgetSpent)),
+        ] {
+            assert_eq!(ask(tokens, wall_ms, iterations), expected, "{tokens} {wall_ms} {iterations:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_policy_does_not_deny_is_tried_in_a_view() {
+        let tried: Vec<Verdict> = Verdict::ALL.iter().copied().filter(|v| may_be_tried(*v)).collect();
+        assert_eq!(tried, [Verdict::Allow, Verdict::RequireApproval]);
+    }
+
+    #[test]
+    fn a_yes_lapses_with_its_time_its_override_and_the_policy_it_was_judged_by() {
+        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        let holds =
+            Basis { approval_ends: Some(UnixMs(10)), override_holds: Some(true), policy_sets: (one, one) };
+        assert_eq!(lapsed(holds, UnixMs(10)), None);
+        assert!(lapsed(holds, UnixMs(11)).unwrap().contains("ran out"));
+        assert!(lapsed(Basis { approval_ends: None, ..holds }, UnixMs(11)).is_none());
+        let without = Basis { override_holds: Some(false), ..holds };
+        assert!(lapsed(without, UnixMs(1)).unwrap().contains("override"));
+        let anew = Basis { policy_sets: (one, other), ..holds };
+        assert!(lapsed(anew, UnixMs(1)).unwrap().contains("policy set"));
+    }
+
+    fn found(items: &[ItemOutcome]) -> Settled {
+        let item = || ChangeItem::Delete { path: "a".parse().expect("a path"), prior: Prior::Absent };
+        Settled { items: items.iter().map(|outcome| (item(), *outcome)).collect(), ..Settled::default() }
+    }
+
+    #[test]
+    fn what_was_interrupted_is_completed_only_where_that_is_certain_and_still_allowed() {
+        use ItemOutcome::{Done, NotDone, Unknown};
+        let conclude = |code| Settling::Conclude(code);
+        for (items, staged, holds, expected) in [
+            (vec![Done, Done], false, true, conclude(ResultCode::Succeeded)),
+            (vec![Done, NotDone], false, true, Settling::RollForward),
+            (vec![Done, NotDone], false, false, conclude(ResultCode::Partial)),
+            (vec![NotDone, NotDone], false, false, conclude(ResultCode::Failed)),
+            (vec![Done, Unknown], false, true, Settling::Unknown),
+            (vec![Done], true, true, Settling::RollForward),
+            (vec![Done], true, false, conclude(ResultCode::Succeeded)),
+        ] {
+            assert_eq!(settling(&found(&items), staged, holds), expected, "{items:?} {staged} {holds}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_done_completes_a_task() {
+        for reason in TerminationReason::ALL.iter().copied() {
+            let Ending { attempt, step, task } = ending(reason);
+            let completed = task == TaskStatus::Completed;
+            assert_eq!(completed, reason == TerminationReason::Done, "{reason}");
+            assert_eq!(attempt == AttemptStatus::Succeeded, completed, "{reason}");
+            assert_eq!(step == StepStatus::Succeeded, completed, "{reason}");
+            assert_eq!(task == TaskStatus::Cancelled, reason == TerminationReason::Cancelled, "{reason}");
+        }
     }
 }

@@ -49,7 +49,7 @@ use std::sync::atomic::Ordering;
 
 /// Where driving a task has led.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum DriveOutcome {
     /// It has ended.
     Ended {
         /// How.
@@ -81,10 +81,10 @@ pub(crate) enum Then {
     KeyLocked,
 }
 
-/// Gives the driver's seat back however driving ends.
-struct Seat<'c>(&'c Cell);
+/// Lets the next driver in however driving ends.
+struct Driving<'c>(&'c Cell);
 
-impl Drop for Seat<'_> {
+impl Drop for Driving<'_> {
     fn drop(&mut self) {
         self.0.driving.store(false, Ordering::SeqCst);
     }
@@ -95,25 +95,25 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::Conflict`] when somebody drives it already; any failure that stops it where it is, durably.
-    pub fn drive(&self, task_id: TaskId) -> Result<Standing, Error> {
+    pub fn drive(&self, task_id: TaskId) -> Result<DriveOutcome, Error> {
         let cell = self.cell(task_id)?;
         if cell.driving.swap(true, Ordering::SeqCst) {
             return Err(Error::Conflict(format!("task `{task_id}` is being worked on already")));
         }
-        let _seat = Seat(&cell);
+        let _driving = Driving(&cell);
         cell.stop.store(false, Ordering::SeqCst);
         let mut signed = self.lock_task(&cell)?.seq;
         loop {
             if lock(&self.gate).is_none() || lock(&self.halted_unrecorded).is_some() {
-                return Ok(Standing::Halted);
+                return Ok(DriveOutcome::Halted);
             }
             if self.is_blind() {
                 // A value that nobody here knows could not be taken out of what comes in.
-                return Ok(Standing::KeyLocked);
+                return Ok(DriveOutcome::KeyLocked);
             }
             if self.winding.load(Ordering::SeqCst) {
                 self.checkpoint_after(task_id);
-                return Ok(Standing::LeftOff);
+                return Ok(DriveOutcome::LeftOff);
             }
             let step = {
                 let state = self.lock_task(&cell)?;
@@ -132,15 +132,15 @@ impl Kernel {
     }
 
     /// Takes one step; `Some` when driving ends here.
-    fn take(&self, cell: &Cell, step: Next) -> Result<Option<Standing>, Error> {
+    fn take(&self, cell: &Cell, step: Next) -> Result<Option<DriveOutcome>, Error> {
         match step {
             Next::AskModel => self.ask_model(cell),
             Next::Try => self.try_command(cell),
             Next::Settle => self.settle(cell),
-            Next::Wait(waiting) => Ok(Some(Standing::Waiting(waiting))),
+            Next::Wait(waiting) => Ok(Some(DriveOutcome::Waiting(waiting))),
             Next::Ended(status) => {
                 let reason = self.lock_task(cell)?.attempt().and_then(crate::state::AttemptState::ended);
-                Ok(Some(Standing::Ended { status, reason }))
+                Ok(Some(DriveOutcome::Ended { status, reason }))
             }
             _ => {
                 let tx = self.begin_tx(cell, Point::IterationComplete, PrincipalType::System)?;
@@ -150,12 +150,7 @@ impl Kernel {
     }
 
     /// Goes through the stages of one transaction, commits it, and does what follows from it.
-    fn go_through(
-        &self,
-        cell: &Cell,
-        mut tx: Tx<'_>,
-        mut then: Then,
-    ) -> Result<Option<Standing>, Error> {
+    fn go_through(&self, cell: &Cell, mut tx: Tx<'_>, mut then: Then) -> Result<Option<DriveOutcome>, Error> {
         loop {
             match then {
                 Then::GoOn => {
@@ -174,7 +169,7 @@ impl Kernel {
                     return Err(why);
                 }
                 Then::Drop => return Ok(None),
-                Then::KeyLocked => return Ok(Some(Standing::KeyLocked)),
+                Then::KeyLocked => return Ok(Some(DriveOutcome::KeyLocked)),
             }
         }
     }
@@ -184,8 +179,7 @@ impl Kernel {
         let undone = std::mem::take(&mut tx.hand.undone);
         let undone: Vec<_> = undone.into_iter().map(|id| self.cell(id)).collect::<Result<_, _>>()?;
         // In the order of their identifiers, so that two undos never wait for each other.
-        let mut undone: Vec<_> =
-            undone.iter().map(|cell| self.lock_task(cell)).collect::<Result<_, _>>()?;
+        let mut undone: Vec<_> = undone.iter().map(|cell| self.lock_task(cell)).collect::<Result<_, _>>()?;
         for task in &undone {
             self.mark_rolled_back(tx.writeup(), task);
         }
@@ -227,7 +221,7 @@ impl Kernel {
     }
 
     /// Does what follows from a commit.
-    fn carry_out(&self, cell: &Cell, committed: Committed<'_>) -> Result<Option<Standing>, Error> {
+    fn carry_out(&self, cell: &Cell, committed: Committed<'_>) -> Result<Option<DriveOutcome>, Error> {
         let Committed { state, after, .. } = committed;
         let task_id = state.task.task_id;
         let mut perform = None;

@@ -61,8 +61,8 @@ pub(crate) fn boot(kernel: &Kernel, writeup: &mut Writeup<'_>) -> Result<Gate, E
     Ok(gate)
 }
 
-/// The gate's seat, held from the pass to the commit (reconciliation C17: passes are serialised and short).
-pub(crate) struct Seat<'k> {
+/// A pass through the gate, which is held until the commit (reconciliation C17: passes are serialised and short).
+pub(crate) struct GatePass<'k> {
     guard: MutexGuard<'k, Option<Gate>>,
     next: Option<Gate>,
 }
@@ -76,22 +76,22 @@ pub(crate) struct Ask<'a> {
     pub granted_packet: Option<Digest>,
 }
 
-impl<'k> Seat<'k> {
-    /// Takes the seat.
+impl<'k> GatePass<'k> {
+    /// Begins one: the gate is locked.
     ///
     /// # Errors
     /// [`Error::Halted`] when the gate is.
-    pub(crate) fn take(kernel: &'k Kernel) -> Result<Self, Error> {
+    pub(crate) fn begin(kernel: &'k Kernel) -> Result<Self, Error> {
         let guard = lock(&kernel.gate);
         let halted = guard.is_none() || lock(&kernel.halted_unrecorded).is_some();
         if halted { Err(Error::Halted) } else { Ok(Self { guard, next: None }) }
     }
 
-    /// Takes the seat to halt, also after a halt that could not be recorded.
+    /// Begins one to halt, also after a halt that could not be recorded.
     ///
     /// # Errors
     /// [`Error::Halted`] when a halt is on record.
-    pub(crate) fn take_to_halt(kernel: &'k Kernel) -> Result<Self, Error> {
+    pub(crate) fn begin_to_halt(kernel: &'k Kernel) -> Result<Self, Error> {
         let guard = lock(&kernel.gate);
         if guard.is_none() { Err(Error::Halted) } else { Ok(Self { guard, next: None }) }
     }
@@ -154,7 +154,7 @@ impl<'k> Seat<'k> {
         Ok(receipt)
     }
 
-    /// The halt is on disk: nobody sits here any more in this session.
+    /// The halt is on disk: the gate passes nothing any more in this session.
     pub(crate) fn vacate(mut self) {
         *self.guard = None;
     }

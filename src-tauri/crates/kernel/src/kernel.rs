@@ -1,4 +1,4 @@
-//! The kernel itself: the ledger's writer, the gate's seat, the states of tasks, and the one way to commit.
+//! The kernel itself: the ledger's writer, the gate, the states of tasks, and the one way to commit.
 
 use crate::ports::{HandsSource, KeyRing, Notice, Observer, ReasonerSource};
 use crate::state::TaskState;

@@ -39,7 +39,7 @@ mod tx;
 pub mod workspace;
 mod writeup;
 
-pub use drive::Standing;
+pub use drive::DriveOutcome;
 pub use effects::hunks;
 pub use error::Error;
 pub use kernel::{Kernel, Ports};

@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// Bytes that would be lost, each read when it is asked for.
 pub type BeforeImages<'a> = Box<dyn Iterator<Item = Result<BeforeImage, String>> + 'a>;
 
-/// Hands in one workspace.
-pub trait Hands: Send + Sync {
-    /// What is at these resources now; looks, never changes.
+/// What is there, looked at and never changed.
+pub trait Look: Send + Sync {
+    /// What is at these resources now.
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint>;
 
     /// Bytes that a change set would overwrite or delete, one after another; in words, when one of them cannot be read.
@@ -29,10 +29,23 @@ pub trait Hands: Send + Sync {
     ///
     /// # Errors
     /// In words, when one of them is too large.
-    fn can_keep(&self, _: &[ChangeItem]) -> Result<(), String> {
-        Ok(())
-    }
+    fn can_keep(&self, items: &[ChangeItem]) -> Result<(), String>;
 
+    /// Bytes of those of the files that are short enough to be merged line by line, by their digest.
+    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>>;
+
+    /// What the words of a command lead to: files, programs, and what looks like a key.
+    fn reach(&self, action: &Action) -> Reach;
+
+    /// What is checked out in the folder's repository.
+    ///
+    /// # Errors
+    /// In words, when there is none that can be read.
+    fn head(&self) -> Result<Head, String>;
+}
+
+/// Acts that were granted, from their start to what is known of their end.
+pub trait Execute: Send + Sync {
     /// Does it, inside the authorisation.
     fn perform(
         &self,
@@ -58,65 +71,47 @@ pub trait Hands: Send + Sync {
     /// # Errors
     /// In words, when it cannot be dropped.
     fn forget(&self, request: ActionRequestId) -> Result<(), String>;
+}
 
-    /// Bytes of those of the files that are short enough to be merged line by line, by their digest.
-    fn texts(&self, _: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
-        BTreeMap::new()
-    }
-
-    /// Whether a command can be tried in a staged view here.
+/// Trials of commands in a staged view of the folder, which itself is never touched (governance.md 5).
+pub trait StagedView: Send + Sync {
+    /// Whether a command can be tried in one here.
     ///
     /// # Errors
-    /// Why not, in words for the card. Hands that stage nothing say so.
-    fn stageable(&self, _: &Action) -> Result<(), String> {
-        Err("these hands have no staged view".to_owned())
-    }
+    /// Why not, in words for the card.
+    fn stageable(&self, action: &Action) -> Result<(), String>;
 
-    /// Runs a command in a staged view of the folder, which itself is never touched (governance.md 5).
+    /// Runs a command in one.
     ///
     /// # Errors
     /// It cannot be staged, or came to nothing that could be committed.
     fn stage(
         &self,
-        _: AttemptId,
+        attempt: AttemptId,
         action: &Action,
-        _: &dyn Fn() -> bool,
-        _: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Staging, Unstaged> {
-        Err(Unstaged::Cannot(self.stageable(action).err().unwrap_or_default()))
-    }
-
-    /// What the words of a command lead to: files, programs, and what looks like a key. Hands that cannot look say so.
-    fn reach(&self, _: &Action) -> Reach {
-        Reach { unsure: Some("these hands cannot look for names".to_owned()), ..Reach::default() }
-    }
+        cancelled: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Staging, Unstaged>;
 
     /// Bytes that a staged run left for a path.
     ///
     /// # Errors
     /// In words, when they are gone.
-    fn staged_bytes(&self, _: AttemptId, _: &RelPath, _: &Digest) -> Result<Vec<u8>, String> {
-        Err("these hands have no staged view".to_owned())
-    }
-
-    /// What is checked out in the folder's repository.
-    ///
-    /// # Errors
-    /// In words, when there is none that can be read.
-    fn head(&self) -> Result<Head, String> {
-        Err("these hands know no version control".to_owned())
-    }
+    fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String>;
 
     /// Forgets what a staged run left.
     ///
     /// # Errors
     /// In words, when it cannot be removed.
-    fn unstage(&self, _: AttemptId) -> Result<(), String> {
-        Ok(())
-    }
+    fn unstage(&self, attempt: AttemptId) -> Result<(), String>;
 }
 
-impl Hands for effects::Hands {
+/// Hands in one workspace.
+pub trait Hands: Look + Execute + StagedView {}
+
+impl<T: Look + Execute + StagedView> Hands for T {}
+
+impl Look for effects::Hands {
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
         self.observe(resources)
     }
@@ -129,6 +124,20 @@ impl Hands for effects::Hands {
         self.can_keep(items).map_err(|e| e.to_string())
     }
 
+    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
+        self.texts(paths)
+    }
+
+    fn reach(&self, action: &Action) -> Reach {
+        self.reach(action)
+    }
+
+    fn head(&self) -> Result<Head, String> {
+        self.head().map_err(|e| e.to_string())
+    }
+}
+
+impl Execute for effects::Hands {
     fn perform(
         &self,
         authorization: Authorization,
@@ -155,11 +164,9 @@ impl Hands for effects::Hands {
     fn forget(&self, request: ActionRequestId) -> Result<(), String> {
         self.forget(request).map_err(|e| e.to_string())
     }
+}
 
-    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
-        self.texts(paths)
-    }
-
+impl StagedView for effects::Hands {
     fn stageable(&self, action: &Action) -> Result<(), String> {
         self.stageable(action)
     }
@@ -174,16 +181,8 @@ impl Hands for effects::Hands {
         self.stage(attempt, action, cancelled, progress)
     }
 
-    fn reach(&self, action: &Action) -> Reach {
-        self.reach(action)
-    }
-
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
         self.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
-    }
-
-    fn head(&self) -> Result<Head, String> {
-        self.head().map_err(|e| e.to_string())
     }
 
     fn unstage(&self, attempt: AttemptId) -> Result<(), String> {
@@ -204,13 +203,11 @@ pub trait HandsSource: Send + Sync {
         contents: Arc<dyn effects::Contents>,
     ) -> Result<Arc<dyn Hands>, String>;
 
-    /// Forgets what staged runs have left that nobody wants any more; how many. Hands that stage nothing leave nothing.
+    /// Forgets what staged runs have left that nobody wants any more; how many.
     ///
     /// # Errors
     /// In words, when something of it is still there.
-    fn sweep(&self, _: &dyn effects::Needed) -> Result<usize, String> {
-        Ok(0)
-    }
+    fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String>;
 
     /// The walls that a command would get here.
     fn sandbox(&self) -> SandboxLevel;

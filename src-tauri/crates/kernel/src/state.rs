@@ -1,121 +1,30 @@
 //! A task as its events say: the fold that every decision rests on (HK-20.1-3).
 
 mod attempt;
+mod records;
 mod told;
 mod turn;
 
 pub use attempt::{AttemptState, ObservedRef, RefusedBy};
+pub(crate) use records::EventAt;
+pub use records::{ApprovalRecord, GrantRecord, ReceiptRecord};
 pub use turn::{Act, Authority, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
-use model::action::{ActionClass, Reversibility};
-use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice};
+use model::approval::ApprovalStatus;
 use model::artifact::{Artifact, ArtifactRef};
 use model::attempt::AttemptStatus;
 use model::body::Body;
 use model::decision::Decision;
 use model::ingress::{Clarification, ClarificationStatus};
 use model::knowledge::{Belief, BeliefStatus};
-use model::policy::RiskBand;
-use model::receipt::{ReceiptClass, ResultCode};
+use model::receipt::ResultCode;
 use model::task::{Step, StepStatus, Task};
 use model::{
-    ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId,
-    IngressId, ReceiptId, StepId, TaskId, UnixMs, transition,
+    ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, Event, EventId, GrantId, IngressId, StepId,
+    UnixMs, transition,
 };
 use std::collections::BTreeMap;
-
-/// Where an event stands: what a fold needs of it beside its body.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EventAt {
-    pub(crate) task_id: TaskId,
-    pub(crate) task_seq: u64,
-    pub(crate) event_id: EventId,
-    pub(crate) attempt_id: Option<AttemptId>,
-    pub(crate) occurred_at: UnixMs,
-}
-
-impl From<&Event> for EventAt {
-    fn from(event: &Event) -> Self {
-        let Event { task_id, task_seq, event_id, attempt_id, occurred_at, .. } = event;
-        Self {
-            task_id: *task_id,
-            task_seq: *task_seq,
-            event_id: *event_id,
-            attempt_id: *attempt_id,
-            occurred_at: *occurred_at,
-        }
-    }
-}
-
-/// An approval and what became of it.
-#[derive(Debug, Clone)]
-pub struct ApprovalRecord {
-    /// The approval.
-    pub approval: Approval,
-    /// The request it is about.
-    pub action_request_id: ActionRequestId,
-    /// What is at stake.
-    pub risk_band: RiskBand,
-    /// The packet's nonce.
-    pub nonce: String,
-    /// The signed envelope of a yes.
-    pub envelope: Option<ArtifactRef>,
-    /// How far the yes reaches.
-    pub scope: Option<ApprovalScope>,
-    /// Words that came with a no.
-    pub feedback: Option<String>,
-}
-
-impl ApprovalRecord {
-    /// The choice made, if one was made.
-    pub fn choice(&self) -> Option<Choice> {
-        match self.approval.status {
-            ApprovalStatus::Granted => Some(Choice::Once),
-            ApprovalStatus::Denied => Some(Choice::Deny),
-            ApprovalStatus::Pending
-            | ApprovalStatus::Expired
-            | ApprovalStatus::Cancelled
-            | ApprovalStatus::Invalidated => None,
-        }
-    }
-}
-
-/// A grant and whether it still counts.
-#[derive(Debug, Clone)]
-pub struct GrantRecord {
-    /// The record's artifact.
-    pub artifact: ArtifactRef,
-    /// The request it serves.
-    pub action_request_id: ActionRequestId,
-    /// When it ends.
-    pub expires_at: UnixMs,
-    /// Taken back while unused.
-    pub revoked: bool,
-    /// Consumed by a dispatch.
-    pub consumed: bool,
-}
-
-/// A receipt's short form.
-#[derive(Debug, Clone)]
-pub struct ReceiptRecord {
-    /// Its identifier.
-    pub receipt_id: ReceiptId,
-    /// Its class.
-    pub receipt_class: ReceiptClass,
-    /// The class of the act.
-    pub action_class: ActionClass,
-    /// How it went.
-    pub result_code: ResultCode,
-    /// The signed envelope.
-    pub envelope: ArtifactRef,
-    /// How far it can be taken back.
-    pub reversibility: Reversibility,
-    /// The receipt it undoes, or the newest of them.
-    pub rolls_back: Option<ReceiptId>,
-    /// Every receipt of which it has left nothing.
-    pub undoes: Vec<ReceiptId>,
-}
 
 /// Everything the kernel needs to know of one task, and nothing that events do not say.
 #[derive(Debug, Clone)]
@@ -284,10 +193,7 @@ impl TaskState {
     /// As [`TaskState::apply`], for an event that is not placed yet.
     pub(crate) fn fold(&mut self, at: &EventAt, body: &Body) -> Result<(), Error> {
         if at.task_seq != self.seq.saturating_add(1) {
-            return Err(Error::Broken(format!(
-                "event {} of `{}` is out of order",
-                at.task_seq, at.task_id
-            )));
+            return Err(Error::Broken(format!("event {} of `{}` is out of order", at.task_seq, at.task_id)));
         }
         self.seq = at.task_seq;
         self.last_event = Some(at.event_id);

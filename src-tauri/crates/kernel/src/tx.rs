@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::drive::InHand;
-use crate::gatepass::{Ask, Seat};
+use crate::gatepass::{Ask, GatePass};
 use crate::kernel::{Cell, Kernel};
 use crate::ports::Hands;
 use crate::state::{EventAt, TaskState};
@@ -25,10 +25,11 @@ use model::task::{StepStatus, TaskStatus};
 use model::{ActionRequestId, AttemptId, EventId, Sensitive, StepId, UnixMs};
 use seal::Digest;
 use std::ops::Deref;
-use std::sync::{Arc, MutexGuard};
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 
 /// What is done once a transaction is on disk.
+#[allow(clippy::large_enum_variant, reason = "a handful for each commit")]
 pub(crate) enum After {
     /// The executor starts.
     Perform(Arc<dyn Hands>, Box<ActionRequest>, Authorization),
@@ -70,7 +71,7 @@ pub(crate) struct Tx<'k> {
     w: Writeup<'k>,
     folded: usize,
     broken: Option<Error>,
-    seat: Option<Seat<'k>>,
+    gate: Option<GatePass<'k>>,
     after: Vec<After>,
     /// What this transaction knows of the act in hand beside what its events say.
     pub(crate) hand: InHand,
@@ -122,8 +123,8 @@ impl Kernel {
         w: Writeup<'k>,
     ) -> Tx<'k> {
         let locked = Locked { cell, state, is_ahead: false };
-        let (broken, seat, after, hand) = (None, None, Vec::new(), InHand::default());
-        Tx { kernel: self, locked, w, folded: 0, broken, seat, after, hand }
+        let (broken, gate, after, hand) = (None, None, Vec::new(), InHand::default());
+        Tx { kernel: self, locked, w, folded: 0, broken, gate, after, hand }
     }
 }
 
@@ -248,12 +249,12 @@ impl<'k> Tx<'k> {
     /// # Errors
     /// [`Error::Halted`] when the gate is; [`Error::Gate`] when it cannot record it.
     pub(crate) fn pass(&mut self, ask: &Ask<'_>) -> Result<KernelReceipt, Error> {
-        let mut seat = match self.seat.take() {
-            Some(seat) => seat,
-            None => Seat::take(self.kernel)?,
+        let mut gate = match self.gate.take() {
+            Some(gate) => gate,
+            None => GatePass::begin(self.kernel)?,
         };
-        let receipt = seat.pass(self.kernel, &mut self.w, ask)?;
-        self.seat = Some(seat);
+        let receipt = gate.pass(self.kernel, &mut self.w, ask)?;
+        self.gate = Some(gate);
         Ok(receipt)
     }
 
@@ -290,7 +291,7 @@ impl<'k> Tx<'k> {
             self.locked.is_ahead = false;
         }
         self.w = self.kernel.writeup(point, &self.locked.state, actor);
-        (self.folded, self.broken, self.seat) = (0, None, None);
+        (self.folded, self.broken, self.gate) = (0, None, None);
         self.after.clear();
         Ok(())
     }
@@ -301,14 +302,17 @@ impl<'k> Tx<'k> {
     /// When what was added does not fit the task, somebody was faster, or the ledger fails.
     pub(crate) fn commit(mut self) -> Result<Committed<'k>, Error> {
         self.fold();
-        let Self { kernel, mut locked, w, broken, seat, after, .. } = self;
+        let Self { kernel, mut locked, w, broken, gate, after, .. } = self;
         if let Some(error) = broken {
             return Err(error);
         }
+        if w.batch.drafts.is_empty() {
+            return Ok(Committed { state: locked, after, placed: Vec::new() });
+        }
         let placed = kernel.commit_in(w, &locked.state)?;
         locked.is_ahead = false;
-        if let Some(seat) = seat {
-            seat.moved();
+        if let Some(gate) = gate {
+            gate.moved();
         }
         Ok(Committed { state: locked, after, placed })
     }

@@ -4,7 +4,7 @@ use crate::story::{completed, count, events, object, packs, place, shows, state,
 use acts::ApprovalPacket;
 use governance::PolicyEngine;
 use kernel::command::approve::Answered;
-use kernel::{Kernel, Ports, Standing, Waiting};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::action::ActionClass;
 use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
@@ -76,7 +76,7 @@ fn while_a_person_is_asked_everything_waits_on_disk() {
     // Without any surface, after a restart, it is still there and still blocks.
     world.reopen();
     let seq = state(&world, task).seq;
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(approval)));
     assert_eq!(state(&world, task).seq, seq, "asking again changes nothing");
     let row = world.kernel().query().unwrap().approval(approval).unwrap().expect("it is in the inbox");
     assert_eq!((row.status, row.attempt_id), (ApprovalStatus::Pending, record.approval.attempt_id));
@@ -195,7 +195,7 @@ fn a_yes_given_under_other_rules_goes_before_the_rules_of_today() {
     let policy = Arc::new(PolicyEngine::shipped_with("house", STRICTER).unwrap());
     let kernel = Kernel::open(world.store.path(), Ports { policy, ..world.ports() }).unwrap();
     let standing = kernel.drive(task).unwrap();
-    assert!(matches!(standing, Standing::Ended { .. }), "{standing:?}");
+    assert!(matches!(standing, DriveOutcome::Ended { .. }), "{standing:?}");
     assert_eq!(world.files()["a.txt"], b"keep me");
     assert_eq!(count(&kernel, task, "effect.dispatched"), 0);
     assert_eq!(count(&kernel, task, "grant.issued"), 0);

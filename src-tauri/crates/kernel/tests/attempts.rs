@@ -1,7 +1,7 @@
 //! Attempts and steps: one at work at a time, the same one after a wait, a new number after a retry.
 
 use crate::story::{completed, count, ended, events, object, packs, shows, state};
-use kernel::{Standing, Waiting};
+use kernel::{DriveOutcome, Waiting};
 use model::approval::ApprovalStatus;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::context::Section;
@@ -134,7 +134,7 @@ fn after_a_wait_and_two_restarts_the_same_attempt_goes_on_where_it_was() {
     );
     assert_eq!(attempt.status, AttemptStatus::AwaitingApproval);
     world.reopen();
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(approval)));
     world.person.allow(world.kernel(), task, approval).unwrap();
     world.reopen();
     assert_eq!(world.drive(task), completed());
@@ -214,7 +214,7 @@ fn a_model_that_is_down_pauses_the_task_and_nothing_is_lost() {
     world.file("a.txt", "text");
     let task = world.script("look", vec![look("a.txt")]);
     assert!(world.kernel().drive(task).is_err());
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::Resume));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
     world.reasoners.script("look", vec![done("seen")]);
     world.kernel().resume(task).unwrap();
     assert_eq!(world.drive(task), completed());

@@ -1,7 +1,7 @@
 //! Clocks that are set: ahead by mistake, back to what is right, while something is under way or waits.
 
 use crate::story::{completed, count, die, events, state};
-use kernel::Standing;
+use kernel::DriveOutcome;
 use model::Body;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -50,7 +50,7 @@ fn an_act_that_broke_off_under_a_clock_that_was_ahead_is_concluded_by_looking() 
 fn a_cancel_ends_a_task_whose_act_broke_off_under_a_clock_that_was_ahead() {
     let (world, task) = broken_off_ahead(YEARS);
     world.kernel().cancel(task, "enough").unwrap();
-    assert!(matches!(world.drive(task), Standing::Ended { status: TaskStatus::Cancelled, .. }));
+    assert!(matches!(world.drive(task), DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }));
     assert!(state(&world, task).receipts.iter().any(|r| r.result_code == ResultCode::Partial));
 }
 
@@ -78,7 +78,7 @@ fn a_question_that_was_put_ahead_is_answered_with_yes_or_no_or_by_a_cancel() {
         let approval = world.drive_to_approval(task);
         world.clock.advance(-YEARS);
         world.reopen();
-        assert!(matches!(world.drive(task), Standing::Waiting(_)));
+        assert!(matches!(world.drive(task), DriveOutcome::Waiting(_)));
         match answer {
             "yes" => {
                 world.person.allow(world.kernel(), task, approval).unwrap();
@@ -94,7 +94,10 @@ fn a_question_that_was_put_ahead_is_answered_with_yes_or_no_or_by_a_cancel() {
             }
             _ => {
                 world.kernel().cancel(task, "enough").unwrap();
-                assert!(matches!(world.drive(task), Standing::Ended { status: TaskStatus::Cancelled, .. }));
+                assert!(matches!(
+                    world.drive(task),
+                    DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }
+                ));
             }
         }
     }
@@ -111,7 +114,7 @@ fn what_was_observed_ahead_and_not_receipted_gets_its_receipt() {
         let approval = world.drive_to_approval(task);
         world.person.allow(world.kernel(), task, approval).unwrap();
         world.keys.lock(true);
-        assert_eq!(world.drive(task), Standing::KeyLocked);
+        assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
         assert_eq!(state(&world, task).attempt().unwrap().attempt.status, AttemptStatus::ReceiptPending);
         world.keys.lock(false);
         if file == "b.txt" {

@@ -2,7 +2,7 @@
 
 use crate::story::{completed, rebuilt, state};
 use kernel::command::ingest::Incoming;
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::TaskId;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::ingress::Channel;
@@ -48,7 +48,7 @@ fn act(dice: &mut Dice, turn: u64) -> Vec<Answer> {
 /// Drives a task; every question is answered by chance, the first with a yes.
 fn drive(world: &World, dice: &mut Dice, task: TaskId) {
     let mut asked = 0;
-    while let Standing::Waiting(Waiting::Approval(id)) = world.drive(task) {
+    while let DriveOutcome::Waiting(Waiting::Approval(id)) = world.drive(task) {
         if asked == 0 || dice.below(3) > 0 {
             world.person.allow(world.kernel(), task, id).unwrap();
         } else {
@@ -98,7 +98,9 @@ fn after_a_collection_every_receipt_can_be_undone_and_the_log_is_valid() {
         let (mut world, tasks, before) = life(seed);
         // One that has not ended: all of it stays.
         let waits = world.script("waits", vec![write("w.txt", &"w".repeat(100_000)), done("written")]);
-        let Standing::Waiting(Waiting::Approval(question)) = world.drive(waits) else { panic!("it waits") };
+        let DriveOutcome::Waiting(Waiting::Approval(question)) = world.drive(waits) else {
+            panic!("it waits")
+        };
         let (now, files) = world.kernel().garbage(COLLECT_AFTER_MS).unwrap();
         assert_eq!(
             (now.garbage.len(), files.digests.len()),

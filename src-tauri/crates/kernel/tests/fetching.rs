@@ -5,7 +5,7 @@ use acts::ApprovalPacket;
 use conforms::conforms;
 use effects::Secrets;
 use kernel::command::submit::Reasoning;
-use kernel::{Standing, Waiting};
+use kernel::{DriveOutcome, Waiting};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::fault::Point;
 use model::policy::Profile;
@@ -91,10 +91,10 @@ fn a_profile_without_the_network_sends_nothing_and_asks_nobody() {
         let goal = format!("clear {at}");
         let task = give(&world, &goal, *profile, vec![post, done("no")]);
         match (world.drive(task), profile) {
-            (Standing::Waiting(Waiting::Approval(_)), Profile::ExternalPublishGated) => {}
+            (DriveOutcome::Waiting(Waiting::Approval(_)), Profile::ExternalPublishGated) => {}
             // Asked about a look there instead.
-            (Standing::Waiting(Waiting::Approval(_)), Profile::NetworkReadAllowed) => {}
-            (Standing::Ended { .. }, other) if *other != Profile::ExternalPublishGated => {}
+            (DriveOutcome::Waiting(Waiting::Approval(_)), Profile::NetworkReadAllowed) => {}
+            (DriveOutcome::Ended { .. }, other) if *other != Profile::ExternalPublishGated => {}
             (standing, _) => panic!("{profile}: {standing:?}"),
         }
     }
@@ -268,10 +268,10 @@ fn a_server_that_breaks_leaves_an_unknown_outcome_for_a_person_and_only_where_so
         let server = Server::begin(move |_| answer());
         let task = send(&world, &server);
         allow(&world, task);
-        assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome), "{name}");
+        assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome), "{name}");
         assert_eq!(
             world.drive(task),
-            Standing::Waiting(Waiting::UnknownOutcome),
+            DriveOutcome::Waiting(Waiting::UnknownOutcome),
             "{name}: and nobody tries again"
         );
         world.kernel().resolve_outcome(task, ResultCode::Failed, "I asked them: there is no order").unwrap();
@@ -307,7 +307,7 @@ fn a_host_that_dies_around_a_request_never_sends_it_twice_and_never_guesses() {
         assert_eq!(server.heard().len(), sent, "{point} {edge:?}");
         match known {
             None => {
-                assert_eq!(standing, Standing::Waiting(Waiting::UnknownOutcome), "{point} {edge:?}");
+                assert_eq!(standing, DriveOutcome::Waiting(Waiting::UnknownOutcome), "{point} {edge:?}");
                 world.kernel().resolve_outcome(task, ResultCode::Partial, "looked at").unwrap();
                 world.drive(task);
             }

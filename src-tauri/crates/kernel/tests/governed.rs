@@ -1,13 +1,13 @@
 //! The governed path, link by link.
 
-use kernel::{Standing, Waiting};
+use kernel::{DriveOutcome, Waiting};
 use model::attempt::TerminationReason;
 use model::task::TaskStatus;
 use serde_json::json;
 use testkit::{World, change, done, look, say, write};
 
-fn ended(status: TaskStatus, reason: TerminationReason) -> Standing {
-    Standing::Ended { status, reason: Some(reason) }
+fn ended(status: TaskStatus, reason: TerminationReason) -> DriveOutcome {
+    DriveOutcome::Ended { status, reason: Some(reason) }
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_tidy_playbook_waits_across_a_restart_and_finishes_once() {
     let task = world.playbook("tidy");
     let approval = world.drive_to_approval(task);
     world.reopen();
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(approval)));
     world.person.allow(world.kernel(), task, approval).unwrap();
     world.reopen();
     assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
@@ -132,7 +132,7 @@ fn a_question_waits_and_its_answer_goes_on() {
     let world = World::new(8);
     let task = world
         .script("ask", vec![say("ask", json!({ "question": "which?", "choices": ["a", "b"] })), done("a")]);
-    let Standing::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
     world.kernel().answer(task, question, "a", model::ingress::Channel::Cli).unwrap();
     assert_eq!(world.drive(task), ended(TaskStatus::Completed, TerminationReason::Done));
 }

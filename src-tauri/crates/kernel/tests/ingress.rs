@@ -2,7 +2,7 @@
 
 use crate::story::{completed, count, events, log, packs, place, shows, state, types};
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::attempt::AttemptStatus;
 use model::body::Boundary;
 use model::fault::Point;
@@ -36,7 +36,7 @@ fn every_message_is_on_record_before_it_changes_a_task() {
     let world = World::new(101);
     let task = world.script("ask first", vec![say("ask", json!({ "question": "which?" })), done("a")]);
     world.kernel().append_note(task, "mind the gap", Channel::App, "note").unwrap();
-    let Standing::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
     world.kernel().answer(task, question, "the left one", Channel::Mcp).unwrap();
     assert_eq!(world.drive(task), completed());
     let log = log(world.kernel());

@@ -3,7 +3,7 @@
 use crate::story::{completed, count, die, events, object, packs, rebuilt, shows, state};
 use acts::{Action, ActionRequest};
 use conforms::conforms;
-use kernel::Standing;
+use kernel::DriveOutcome;
 use kernel::command::submit::{Reasoning, Submission};
 use model::artifact::ArtifactKind;
 use model::fault::Point;
@@ -221,7 +221,7 @@ fn a_lesser_form_that_policy_denies_too_or_that_there_is_none_of_is_a_no() {
     // Nothing is fetched under this profile either.
     let post = fetch("POST", &server.url("/orders"), Some("x"));
     let task = give(&world, Profile::LocalEditAllowed, Some("look Net(host:*)"), vec![post]);
-    assert!(matches!(world.drive(task), Standing::Ended { .. }));
+    assert!(matches!(world.drive(task), DriveOutcome::Ended { .. }));
     assert!(server.heard().is_empty());
     for event in ["action.downgraded", "effect.dispatched", "approval.requested", "receipt.issued"] {
         assert_eq!(count(world.kernel(), task, event), 0, "{event}");

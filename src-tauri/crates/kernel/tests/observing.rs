@@ -3,7 +3,7 @@
 use crate::story::{completed, count};
 use effects::Contents;
 use kernel::ports::{Hands, HandsSource};
-use kernel::{Kernel, Ports, Standing, Waiting};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::TaskId;
 use model::WorkspaceId;
 use model::fault::Point;
@@ -25,6 +25,10 @@ impl HandsSource for Walled {
         contents: Arc<dyn Contents>,
     ) -> Result<Arc<dyn Hands>, String> {
         self.0.open(root, id, contents)
+    }
+
+    fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {
+        self.0.sweep(needed)
     }
 
     fn sandbox(&self) -> SandboxLevel {
@@ -51,7 +55,7 @@ fn dispatched(seed: u64) -> (World, Kernel, TaskId, PathBuf) {
     let task = world.kernel().submit(&submission).unwrap().task_id;
     world.crash();
     let kernel = walled(&world);
-    let Standing::Waiting(Waiting::Approval(approval)) = kernel.drive(task).unwrap() else {
+    let DriveOutcome::Waiting(Waiting::Approval(approval)) = kernel.drive(task).unwrap() else {
         panic!("a command is asked for")
     };
     world.person.allow(&kernel, task, approval).unwrap();
@@ -96,7 +100,7 @@ fn the_executor_is_asked_first_then_the_folder_then_the_transcript_and_a_person_
     let (_world, kernel, task, spool) = dispatched(1002);
     let held = leave(&spool, "", None);
     held.try_lock().unwrap();
-    assert_eq!(kernel.drive(task).unwrap(), Standing::Waiting(Waiting::UnknownOutcome));
+    assert_eq!(kernel.drive(task).unwrap(), DriveOutcome::Waiting(Waiting::UnknownOutcome));
     drop(held);
     // Second the target: an act that its executor keeps no word of is told from the folder alone.
     let mut world = World::new(1003);
@@ -122,7 +126,7 @@ fn the_executor_is_asked_first_then_the_folder_then_the_transcript_and_a_person_
     // Last a person: it had begun, and neither executor nor folder nor transcript says how it ended.
     let (world, kernel, task, spool) = dispatched(1005);
     drop(leave(&spool, "started\n", None));
-    assert_eq!(kernel.drive(task).unwrap(), Standing::Waiting(Waiting::UnknownOutcome));
+    assert_eq!(kernel.drive(task).unwrap(), DriveOutcome::Waiting(Waiting::UnknownOutcome));
     assert_eq!(result(&kernel, task), Some(ResultCode::UnknownOutcome));
     kernel.resolve_outcome(task, ResultCode::Failed, "I looked, and there is no file x").unwrap();
     assert_eq!(kernel.drive(task).unwrap(), completed());

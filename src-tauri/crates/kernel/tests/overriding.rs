@@ -2,7 +2,7 @@
 
 use crate::story::{completed, count, events, state};
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::{Error, Kernel, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Kernel, Waiting};
 use model::action::ActionClass;
 use model::body::DecisionRecorded;
 use model::decision::{Decision, DecisionClass};
@@ -146,5 +146,5 @@ fn nobody_else_overrides_and_nothing_but_what_was_denied() {
     let signed = world.person.sign_standing(&act);
     assert!(matches!(kernel.override_policy(task, asked, &signed), Err(Error::Conflict(_))));
     assert_eq!(state(&world, task).receipts.len(), 0);
-    assert!(matches!(world.drive(task), Standing::Waiting(Waiting::Approval(_))));
+    assert!(matches!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(_))));
 }

@@ -5,7 +5,7 @@ use acts::ApprovalPacket;
 use acts::{Action, ActionRequest};
 use kernel::command::approve::Answered;
 use kernel::command::part::Chosen;
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::action::{ChangeItem, Prior};
 use model::approval::{ApprovalStatus, Surface};
 use model::fault::Point;
@@ -138,7 +138,7 @@ fn a_choice_is_taken_once_and_a_look_or_one_change_has_no_parts() {
             .allow(world.kernel(), task, whole)
             .is_ok_and(|came| matches!(came, Answered::NotActive { .. }))
     );
-    assert!(matches!(world.drive(task), Standing::Waiting(Waiting::Approval(id)) if id == part));
+    assert!(matches!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(id)) if id == part));
     world.person.deny(world.kernel(), task, part, "nor that").unwrap();
     let before = world.files();
     world.drive(task);

@@ -5,9 +5,9 @@ use acts::{Action, ActionRequest};
 use effects::{Contents, Outcome, Output, Progress, Settled};
 use governance::Authorization;
 use kernel::command::submit::Reasoning;
-use kernel::ports::{BeforeImages, Hands, HandsSource};
-use kernel::{Error, Kernel, Ports, Standing, Waiting};
-use model::action::{ActionClass, ChangeItem, Reversibility};
+use kernel::ports::{BeforeImages, Execute, Hands, HandsSource, Look, StagedView};
+use kernel::{DriveOutcome, Error, Kernel, Ports, Waiting};
+use model::action::{ActionClass, ChangeItem, Reach, Reversibility};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -15,7 +15,7 @@ use model::ingress::Channel;
 use model::receipt::{ItemOutcome, Ran, Receipt, ReceiptClass, ResultCode, SandboxLevel};
 use model::task::TaskStatus;
 use model::witness::{Fingerprint, Found, StateWitness};
-use model::{Body, ResourceId, Slot, TaskId, UnixMs, WorkspaceId};
+use model::{AttemptId, Body, RelPath, ResourceId, Slot, TaskId, UnixMs, WorkspaceId};
 use seal::{Digest, Signer as _, dsse};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -103,12 +103,12 @@ fn without_its_receipt_an_act_is_not_complete() {
     let approval = world.drive_to_approval(task);
     world.person.allow(world.kernel(), task, approval).unwrap();
     world.keys.lock(true);
-    assert_eq!(world.drive(task), Standing::KeyLocked);
+    assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
     assert_eq!(world.files()["a.txt"], b"a", "it was done");
     let now = state(&world, task);
     assert_eq!(now.attempt().unwrap().attempt.status, AttemptStatus::ReceiptPending);
     assert_eq!(count(world.kernel(), task, "attempt.iteration_completed"), 0, "the turn is not over");
-    assert_eq!(world.drive(task), Standing::KeyLocked);
+    assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
     world.keys.lock(false);
     assert_eq!(world.drive(task), completed());
     assert_eq!(last(world.kernel(), task).receipt_class, ReceiptClass::ToolExecution);
@@ -132,6 +132,10 @@ impl HandsSource for Walled {
         Ok(Arc::new(Talking(self.0.open(root, id, contents)?)))
     }
 
+    fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {
+        self.0.sweep(needed)
+    }
+
     fn sandbox(&self) -> SandboxLevel {
         SandboxLevel::NamespacesLandlock
     }
@@ -141,7 +145,7 @@ impl HandsSource for Walled {
     }
 }
 
-impl Hands for Talking {
+impl Look for Talking {
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
         self.0.observe(resources)
     }
@@ -150,6 +154,24 @@ impl Hands for Talking {
         self.0.before_images(items)
     }
 
+    fn can_keep(&self, items: &[ChangeItem]) -> Result<(), String> {
+        self.0.can_keep(items)
+    }
+
+    fn texts(&self, paths: &[model::RelPath]) -> std::collections::BTreeMap<Digest, Vec<u8>> {
+        self.0.texts(paths)
+    }
+
+    fn reach(&self, action: &Action) -> Reach {
+        self.0.reach(action)
+    }
+
+    fn head(&self) -> Result<effects::Head, String> {
+        self.0.head()
+    }
+}
+
+impl Execute for Talking {
     fn perform(
         &self,
         authorization: Authorization,
@@ -186,10 +208,6 @@ impl Hands for Talking {
         }
     }
 
-    fn texts(&self, paths: &[model::RelPath]) -> std::collections::BTreeMap<Digest, Vec<u8>> {
-        self.0.texts(paths)
-    }
-
     fn settle(&self, request: &ActionRequest, before: &StateWitness) -> Settled {
         self.0.settle(request, before)
     }
@@ -205,6 +223,30 @@ impl Hands for Talking {
 
     fn forget(&self, request: model::ActionRequestId) -> Result<(), String> {
         self.0.forget(request)
+    }
+}
+
+impl StagedView for Talking {
+    fn stageable(&self, _: &Action) -> Result<(), String> {
+        Err("these hands try nothing".to_owned())
+    }
+
+    fn stage(
+        &self,
+        _: AttemptId,
+        action: &Action,
+        _: &dyn Fn() -> bool,
+        _: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<effects::Staging, effects::Unstaged> {
+        Err(effects::Unstaged::Cannot(self.stageable(action).unwrap_err()))
+    }
+
+    fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
+        self.0.staged_bytes(attempt, path, sha256)
+    }
+
+    fn unstage(&self, attempt: AttemptId) -> Result<(), String> {
+        self.0.unstage(attempt)
     }
 }
 
@@ -274,7 +316,9 @@ fn every_class_of_act_that_exists_leaves_its_receipt() {
 fn drive_allowing(world: &World, kernel: &Kernel, task: TaskId) {
     loop {
         match kernel.drive(task).unwrap() {
-            Standing::Waiting(Waiting::Approval(id)) => drop(world.person.allow(kernel, task, id).unwrap()),
+            DriveOutcome::Waiting(Waiting::Approval(id)) => {
+                world.person.allow(kernel, task, id).unwrap();
+            }
             standing => return assert_eq!(standing, completed()),
         }
     }
@@ -306,7 +350,7 @@ fn what_cannot_be_undone_says_so_and_is_not_tried() {
     world.person.allow(world.kernel(), task, approval).unwrap();
     die(&mut world, task, Point::EffectDispatch, Edge::After);
     world.file("a.txt", "neither");
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome));
     world.kernel().resolve_outcome(task, ResultCode::Succeeded, "I looked").unwrap();
     let settled = last(world.kernel(), task);
     assert_eq!(settled.receipt_class, ReceiptClass::ObservationResolution);

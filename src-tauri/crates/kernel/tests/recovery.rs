@@ -1,7 +1,7 @@
 //! Hosts that die, time that runs out, outcomes nobody saw: looked at, never repeated, never assumed.
 
 use crate::story::{completed, count, die, ended, events, state, types};
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::fault::Point;
 use model::ingress::Channel;
@@ -112,7 +112,7 @@ fn an_act_that_may_have_happened_is_looked_at_and_not_repeated() {
 fn an_outcome_nobody_can_tell_blocks_until_a_person_settles_it() {
     let (mut world, task) = dispatched_and_dead(505);
     world.file("a.txt", "neither before nor after");
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome));
     let unknown = state(&world, task);
     let receipt = unknown.receipts.last().unwrap();
     assert_eq!(receipt.result_code, ResultCode::UnknownOutcome, "a receipt says that it is not known");
@@ -126,7 +126,11 @@ fn an_outcome_nobody_can_tell_blocks_until_a_person_settles_it() {
     );
     world.kernel().cancel(task, "never mind").unwrap();
     world.reopen();
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome), "a cancel does not settle it");
+    assert_eq!(
+        world.drive(task),
+        DriveOutcome::Waiting(Waiting::UnknownOutcome),
+        "a cancel does not settle it"
+    );
     assert_eq!(world.files()["a.txt"], b"neither before nor after", "nothing ran again");
     world.kernel().resolve_outcome(task, ResultCode::Failed, "somebody else wrote this file").unwrap();
     assert_eq!(world.drive(task), ended(TaskStatus::Cancelled, TerminationReason::Cancelled));
@@ -143,7 +147,7 @@ fn an_outcome_is_not_declared_unknown_while_its_receipt_cannot_be_signed() {
     assert!(matches!(world.kernel().drive(task), Err(Error::KeyLocked("receipt"))));
     assert_eq!(count(world.kernel(), task, "effect.uncertain"), 0);
     world.keys.lock(false);
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome));
     assert_eq!(state(&world, task).receipts.last().unwrap().result_code, ResultCode::UnknownOutcome);
 }
 
@@ -238,7 +242,7 @@ fn authority_is_read_from_events_and_from_no_view() {
     assert_eq!(forged.unwrap(), 1);
     drop(views);
     world.take_up().unwrap();
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::Approval(approval)));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(approval)));
     assert_eq!(grants(&world, task), []);
     assert!(world.files().is_empty());
 }
@@ -260,7 +264,7 @@ fn what_the_folder_can_tell_is_not_asked_of_a_person() {
     // Only what the target cannot tell goes to a person.
     let (world, task) = dispatched_and_dead(513);
     world.file("a.txt", "something else");
-    assert_eq!(world.drive(task), Standing::Waiting(Waiting::UnknownOutcome));
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome));
 }
 
 #[test]

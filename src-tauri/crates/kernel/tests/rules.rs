@@ -2,7 +2,7 @@
 
 use crate::story::{completed, count, state};
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::TaskId;
 use testkit::{World, done, write};
 
@@ -27,7 +27,7 @@ fn deny_wins_over_allow_and_a_project_only_tightens() {
     world.file(".hermit/policy.rules", "deny FileEdit(*.txt)\nask FileEdit(b*)\n");
     let both = writer(&world, "both", &["c.txt", "c.md", "b.md"], &[]);
     assert!(
-        matches!(world.drive(both), Standing::Waiting(Waiting::Approval(_))),
+        matches!(world.drive(both), DriveOutcome::Waiting(Waiting::Approval(_))),
         "the project asks about b.md"
     );
     let files = world.files();
@@ -41,7 +41,10 @@ fn deny_wins_over_allow_and_a_project_only_tightens() {
     assert!(matches!(&error, Error::Input(why) if why.contains("line 1")), "{error}");
     assert!(!world.files().contains_key("f.bin"));
     world.file(".hermit/policy.rules", "");
-    assert!(matches!(world.drive(wide), Standing::Waiting(Waiting::Approval(_))), "the file is put right");
+    assert!(
+        matches!(world.drive(wide), DriveOutcome::Waiting(Waiting::Approval(_))),
+        "the file is put right"
+    );
 }
 
 #[test]

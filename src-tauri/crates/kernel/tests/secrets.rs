@@ -3,7 +3,7 @@
 use conforms::conforms;
 use kernel::command::submit::Reasoning;
 use kernel::ports::Notice;
-use kernel::{Error, Standing};
+use kernel::{DriveOutcome, Error};
 use model::Body;
 use model::TaskId;
 use model::attempt::TerminationReason;
@@ -75,7 +75,7 @@ fn a_value_that_is_read_said_or_written_leaves_its_handle_and_a_count() {
     let (standing, _) = world.drive_allowing(task);
     assert_eq!(
         standing,
-        Standing::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+        DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
     );
     let all = told(&world, task);
     assert!(!all.contains(VALUE), "{all}");
@@ -157,11 +157,15 @@ fn without_the_value_of_a_secret_it_names_a_store_does_no_work_and_then_goes_on(
     world.file("notes.txt", VALUE);
     let task = world.script("look", vec![look("notes.txt"), done("seen")]);
     world.redactor.put(Redactor::default());
-    assert_eq!(world.drive(task), Standing::KeyLocked);
+    assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
     world.reopen();
-    assert_eq!(world.drive(task), Standing::KeyLocked, "the next host knows from the log that it is blind");
+    assert_eq!(
+        world.drive(task),
+        DriveOutcome::KeyLocked,
+        "the next host knows from the log that it is blind"
+    );
     know(&world);
-    assert!(matches!(world.drive(task), Standing::Ended { status: TaskStatus::Completed, .. }));
+    assert!(matches!(world.drive(task), DriveOutcome::Ended { status: TaskStatus::Completed, .. }));
     assert!(!told(&world, task).contains(VALUE));
 }
 

@@ -3,7 +3,7 @@
 
 use crate::story::{completed, count, die, events, object, rebuilt, state};
 use kernel::command::rotate::Rotation;
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::ArtifactKind;
 use model::body::KeyPurpose;
 use model::fault::Point;
@@ -156,7 +156,11 @@ fn after_untrusted_reading_only_one_that_says_so_answers() {
         let grant = StandingGrant { after_untrusted, ..grant };
         world.kernel().allow_standing(&world.person.sign_standing(&grant)).unwrap();
         let stands = world.drive(task);
-        assert_eq!(matches!(stands, Standing::Waiting(Waiting::Approval(_))), !after_untrusted, "{stands:?}");
+        assert_eq!(
+            matches!(stands, DriveOutcome::Waiting(Waiting::Approval(_))),
+            !after_untrusted,
+            "{stands:?}"
+        );
     }
 }
 
@@ -240,7 +244,7 @@ fn two_tasks_after_the_last_use_do_not_both_get_it() {
         threads.into_iter().map(|thread| thread.join().expect("it ends")).collect::<Vec<_>>()
     });
     let done = ended.iter().filter(|stands| matches!(stands, Ok(stands) if *stands == completed())).count();
-    let asked = ended.iter().filter(|s| matches!(s, Ok(Standing::Waiting(Waiting::Approval(_))))).count();
+    let asked = ended.iter().filter(|s| matches!(s, Ok(DriveOutcome::Waiting(Waiting::Approval(_))))).count();
     assert_eq!((done, asked), (2, 2), "{ended:?}");
     assert_eq!((uses(&world, grant), world.files().len()), (2, 2));
 }

@@ -3,7 +3,7 @@
 use crate::story::{completed, count, die, ended, events, packs, shows, state};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
-use kernel::{Error, Standing};
+use kernel::{DriveOutcome, Error};
 use model::action::ActionClass;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::fault::Point;
@@ -145,7 +145,7 @@ fn cancelled_between_its_steps_a_task_begins_no_other_and_paused_it_goes_on_ther
             assert_eq!(statuses(&world, task)[1].1, StepStatus::Cancelled);
         } else {
             world.kernel().pause(task).unwrap();
-            assert_eq!(world.drive(task), Standing::Waiting(kernel::Waiting::Resume));
+            assert_eq!(world.drive(task), DriveOutcome::Waiting(kernel::Waiting::Resume));
             world.kernel().resume(task).unwrap();
             script(&world, "b");
             assert_eq!(world.drive_allowing(task).0, completed());

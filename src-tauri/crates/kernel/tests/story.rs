@@ -1,7 +1,7 @@
 //! What a test reads afterwards: events of a task in order, objects behind artifacts, what was said in which order.
 
 use kernel::state::TaskState;
-use kernel::{Kernel, Standing};
+use kernel::{DriveOutcome, Kernel};
 use model::attempt::TerminationReason;
 use model::context::ContextPack;
 use model::fault::Point;
@@ -79,12 +79,12 @@ pub fn shows(pack: &ContextPack, words: &str) -> bool {
 }
 
 /// How a task ended.
-pub fn ended(status: TaskStatus, reason: TerminationReason) -> Standing {
-    Standing::Ended { status, reason: Some(reason) }
+pub fn ended(status: TaskStatus, reason: TerminationReason) -> DriveOutcome {
+    DriveOutcome::Ended { status, reason: Some(reason) }
 }
 
 /// A task that is done.
-pub fn completed() -> Standing {
+pub fn completed() -> DriveOutcome {
     ended(TaskStatus::Completed, TerminationReason::Done)
 }
 

@@ -4,7 +4,7 @@
 use crate::story::{completed, count, die, events, log, packs, shows, state};
 use kernel::command::ingress::{About, Bound, Saying};
 use kernel::command::submit::Reasoning;
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::approval::ApprovalStatus;
 use model::attempt::AttemptStatus;
 use model::fault::Point;
@@ -69,9 +69,9 @@ fn what_is_queued_leaves_a_question_alone_and_what_is_steered_has_it_asked_anew(
         world.script("write", vec![write("a.txt", "x"), write("a.txt", "y"), done("done"), done("done")]);
     let first = world.drive_to_approval(task);
     world.kernel().queue_note(task, "and a summary", Channel::App, "queued").unwrap();
-    assert!(matches!(world.drive(task), Standing::Waiting(Waiting::Approval(id)) if id == first));
+    assert!(matches!(world.drive(task), DriveOutcome::Waiting(Waiting::Approval(id)) if id == first));
     world.kernel().append_note(task, "in capitals", Channel::App, "steered").unwrap();
-    let Standing::Waiting(Waiting::Approval(second)) = world.drive(task) else { panic!("it asks again") };
+    let DriveOutcome::Waiting(Waiting::Approval(second)) = world.drive(task) else { panic!("it asks again") };
     let now = state(&world, task);
     assert_eq!(now.approvals[&first].approval.status, ApprovalStatus::Invalidated);
     assert_eq!((now.inputs.len(), now.queued.len()), (0, 1));
@@ -154,7 +154,7 @@ fn an_edited_goal_is_the_goal_and_the_loop_says_what_follows() {
         AttemptStatus::AwaitingApproval,
         "nothing else is decided"
     );
-    let Standing::Waiting(Waiting::Approval(second)) = world.drive(task) else { panic!("it asks again") };
+    let DriveOutcome::Waiting(Waiting::Approval(second)) = world.drive(task) else { panic!("it asks again") };
     assert_ne!(first, second);
     assert_eq!(count(world.kernel(), task, "attempt.created"), attempts, "the same attempt goes on");
     let packs = packs(world.kernel(), task);
@@ -212,7 +212,7 @@ fn words_are_bound_by_what_they_name_then_by_focus_then_by_being_the_only_ones()
     both.sort_unstable();
     assert_eq!((candidates, open.task_id), (both, None), "nobody guesses");
     assert_eq!(talk("which one do I mean?", "4"), open, "the same message is the same message");
-    let Standing::Waiting(Waiting::Answer(question)) = world.drive(two) else { panic!("no question") };
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(two) else { panic!("no question") };
     let answer = world.kernel().say(&Saying { reply_to: Some(&question.to_string()), ..saying("left", "5") });
     assert_eq!(answer.unwrap().task_id, Some(two));
     assert_eq!(world.drive(two), completed());
@@ -362,7 +362,7 @@ fn a_cancel_while_a_tool_is_at_work_ends_the_run_once_and_nothing_is_written_lat
         world.kernel().cancel(task, "enough, again").unwrap();
         let at = world.drive(task);
         assert!(
-            matches!(at, Standing::Ended { status: TaskStatus::Cancelled, .. }),
+            matches!(at, DriveOutcome::Ended { status: TaskStatus::Cancelled, .. }),
             "{point} {edge:?}: {at:?}"
         );
         let (told, files) = (events(world.kernel(), task), world.files());
@@ -374,7 +374,7 @@ fn a_cancel_while_a_tool_is_at_work_ends_the_run_once_and_nothing_is_written_lat
         let ends = told.iter().filter(|(_, b)| matches!(b, Body::TaskStatusChanged(b) if b.to.is_terminal()));
         assert_eq!(ends.count(), 1);
         assert!(!files.contains_key("b.txt"));
-        assert!(matches!(world.drive(task), Standing::Ended { .. }));
+        assert!(matches!(world.drive(task), DriveOutcome::Ended { .. }));
         assert_eq!(world.files(), files, "and nothing is written later");
         assert!(world.kernel().cancel(task, "late").is_err());
     }

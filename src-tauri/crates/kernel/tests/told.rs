@@ -4,7 +4,7 @@
 use crate::receipts::Walled;
 use crate::story::{completed, state};
 use kernel::command::submit::Reasoning;
-use kernel::{Kernel, Ports, Standing, Waiting};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::TaskId;
 use model::ingress::Channel;
 use model::policy::Profile;
@@ -90,11 +90,11 @@ fn give(world: &World, wire: &Arc<Wire>, goal: &str, settings: Settings) -> Task
 }
 
 /// Drives to the end, allowing and answering whatever is asked, but for what is to be denied.
-fn through(world: &World, kernel: &Kernel, task: TaskId, denied: usize) -> Standing {
+fn through(world: &World, kernel: &Kernel, task: TaskId, denied: usize) -> DriveOutcome {
     let mut asked = 0;
     loop {
         match kernel.drive(task).unwrap() {
-            Standing::Waiting(Waiting::Approval(id)) => {
+            DriveOutcome::Waiting(Waiting::Approval(id)) => {
                 asked += 1;
                 if asked == denied {
                     world.person.deny(kernel, task, id, "leave that one alone").unwrap();
@@ -102,7 +102,7 @@ fn through(world: &World, kernel: &Kernel, task: TaskId, denied: usize) -> Stand
                     world.person.allow(kernel, task, id).unwrap();
                 }
             }
-            Standing::Waiting(Waiting::Answer(id)) => {
+            DriveOutcome::Waiting(Waiting::Answer(id)) => {
                 kernel.answer(task, id, "the blue one", Channel::Cli).unwrap();
             }
             other => return other,
@@ -170,7 +170,7 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
         (
             "commit",
             json!({ "paths": ["d.txt"], "message": "m" }),
-            vec!["commit: these hands know no version control".into()],
+            vec!["commit: there is no repository of its own in this folder".into()],
         ),
         ("note", json!({ "plan": "look, then leap" }), vec!["look, then leap".into()]),
         ("branch", json!({ "name": "topic" }), vec!["branch: these hands know no version control".into()]),
@@ -323,7 +323,7 @@ fn an_answer_that_its_limit_cuts_is_no_malformed_one_and_the_model_is_told_how_l
     });
     let task = give(&world, &wire, "write a long text", settings(Mode::Tools, &[]));
     let end = through(&world, world.kernel(), task, 0);
-    assert!(!matches!(&end, Standing::Waiting(_)), "{end:?}");
+    assert!(!matches!(&end, DriveOutcome::Waiting(_)), "{end:?}");
     let sent = wire.sent();
     assert!(sent.len() > 1 && sent[1].contains("the answer was cut at 77 tokens"), "{}", sent[1]);
     assert!(!world.path("long.txt").exists(), "nothing of a cut answer is done");

@@ -1,7 +1,7 @@
 //! Undo of a task and of everything since a time: one plan, one card, one receipt; nothing of a person's is lost.
 
 use crate::story::{completed, die, events, state};
-use kernel::{Error, Standing, Waiting};
+use kernel::{DriveOutcome, Error, Waiting};
 use model::ingress::Channel;
 use model::receipt::{ItemOutcome, ResultCode};
 use model::task::TaskStatus;
@@ -124,7 +124,7 @@ fn what_a_person_did_since_stays_and_is_named_and_the_rest_is_undone() {
         receipts.into_iter().filter(|r| !world.kernel().is_undone(*r).unwrap()).collect();
     assert_eq!(open.len(), 2);
     let again = undo(&world, &open, Some(task));
-    assert!(matches!(world.drive_allowing(again).0, Standing::Ended { .. }), "it ends and says why");
+    assert!(matches!(world.drive_allowing(again).0, DriveOutcome::Ended { .. }), "it ends and says why");
     assert_eq!(world.files(), files);
 }
 
@@ -149,7 +149,7 @@ fn acts_of_two_tasks_on_one_file_are_undone_the_newest_first() {
     assert_eq!(world.drive_allowing(redo).0, completed());
     assert_eq!(world.files()["a.txt"], b"two\n");
     let alone = world.kernel().rollback(receipts[1], Channel::Cli, "alone".to_owned()).unwrap().task_id;
-    assert!(!matches!(world.drive_allowing(alone).0, Standing::Waiting(Waiting::Approval(_))));
+    assert!(!matches!(world.drive_allowing(alone).0, DriveOutcome::Waiting(Waiting::Approval(_))));
     assert_eq!(world.files()["a.txt"], b"two\n");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::story::{completed, count, object, packs, shows, state};
 use acts::ApprovalPacket;
-use kernel::Standing;
+use kernel::DriveOutcome;
 use kernel::command::submit::Reasoning;
 use model::action::ActionClass;
 use model::policy::Profile;
@@ -71,7 +71,7 @@ fn a_profile_without_version_control_asks_nobody() {
     for (seed, profile) in (1310..).zip([Profile::LocalEditAllowed, Profile::DestructiveDenied]) {
         let world = repository(seed);
         let task = give(&world, "commit it", profile);
-        assert!(matches!(world.drive(task), Standing::Ended { .. }), "{profile}");
+        assert!(matches!(world.drive(task), DriveOutcome::Ended { .. }), "{profile}");
         assert_eq!(count(world.kernel(), task, "approval.requested"), 0, "{profile}");
         assert_eq!(count(world.kernel(), task, "effect.dispatched"), 0, "{profile}");
     }

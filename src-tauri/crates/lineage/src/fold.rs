@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::node::{EdgeKind, Node, NodeId};
 use model::artifact::{Artifact, ArtifactRef, EvidenceRef};
-use model::body::{ApprovalRequested, Body, GrantIssued, ReceiptIssued, ReceiptsUndone};
+use model::body::{ApprovalRequested, Body, GrantIssued, ReceiptIssued, ReceiptsUndone, TrialStarted};
 use model::knowledge::{Belief, MemoryRecord};
 use model::task::{Step, Task};
 use model::{ArtifactId, AttemptId, Event, Sensitive, TaskId, UnixMs};
@@ -160,15 +160,17 @@ impl At<'_> {
         self.join(step.contract_ref, EdgeKind::Binds, step.step_id);
     }
 
+    fn trial(&mut self, b: &TrialStarted) {
+        self.node(b.action_request_id, Some(&b.summary), "trial");
+        self.join(b.about_attempt_id, EdgeKind::Owns, b.action_request_id);
+        let answer = self.turn(b.about_attempt_id).answer;
+        self.join_some(answer, EdgeKind::Proposed, b.action_request_id);
+        self.record(b.action_request_id, &b.request);
+    }
+
     fn take_act(&mut self, body: &Body) {
         match body {
-            Body::TrialStarted(b) => {
-                self.node(b.action_request_id, Some(&b.summary), "trial");
-                self.join(b.about_attempt_id, EdgeKind::Owns, b.action_request_id);
-                let answer = self.turn(b.about_attempt_id).answer;
-                self.join_some(answer, EdgeKind::Proposed, b.action_request_id);
-                self.record(b.action_request_id, &b.request);
-            }
+            Body::TrialStarted(b) => self.trial(b),
             Body::ActionRequested(b) => {
                 self.node(b.action_request_id, Some(&b.summary), b.action_class.as_str());
                 if let Some(attempt) = self.attempt_id {

@@ -144,6 +144,7 @@ pub fn governed() -> Tale {
         idempotency_key: "a".into(),
         started_at: UnixMs(0),
         finished_at: None,
+        proposer: None,
         resume_from_ref: None,
         executor_mode: None,
         policy_version: None,

@@ -6,7 +6,7 @@ use crate::{
 use seal::Digest;
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::task::{AttemptStatus, TerminationReason};
+pub use words::task::{AttemptStatus, Proposer, TerminationReason};
 
 crate::names! {
     /// Phase metadata of an attempt (HK-8.3-9).
@@ -56,6 +56,9 @@ pub struct StepAttempt {
     /// The attempt it continues, after a retry or supersession.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_from_ref: Option<AttemptId>,
+    /// Who proposes in it; absent in attempts of hosts that did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposer: Option<Proposer>,
     /// How its commands are confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executor_mode: Option<LeaseMode>,

@@ -4,7 +4,7 @@ use crate::policy::Profile;
 use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::task::{Priority, StepStatus, TaskStatus};
+pub use words::task::{Priority, Proposer, StepStatus, TaskStatus};
 
 crate::names! {
     /// Whether steps of one task may overlap (HK-20.2).
@@ -77,6 +77,19 @@ pub enum ModelChoice {
         /// The test's name for them.
         name: String,
     },
+}
+
+impl ModelChoice {
+    /// Who proposes.
+    pub const fn proposer(&self) -> Proposer {
+        match self {
+            Self::Playbook { .. } => Proposer::Playbook,
+            Self::Openai { .. } => Proposer::Model,
+            Self::Recorded { .. } => Proposer::Recorded,
+            Self::Rollback { .. } => Proposer::Rollback,
+            Self::Scripted { .. } => Proposer::Scripted,
+        }
+    }
 }
 
 /// What a task promises (HK-8.1 `task_contract_ref` points at the artifact of this).

@@ -185,6 +185,7 @@ impl World {
             idempotency_key: format!("a-{}", self.n),
             started_at: UnixMs(self.now),
             finished_at: None,
+            proposer: None,
             resume_from_ref: None,
             executor_mode: None,
             policy_version: Some(Digest::of(b"policy")),

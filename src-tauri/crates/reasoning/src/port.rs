@@ -3,13 +3,14 @@
 use crate::Error;
 use model::context::ContextPack;
 use model::proposal::{Answer, ToolSpec};
+use model::task::Proposer;
 use model::{ArtifactId, Digest};
 
 /// What a reasoner is, for people, for policy (is it remote?) and for the context compiler (how much fits?).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Descriptor {
-    /// `playbook`, `openai`, `recorded`, `scripted`.
-    pub provider: String,
+    /// Who proposes.
+    pub provider: Proposer,
     /// The model's or playbook's name.
     pub model: String,
     /// Whether the context leaves this machine: then a decision, a grant and a receipt are due (reconciliation C15).

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use model::Digest;
 use model::context::ContextPack;
 use model::proposal::{Answer, ToolSpec};
+use model::task::Proposer;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -138,7 +139,7 @@ impl Reasoner for Recorded {
     fn descriptor(&self) -> Descriptor {
         let recorded = self.transcript.descriptor.clone();
         Descriptor {
-            provider: "recorded".to_owned(),
+            provider: Proposer::Recorded,
             model: recorded.as_ref().map_or_else(|| "transcript".to_owned(), |d| d.model.clone()),
             remote: false,
             context_tokens: recorded.map_or(model::limits::CONTEXT_TOKENS_DEFAULT, |d| d.context_tokens),

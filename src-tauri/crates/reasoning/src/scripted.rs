@@ -3,6 +3,7 @@
 use crate::{Descriptor, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
 use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use model::task::Proposer;
 use serde_json::Value;
 use std::sync::Mutex;
 
@@ -31,7 +32,7 @@ impl Scripted {
         Self {
             say: Mutex::new(Box::new(say)),
             descriptor: Descriptor {
-                provider: "scripted".to_owned(),
+                provider: Proposer::Scripted,
                 model: "script".to_owned(),
                 remote: false,
                 context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,

@@ -6,7 +6,7 @@ use effects::{
     Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
 };
 use governance::Authorization;
-use kernel::ports::{BeforeImages, Hands, HandsSource};
+use kernel::ports::{BeforeImages, Execute, Hands, HandsSource, Look, StagedView};
 use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
@@ -100,7 +100,7 @@ impl HandsSource for RealHands {
     }
 }
 
-impl Hands for Adapter {
+impl Look for Adapter {
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
         self.0.observe(resources)
     }
@@ -113,6 +113,20 @@ impl Hands for Adapter {
         self.0.can_keep(items).map_err(|e| e.to_string())
     }
 
+    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
+        self.0.texts(paths)
+    }
+
+    fn reach(&self, action: &Action) -> Reach {
+        self.0.reach(action)
+    }
+
+    fn head(&self) -> Result<effects::Head, String> {
+        self.0.head().map_err(|e| e.to_string())
+    }
+}
+
+impl Execute for Adapter {
     fn perform(
         &self,
         authorization: Authorization,
@@ -144,11 +158,9 @@ impl Hands for Adapter {
     fn forget(&self, request: ActionRequestId) -> Result<(), String> {
         self.0.forget(request).map_err(|e| e.to_string())
     }
+}
 
-    fn texts(&self, paths: &[RelPath]) -> BTreeMap<Digest, Vec<u8>> {
-        self.0.texts(paths)
-    }
-
+impl StagedView for Adapter {
     fn stageable(&self, action: &Action) -> Result<(), String> {
         self.0.stageable(action)
     }
@@ -164,16 +176,8 @@ impl Hands for Adapter {
         self.0.stage(attempt, action, cancelled, progress)
     }
 
-    fn reach(&self, action: &Action) -> Reach {
-        self.0.reach(action)
-    }
-
     fn staged_bytes(&self, attempt: AttemptId, path: &RelPath, sha256: &Digest) -> Result<Vec<u8>, String> {
         self.0.staged_bytes(attempt, path, sha256).map_err(|e| e.to_string())
-    }
-
-    fn head(&self) -> Result<effects::Head, String> {
-        self.0.head().map_err(|e| e.to_string())
     }
 
     fn unstage(&self, attempt: AttemptId) -> Result<(), String> {

@@ -5,7 +5,7 @@ use effects::Sandbox;
 use governance::PolicyEngine;
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::ports::{Notice, Observer};
-use kernel::{Kernel, Ports, Standing, Waiting};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::body::KeyPurpose;
 use model::ingress::Channel;
 use model::policy::Profile;
@@ -257,24 +257,24 @@ impl World {
     }
 
     /// Drives a task.
-    pub fn drive(&self, task_id: TaskId) -> Standing {
+    pub fn drive(&self, task_id: TaskId) -> DriveOutcome {
         self.kernel().drive(task_id).expect("driven")
     }
 
     /// Drives a task to its approval.
     pub fn drive_to_approval(&self, task_id: TaskId) -> ApprovalId {
         match self.drive(task_id) {
-            Standing::Waiting(Waiting::Approval(id)) => id,
+            DriveOutcome::Waiting(Waiting::Approval(id)) => id,
             other => panic!("expected a question, got {other:?}"),
         }
     }
 
     /// Drives a task to its end, allowing whatever is asked; returns how often it was asked.
-    pub fn drive_allowing(&self, task_id: TaskId) -> (Standing, u32) {
+    pub fn drive_allowing(&self, task_id: TaskId) -> (DriveOutcome, u32) {
         let mut asked = 0;
         loop {
             match self.drive(task_id) {
-                Standing::Waiting(Waiting::Approval(id)) => {
+                DriveOutcome::Waiting(Waiting::Approval(id)) => {
                     asked += 1;
                     assert!(
                         asked < 20,

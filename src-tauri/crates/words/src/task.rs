@@ -201,3 +201,36 @@ crate::names! {
         GateHalted = "gate_halted",
     }
 }
+
+crate::names! {
+    /// Who proposes in an attempt.
+    pub enum Proposer ("proposer") {
+        /// A model that is asked turn by turn.
+        Model = "openai",
+        /// A typed list of proposals.
+        Playbook = "playbook",
+        /// A transcript that is replayed.
+        Recorded = "recorded",
+        /// Proposals that a test hands over.
+        Scripted = "scripted",
+        /// The kernel, which plans the inverse of receipts.
+        Rollback = "rollback",
+    }
+}
+
+impl Proposer {
+    /// Whether it reads a context that has to fit, turn by turn; else it knows what it wants, however many turns it takes.
+    pub const fn reads_context(self) -> bool {
+        !matches!(self, Self::Playbook)
+    }
+
+    /// Whether its tokens count against the budget.
+    pub const fn spends_tokens(self) -> bool {
+        !matches!(self, Self::Playbook | Self::Scripted)
+    }
+
+    /// Whether it makes one plan and no loop: there is no answer to go on from.
+    pub const fn plans_once(self) -> bool {
+        matches!(self, Self::Rollback)
+    }
+}

@@ -102,5 +102,7 @@ export const EVENT_NAME = [
   "task.input_queued",
   "action.downgraded",
   "secret.placed",
+  "trial.started",
+  "trial.ended",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

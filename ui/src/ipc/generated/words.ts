@@ -90,6 +90,17 @@ export const RECEIPT_CLASS = [
 ] as const;
 export type ReceiptClass = (typeof RECEIPT_CLASS)[number];
 
+/** How a trial in a staged view came out (governance.md 5). */
+export const TRIAL_OUTCOME = [
+  /** It ran, and what it did is what a person is shown. */
+  "staged",
+  /** It cannot run in a view here; it would run in the folder itself, after a yes. */
+  "not_staged",
+  /** It came to nothing that could be approved. */
+  "failed",
+] as const;
+export type TrialOutcome = (typeof TRIAL_OUTCOME)[number];
+
 /** How it went. */
 export const RESULT_CODE = [
   /** All of it happened. */
@@ -460,6 +471,21 @@ export const TERMINATION_REASON = [
   "gate_halted",
 ] as const;
 export type TerminationReason = (typeof TERMINATION_REASON)[number];
+
+/** Who proposes in an attempt. */
+export const PROPOSER = [
+  /** A model that is asked turn by turn. */
+  "openai",
+  /** A typed list of proposals. */
+  "playbook",
+  /** A transcript that is replayed. */
+  "recorded",
+  /** Proposals that a test hands over. */
+  "scripted",
+  /** The kernel, which plans the inverse of receipts. */
+  "rollback",
+] as const;
+export type Proposer = (typeof PROPOSER)[number];
 
 /** The tool of an act. */
 export const TOOL = [

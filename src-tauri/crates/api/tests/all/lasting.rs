@@ -76,7 +76,7 @@ fn it_is_handed_in_with_the_answer_listed_with_its_uses_and_taken_back() {
     world.file("held.txt", "before\n");
     let again = vec![testkit::say("delete", json!({ "path": "held.txt" })), testkit::done("deleted it")];
     let second = world.script("again", again);
-    assert!(matches!(world.drive(second), kernel::Standing::Ended { .. }), "nobody was asked");
+    assert!(matches!(world.drive(second), kernel::DriveOutcome::Ended { .. }), "nobody was asked");
     let list = home.must("grants.standing", json!({}));
     let row = &list["rows"][0];
     assert_eq!((&row["uses"], &row["max_uses"], &row["state"]), (&json!(1), &json!(50), &json!("active")));

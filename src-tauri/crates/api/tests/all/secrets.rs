@@ -186,7 +186,7 @@ fn five_hundred_secrets_in_every_form_are_in_nothing_that_is_kept_or_handed_out(
     let submission = home.world.submission(&format!("find {} and tell", values[5]), reasoning);
     let task = home.world.kernel().submit(&submission).expect("submitted").task_id;
     let (standing, asked) = home.world.drive_allowing(task);
-    assert!(matches!(standing, kernel::Standing::Ended { .. }), "{standing:?}");
+    assert!(matches!(standing, kernel::DriveOutcome::Ended { .. }), "{standing:?}");
     assert_eq!(asked, 1, "only the write is asked about");
     let given = TempDir::new().expect("a folder");
     let source = given.path().join("given.txt");

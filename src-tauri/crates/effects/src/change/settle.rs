@@ -18,7 +18,7 @@ use model::{Digest, RelPath, ResourceId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was found after a crash.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settled {
     /// Item by item, in the request's order; empty for a request without items.
     pub items: Vec<(ChangeItem, ItemOutcome)>,
@@ -42,16 +42,7 @@ pub struct Settled {
 impl Settled {
     /// Nothing found yet; `before` is the witness observed before dispatch.
     pub(crate) fn new(before: &StateWitness) -> Self {
-        Self {
-            items: Vec::new(),
-            transcript: None,
-            changes: Vec::new(),
-            kept: Vec::new(),
-            notes: Vec::new(),
-            before: before.fingerprints.clone(),
-            now: Vec::new(),
-            outcome: None,
-        }
+        Self { before: before.fingerprints.clone(), ..Self::default() }
     }
 
     /// Whether nothing is left open.

@@ -3,7 +3,7 @@
 use crate::home::PASSPHRASE;
 use crate::person::{Page, status, with};
 use crate::{Open, open};
-use kernel::Standing;
+use kernel::DriveOutcome;
 use kernel::command::submit::Reasoning;
 use model::TaskId;
 use model::policy::Profile;
@@ -51,7 +51,7 @@ fn what_is_allowed_from_now_on_is_the_sentence_that_was_read_and_answers_the_nex
     open.home.world.file("held.txt", "again\n");
     let delete = vec![testkit::say("delete", json!({ "path": "held.txt" })), testkit::done("deleted")];
     let next = open.home.world.script("delete it again", delete);
-    assert!(matches!(open.home.world.drive(next), Standing::Ended { .. }), "nobody was asked");
+    assert!(matches!(open.home.world.drive(next), DriveOutcome::Ended { .. }), "nobody was asked");
     assert_eq!(standing(&open)[0]["uses"], 1);
 }
 

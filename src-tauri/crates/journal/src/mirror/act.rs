@@ -3,7 +3,7 @@
 
 use super::{Mirror, Tool, shown, step};
 use crate::{Draft, Family};
-use model::body::Body;
+use model::body::{Body, TrialEnded};
 use model::event::Event;
 use model::receipt::ResultCode;
 use model::{ActionRequestId, UnixMs};
@@ -13,11 +13,7 @@ pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body) -> Vec<Dra
     let at = event.occurred_at;
     match body {
         Body::TrialStarted(b) => vec![about(step(event, "trying", shown(&b.summary)), b.action_request_id)],
-        Body::TrialEnded(b) => {
-            let mut told = step(event, "tried", b.reason.as_ref().map_or(Value::Null, shown));
-            told.payload.insert("outcome".to_owned(), json!(b.outcome));
-            vec![about(told, b.action_request_id)]
-        }
+        Body::TrialEnded(b) => vec![tried(event, b)],
         Body::ActionRequested(b) => {
             let summary = shown(&b.summary);
             let tool = Tool { name: b.tool.clone(), summary: summary.clone(), started_at: None };
@@ -80,6 +76,12 @@ pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body) -> Vec<Dra
         }
         _ => Vec::new(),
     }
+}
+
+fn tried(event: &Event, b: &TrialEnded) -> Draft {
+    let mut told = step(event, "tried", b.reason.as_ref().map_or(Value::Null, shown));
+    told.payload.insert("outcome".to_owned(), json!(b.outcome));
+    about(told, b.action_request_id)
 }
 
 fn about(mut draft: Draft, id: ActionRequestId) -> Draft {

@@ -52,7 +52,11 @@ impl Kernel {
             Some(format!("resolve:{clarification_id}")),
             ClarificationAnswered { clarification_id, ingress_id },
         );
-        tx.push(TaskInputAdded { about_task_id: task_id, ingress_id, text: Sensitive::from(text.to_owned()) });
+        tx.push(TaskInputAdded {
+            about_task_id: task_id,
+            ingress_id,
+            text: Sensitive::from(text.to_owned()),
+        });
         if tx.task.status == model::task::TaskStatus::Blocked {
             tx.unblock("answered")?;
             tx.set_attempt(AttemptStatus::CompilingContext, "answered")?;

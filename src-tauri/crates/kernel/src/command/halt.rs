@@ -2,7 +2,7 @@
 
 use super::person::{Matter, Signed};
 use crate::Error;
-use crate::gatepass::{self, Seat};
+use crate::gatepass::{self, GatePass};
 use crate::kernel::{Kernel, lock};
 use model::Sensitive;
 use model::body::{GateBooted, GateHalted};
@@ -21,18 +21,18 @@ impl Kernel {
         for cell in lock(&self.tasks).values() {
             cell.stop.store(true, Ordering::SeqCst);
         }
-        let mut seat = Seat::take_to_halt(self)?;
+        let mut pass = GatePass::begin_to_halt(self)?;
         *lock(&self.halted_unrecorded) = Some(reason.to_owned());
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::GateHalt, actor, self.session.clone(), None)?;
-        seat.halt(self, &mut w, "operator")?;
+        pass.halt(self, &mut w, "operator")?;
         w.push(GateHalted {
             session: self.session.clone(),
             reason: Sensitive::from(reason.to_owned()),
             by_person: true,
         });
         self.commit(w).map_err(|e| Error::HaltUnrecorded(Box::new(e)))?;
-        seat.vacate();
+        pass.vacate();
         *lock(&self.halted_unrecorded) = None;
         Ok(())
     }

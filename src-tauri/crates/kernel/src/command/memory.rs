@@ -20,12 +20,7 @@ use serde_json::json;
 
 impl Kernel {
     /// The executor of memory is the kernel itself: effect, observation and receipt are one commit with the dispatch.
-    pub(crate) fn remember(
-        &self,
-        tx: &mut Tx<'_>,
-        judged: Judged,
-        yes: Option<&Yes>,
-    ) -> Result<Then, Error> {
+    pub(crate) fn remember(&self, tx: &mut Tx<'_>, judged: Judged, yes: Option<&Yes>) -> Result<Then, Error> {
         let Action::Remember(acts::Remember { claim, scope, promotion_reason, evidence_refs, belief_id }) =
             &judged.request.action
         else {

@@ -90,13 +90,7 @@ impl Kernel {
     }
 
     /// What a person decided about an act whose end nobody saw.
-    fn settlement(
-        &self,
-        tx: &Tx<'_>,
-        act: &Act,
-        result_code: ResultCode,
-        note: &str,
-    ) -> Decision {
+    fn settlement(&self, tx: &Tx<'_>, act: &Act, result_code: ResultCode, note: &str) -> Decision {
         Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,

@@ -5,7 +5,7 @@ use super::Then;
 use super::judge::Judged;
 use crate::Error;
 use crate::command::standing::{Held, is_overtaken};
-use crate::decide::{Standing, lapsed};
+use crate::decide::{Basis, lapsed};
 use crate::kernel::{Kernel, lock};
 use crate::ports::Hands;
 use crate::state::{Stage, TaskState};
@@ -37,7 +37,7 @@ pub(crate) struct Yes {
 /// Whether what a person approved may be done now.
 enum AsApproved {
     /// It may, by this yes.
-    Holds(Box<Judged>, Option<Yes>),
+    Holds(Box<(Judged, Option<Yes>)>),
     /// The yes does not count any more, for this reason.
     Lapsed(&'static str),
     /// What it was about has changed.
@@ -55,7 +55,7 @@ impl Kernel {
             (None, false) => return self.judge(tx),
             // A person allowed it. Only if all that they saw still holds is anything dispatched (HK-12.4-6).
             (None, true) => match self.as_approved(tx, &*hands)? {
-                AsApproved::Holds(judged, yes) => (*judged, yes),
+                AsApproved::Holds(held) => *held,
                 AsApproved::Lapsed(why) => return self.judge_again(tx, why),
                 AsApproved::Drifted(witness_id, drifts) => return self.drifted(tx, witness_id, &drifts),
             },
@@ -97,7 +97,7 @@ impl Kernel {
             act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;
         let policy: PolicyResult = self.read_object(tx, policy_at.artifact.artifact_id)?;
         let asked = act.authority.approval.and_then(|id| tx.approvals.get(&id));
-        let standing = Standing {
+        let basis = Basis {
             approval_ends: asked.map(|record| record.approval.expires_at),
             override_holds: policy.standing.map(|named| self.still_holds(&named, tx.now())),
             policy_sets: (
@@ -105,7 +105,7 @@ impl Kernel {
                 self.policy_for(tx)?.policy_set_sha256(tx.task.policy_profile_ref),
             ),
         };
-        if let Some(why) = lapsed(standing, tx.now()) {
+        if let Some(why) = lapsed(basis, tx.now()) {
             return Ok(AsApproved::Lapsed(why));
         }
         let yes = self.yes(tx)?;
@@ -125,7 +125,7 @@ impl Kernel {
         }
         let policy_ref = policy_at.artifact.clone();
         let judged = Judged { request, request_ref: act.request, policy, policy_ref, witness, view: None };
-        Ok(AsApproved::Holds(Box::new(judged), yes))
+        Ok(AsApproved::Holds(Box::new((judged, yes))))
     }
 
     /// How what was approved differs from what is there now.
@@ -172,12 +172,7 @@ impl Kernel {
     }
 
     /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
-    fn authorise(
-        &self,
-        tx: &mut Tx<'_>,
-        judged: &Judged,
-        yes: Option<&Yes>,
-    ) -> Result<Authorization, Error> {
+    fn authorise(&self, tx: &mut Tx<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<Authorization, Error> {
         let Judged { request, request_ref, policy, witness, .. } = judged;
         tx.act_as(PrincipalType::PolicyEngine)?;
         if let Some((witness, at)) = witness {
@@ -187,8 +182,7 @@ impl Kernel {
                 observed: at.clone(),
             });
         }
-        let decision_ref =
-            if policy.decision_required { Some(self.decide(tx, judged, yes)?) } else { None };
+        let decision_ref = if policy.decision_required { Some(self.decide(tx, judged, yes)?) } else { None };
         let held = policy.standing.as_ref().map(|named| self.standing_named(named)).transpose()?;
         let grant = mint(&MintInput {
             grant_id: GrantId::fresh(&*self.ports.clock, &*self.ports.entropy),
@@ -230,12 +224,7 @@ impl Kernel {
     }
 
     /// The decision record of HK-6.2-3: a person's where one was asked, else policy's.
-    fn decide(
-        &self,
-        tx: &mut Tx<'_>,
-        judged: &Judged,
-        yes: Option<&Yes>,
-    ) -> Result<DecisionId, Error> {
+    fn decide(&self, tx: &mut Tx<'_>, judged: &Judged, yes: Option<&Yes>) -> Result<DecisionId, Error> {
         let decided_by: PrincipalId = yes.map_or(tx.actor().actor_id, |y| y.decision.decided_by);
         let rationale = match yes {
             Some(yes) => {

@@ -76,8 +76,7 @@ impl Kernel {
     /// The loop has ended: attempt, step and task follow (reconciliation T2), then the task is checkpointed.
     pub(super) fn finish(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
         tx.at(Point::TaskEnd);
-        let reason =
-            tx.attempt().and_then(AttemptState::ended).unwrap_or(TerminationReason::Cancelled);
+        let reason = tx.attempt().and_then(AttemptState::ended).unwrap_or(TerminationReason::Cancelled);
         let done = reason == TerminationReason::Done;
         let step_id = tx.step().map(|s| s.step_id);
         let goes_on = done && tx.step_after(step_id).is_some();

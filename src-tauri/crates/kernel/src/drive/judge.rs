@@ -96,7 +96,8 @@ impl Kernel {
     pub(crate) fn request(&self, tx: &mut Tx<'_>, normalised: Normalised) -> Result<(), Error> {
         let Normalised { request, bytes, found, staging } = normalised;
         let inputs: Vec<_> = request.evidence_refs.iter().copied().chain(tx.hand.trial.take()).collect();
-        let request_ref = tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
+        let request_ref =
+            tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
         tx.push(ActionRequested {
             action_request_id: request.action_request_id,
             request: request_ref.clone(),

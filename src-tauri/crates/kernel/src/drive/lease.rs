@@ -45,6 +45,8 @@ impl Kernel {
         let attempt_no = last.map_or(1, |a| a.attempt.attempt_no.saturating_add(1));
         let resume_from_ref = last.map(|a| a.attempt.attempt_id);
         let attempt_id = self.fresh_attempt();
+        let contract = self.contract(tx)?;
+        let proposer = self.choice_in(tx, &contract, tx.steps.get(&step_id))?.proposer();
         let idempotency_key = format!("{step_id}:attempt:{attempt_no}");
         tx.scope(step_id, attempt_id);
         let attempt = StepAttempt {
@@ -60,6 +62,7 @@ impl Kernel {
             started_at: tx.now(),
             finished_at: None,
             resume_from_ref,
+            proposer: Some(proposer),
             executor_mode: Some(lease_mode(tx.task.policy_profile_ref)),
             policy_version: None,
             state_witness_ref: None,

@@ -1,7 +1,7 @@
 //! What an act came to: outputs kept, the outcome and its receipt recorded, the turn closed.
 
 use super::judge::Came;
-use super::{Standing, Then};
+use super::{DriveOutcome, Then};
 use crate::command::part::is_part;
 use crate::kernel::{Cell, Kernel};
 use crate::state::TaskState;
@@ -29,7 +29,7 @@ impl Kernel {
         request: ActionRequest,
         outcome: Outcome,
         recovered: bool,
-    ) -> Result<Option<Standing>, Error> {
+    ) -> Result<Option<DriveOutcome>, Error> {
         let outcome = redaction::outcome(&self.ports.redactor.now(), outcome);
         let mut tx = self.begin_tx(cell, Point::EffectObserve, PrincipalType::Executor)?;
         tx.set_attempt(AttemptStatus::Observing, "the executor came back")?;
@@ -68,12 +68,7 @@ impl Kernel {
     }
 
     /// It may have happened: a receipt says so, and nothing goes on before it is settled (HK-19.4).
-    fn uncertain(
-        &self,
-        tx: &mut Tx<'_>,
-        request: &ActionRequest,
-        outcome: &Outcome,
-    ) -> Result<Then, Error> {
+    fn uncertain(&self, tx: &mut Tx<'_>, request: &ActionRequest, outcome: &Outcome) -> Result<Then, Error> {
         tx.at(Point::EffectUncertain);
         let reason =
             outcome.error.clone().unwrap_or_else(|| "the outcome could not be established".to_owned());
@@ -186,7 +181,7 @@ impl Kernel {
         result: &ArtifactRef,
         error: Option<String>,
     ) -> Result<(), Error> {
-        if self.is_rollback(tx)? {
+        if self.proposer(tx)?.plans_once() {
             let (reason, said) = match error {
                 None => (TerminationReason::Done, self.undone_words(tx)?),
                 Some(error) => (TerminationReason::FatalToolError, error),

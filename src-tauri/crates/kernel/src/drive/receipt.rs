@@ -130,10 +130,8 @@ impl Kernel {
     /// key is locked.
     pub(super) fn remote_receipt(&self, tx: &mut Tx<'_>) -> Result<bool, Error> {
         let Some(attempt) = tx.attempt().filter(|a| !a.remote_calls.is_empty()) else { return Ok(true) };
-        let credentialed = matches!(
-            self.choice(tx, &self.contract(tx)?)?,
-            ModelChoice::Openai { secret: Some(_), .. }
-        );
+        let credentialed =
+            matches!(self.choice(tx, &self.contract(tx)?)?, ModelChoice::Openai { secret: Some(_), .. });
         let class = if credentialed { ActionClass::CredentialedApiCall } else { ActionClass::NetworkWrite };
         let mut receipt = self.blank(tx, class)?;
         let decided = tx.decisions.iter().rev().find(|d| d.attempt_id == tx.current);
@@ -150,8 +148,7 @@ impl Kernel {
 
     /// A receipt with everything the act in hand already says of itself.
     pub(crate) fn blank(&self, tx: &Tx<'_>, action_class: ActionClass) -> Result<Receipt, Error> {
-        let attempt =
-            tx.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
+        let attempt = tx.attempt().ok_or_else(|| Error::Broken("a receipt without an attempt".to_owned()))?;
         let act = attempt.act();
         let by = act.map(|act| &act.authority);
         let approval = by.and_then(|by| by.approval).and_then(|id| tx.approvals.get(&id));

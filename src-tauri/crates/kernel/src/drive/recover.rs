@@ -1,6 +1,6 @@
 //! Dispatched, and nobody wrote down how it ended: look, reconcile, and only then go on (HK-19.3, recovery.md 1).
 
-use super::{Standing, Then};
+use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::{Settling, settling};
 use crate::kernel::{Cell, Kernel};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 impl Kernel {
     /// Establishes what became of the act in hand. It is never run again; items of a change set that were
     /// certainly not done are completed under the same grant while that and the approval still hold.
-    pub(super) fn settle(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+    pub(super) fn settle(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
         let state = self.lock_task(cell)?;
         let act = self.act(&state)?.clone();
         let request = self.request_in_hand(&state)?;
@@ -64,7 +64,7 @@ impl Kernel {
     }
 
     /// A look has no effect: it is simply taken again (HK-19.5).
-    fn look_again(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+    fn look_again(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
         let mut tx = self.begin_tx(cell, Point::EffectObserve, PrincipalType::System)?;
         tx.set_attempt(AttemptStatus::Observing, "interrupted while looking")?;
         tx.set_attempt(AttemptStatus::CompilingContext, "looks again")?;
@@ -77,8 +77,11 @@ impl Kernel {
     }
 
     pub(super) fn grant_in_hand(&self, state: &TaskState) -> Result<CapabilityGrant, Error> {
-        let id =
-            self.act(state)?.authority.grant.ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
+        let id = self
+            .act(state)?
+            .authority
+            .grant
+            .ok_or_else(|| Error::Broken("dispatched without a grant".to_owned()))?;
         let record =
             state.grants.get(&id).ok_or_else(|| Error::Broken(format!("grant `{id}` is missing")))?;
         self.read_object(state, record.artifact.artifact_id)

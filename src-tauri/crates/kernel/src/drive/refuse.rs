@@ -42,8 +42,7 @@ impl Kernel {
             "rules": judged.policy.determining_rules,
         });
         self.tell(tx, &judged.request, &told)?;
-        let (answer, proposals) =
-            self.stored_answer(tx).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
+        let (answer, proposals) = self.stored_answer(tx).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
         let record = self.record(tx, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
         self.turn_is_over(tx, record, "refused by policy")?;
         tx.then(After::Unstage(judged.request.attempt_id));
@@ -76,10 +75,10 @@ impl Kernel {
             },
             "feedback": feedback,
         });
-        let rollback = self.is_rollback(tx)?;
+        let plans_once = self.proposer(tx)?.plans_once();
         let result = self.tell(tx, &request, &told)?;
         tx.unblock("a person refused")?;
-        if rollback {
+        if plans_once {
             self.push_end(tx, TerminationReason::ApprovalDenied, "a person refused the rollback")?;
         } else {
             let said = feedback
@@ -114,10 +113,10 @@ impl Kernel {
             "summary": "nothing was done: what was approved has changed since; look again and propose anew",
             "differences": drifts,
         });
-        let rollback = self.is_rollback(tx)?;
+        let plans_once = self.proposer(tx)?.plans_once();
         let result = self.tell(tx, &request, &told)?;
         tx.unblock("what was approved has changed")?;
-        if rollback {
+        if plans_once {
             // The kernel plans the rollback anew from what is there now.
             tx.set_attempt(AttemptStatus::AwaitingPolicy, "drift").ok();
             tx.set_attempt(AttemptStatus::CompilingContext, "drift")?;
@@ -208,7 +207,6 @@ impl Kernel {
         }
         Ok(false)
     }
-
 }
 
 /// The part of an identifier that grows with time, whatever it names.

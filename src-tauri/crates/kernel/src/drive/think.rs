@@ -1,6 +1,6 @@
 //! From a lease to an answer: compile the context, ask the model.
 
-use super::{Standing, Then};
+use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::{Spending, overspent};
 use crate::kernel::{Cell, Kernel, lock};
@@ -20,7 +20,7 @@ use model::decision::{Decision, DecisionClass};
 use model::fault::Point;
 use model::policy::{Profile, RiskBand};
 use model::principal::PrincipalType;
-use model::task::{ModelChoice, StepContract, TaskContract, TaskStatus};
+use model::task::{ModelChoice, Proposer, Step, StepContract, TaskContract, TaskStatus};
 use model::{ArtifactId, DecisionId, Sensitive, Slot};
 use reasoning::{Input, Observed, Reasoner};
 use std::path::PathBuf;
@@ -60,16 +60,29 @@ impl Kernel {
             .map_err(|e| Error::Broken(format!("artifact `{id}` is malformed: {e}")))
     }
 
-    /// Who proposes in the step at work: the one its contract names, else the task's.
+    /// The reasoner that the step at work names, else the task's.
     pub(crate) fn choice(&self, state: &TaskState, contract: &TaskContract) -> Result<ModelChoice, Error> {
-        let Some(step) = state.step() else { return Ok(contract.model.clone()) };
+        self.choice_in(state, contract, state.step())
+    }
+
+    /// The reasoner that a step names, else the task's.
+    pub(super) fn choice_in(
+        &self,
+        state: &TaskState,
+        contract: &TaskContract,
+        step: Option<&Step>,
+    ) -> Result<ModelChoice, Error> {
+        let Some(step) = step else { return Ok(contract.model.clone()) };
         let step: StepContract = self.read_object(state, step.contract_ref)?;
         Ok(step.model.unwrap_or_else(|| contract.model.clone()))
     }
 
-    /// Whether the kernel itself proposes here: the undo of a receipt, which is one act and no loop.
-    pub(super) fn is_rollback(&self, state: &TaskState) -> Result<bool, Error> {
-        Ok(matches!(self.contract(state)?.model, ModelChoice::Rollback { .. }))
+    /// Who proposes in the attempt at work; of an attempt that does not say, its contract does.
+    pub(super) fn proposer(&self, state: &TaskState) -> Result<Proposer, Error> {
+        match state.attempt().and_then(|attempt| attempt.attempt.proposer) {
+            Some(proposer) => Ok(proposer),
+            None => Ok(self.choice(state, &self.contract(state)?)?.proposer()),
+        }
     }
 
     /// The reasoner of the step at work; a rollback task has none but the kernel's own plan.
@@ -100,26 +113,26 @@ impl Kernel {
         }
         let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
+        let proposer = descriptor.provider;
         let input = self.pack_input(tx, &contract, descriptor.takes())?;
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
         // A playbook reads no pack.
-        if descriptor.provider != "playbook" && !knowledge::pack::fits(&pack) {
+        if proposer.reads_context() && !knowledge::pack::fits(&pack) {
             return self.too_long(tx, &pack);
         }
         let request =
             reasoner.encode(&pack, &iteration::tools()).map_err(|e| Error::Reasoning(e.to_string()))?;
-        let local = descriptor.provider == "playbook" || descriptor.provider == "scripted";
-        let reserve = match local {
-            true => 0,
-            false => u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers())),
+        let reserve = match proposer.spends_tokens() {
+            false => 0,
+            true => u64::from(pack.tokens).saturating_add(u64::from(descriptor.answers())),
         };
         let taken = tx.attempt().map_or(0, |attempt| attempt.loop_state.iteration);
         let spending = Spending {
-            tokens: if local { 0 } else { tx.tokens_spent.saturating_add(reserve) },
+            tokens: if reserve == 0 { 0 } else { tx.tokens_spent.saturating_add(reserve) },
             wall_ms: tx.wall_ms,
             // A playbook takes as many turns as it needs, up to the cap of every run: nobody can know how many those are.
-            iterations: (descriptor.provider != "playbook").then_some(taken),
+            iterations: proposer.reads_context().then_some(taken),
         };
         match overspent(&contract.budget, spending) {
             Some(reason) => self.terminate(tx, reason),
@@ -165,7 +178,7 @@ impl Kernel {
             about_attempt_id: attempt_id,
             iteration: pack.iteration,
             request,
-            provider: descriptor.provider.clone(),
+            provider: descriptor.provider.to_string(),
             model: descriptor.model.clone(),
             remote: descriptor.remote,
         });
@@ -271,7 +284,7 @@ impl Kernel {
     }
 
     /// Asks with the stored bytes. The lock is not held while the model thinks, so that a person can speak.
-    pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+    pub(super) fn ask_model(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
         let (attempt, reasoner, request, pack, task_id) = {
             let state = self.lock_task(cell)?;
             // A wish to stop that was taken, as by a retry, does not stop what came after it.
@@ -360,7 +373,7 @@ impl Kernel {
         mut tx: Tx<'_>,
         attempt: &AttemptState,
         error: &reasoning::Error,
-    ) -> Result<Option<Standing>, Error> {
+    ) -> Result<Option<DriveOutcome>, Error> {
         tx.push(ModelFailed {
             about_attempt_id: attempt.attempt.attempt_id,
             iteration: attempt.iteration,

@@ -6,7 +6,7 @@
 
 use super::answer::Plan;
 use super::normalise::Normalised;
-use super::{Standing, Then};
+use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::may_be_tried;
 use crate::kernel::{Cell, Kernel, lock};
@@ -54,6 +54,7 @@ pub(super) enum Known {
 }
 
 /// Whether a command is tried before it becomes a request.
+#[allow(clippy::large_enum_variant, reason = "made and taken apart once for each command")]
 pub(super) enum Trial {
     /// No; this is known of it.
     Not(Option<Known>),
@@ -79,8 +80,7 @@ impl Kernel {
         tx.at(Point::TrialStart);
         tx.act_as(PrincipalType::Agent)?;
         let inputs = request.evidence_refs.clone();
-        let request_at =
-            tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
+        let request_at = tx.artifact(&bytes, NewArtifact::audit(ArtifactKind::ActionRequest).from(inputs))?;
         tx.act_as(PrincipalType::PolicyEngine)?;
         let new = NewArtifact::audit(ArtifactKind::PolicyResult).from([request_at.artifact_id]);
         let policy_result = tx.object(&policy, new)?;
@@ -96,7 +96,7 @@ impl Kernel {
     }
 
     /// Tries the command in hand, without holding the task: a person may look, pause and cancel meanwhile.
-    pub(super) fn try_command(&self, cell: &Cell) -> Result<Option<Standing>, Error> {
+    pub(super) fn try_command(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
         let (hands, request) = {
             let state = self.lock_task(cell)?;
             let Some(Turn::Trying { trial, .. }) = state.attempt().map(|attempt| &attempt.turn) else {
@@ -140,12 +140,7 @@ impl Kernel {
     }
 
     /// What a trial came to becomes the request, or is told to whoever proposed the command.
-    fn follow_trial(
-        &self,
-        tx: &mut Tx<'_>,
-        trial: ActionRequestId,
-        known: Known,
-    ) -> Result<Then, Error> {
+    fn follow_trial(&self, tx: &mut Tx<'_>, trial: ActionRequestId, known: Known) -> Result<Then, Error> {
         let (answer, proposals) = self.stored_answer(tx)?;
         let plan = Plan::of(proposals.map_err(Error::Broken)?);
         tx.hand.trial = match tx.attempt().map(|attempt| &attempt.turn) {

@@ -9,8 +9,8 @@ use model::policy::{RiskBand, Verdict};
 use model::receipt::{ResultCode, SandboxLevel};
 use model::standing::StandingRef;
 use model::{
-    ActionRequestId, ApprovalId, ClarificationId, DecisionId, GrantId, PolicyResultId, ReceiptId,
-    UnixMs, WitnessId,
+    ActionRequestId, ApprovalId, ClarificationId, DecisionId, GrantId, PolicyResultId, ReceiptId, UnixMs,
+    WitnessId,
 };
 use seal::Digest;
 

@@ -11,6 +11,7 @@ mod turns;
 use crate::{Address, Descriptor, Egress, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
 use model::proposal::ToolSpec;
+use model::task::Proposer;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -285,7 +286,7 @@ impl Heard {
 impl Reasoner for OpenAi {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            provider: "openai".to_owned(),
+            provider: Proposer::Model,
             model: self.model.clone(),
             remote: self.remote,
             context_tokens: self.settings.context_tokens,

@@ -22,6 +22,7 @@ use crate::{Descriptor, Error, Input, Reasoner, Reply};
 use model::context::ContextPack;
 use model::limits::CHANGE_ITEMS_MAX;
 use model::proposal::{Answer, ToolCall, ToolSpec, Usage};
+use model::task::Proposer;
 use model::{Digest, RelPath};
 use schema::Document;
 use std::collections::BTreeMap;
@@ -226,7 +227,7 @@ fn described(call: &ToolCall) -> String {
 impl Reasoner for PlaybookReasoner {
     fn descriptor(&self) -> Descriptor {
         Descriptor {
-            provider: "playbook".to_owned(),
+            provider: Proposer::Playbook,
             model: self.playbook.name().to_owned(),
             remote: false,
             context_tokens: model::limits::CONTEXT_TOKENS_DEFAULT,

@@ -129,7 +129,7 @@ fn recorded() -> String {
 #[test]
 fn what_was_recorded_is_replayed_byte_for_byte() {
     let transcript = Transcript::parse(&recorded()).unwrap();
-    assert_eq!(transcript.descriptor.as_ref().unwrap().provider, "scripted");
+    assert_eq!(transcript.descriptor.as_ref().unwrap().provider, model::task::Proposer::Scripted);
     let replay = Recorded::new(transcript, Matching::Strict);
     let script = Scripted::new(vec![Scripted::call("list", json!({"path": "."})), Scripted::text("ende")]);
     for request in [&b"first"[..], b"second"] {

@@ -266,5 +266,7 @@ export const REGISTRY = [
   "task.input_queued",
   "action.downgraded",
   "secret.placed",
+  "trial.started",
+  "trial.ended",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -1,0 +1,100 @@
+//! What a task's state keeps of approvals, grants and receipts.
+
+use model::action::{ActionClass, Reversibility};
+use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice};
+use model::artifact::ArtifactRef;
+use model::policy::RiskBand;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::{ActionRequestId, AttemptId, Event, EventId, ReceiptId, TaskId, UnixMs};
+
+/// Where an event stands: what a fold needs of it beside its body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventAt {
+    pub(crate) task_id: TaskId,
+    pub(crate) task_seq: u64,
+    pub(crate) event_id: EventId,
+    pub(crate) attempt_id: Option<AttemptId>,
+    pub(crate) occurred_at: UnixMs,
+}
+
+impl From<&Event> for EventAt {
+    fn from(event: &Event) -> Self {
+        let Event { task_id, task_seq, event_id, attempt_id, occurred_at, .. } = event;
+        Self {
+            task_id: *task_id,
+            task_seq: *task_seq,
+            event_id: *event_id,
+            attempt_id: *attempt_id,
+            occurred_at: *occurred_at,
+        }
+    }
+}
+
+/// An approval and what became of it.
+#[derive(Debug, Clone)]
+pub struct ApprovalRecord {
+    /// The approval.
+    pub approval: Approval,
+    /// The request it is about.
+    pub action_request_id: ActionRequestId,
+    /// What is at stake.
+    pub risk_band: RiskBand,
+    /// The packet's nonce.
+    pub nonce: String,
+    /// The signed envelope of a yes.
+    pub envelope: Option<ArtifactRef>,
+    /// How far the yes reaches.
+    pub scope: Option<ApprovalScope>,
+    /// Words that came with a no.
+    pub feedback: Option<String>,
+}
+
+impl ApprovalRecord {
+    /// The choice made, if one was made.
+    pub fn choice(&self) -> Option<Choice> {
+        match self.approval.status {
+            ApprovalStatus::Granted => Some(Choice::Once),
+            ApprovalStatus::Denied => Some(Choice::Deny),
+            ApprovalStatus::Pending
+            | ApprovalStatus::Expired
+            | ApprovalStatus::Cancelled
+            | ApprovalStatus::Invalidated => None,
+        }
+    }
+}
+
+/// A grant and whether it still counts.
+#[derive(Debug, Clone)]
+pub struct GrantRecord {
+    /// The record's artifact.
+    pub artifact: ArtifactRef,
+    /// The request it serves.
+    pub action_request_id: ActionRequestId,
+    /// When it ends.
+    pub expires_at: UnixMs,
+    /// Taken back while unused.
+    pub revoked: bool,
+    /// Consumed by a dispatch.
+    pub consumed: bool,
+}
+
+/// A receipt's short form.
+#[derive(Debug, Clone)]
+pub struct ReceiptRecord {
+    /// Its identifier.
+    pub receipt_id: ReceiptId,
+    /// Its class.
+    pub receipt_class: ReceiptClass,
+    /// The class of the act.
+    pub action_class: ActionClass,
+    /// How it went.
+    pub result_code: ResultCode,
+    /// The signed envelope.
+    pub envelope: ArtifactRef,
+    /// How far it can be taken back.
+    pub reversibility: Reversibility,
+    /// The receipt it undoes, or the newest of them.
+    pub rolls_back: Option<ReceiptId>,
+    /// Every receipt of which it has left nothing.
+    pub undoes: Vec<ReceiptId>,
+}
