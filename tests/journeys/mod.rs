@@ -11,6 +11,7 @@ mod first_minutes;
 #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]
 mod foreign;
 mod goals;
+mod golden;
 mod injected;
 mod keys;
 mod killed;

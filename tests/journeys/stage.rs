@@ -65,12 +65,19 @@ impl Ran {
 /// A store, a folder, a person.
 pub struct Stage {
     dir: TempDir,
+    /// Held behind the folder, where it is the fixed one.
+    _alone: Option<std::fs::File>,
 }
 
 impl Stage {
     /// With keys.
     pub fn new() -> Self {
-        let stage = Self::bare();
+        Self::bare().with_keys()
+    }
+
+    /// Makes keys.
+    pub fn with_keys(self) -> Self {
+        let stage = self;
         let made = Command::new("sh")
             .arg("-c")
             .arg(r#"exec "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<"$1" 4<"$2""#)
@@ -85,13 +92,28 @@ impl Stage {
         stage
     }
 
+    /// An empty folder in the one place that a store of an earlier version names. Whoever has it has it alone.
+    pub fn fixed() -> Self {
+        let lock = std::fs::File::create("/tmp/hermit-of-6cc1eb4.lock").expect("a lock");
+        lock.lock().expect("alone");
+        // One that was killed has left it behind.
+        let _ = std::fs::remove_dir_all("/tmp/hermit-of-6cc1eb4");
+        let place = tempfile::Builder::new().prefix("hermit-of-6cc1eb4").rand_bytes(0).tempdir_in("/tmp");
+        Self { dir: place.expect("a folder"), _alone: Some(lock) }
+    }
+
     /// Without a store.
     pub fn bare() -> Self {
-        let dir = TempDir::new().expect("a folder");
-        std::fs::write(dir.path().join("vault.txt"), VAULT).expect("a file");
-        std::fs::write(dir.path().join("approval.txt"), APPROVAL).expect("a file");
-        std::fs::create_dir(dir.path().join("work")).expect("a folder");
-        Self { dir }
+        let stage = Self { dir: TempDir::new().expect("a folder"), _alone: None };
+        stage.furnish();
+        stage
+    }
+
+    /// Lays out the passphrases and an empty folder to work in.
+    pub fn furnish(&self) {
+        std::fs::write(self.at("vault.txt"), VAULT).expect("a file");
+        std::fs::write(self.at("approval.txt"), APPROVAL).expect("a file");
+        std::fs::create_dir(self.work()).expect("a folder");
     }
 
     /// A place beside store and folder.
@@ -302,7 +324,7 @@ pub fn verified(proof: &Path, words: &[&str]) -> Ran {
 
 /// What both verifiers say of a proof to whoever trusts this key: the same, word for word. The second one is asked where
 /// it was built.
-fn agreed(proof: &Path, key: &str) -> Value {
+pub fn agreed(proof: &Path, key: &str) -> Value {
     let said = verified(proof, &["--trust", key, "--json"]).json();
     let built = root().join("ui/verifier/dist/verify.mjs");
     let twin = std::env::var_os("HERMIT_VERIFY_MJS").map_or(built, PathBuf::from);
