@@ -173,13 +173,13 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             vec!["commit: there is no repository of its own in this folder".into()],
         ),
         ("note", json!({ "plan": "look, then leap" }), vec!["look, then leap".into()]),
-        ("branch", json!({ "name": "topic" }), vec!["branch: these hands know no version control".into()]),
+        ("branch", json!({ "name": "topic" }), vec!["branch: there is no repository of its own in this folder".into()]),
         (
             "believe",
             json!({ "claim": "alpha comes first", "confidence": 700, "evidence": evidence }),
             vec!["Held true not shown: untrusted: it may not steer planning".into()],
         ),
-        ("tag", json!({ "name": "v1" }), vec!["tag: these hands know no version control".into()]),
+        ("tag", json!({ "name": "v1" }), vec!["tag: there is no repository of its own in this folder".into()]),
         (
             "remember",
             json!({ "claim": "c", "scope": "*", "reason": "r", "evidence": evidence }),
@@ -188,13 +188,13 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
         (
             "delete_ref",
             json!({ "name": "refs/tags/v1" }),
-            vec!["delete_ref: these hands know no version control".into()],
+            vec!["delete_ref: there is no repository of its own in this folder".into()],
         ),
         ("ask", json!({ "question": "which?" }), vec!["the blue one".into()]),
         (
             "move_ref",
             json!({ "name": "refs/heads/x", "to": "refs/heads/y" }),
-            vec!["move_ref: these hands know no version control".into()],
+            vec!["move_ref: there is no repository of its own in this folder".into()],
         ),
         ("done", json!({ "summary": "all seen" }), vec![]),
     ]
