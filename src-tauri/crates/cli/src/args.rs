@@ -184,6 +184,7 @@ impl Verb {
     /// What is shown while a task works, where this verb stays with one.
     pub fn show(&self) -> Show {
         let watch = match self {
+            Self::Start(args) => args.watch,
             Self::Run(args) => args.watch,
             Self::Rollback(args) => args.watch,
             Self::Resolve(args) => args.watch,

@@ -38,6 +38,7 @@ mod front;
 mod live;
 mod moment;
 mod output;
+mod printed;
 mod progress;
 mod question;
 mod report;

@@ -158,7 +158,10 @@ impl<'c> Live<'c> {
             bar
         });
         let doing = self.progress.saying().unwrap_or_else(|| self.progress.doing().to_owned());
-        bar.set_message(format!("{}  {doing}", self.out.paint(Tone::Faint, &self.progress.spent())));
+        bar.set_message(format!(
+            "{}  {doing}",
+            self.out.paint(Tone::Faint, &self.progress.spent().to_string())
+        ));
     }
 
     /// Where a person is asked, with nothing moving in between; none where nobody is.

@@ -1,6 +1,7 @@
 //! What a task is doing, told by the notices of its host: the state that a line, a log and a screen draw from.
 
 use crate::output::{Row, Tone};
+use crate::printed::printed;
 use crate::text::{capital, plain};
 use host::Session;
 use serde_json::Value;
@@ -25,12 +26,39 @@ pub enum Told {
     More,
 }
 
-/// What a task is doing, since when, and what it has used since.
-pub struct Progress {
+/// What a task has used since it is watched.
+#[derive(Debug, Clone, Copy)]
+pub struct Spent {
     started: Instant,
-    doing: String,
     tokens: u64,
     cost_micros: u64,
+}
+
+impl Spent {
+    /// From now on.
+    pub fn new() -> Self {
+        Self { started: Instant::now(), tokens: 0, cost_micros: 0 }
+    }
+}
+
+/// Time up to now, tokens and money.
+impl std::fmt::Display for Spent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&took(self.started.elapsed()))?;
+        if self.tokens > 0 {
+            write!(f, " · {} tokens", grouped(self.tokens))?;
+        }
+        if self.cost_micros > 0 {
+            write!(f, " · cost {}", money(self.cost_micros))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a task is doing, and what it has used.
+pub struct Progress {
+    spent: Spent,
+    doing: String,
     prose: Prose,
     /// The act under way only looks.
     looks: bool,
@@ -56,15 +84,7 @@ struct Prose {
 
 impl Progress {
     pub fn new(results: Results) -> Self {
-        Self {
-            started: Instant::now(),
-            doing: String::new(),
-            tokens: 0,
-            cost_micros: 0,
-            prose: Prose::default(),
-            looks: false,
-            results,
-        }
+        Self { spent: Spent::new(), doing: String::new(), prose: Prose::default(), looks: false, results }
     }
 
     /// What it does, in words that are plain.
@@ -78,16 +98,9 @@ impl Progress {
         (!words.is_empty()).then(|| plain(words))
     }
 
-    /// Time, tokens and money.
-    pub fn spent(&self) -> String {
-        let mut parts = vec![took(self.started.elapsed())];
-        if self.tokens > 0 {
-            parts.push(format!("{} tokens", grouped(self.tokens)));
-        }
-        if self.cost_micros > 0 {
-            parts.push(format!("cost {}", money(self.cost_micros)));
-        }
-        parts.join(" · ")
+    /// What it has used.
+    pub const fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// What a notice tells of this task, in the order in which it is shown.
@@ -129,8 +142,8 @@ impl Progress {
                 let number = |name: &str| {
                     found.as_ref().and_then(|body| body.get(name)).and_then(Value::as_u64).unwrap_or(0)
                 };
-                self.tokens = self.tokens.saturating_add(number("tokens"));
-                self.cost_micros = self.cost_micros.saturating_add(number("cost_micros"));
+                self.spent.tokens = self.spent.tokens.saturating_add(number("tokens"));
+                self.spent.cost_micros = self.spent.cost_micros.saturating_add(number("cost_micros"));
                 vec![Told::More]
             }
             "policy.evaluated" | "effect.observed" | "receipt.issued" | "approval.granted"
@@ -138,10 +151,13 @@ impl Progress {
                 if self.results == Results::Told =>
             {
                 let body = body(session, task, seq);
-                let came = body.and_then(|body| {
-                    came(event_type, &body, self.looks, || session.call(&Show { task: task.to_owned() }).ok())
+                let Some(body) = body else { return Vec::new() };
+                let came = came(event_type, &body, self.looks, || {
+                    session.call(&Show { task: task.to_owned() }).ok()
                 });
-                came.map(Told::Came).into_iter().collect()
+                let printed =
+                    if event_type == "effect.observed" { printed(session, &body) } else { Vec::new() };
+                printed.into_iter().chain(came).map(Told::Came).collect()
             }
             _ => Vec::new(),
         }

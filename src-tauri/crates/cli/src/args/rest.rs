@@ -32,6 +32,8 @@ pub struct StartArgs {
     /// File descriptor with the approval passphrase in its first line.
     #[arg(long, value_name = "N")]
     pub approval_passphrase_fd: Option<i32>,
+    #[command(flatten)]
+    pub watch: super::WatchArgs,
 }
 
 /// `hermit serve`.

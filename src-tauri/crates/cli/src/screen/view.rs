@@ -3,7 +3,7 @@
 use super::keys::Key;
 use super::pane::{Pane, STORY, broken, clipped};
 use crate::output::{Row, Tone};
-use crate::progress::Progress;
+use crate::progress::{Progress, Spent};
 use crate::terminal::{Echo, LINE_BYTES_MAX, Typed};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -46,7 +46,7 @@ struct Asked {
 /// Everything on the screen.
 pub struct View {
     head: Head,
-    spent: String,
+    spent: Spent,
     doing: String,
     story: Pane,
     card: Option<Pane>,
@@ -64,7 +64,7 @@ pub struct View {
 impl View {
     pub fn new(head: Head, colour: bool) -> Self {
         let story = Pane::story(STORY);
-        let (spent, doing) = (String::new(), String::new());
+        let (spent, doing) = (Spent::new(), String::new());
         let (remarks, cramped) = (Vec::new(), false);
         Self {
             head,
@@ -196,8 +196,8 @@ impl View {
 
     fn above(&self, width: usize, height: usize) -> Vec<Row> {
         let head = &self.head;
-        let separator = if self.spent.is_empty() || self.doing.is_empty() { "" } else { "   " };
-        let now = (Tone::Plain, clipped(&format!("{}{separator}{}", self.spent, self.doing), width));
+        let now = format!("{}   {}", self.spent, self.doing);
+        let now = (Tone::Plain, clipped(now.trim_end(), width));
         match height {
             ROWS_FULL.. => vec![
                 (Tone::Bold, clipped(&head.title, width)),

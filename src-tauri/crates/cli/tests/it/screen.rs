@@ -173,7 +173,7 @@ fn hunks_are_chosen_and_a_question_is_answered_and_a_no_is_said_on_the_screen() 
     let says = vec![
         tool("ask", json!({ "question": "Which currency?", "choices": ["EUR", "USD"] })),
         tool("read", json!({ "path": "a.txt" })),
-        tool("command", json!({ "argv": ["sh", "-c", "exit 3"] })),
+        tool("command", json!({ "argv": ["sh", "-c", "echo it makes $((40 + 2)); exit 3"] })),
         tool("write", json!({ "path": "a.txt", "content": lines(&[3, 30, 55]) })),
         tool("command", json!({ "argv": ["sh", "-c", "rm a.txt"] })),
         tool("done", json!({ "summary": "I did it." })),
@@ -196,12 +196,36 @@ fn hunks_are_chosen_and_a_question_is_answered_and_a_no_is_said_on_the_screen() 
     given_back(&terminal);
     assert_eq!(bench.files()["a.txt"], lines(&[3, 55]), "{code}: {seen}");
     let shown = terminal.shown();
-    for told in
-        ["The command ended with status 3", "You denied it: not that (left out: hunk 2", "You approved it."]
-    {
+    for told in [
+        "It printed:",
+        "it makes 42",
+        "The command ended with status 3",
+        "You denied it: not that (left out: hunk 2",
+        "You approved it.",
+    ] {
         assert!(shown.contains(told), "{told}");
     }
     bench.run(&["ledger", "verify", "--content"]).ends_with(0);
+}
+
+#[test]
+fn first_steps_use_the_whole_terminal_and_time_goes_on_while_a_question_waits() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let words = ["start", "--screen", "--workspace", folder.to_str().unwrap()];
+    let mut terminal = bench.screen(&words, (100, 30));
+    terminal.sees("Moves 3 files; nothing is lost").sees("Approve? (y)es");
+    let seconds = |seen: &str| {
+        let line = seen.lines().find(|line| line.contains(" s   ")).unwrap_or_default();
+        line.split(' ').find_map(|word| word.parse::<u64>().ok())
+    };
+    let then = seconds(&terminal.seen()).unwrap();
+    terminal.sees(&format!("{} s   ", then + 2));
+    allow(&mut terminal);
+    assert_eq!(terminal.ended(), 0, "{}", terminal.seen());
+    given_back(&terminal);
+    let seen = terminal.seen();
+    assert!(seen.contains("3. A proof that anybody can check") && seen.contains("valid"), "{seen}");
 }
 
 #[test]
