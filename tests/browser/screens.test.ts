@@ -280,7 +280,7 @@ test("a denial is overridden with a reason, a word and the passphrase, and the a
   expect(await serious()).toEqual([]);
   await world.page.screenshot({ path: join(pictures(), "browser-override.png") });
   await hold.focus();
-  await holdSpace(() => world.page.getByText("When this act is proposed again you are asked", { exact: false }).waitFor());
+  await holdSpace(() => world.page.getByText("When this action is proposed again you are asked", { exact: false }).waitFor());
   expect(waiting()).toEqual([]);
   expect(always().length).toBe(2);
   // Tried again, it is asked about at critical risk; cancelled, nothing of it was done.

@@ -125,6 +125,18 @@ fn banned<'w>(text: &str, words: &'w BTreeMap<String, String>) -> Vec<(&'w str, 
     words.iter().filter(|(word, _)| stands(word)).map(|(w, i)| (w.as_str(), i.as_str())).collect()
 }
 
+/// The reasons of rules, which a person reads beside what they allow, ask or deny.
+fn rule_texts(source: &str) -> Vec<(usize, String)> {
+    let reason = |line: &str| Some(line.strip_prefix("@reason(\"")?.strip_suffix("\")")?.to_owned());
+    source.lines().enumerate().filter_map(|(at, line)| Some((at + 1, reason(line)?))).collect()
+}
+
+#[test]
+fn the_reason_of_a_rule_is_read_and_its_conditions_are_not() {
+    let rule = "@id(\"walls.confined\")\n@reason(\"no walls here\")\nforbid (principal, action, resource);\n";
+    assert_eq!(rule_texts(rule), vec![(2, "no walls here".to_owned())]);
+}
+
 #[test]
 fn no_screen_says_what_a_person_has_to_translate() {
     let text = std::fs::read_to_string(root().join("tests/house/words.toml")).expect("the list");
@@ -136,11 +148,16 @@ fn no_screen_says_what_a_person_has_to_translate() {
             |path: &str| (path.ends_with(".ts") || path.ends_with(".tsx")) && !path.contains(".test.");
         let files: Vec<_> = sources()
             .iter()
-            .filter(|s| (s.is_rust() || is_page(&s.path)) && s.path.starts_with(listed))
+            .filter(|s| s.is_rust() || is_page(&s.path) || s.path.ends_with(".cedar"))
+            .filter(|s| s.path.starts_with(listed))
             .collect();
         assert!(!files.is_empty(), "words.toml names `{listed}`, which there is not");
         for file in files {
-            let texts = if file.is_rust() { Texts::of(&file.text, help) } else { page_texts(&file.text) };
+            let texts = match file.path.rsplit('.').next() {
+                Some("rs") => Texts::of(&file.text, help),
+                Some("cedar") => rule_texts(&file.text),
+                _ => page_texts(&file.text),
+            };
             for (line, text) in texts {
                 let words = banned(&text, &words.banned);
                 found.extend(

@@ -51,11 +51,11 @@ function Choose({ dropped, away }: { dropped: Dropped; away: () => void }) {
         {things.length > 12 && <p>and {count(things.length - 12, "more thing")}</p>}
         {dropped.left_out > 0 && <p>{count(dropped.left_out, "thing")} cannot be taken: neither file nor folder, or a name that is no text.</p>}
         {ingest.error !== null && <Failed error={ingest.error} />}
-        {taken && <Said tone="done">Taken in as they are now, each with its digest. They count as untrusted until you say otherwise.</Said>}
+        {taken && <Said tone="done">Copied as they are now, each with its digest. They count as untrusted until you say otherwise.</Said>}
         <footer>
           {folders.slice(0, 3).map((folder) => <Button key={folder} icon="task" onClick={() => work(folder)}>New task in {folderName(folder)}</Button>)}
           {dropped.files.length > 0 && !taken && (
-            <Button icon="down_to" because={ingest.isPending ? "Being taken in" : null} onClick={() => void take().catch(() => undefined)}>Take in {count(dropped.files.length, "file")}</Button>
+            <Button icon="down_to" because={ingest.isPending ? "Adding" : null} onClick={() => void take().catch(() => undefined)}>Take in {count(dropped.files.length, "file")}</Button>
           )}
           <Button look="quiet" onClick={away}>{taken ? "Close" : "Nothing"}</Button>
         </footer>

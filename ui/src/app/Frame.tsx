@@ -134,7 +134,7 @@ function Tray({ forYou }: { forYou: number }) {
         {at?.halted === true ? (
           host.person === undefined && <Button icon="play" onClick={() => boot.mutate({})}>Resume work</Button>
         ) : (
-          <Button icon="stop" title="Stops everything, durably, until you boot" onClick={() => halt.mutate({ reason: "halted from the window" })}>Halt</Button>
+          <Button icon="stop" title="Stops all work, also after a restart, until you resume it" onClick={() => halt.mutate({ reason: "halted from the window" })}>Halt</Button>
         )}
       </div>
       {at?.halted === true && host.person !== undefined && <Outright what="Resume work" say={host.person.boot} />}

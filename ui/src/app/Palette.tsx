@@ -117,7 +117,7 @@ function Inside({ go, help, close }: { go: (path: string) => void; help: () => v
             </li>
           );
         })}
-        {entries.length === 0 && <li className={styles.none} role="presentation">Nothing is called that. Words inside tasks are found from three letters on.</li>}
+        {entries.length === 0 && <li className={styles.none} role="presentation">No result. Words inside tasks are found from three letters on.</li>}
       </ul>
       {hits.error !== null && <p className={styles.none}><Mark name="failed" /> {hits.error.message}</p>}
     </>
@@ -140,7 +140,7 @@ export function KeyboardHelp({ open, onClose }: { open: boolean; onClose: () => 
               </div>
             ))}
           </dl>
-          <p>No key approves anything: a yes is held or typed, on a surface that proves a person.</p>
+          <p>No keyboard shortcut approves anything: you approve with your passphrase, or by holding a button in the approval window.</p>
           <Dialog.Close render={<Button>Close</Button>} />
         </Dialog.Popup>
       </Dialog.Portal>

@@ -64,7 +64,7 @@ export function Cite({ children, title }: { children: ReactNode; title?: string 
   return <span className={styles.cite} title={title}>{children}</span>;
 }
 
-/** What no receipt vouches for. */
+/** What no receipt confirms. */
 export function Unverified({ children = "UNVERIFIED" }: { children?: ReactNode }) {
   return (
     <span className={styles.unverified}>

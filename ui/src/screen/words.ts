@@ -94,7 +94,7 @@ export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refus
 
 const RESULT: Readonly<Record<ResultCode, Look>> = {
   succeeded: { tone: "done", mark: "done", word: "Done" },
-  granted: { tone: "done", mark: "done", word: "Allowed" },
+  granted: { tone: "done", mark: "done", word: "Approved" },
   denied: { tone: "failed", mark: "deny", word: "Denied" },
   failed: { tone: "failed", mark: "failed", word: "Failed" },
   partial: { tone: "failed", mark: "failed", word: "In part" },
@@ -107,12 +107,12 @@ export function result(code: ResultCode, resolved?: ResultCode | null): Look {
 }
 
 const APPROVAL: Readonly<Record<ApprovalStatus, Look>> = {
-  pending: { tone: "waiting", mark: "waiting", word: "Pending" },
-  granted: { tone: "done", mark: "done", word: "Granted" },
+  pending: { tone: "waiting", mark: "waiting", word: "Waiting for you" },
+  granted: { tone: "done", mark: "done", word: "Approved" },
   denied: { tone: "failed", mark: "deny", word: "Denied" },
   expired: { tone: "mute", mark: "deny", word: "Expired" },
   cancelled: { tone: "mute", mark: "deny", word: "Cancelled" },
-  invalidated: { tone: "mute", mark: "deny", word: "Invalidated" },
+  invalidated: { tone: "mute", mark: "deny", word: "No longer valid" },
 };
 
 /** How a question to a person stands. */

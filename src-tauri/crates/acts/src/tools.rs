@@ -36,7 +36,7 @@ macro_rules! tools {
             /// The act that a model calls for; none when the tool is not offered as it is.
             ///
             /// # Errors
-            /// Words for the model: what is wrong with the arguments.
+            /// What is wrong with the arguments, told to the model.
             pub fn called(tool: &str, arguments: Value) -> Option<Result<Self, String>> {
                 let act = match tool {
                     $($tag if <crate::$tool as Tool>::offered().is_some() => {

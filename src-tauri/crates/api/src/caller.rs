@@ -49,8 +49,10 @@ pub(crate) fn admit(caller: Caller, name: &str, params: &Value, lent: &[String])
     if name == "artifacts.ingest"
         && params.get("trust").and_then(Value::as_str).is_some_and(|trust| trust != "untrusted")
     {
-        return Err(forbidden("only a person at the process that holds the store may vouch for a file")
-            .hint("leave `trust` out, or end that process and run `hermit artifacts ingest` by itself"));
+        return Err(forbidden(
+            "only a person at the process that holds the store may say how far a file is trusted",
+        )
+        .hint("leave `trust` out, or end that process and run `hermit artifacts ingest` by itself"));
     }
     let is_foreign = |field: &str| match params.get(field) {
         Some(Value::String(place)) => !lent.contains(place),

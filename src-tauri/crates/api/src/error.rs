@@ -100,7 +100,7 @@ pub fn of_kernel(error: kernel::Error) -> Error {
 /// A chain that does not fit: it is read and not written until a person has looked.
 fn damaged(message: String) -> Error {
     Error::new(Code::Damaged, message).hint(
-        "everything can still be read; `hermit ledger verify` says where it is broken, and `hermit ledger reanchor` goes on in spite of it",
+        "everything can still be read; `hermit ledger verify` says where it is broken, and `hermit ledger reanchor` continues in spite of it",
     )
 }
 
@@ -124,7 +124,7 @@ pub fn of_ledger(error: ledger::Error) -> Error {
         E::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
         E::Corrupt { .. } => damaged(message),
         E::Changed { own: true, .. } => Error::new(Code::Damaged, message)
-            .hint("nothing was written and no yes was taken; put a backup of this store in its place, and find out who could write here. `hermit ledger reanchor` goes on with it as it is, when you know why it changed")
+            .hint("nothing was written and no yes was taken; put a backup of this store in its place, and find out who could write here. `hermit ledger reanchor` continues with it as it is, when you know why it changed")
             .details(json!({ "code": "changed" })),
         E::Changed { .. } => damaged(message).details(json!({ "code": "changed" })),
         E::NoStore { dir } => no_store(&dir),

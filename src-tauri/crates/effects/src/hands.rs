@@ -98,7 +98,7 @@ impl Hands {
                 Found::Unreadable { reason: "it belongs to another workspace".to_owned() }
             }
             ResourceId::Ref(workspace, name) if *workspace == self.workspace.id() => self.found_ref(name),
-            _ => Found::Unreadable { reason: "these hands look at files and refs only".to_owned() },
+            _ => Found::Unreadable { reason: "only files and refs can be looked at here".to_owned() },
         }
     }
 

@@ -404,7 +404,7 @@ fn without_walls_or_without_a_repository_of_its_own_nothing_is_begun() {
     let (request, _) = commit(&bare, &["a.txt"], "first");
     let outcome = bare.perform(&request);
     assert!(
-        outcome.error.as_ref().is_some_and(|why| why.contains("behind walls only")),
+        outcome.error.as_ref().is_some_and(|why| why.contains("in a sandbox only")),
         "{}",
         said(&outcome)
     );

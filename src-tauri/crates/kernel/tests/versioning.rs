@@ -62,7 +62,7 @@ fn a_commit_is_bound_to_the_ref_and_the_files_that_were_shown() {
     world.person.allow(world.kernel(), task, second).unwrap();
     // There are no walls in this world, and version control is not changed without.
     assert_eq!(world.drive(task), completed());
-    assert!(shows(packs(world.kernel(), task).last().unwrap(), "behind walls only"));
+    assert!(shows(packs(world.kernel(), task).last().unwrap(), "in a sandbox only"));
     assert_eq!(world.files()[".git/refs/heads/main"], format!("{}\n", "b".repeat(40)).as_bytes());
 }
 

@@ -259,7 +259,8 @@ fn outcome(title: String, mut value: Map<String, Value>) -> Told {
 /// Whether a fact about a command is only about how this machine ran it: a person may look it up, and a model can do
 /// nothing with it.
 fn is_of_the_machine(fact: &str) -> bool {
-    fact.contains(" does not work here: ") || fact.starts_with("staged by ") || fact.starts_with("walls: ")
+    fact.contains(" does not work here: ")
+        || ["staged by ", "sandbox: ", "walls: "].iter().any(|head| fact.starts_with(head))
 }
 
 /// One item of a change set; where a file went, when it went somewhere.

@@ -63,7 +63,7 @@ const NEEDS: [Need; 12] = [
     },
     Need {
         name: "bubblewrap",
-        why: "runs commands behind walls",
+        why: "runs commands in a sandbox",
         found: has_bubblewrap,
         from: Purpose::Start,
         must: false,

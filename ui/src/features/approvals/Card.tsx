@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
-import { capital, count, folderName, plain, profileName, said, surfaceName } from "~/screen/words";
+import { approvalLook, capital, count, folderName, plain, profileName, said, surfaceName } from "~/screen/words";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { tally } from "~/primitives/Diff";
@@ -230,7 +230,7 @@ function Decided({ approval }: { approval: Approval }) {
       {isPart && <Onward approval={approval} />}
       <Mark name="deny" size={14} />
       <span>
-        {capital(plain(row.status))}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}
+        {approvalLook(row.status).word}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}
         {row.surface !== null && <> {surfaceName(row.surface)}</>}
         {row.feedback !== null && <>: <Words of={said(row.feedback)} /></>}
         {row.reason !== "" && row.feedback === null && <>, {row.reason}</>}. Nothing was changed.

@@ -182,7 +182,7 @@ function Found({ of, find }: { of: string; find: string }) {
   const runs = useMemo(() => [{ row: 0, at: 0, rows: found }], [found]);
   return (
     <Answer asked={asked} what="the files" lines={3}>
-      {({ total }) => total === 0 ? <p className={styles.none}>No file is named so.</p> : (
+      {({ total }) => total === 0 ? <p className={styles.none}>No file has that name.</p> : (
         <>
           <p className={styles.none} role="status">{number(total)} found</p>
           <Long of={of} runs={runs} find={find} label="Files found" header={() => null} pick={() => null} choiceOf={() => undefined} />

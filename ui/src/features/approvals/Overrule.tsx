@@ -20,7 +20,7 @@ const USES_MAX = 3;
 export function Overrule({ act, pen }: { act: string; pen: Pen }) {
   const [isOpen, setOpen] = useState(false);
   const [isSigned, setSigned] = useState(false);
-  if (isSigned) return <Said tone="done">Signed. When this act is proposed again you are asked; retry the task to have it proposed.</Said>;
+  if (isSigned) return <Said tone="done">Signed. When this action is proposed again you are asked; retry the task to have it proposed.</Said>;
   if (!isOpen) return <Button onKeyDown={deaf} onClick={() => setOpen(true)}>Override</Button>;
   return <Form act={act} pen={pen} signed={() => setSigned(true)} close={() => setOpen(false)} />;
 }

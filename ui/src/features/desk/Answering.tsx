@@ -7,7 +7,7 @@ import { Deny } from "~/features/approvals/Deny";
 import { HowFar } from "~/features/approvals/HowFar";
 import { useLasting } from "~/features/approvals/Lasting";
 import { readPacket } from "~/features/approvals/packet";
-import { capital, plain, surfaceName } from "~/screen/words";
+import { approvalLook, capital, surfaceName } from "~/screen/words";
 import type { Armed, Desk } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { useAsk, useNotices } from "~/ipc/client";
@@ -80,7 +80,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
       ) : (
         <footer className={card.decided} role="status">
           <Mark name={row.status === "granted" ? "done" : "deny"} size={14} />
-          <span>{capital(plain(row.status))}{row.surface !== null && <> {surfaceName(row.surface)}</>}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}. Nothing is left to decide.</span>
+          <span>{approvalLook(row.status).word}{row.surface !== null && <> {surfaceName(row.surface)}</>}{row.resolved_at !== null && <> <Time at={row.resolved_at} ago /></>}. Nothing is left to decide.</span>
           <Button onClick={() => void desk.leave()}>Close</Button>
         </footer>
       )}

@@ -49,7 +49,7 @@ test("what is overridden is shown with its reasons, and signed only as the sente
   await user.click(screen.getByRole("button", { name: "Show what I would sign" }));
   await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
   fireEvent.pointerDown(hold, { button: 0 });
-  await screen.findByText(/Signed. When this act is proposed again you are asked/);
+  await screen.findByText(/Signed. When this action is proposed again you are asked/);
   expect(done).toContain(`words: ${words}.`);
 });
 

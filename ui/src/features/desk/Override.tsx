@@ -41,7 +41,7 @@ export function Override({ act, desk }: { act: string; desk: Desk }) {
               </header>
               <Why denied={denied} />
               {isSigned
-                ? <footer className={card.decided} role="status"><Mark name="done" size={14} /><span>Signed. When this act is proposed again you are asked; retry the task to have it proposed.</span></footer>
+                ? <footer className={card.decided} role="status"><Mark name="done" size={14} /><span>Signed. When this action is proposed again you are asked; retry the task to have it proposed.</span></footer>
                 : <Sign act={act} desk={desk} signed={signed} />}
             </>
           )}
@@ -59,7 +59,7 @@ function Why({ denied }: { denied: Judged }) {
       <h3>What is at risk</h3>
       <p><Words of={capital(denied.risk_summary)} />.</p>
       <h3>What an override does</h3>
-      <p>It allows nothing. When exactly this act is proposed again, you are asked about it instead of it being refused, at critical risk. It stands in the log with your reason, and a receipt tells of it.</p>
+      <p>It allows nothing. When exactly this action is proposed again, you are asked about it instead of it being refused, at critical risk. It stands in the log with your reason, and a receipt tells of it.</p>
     </div>
   );
 }

@@ -103,7 +103,7 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
                         <Mark name={approvalLook(row.status).mark} size={13} />
                       </span>
                       <span className={styles.what}><Words of={brief(capital(said(row.summary)))} /></span>
-                      <span className={styles.second}><span>{capital(plain(row.status))}</span>{row.resolved_at !== null && <Time at={row.resolved_at} clock />}</span>
+                      <span className={styles.second}><span>{approvalLook(row.status).word}</span>{row.resolved_at !== null && <Time at={row.resolved_at} clock />}</span>
                     </button>
                   </li>
                 ))}

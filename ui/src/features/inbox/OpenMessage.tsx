@@ -31,14 +31,14 @@ export function OpenMessage({ message }: { message: Message }) {
               <div className={styles.row}>
                 <Button because={because} onClick={() => be("task", one.task_id)}>{ended ? "A task that follows it" : "More input for it"}</Button>
                 <Button because={because} onClick={() => be("child", one.task_id)}>A part of it</Button>
-                <Button because={because} onClick={() => be("new", one.task_id)}>New work beside it</Button>
+                <Button because={because} onClick={() => be("new", one.task_id)}>A new task beside it</Button>
               </div>
             </li>
           );
         })}
       </ul>
       <div className={styles.row}>
-        <Button because={because} onClick={() => be("talk", null)}>Nothing to be done</Button>
+        <Button because={because} onClick={() => be("talk", null)}>No action needed</Button>
       </div>
       {bind.error !== null && <Failed error={bind.error} />}
     </section>

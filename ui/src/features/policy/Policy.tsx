@@ -106,7 +106,7 @@ function History() {
                   </span>
                   <span role="cell">{className(row.action_class)}</span>
                   <span role="cell" className={styles.risk}><RiskMark risk={row.risk} />{row.risk}</span>
-                  <span role="cell"><StateWord tone={approvalLook(row.status).tone} mark={approvalLook(row.status).mark}>{plain(row.status)}</StateWord></span>
+                  <span role="cell"><StateWord tone={approvalLook(row.status).tone} mark={approvalLook(row.status).mark}>{approvalLook(row.status).word}</StateWord></span>
                   <span role="cell">{row.surface === null ? "" : plain(row.surface)}</span>
                   <span role="cell"><Time at={row.resolved_at ?? row.requested_at} clock /></span>
                 </div>

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Card } from "~/features/approvals/Card";
 import { ChangeList, useChanges } from "~/features/approvals/ChangeList";
-import { capital, plain, said, surfaceName } from "~/screen/words";
+import { approvalLook, capital, said, surfaceName } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -24,7 +24,7 @@ export function ApprovalView({ id }: { id: string }) {
           <>
             <div className={styles.heading}><RiskTag risk={row.risk} /><h3><Words of={capital(approval.title)} /></h3></div>
             <Facts ruled rows={[
-              ["Status", <>{capital(plain(row.status))}{row.surface !== null && ` ${surfaceName(row.surface)}`}</>],
+              ["Status", <>{approvalLook(row.status).word}{row.surface !== null && ` ${surfaceName(row.surface)}`}</>],
               ["Asked", <Time key="asked" at={row.requested_at} ago />],
               row.resolved_at === null ? null : ["Answered", <Time key="answered" at={row.resolved_at} ago />],
               row.feedback === null ? null : ["Your words", <Words key="words" of={said(row.feedback)} />],

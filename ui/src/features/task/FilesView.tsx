@@ -30,7 +30,7 @@ export function FilesView({ task }: { task: Task }) {
               <Segmented label="Which" value={which} onChange={setWhich} options={[{ value: "made", label: "Content" }, { value: "all", label: "Records too" }]} />
               <span className={styles.space} /><span className={styles.faint}>{rows.length} of {found.rows.length}{found.next != null && "+"}</span>
             </div>
-            {rows.length === 0 && <Empty title="No content" small>Nothing was taken in or made but the records of the work.</Empty>}
+            {rows.length === 0 && <Empty title="No content" small>This task read and made no files. Only records of its work are kept.</Empty>}
             <Rows rows={rows} />
           </>
         );

@@ -58,7 +58,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
   const denied = task.actions.filter((one) => one.verdict === "deny" || one.state === "refused");
   const verifiability = word(record(receipt.receipt)["verifiability"]);
   return [
-    ["What", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, {said(row.summary)}, <Time at={row.issued_at} ago /></span>],
+    ["What", <span key="1"><Words of={capital(said(action?.summary ?? row.summary))} />, <Time at={row.issued_at} ago /></span>],
     ["Why", <span key="2">{why === undefined ? "…" : <Words of={goalOf(why, task)} />}</span>],
     ["On whose authority", <span key="3">
       {standing !== "" ? <Standing grant={standing} />
@@ -71,7 +71,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
     ["Sent to the model", why === undefined ? "…" : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "pack")}, the last <Hash of={pack.id} what="artifact" /></span>],
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
-    ["Result", <span key="7">{said(row.summary)}</span>],
+    ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved).word : capital(said(row.summary))} /></span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
       : capital(plain(row.reversibility))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],

@@ -127,6 +127,20 @@ test("a denial is overridden in a browser by a sentence that was read, a word, t
   await waitFor(() => expect(hold.getAttribute("aria-disabled")).toBeNull());
   expect(host.signed).toEqual([]);
   await user.pointer({ keys: "[MouseLeft>]", target: hold });
-  expect(await screen.findByText(/When this act is proposed again you are asked/, {}, { timeout: 4000 })).toBeTruthy();
+  expect(await screen.findByText(/When this action is proposed again you are asked/, {}, { timeout: 4000 })).toBeTruthy();
   expect(host.signed.map((one) => [one.kind, one.word, one.words])).toEqual([["overrule", "override", `ask about ${act.action_request_id}, because it is a copy`]]);
+});
+
+test("a receipt names what policy and the person refused of its task, and tells a result once", async () => {
+  const command = { ...act, summary: "run `npm test`", verdict: "allow" as const };
+  const refused = { ...act, action_request_id: "act_01a20000000070008000000000000021", receipt_id: null, summary: "delete `notes.md`", state: "refused" as const, verdict: "require_approval" as const };
+  const denied = { ...refused, action_request_id: "act_01a20000000070008000000000000022", summary: "push to `origin`", verdict: "deny" as const };
+  const failed: Receipt = { ...receipt, row: { ...receipt.row, summary: "the command ended with status 1", result: "failed" } };
+  show(scene({ "task.show": { ...doneTask, actions: [command, refused, denied] }, "receipts.show": failed }), `/task/${DONE}?see=${RECEIPT}`);
+  const blocked = (await screen.findByText("What was blocked")).parentElement?.querySelector("dd")?.textContent ?? "";
+  expect(blocked).toContain("delete `notes.md`");
+  expect(blocked).toContain("push to `origin`");
+  expect(blocked).not.toContain("npm test");
+  const facts = screen.getByText("What was blocked").closest("dl");
+  expect(facts?.textContent?.match(/ended with status 1/gi)).toHaveLength(1);
 });

@@ -21,7 +21,7 @@ import styles from "./Task.module.css";
 export function TurnsView({ task, onSee }: { task: Task; onSee: (see: See) => void }) {
   const asked = useAsk("context.show", { task: task.row.task_id });
   return (
-    <Answer asked={asked} what="what was sent" isEmpty={(context) => context.turns.length === 0} empty={<Empty title="Nothing was sent yet" small>Each turn stores its exact bytes before they go.</Empty>}>
+    <Answer asked={asked} what="what was sent" isEmpty={(context) => context.turns.length === 0} empty={<Empty title="Nothing was sent yet" small>Hermit stores the exact bytes of each request before it sends them.</Empty>}>
       {(context) => (
         <Turns turns={context.turns} onSee={onSee} />
       )}

@@ -7,7 +7,7 @@ test("a question that waits is open on the track, and closed with a dot once a p
   expect(before?.text).toBe("Waiting for you");
   const after = story(doneEvents).rows;
   expect(after.find((row) => row.person === "asked")).toBeUndefined();
-  expect(after.find((row) => row.person === "decided")?.text).toBe("You allowed it once");
+  expect(after.find((row) => row.person === "decided")?.text).toBe("You approved it once");
 });
 
 test("the slider tells the task as it was at any event, and never more", () => {

@@ -76,7 +76,7 @@ const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
 };
 
 const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested">, string>> = {
-  "approval.granted": "You allowed it once", "approval.denied": "You denied it", "approval.expired": "The question was expired",
+  "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
   "approval.cancelled": "The question was cancelled", "approval.invalidated": "The question was invalidated",
 };
 

@@ -14,7 +14,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wire::changes::{Changes, Edit, FileChange, Show, Side};
-use wire::{Error, PAGE_ROWS_MAX, Text};
+use wire::{Code, Error, PAGE_ROWS_MAX, Text};
 
 /// Bytes of one side that are given as text: more is read as an artifact, part by part.
 const SIDE_BYTES_MAX: u64 = kernel::hunks::HUNK_BYTES_MAX;
@@ -245,7 +245,12 @@ fn changed(change: &Value) -> Result<Row, Error> {
         (Some(_), None) => "delete",
         (_, Some(_)) => "write",
     };
-    let outcome = word("outcome").parse().ok();
+    let outcome = match word("outcome") {
+        "" => None,
+        outcome => {
+            Some(outcome.parse::<ItemOutcome>().map_err(|e| Error::new(Code::Damaged, e.to_string()))?)
+        }
+    };
     Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome })
 }
 

@@ -168,7 +168,7 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
     let scope = match p.scope.as_deref() {
         None => project.unwrap_or(task),
         Some("task") => task,
-        Some("project") => project.ok_or_else(|| usage("this act belongs to no project"))?,
+        Some("project") => project.ok_or_else(|| usage("this action belongs to no project"))?,
         Some("user") => StandingScope::User,
         Some(other) => {
             return Err(usage(format!("`{other}` is no scope; say `task`, `project` or `user`")));

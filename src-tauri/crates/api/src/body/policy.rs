@@ -42,14 +42,16 @@ pub(crate) fn profiles(_: &dyn Host, _: Profiles) -> Result<ProfileList, Error> 
 
 const fn about(profile: Profile) -> &'static str {
     match profile {
-        Profile::ReadonlyAnalysis => "looks, and changes nothing",
+        Profile::ReadonlyAnalysis => "reads files, and changes nothing",
         Profile::LocalEditAllowed => {
-            "edits files and runs walled commands in the workspace, each after a yes"
+            "edits files and runs commands in a sandbox; asks you before each change"
         }
-        Profile::NetworkReadAllowed => "as local_edit_allowed, and may read from the network after a yes",
-        Profile::RepoMutationGated => "edits, commands and version control, each after a yes",
-        Profile::ExternalPublishGated => "everything up to publication, each after a yes",
-        Profile::DestructiveDenied => "creates files after a yes; deletes and overwrites nothing",
+        Profile::NetworkReadAllowed => {
+            "as local_edit_allowed, and may read from the network when you approve it"
+        }
+        Profile::RepoMutationGated => "edits, commands and version control; asks you before each change",
+        Profile::ExternalPublishGated => "everything up to publishing; asks you before each change",
+        Profile::DestructiveDenied => "creates files when you approve them; deletes and overwrites nothing",
     }
 }
 

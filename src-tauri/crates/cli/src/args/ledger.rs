@@ -23,10 +23,10 @@ pub enum LedgerVerb {
     },
     /// Counts what is there.
     Stats,
-    /// Goes on with a log whose chain is broken; only a person can say so. Nothing is repaired or reset.
+    /// Continues a log whose chain is broken; only a person can say so. Nothing is repaired or reset.
     #[command(after_help = "\
 From the first event that does not fit, the chain of its task is severed: the rows stay where they are, to be read \
-with `hermit ledger severed`, and nobody vouches for them any more. The log names them for ever, by a digest.")]
+with `hermit ledger severed`, and nothing confirms them any more. The log names them for ever, by a digest.")]
     Reanchor(Reanchor),
     /// Shows what was severed, and of a task the rows themselves.
     Severed {
@@ -44,7 +44,7 @@ pub struct Reanchor {
     /// Only look: what is broken, and what would be severed.
     #[arg(long)]
     pub preview: bool,
-    /// Do not ask for the word; the passphrase is needed all the same.
+    /// Do not ask for the word; the passphrase is still needed.
     #[arg(long)]
     pub yes: bool,
     /// File descriptor with the approval passphrase in its first line.

@@ -39,12 +39,12 @@ pub struct StartArgs {
 /// `hermit serve`.
 #[derive(Debug, Args, Default)]
 #[command(after_help = "\
-It takes the store, goes on with what was interrupted, and listens on this machine only. It prints a link for a \
+It takes the store, continues what was interrupted, and listens on this machine only. It prints a link for a \
 browser: the link works once and for ten minutes, and gives a session that can look, give work and refuse, and never \
 allow. Where another process serves the store already, a new link to that one is printed.
 Commands that need the store find the host by themselves and attach to it. Allowing something still happens in a \
 terminal of yours, with the approval passphrase, which goes to no host.
-Ctrl-C or a request to terminate ends it: work leaves off where it is, and the next host goes on with it.")]
+Ctrl-C or a request to terminate ends it: running tasks pause, and the next host continues them.")]
 pub struct ServeArgs {
     /// Port to listen at; any free one when absent.
     #[arg(long, value_name = "N")]
@@ -140,9 +140,9 @@ pub enum CheckpointVerb {
     },
     /// Asks witnesses to cosign the newest head; names a new one with URL and --key.
     Witness(AskWitness),
-    /// Goes on with a store that is older than the head kept outside it; only a person can say so.
+    /// Continues with a store that is older than the head kept outside it; only a person can say so.
     Accept {
-        /// Do not ask for the word; the passphrase is needed all the same.
+        /// Do not ask for the word; the passphrase is still needed.
         #[arg(long)]
         yes: bool,
         /// File descriptor with the approval passphrase in its first line.
@@ -414,7 +414,7 @@ pub struct EraseArgs {
     /// Only show what would go.
     #[arg(long)]
     pub preview: bool,
-    /// Do not ask for the word; the passphrase is needed all the same.
+    /// Do not ask for the word; the passphrase is still needed.
     #[arg(long)]
     pub yes: bool,
     /// File descriptor with the approval passphrase in its first line.

@@ -54,7 +54,7 @@ impl Ran {
     pub(crate) fn error(&self) -> Option<String> {
         match &self.mark {
             Mark::Started => {}
-            Mark::Nothing => return Some(format!("the walls could not be put up: {}", tail(&self.stderr))),
+            Mark::Nothing => return Some(format!("the sandbox could not be set up: {}", tail(&self.stderr))),
             Mark::Failed(why) => return Some(why.clone()),
         }
         if self.ended_by.is_some() || self.code() == Some(0) {
@@ -231,7 +231,7 @@ impl Stage<'_> {
             (Some(_), false) => ResultCode::Partial,
         };
         let mut observed =
-            vec![format!("walls: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
+            vec![format!("sandbox: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
         observed.extend(super::reach::told(&self.reach));
         observed.append(&mut self.connections);
         observed.append(&mut self.difference.notes);

@@ -207,7 +207,7 @@ impl Hands {
         self.at(Point::StageLay, Edge::After)?;
         let mut notes = said.to_vec();
         notes.push(format!("staged by {method}, laid in {} ms", clock.elapsed().as_millis()));
-        notes.push(format!("walls: {} ({})", self.sandbox.level(), self.sandbox.why()));
+        notes.push(format!("sandbox: {} ({})", self.sandbox.level(), self.sandbox.why()));
         notes.push("the network was held".to_owned());
         let scale = Scale::new(laid.grows());
         let stop = || cancelled() || scale.is_over();

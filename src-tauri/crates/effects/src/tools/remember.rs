@@ -7,7 +7,7 @@ use model::witness::StateWitness;
 
 impl Executor for Remember {
     fn perform(&self, act: &Execution<'_>, _: &mut dyn FnMut(Progress<'_>)) -> Outcome {
-        let error = Error::Request("hands do not remember; the kernel writes memory itself".to_owned());
+        let error = Error::Request("no executor writes memory; the kernel does".to_owned());
         act.hands.refused(act.request, act.started, &error)
     }
 

@@ -104,7 +104,7 @@ fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Befor
     scope.covers(&ResourceId::Ref(workspace.id(), change.moves().to_owned()))?;
     change.files().iter().try_for_each(|file| scope.covers_path(&file.path))?;
     if !hands.sandbox.has_walls() {
-        let say = "version control is changed behind walls only, and this machine has none for it";
+        let say = "version control is changed in a sandbox only, and this machine has none for it";
         return Err(Error::Request(say.to_owned()));
     }
     if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
@@ -217,8 +217,8 @@ fn told(
     let why = || {
         let complained = String::from_utf8_lossy(&ran.stderr.kept()).trim().to_owned();
         let mine = complained.lines().rev().find_map(|line| line.strip_prefix("hermit: ").map(str::to_owned));
-        let unmarked =
-            matches!(ran.mark, Mark::Nothing).then(|| format!("the walls could not be put up: {complained}"));
+        let unmarked = matches!(ran.mark, Mark::Nothing)
+            .then(|| format!("the sandbox could not be set up: {complained}"));
         mine.or(unmarked).or_else(|| ran.error()).unwrap_or(complained)
     };
     let error = (!moved).then(|| match now.as_deref() == change.prior() {
@@ -338,7 +338,7 @@ fn blank(hands: &Hands, request: &ActionRequest, started: UnixMs, error: Option<
         outputs: Vec::new(),
         ran: hands.ran("hermit.vcs", request, started),
         sandbox_level: hands.sandbox.level(),
-        observed: vec![format!("walls: {} ({})", hands.sandbox.level(), hands.sandbox.why())],
+        observed: vec![format!("sandbox: {} ({})", hands.sandbox.level(), hands.sandbox.why())],
         error,
         kept: Vec::new(),
     }

@@ -72,7 +72,7 @@ pub struct NoWeb;
 
 impl Web for NoWeb {
     fn call(&self, _: &Call<'_>, _: &dyn Fn() -> bool) -> Result<Reply, NoReply> {
-        Err(NoReply::NotSent("these hands have no way to the network".to_owned()))
+        Err(NoReply::NotSent("there is no way to the network here".to_owned()))
     }
 }
 

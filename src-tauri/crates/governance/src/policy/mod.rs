@@ -300,7 +300,7 @@ fn asked_after_all(mut judgement: Judgement, overriding: &InForce<'_>) -> Judgem
     judgement.verdict = Verdict::RequireApproval;
     judgement.rules.insert(format!("override:{}", overriding.grant.grant_id));
     judgement.reasons = BTreeSet::from([format!(
-        "policy denies this ({}), and a person has overridden that for exactly this act because: {reason}",
+        "policy denies this ({}), and a person has overridden that for exactly this action because: {reason}",
         denied.join("; ")
     )]);
     judgement

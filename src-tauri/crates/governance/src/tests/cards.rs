@@ -80,22 +80,33 @@ fn a_name_that_is_not_utf8_is_shown_byte_by_byte() {
     assert_eq!(visible_path(&path(r"a\xff")), r#""a\\xff""#, "and cannot be imitated");
 }
 
+/// What a staged command did at one place, where these bytes stood before.
+fn staged(name: &str, effect: &str, before: Option<&str>) -> StagedChange {
+    StagedChange {
+        path: path(name),
+        from: None,
+        effect: effect.to_owned(),
+        before_sha256: before.map(sha),
+        before_bytes: None,
+        before_mode: None,
+        after_sha256: None,
+        after_bytes: None,
+        after_mode: None,
+        text: None,
+        no_text: None,
+    }
+}
+
 #[test]
 fn the_card_of_a_staged_command_shows_what_it_did_deletions_first_and_what_it_printed() {
     let request = staged_request();
     let mut packet = Case::of(request, Profile::LocalEditAllowed).packet;
     let change = |name: &str, effect: &str, text: &str| StagedChange {
-        path: path(name),
-        from: None,
-        effect: effect.to_owned(),
-        before_sha256: (effect != "create").then(|| sha("old")),
         before_bytes: (effect != "create").then_some(3),
-        before_mode: None,
         after_sha256: (effect != "delete").then(|| sha("new")),
         after_bytes: (effect != "delete").then_some(4),
-        after_mode: None,
         text: Some(text.to_owned()),
-        no_text: None,
+        ..staged(name, effect, (effect != "create").then_some("old"))
     };
     let at = |n| ArtifactRef { artifact_id: id!(ArtifactId, n), sha256: sha("kept") };
     packet.staged = Some(StagedView {
@@ -134,17 +145,9 @@ fn the_card_of_a_staged_command_shows_what_it_did_deletions_first_and_what_it_pr
 fn a_link_in_place_of_something_is_a_loss_and_names_what_is_lost() {
     let mut packet = Case::of(staged_request(), Profile::LocalEditAllowed).packet;
     let change = |name: &str, effect: &str, before: Option<&str>, bytes: Option<u64>| StagedChange {
-        path: path(name),
-        from: None,
-        effect: effect.to_owned(),
-        before_sha256: before.map(sha),
         before_bytes: bytes,
-        before_mode: None,
         after_sha256: Some(sha("new")),
-        after_bytes: None,
-        after_mode: None,
-        text: None,
-        no_text: None,
+        ..staged(name, effect, before)
     };
     let at = |n| ArtifactRef { artifact_id: id!(ArtifactId, n), sha256: sha("kept") };
     packet.staged = Some(StagedView {

@@ -238,7 +238,7 @@ impl Kernel {
             let (about_task_id, boundary) = (tx.task.task_id, Boundary::PreCompilation);
             tx.push(TaskInputAbsorbed { about_task_id, ingress_id, boundary });
         }
-        tx.set_attempt(AttemptStatus::CompilingContext, "goes on with what was said since")?;
+        tx.set_attempt(AttemptStatus::CompilingContext, "continues with what was said since")?;
         Ok(Then::Commit)
     }
 

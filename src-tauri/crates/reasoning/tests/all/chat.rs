@@ -108,7 +108,7 @@ fn a_model_is_told_what_a_command_did_and_not_how_this_machine_ran_it() {
     let facts = [
         "overlay does not work here: no",
         "staged by copy, laid in 1 ms",
-        "walls: landlock (x)",
+        "sandbox: landlock (x)",
         "the network was held",
     ];
     let result = serde_json::json!({ "result_code": "succeeded", "summary": "it ended", "exit_code": 0, "observed": facts, "transcript": { "argv": ["ls"], "stdout": "a.txt\n" } });
