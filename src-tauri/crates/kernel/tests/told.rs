@@ -173,13 +173,21 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             vec!["commit: there is no repository of its own in this folder".into()],
         ),
         ("note", json!({ "plan": "look, then leap" }), vec!["look, then leap".into()]),
-        ("branch", json!({ "name": "topic" }), vec!["branch: there is no repository of its own in this folder".into()]),
+        (
+            "branch",
+            json!({ "name": "topic" }),
+            vec!["branch: there is no repository of its own in this folder".into()],
+        ),
         (
             "believe",
             json!({ "claim": "alpha comes first", "confidence": 700, "evidence": evidence }),
             vec!["Held true not shown: untrusted: it may not steer planning".into()],
         ),
-        ("tag", json!({ "name": "v1" }), vec!["tag: there is no repository of its own in this folder".into()]),
+        (
+            "tag",
+            json!({ "name": "v1" }),
+            vec!["tag: there is no repository of its own in this folder".into()],
+        ),
         (
             "remember",
             json!({ "claim": "c", "scope": "*", "reason": "r", "evidence": evidence }),
