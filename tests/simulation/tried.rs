@@ -3,13 +3,15 @@
 use crate::journeys;
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Waiting};
+use model::fault::Point;
 use model::policy::Profile;
 use model::proposal::Answer;
 use model::receipt::SandboxLevel;
 use model::task::TaskStatus;
 use model::{ApprovalId, TaskId};
 use serde_json::json;
-use testkit::{Server, World, command, done, fetch, say, write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use testkit::{Edge, Mode, Server, World, command, done, fetch, say, write};
 
 /// A world whose commands have walls; none, and the test skipped, where this machine has none.
 fn walled(seed: u64) -> Option<World> {
@@ -125,5 +127,29 @@ fn a_command_that_policy_forbids_is_not_even_tried() {
         assert_eq!((world.oracle.tried(), world.oracle.performed().len()), (0, 0), "{name}");
         assert_eq!(world.files(), before, "{name}");
         assert_eq!(count(&world, task, "grant.issued"), 0, "{name}");
+    }
+}
+
+#[conforms::conforms(part = "HK-6.2-4")]
+#[test]
+fn a_command_that_policy_forbids_by_the_time_the_next_host_comes_is_not_tried_by_it() {
+    let Some(mut world) = walled(1_603) else { return };
+    let act = command(&["sh", "-c", "rm a.txt"]);
+    let task = give(&world, "meanwhile", Profile::LocalEditAllowed, act);
+    world.faults.plan(Point::TrialStart, Edge::After, Mode::Abort, 1);
+    let died = catch_unwind(AssertUnwindSafe(|| world.kernel().drive(task)));
+    assert!(world.faults.fired(), "a trial is on record before it begins: {died:?}");
+    world.faults.clear();
+    world.reopen();
+    assert_eq!((count(&world, task, "trial.started"), world.oracle.tried()), (1, 0));
+    world.file(".hermit/policy.rules", "deny Bash(rm:*)\n");
+    world.reasoners.script("meanwhile", vec![done("not done")]);
+    let before = world.files();
+    let outcome = world.drive(task);
+    assert!(matches!(outcome, DriveOutcome::Ended { .. }), "{outcome:?}");
+    assert_eq!((world.oracle.tried(), world.oracle.performed().len()), (0, 0));
+    assert_eq!(world.files(), before);
+    for (kind, times) in [("trial.started", 1), ("trial.ended", 1), ("grant.issued", 0)] {
+        assert_eq!(count(&world, task, kind), times, "{kind}");
     }
 }

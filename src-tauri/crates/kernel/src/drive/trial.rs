@@ -51,6 +51,8 @@ pub(super) enum Known {
     NotStaged(String),
     /// It was tried and came to nothing: the proposer is told.
     Failed(String),
+    /// Policy says no by now, so nothing was tried.
+    Forbidden,
 }
 
 /// Whether a command is tried before it becomes a request.
@@ -97,24 +99,29 @@ impl Kernel {
 
     /// Tries the command in hand, without holding the task: a person may look, pause and cancel meanwhile.
     pub(super) fn try_command(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
-        let (hands, request) = {
+        let (hands, request, verdict) = {
             let state = self.lock_task(cell)?;
             let Some(Turn::Trying { trial, .. }) = state.attempt().map(|attempt| &attempt.turn) else {
                 return Err(Error::Broken("no command is to be tried".to_owned()));
             };
             let request: ActionRequest = self.read_object(&state, trial.request.artifact_id)?;
-            (self.hands(&state)?, request)
+            // Another host may have begun it, under rules of then.
+            let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
+            let now = self.now_of(&state);
+            let policy = self.ask_policy(&state, &request, trial.request.sha256, id, now)?;
+            (self.hands(&state)?, request, policy.verdict)
         };
         let trial = request.action_request_id;
         let tried = lock(&cell.tried).take().filter(|tried| tried.trial == trial);
         let known = match tried {
             Some(tried) => tried.known,
-            None => self.staged_run(cell, &*hands, &request)?,
+            None if may_be_tried(verdict) => self.staged_run(cell, &*hands, &request)?,
+            None => Known::Forbidden,
         };
         let mut tx = self.begin_tx(cell, Point::ActionJudge, PrincipalType::Executor)?;
         if next(&tx, tx.now()) != Next::Try || self.winding.load(Ordering::SeqCst) {
             // Whoever stopped it has said so in the log: it goes on with what it came to, or is tried again.
-            if !matches!(known, Known::Failed(_)) {
+            if matches!(known, Known::Staged(_) | Known::NotStaged(_)) {
                 *lock(&cell.tried) = Some(Tried { trial, known });
             }
             return Ok(None);
@@ -151,9 +158,11 @@ impl Kernel {
             Known::Staged(_) => (TrialOutcome::Staged, None),
             Known::NotStaged(why) => (TrialOutcome::NotStaged, Some(why.clone())),
             Known::Failed(why) => (TrialOutcome::Failed, Some(why.clone())),
+            Known::Forbidden => (TrialOutcome::Failed, Some("policy does not allow it any more".to_owned())),
         };
         tx.push(TrialEnded { action_request_id: trial, outcome, reason: reason.map(Sensitive::from) });
-        self.follow_answer(tx, &answer, plan, Some(known))
+        let known = Some(known).filter(|known| !matches!(known, Known::Forbidden));
+        self.follow_answer(tx, &answer, plan, known)
     }
 
     /// A staged run without secrets in its words; none when one stands in what it would leave behind, because those
@@ -207,6 +216,7 @@ impl Kernel {
         let request = &mut normalised.request;
         match known {
             Known::NotStaged(why) | Known::Failed(why) => request.not_staged = Some(why.clone()),
+            Known::Forbidden => {}
             Known::Staged(staging) => {
                 let items = &staging.staged.items;
                 request.staged = Some(staging.staged.clone());

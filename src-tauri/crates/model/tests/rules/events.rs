@@ -245,6 +245,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("approval.denied", "envelope" | "feedback")
                     | ("receipt.issued", "action_request_id" | "rolls_back")
                     | ("memory.invalidated", "superseded_by")
+                    | ("trial.ended", "reason")
             );
             assert_eq!(
                 Body::from_value(name, *version, lacking).is_ok(),
