@@ -135,7 +135,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::NotFound`] when there is none.
     pub fn task(&self, task_id: TaskId) -> Result<TaskState, Error> {
-        Ok(lock(&self.cell(task_id)?.state).clone())
+        Ok(self.lock_task(&*self.cell(task_id)?)?.clone())
     }
 
     pub(crate) fn sources(&self) -> Sources<'_> {
@@ -153,10 +153,8 @@ impl Kernel {
 
     /// The cell of a task, folded from its events on first use.
     pub(crate) fn cell(&self, task_id: TaskId) -> Result<Arc<Cell>, Error> {
-        let known = lock(&self.tasks).get(&task_id).map(Arc::clone);
-        if let Some(cell) = known {
-            drop(self.lock_task(&cell)?);
-            return Ok(cell);
+        if let Some(cell) = lock(&self.tasks).get(&task_id) {
+            return Ok(Arc::clone(cell));
         }
         let state = self.load(task_id)?;
         let cell = Arc::new(Cell {
@@ -259,20 +257,11 @@ impl Kernel {
         Ok(Writeup::new(self.sources(), point, scope, actor, correlation, cause))
     }
 
-    /// Commits a boundary of no task that is locked.
+    /// Commits a boundary; a task of it that is locked has folded it already ([`crate::tx::Tx`]).
     ///
     /// # Errors
     /// When it holds a secret, somebody was faster, or the ledger fails.
     pub(crate) fn commit(&self, writeup: Writeup<'_>) -> Result<Vec<Placed>, Error> {
-        self.committed(writeup, None)
-    }
-
-    /// Commits a boundary of a task that has folded it already.
-    pub(crate) fn commit_in(&self, writeup: Writeup<'_>, state: &TaskState) -> Result<Vec<Placed>, Error> {
-        self.committed(writeup, Some(state))
-    }
-
-    fn committed(&self, writeup: Writeup<'_>, folded: Option<&TaskState>) -> Result<Vec<Placed>, Error> {
         if !writeup.withheld.is_empty() {
             return Err(Error::Secret(crate::redaction::named(writeup.withheld)));
         }
@@ -283,12 +272,6 @@ impl Kernel {
             batch.drafts.iter().filter(|d| is_store(d.task_id)).map(|d| d.body.clone()).collect();
         let placed = self.writer.commit(batch)?.placed;
         self.take_note(system, &placed, &of_store);
-        if let Some(state) = folded {
-            let last = placed.iter().rev().find(|p| p.event.task_id == state.task.task_id);
-            if last.is_some_and(|last| last.event.task_seq != state.seq) {
-                return Err(Error::Broken("the log and the state that was folded ahead differ".to_owned()));
-            }
-        }
         Ok(placed)
     }
 

@@ -309,7 +309,11 @@ impl<'k> Tx<'k> {
         if w.batch.drafts.is_empty() {
             return Ok(Committed { state: locked, after, placed: Vec::new() });
         }
-        let placed = kernel.commit_in(w, &locked.state)?;
+        let placed = kernel.commit(w)?;
+        let last = placed.iter().rev().find(|p| p.event.task_id == locked.task.task_id);
+        if last.is_some_and(|last| last.event.task_seq != locked.seq) {
+            return Err(Error::Broken("the log and the state that was folded ahead differ".to_owned()));
+        }
         locked.is_ahead = false;
         if let Some(gate) = gate {
             gate.moved();

@@ -117,6 +117,25 @@ pub struct StagedChange {
     pub no_text: Option<String>,
 }
 
+impl StagedChange {
+    /// A change of a place, about which nothing more is known.
+    pub fn bare(path: RelPath, effect: &str) -> Self {
+        Self {
+            path,
+            from: None,
+            effect: effect.to_owned(),
+            before_sha256: None,
+            before_bytes: None,
+            before_mode: None,
+            after_sha256: None,
+            after_bytes: None,
+            after_mode: None,
+            text: None,
+            no_text: None,
+        }
+    }
+}
+
 /// The approval itself (HK-8.9-3, -4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {

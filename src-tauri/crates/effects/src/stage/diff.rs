@@ -2,7 +2,7 @@
 
 use super::Unstaged;
 use super::left::{link_at, read, said};
-use super::text::{self, bare};
+use super::text;
 use super::touched::{Now, Touched};
 use crate::{Error, Hands, STAGE_BYTES_MAX};
 use model::action::{ChangeItem, LeftOut, Prior};
@@ -417,12 +417,12 @@ impl Sorted {
             add(path, "make_folder", None, None);
         }
         for (path, mode) in self.odd_folders() {
-            let mut change = bare(path, "make_folder");
+            let mut change = StagedChange::bare(path.clone(), "make_folder");
             change.after_mode = Some(mode);
             diff.changes.push(change);
         }
         for (path, (was, mode)) in &self.modes {
-            let mut change = bare(path, "mode");
+            let mut change = StagedChange::bare(path.clone(), "mode");
             (change.before_mode, change.after_mode) = (Some(*was), Some(*mode));
             diff.changes.push(change);
         }
@@ -443,13 +443,13 @@ impl Sorted {
         }
         let mut lost: Vec<StagedChange> = Vec::new();
         for (path, old) in &self.unlinked {
-            let mut change = bare(path, "delete");
+            let mut change = StagedChange::bare(path.clone(), "delete");
             change.before_sha256 = Some(old.sha256);
             change.text = Some(says('-', old));
             lost.push(change);
         }
         for (path, Linked { file, link, new, .. }) in &self.linked {
-            let mut change = bare(path, "link");
+            let mut change = StagedChange::bare(path.clone(), "link");
             change.after_sha256 = Some(new.sha256);
             change.text = Some(link.iter().map(|old| says('-', old)).chain([says('+', new)]).collect());
             change.before_bytes = file.as_ref().map(|old| old.byte_size);
@@ -480,7 +480,7 @@ impl Sorted {
 }
 
 fn renamed((to, (from, old)): (&RelPath, &(RelPath, Old))) -> StagedChange {
-    let mut change = bare(to, "rename");
+    let mut change = StagedChange::bare(to.clone(), "rename");
     change.from = Some(from.clone());
     (change.before_sha256, change.after_sha256) = (Some(old.sha256), Some(old.sha256));
     (change.before_bytes, change.after_bytes) = (Some(old.byte_size), Some(old.byte_size));

@@ -2,7 +2,6 @@
 
 use crate::{STAGE_TEXT_BYTES_MAX, Workspace};
 use model::RelPath;
-use model::approval::StagedChange;
 use similar::TextDiff;
 use std::path::Path;
 use std::time::Duration;
@@ -45,21 +44,4 @@ pub fn difference(before: &[u8], after: &[u8]) -> Option<String> {
 /// Bytes as text: UTF-8 without a zero.
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-}
-
-/// A change of a place, about which nothing more is known.
-pub(super) fn bare(path: &RelPath, effect: &str) -> StagedChange {
-    StagedChange {
-        path: path.clone(),
-        from: None,
-        effect: effect.to_owned(),
-        before_sha256: None,
-        before_bytes: None,
-        before_mode: None,
-        after_sha256: None,
-        after_bytes: None,
-        after_mode: None,
-        text: None,
-        no_text: None,
-    }
 }

@@ -82,19 +82,7 @@ fn a_name_that_is_not_utf8_is_shown_byte_by_byte() {
 
 /// What a staged command did at one place, where these bytes stood before.
 fn staged(name: &str, effect: &str, before: Option<&str>) -> StagedChange {
-    StagedChange {
-        path: path(name),
-        from: None,
-        effect: effect.to_owned(),
-        before_sha256: before.map(sha),
-        before_bytes: None,
-        before_mode: None,
-        after_sha256: None,
-        after_bytes: None,
-        after_mode: None,
-        text: None,
-        no_text: None,
-    }
+    StagedChange { before_sha256: before.map(sha), ..StagedChange::bare(path(name), effect) }
 }
 
 #[test]

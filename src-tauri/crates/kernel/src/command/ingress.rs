@@ -9,7 +9,7 @@
 use super::note::{Voice, Words};
 use super::submit::{Attachment, Submission};
 use crate::Error;
-use crate::kernel::{Kernel, lock};
+use crate::kernel::Kernel;
 use crate::writeup::Writeup;
 use model::body::{ConversationOpened, FocusChanged, IngressBound, IngressReceived, TaskInputAdded};
 use model::fault::Point;
@@ -103,7 +103,7 @@ impl Kernel {
         let (conversation_id, inbox) = self.inbox(Some(conversation))?;
         if let Some(task) = task {
             let cell = self.cell(task)?;
-            let state = lock(&cell.state);
+            let state = self.lock_task(&cell)?;
             if state.task.conversation_id != conversation_id {
                 return Err(Error::Conflict("the task belongs to another conversation".to_owned()));
             }
@@ -304,7 +304,7 @@ impl Kernel {
 
     fn has_ended(&self, task: TaskId) -> Result<bool, Error> {
         let cell = self.cell(task)?;
-        let state = lock(&cell.state);
+        let state = self.lock_task(&cell)?;
         Ok(state.task.status.is_terminal())
     }
 
@@ -379,7 +379,7 @@ impl Kernel {
     ) -> Result<Bound, Error> {
         let work = {
             let cell = self.cell(ended)?;
-            let state = lock(&cell.state);
+            let state = self.lock_task(&cell)?;
             let mut work = self.follow_up(&state, format!("bound:{ingress_id}"))?;
             if let Some(anchor) = work.continuation_anchor.as_mut() {
                 anchor.selection_reason = Sensitive::from(why.to_owned());
@@ -400,7 +400,7 @@ impl Kernel {
         ingress_id: IngressId,
     ) -> Result<Submission, Error> {
         let cell = self.cell(task)?;
-        let state = lock(&cell.state);
+        let state = self.lock_task(&cell)?;
         let like = self.follow_up(&state, format!("bound:{ingress_id}"))?;
         let attachments: Vec<Attachment> = Vec::new();
         let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());

@@ -56,7 +56,7 @@ impl Kernel {
         tx.pass(&judged.ask(Verdict::Deny, None))?;
         let told = json!({ "result_code": "denied", "summary": said });
         let result = self.tell(tx, &judged.request, &told)?;
-        self.answer_is_over(tx, Some(&result), said, "denied before")?;
+        self.answer_is_over(tx, &result, said, "denied before")?;
         tx.then(After::Unstage(judged.request.attempt_id));
         Ok(Then::Commit)
     }
@@ -83,7 +83,7 @@ impl Kernel {
         } else {
             let said = feedback
                 .map_or_else(|| "refused by a person".to_owned(), |f| format!("refused by a person: {f}"));
-            self.answer_is_over(tx, Some(&result), &said, "refused by a person")?;
+            self.answer_is_over(tx, &result, &said, "refused by a person")?;
         }
         tx.then(After::Unstage(request.attempt_id));
         Ok(Then::Commit)
@@ -116,18 +116,15 @@ impl Kernel {
         let plans_once = self.proposer(tx)?.plans_once();
         let result = self.tell(tx, &request, &told)?;
         tx.unblock("what was approved has changed")?;
-        if plans_once {
-            // The kernel plans the rollback anew from what is there now.
-            tx.set_attempt(AttemptStatus::AwaitingPolicy, "drift").ok();
-            tx.set_attempt(AttemptStatus::CompilingContext, "drift")?;
-        } else {
+        // A plan of the kernel's own is made anew from what is there now.
+        if !plans_once {
             let (answer, proposals) = self.stored_answer(tx)?;
             let error = Some("what was approved has changed since".to_owned());
             let record = self.record(tx, &proposals.unwrap_or_default(), &answer, Some(&result), error)?;
             tx.push(IterationCompleted { about_attempt_id: self.attempt_id(tx)?, record });
-            tx.set_attempt(AttemptStatus::AwaitingPolicy, "drift").ok();
-            tx.set_attempt(AttemptStatus::CompilingContext, "drift")?;
         }
+        tx.set_attempt(AttemptStatus::AwaitingPolicy, "drift").ok();
+        tx.set_attempt(AttemptStatus::CompilingContext, "drift")?;
         tx.then(After::Unstage(request.attempt_id));
         Ok(Then::Commit)
     }
@@ -175,13 +172,13 @@ impl Kernel {
     fn answer_is_over(
         &self,
         tx: &mut Tx<'_>,
-        result: Option<&ArtifactRef>,
+        result: &ArtifactRef,
         said: &str,
         why: &str,
     ) -> Result<(), Error> {
         let (answer, proposals) = self.stored_answer(tx)?;
         let proposals = proposals.unwrap_or_default();
-        let record = self.record(tx, &proposals, &answer, result, Some(said.to_owned()))?;
+        let record = self.record(tx, &proposals, &answer, Some(result), Some(said.to_owned()))?;
         self.turn_is_over(tx, record, why)
     }
 

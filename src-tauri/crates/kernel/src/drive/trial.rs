@@ -69,13 +69,13 @@ impl Kernel {
     /// record before it starts; the request that comes of it is judged anew, with all that the command did.
     pub(super) fn trial_of(&self, tx: &mut Tx<'_>, command: &Action) -> Result<Trial, Error> {
         let hands = self.hands(tx)?;
+        if let Err(why) = hands.stageable(command) {
+            return Ok(Trial::Not(Some(Known::NotStaged(why))));
+        }
         let wish = "to see what it would do";
         let Normalised { request, bytes, .. } = self.request_of(tx, &*hands, command.clone(), wish)?;
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let policy = match hands.stageable(command) {
-            Err(why) => return Ok(Trial::Not(Some(Known::NotStaged(why)))),
-            Ok(()) => self.ask_policy(tx, &request, Digest::of(&bytes), id, tx.now())?,
-        };
+        let policy = self.ask_policy(tx, &request, Digest::of(&bytes), id, tx.now())?;
         if !may_be_tried(policy.verdict) {
             return Ok(Trial::Not(None));
         }
@@ -99,24 +99,29 @@ impl Kernel {
 
     /// Tries the command in hand, without holding the task: a person may look, pause and cancel meanwhile.
     pub(super) fn try_command(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
-        let (hands, request, verdict) = {
+        let (hands, request, known) = {
             let state = self.lock_task(cell)?;
             let Some(Turn::Trying { trial, .. }) = state.attempt().map(|attempt| &attempt.turn) else {
                 return Err(Error::Broken("no command is to be tried".to_owned()));
             };
             let request: ActionRequest = self.read_object(&state, trial.request.artifact_id)?;
-            // Another host may have begun it, under rules of then.
-            let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
-            let now = self.now_of(&state);
-            let policy = self.ask_policy(&state, &request, trial.request.sha256, id, now)?;
-            (self.hands(&state)?, request, policy.verdict)
+            let tried = lock(&cell.tried).take().filter(|tried| tried.trial == request.action_request_id);
+            let known = match tried {
+                Some(tried) => Some(tried.known),
+                // Another host may have begun it, under rules of then.
+                None => {
+                    let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
+                    let now = self.now_of(&state);
+                    let policy = self.ask_policy(&state, &request, trial.request.sha256, id, now)?;
+                    (!may_be_tried(policy.verdict)).then_some(Known::Forbidden)
+                }
+            };
+            (self.hands(&state)?, request, known)
         };
         let trial = request.action_request_id;
-        let tried = lock(&cell.tried).take().filter(|tried| tried.trial == trial);
-        let known = match tried {
-            Some(tried) => tried.known,
-            None if may_be_tried(verdict) => self.staged_run(cell, &*hands, &request)?,
-            None => Known::Forbidden,
+        let known = match known {
+            Some(known) => known,
+            None => self.staged_run(cell, &*hands, &request)?,
         };
         let mut tx = self.begin_tx(cell, Point::ActionJudge, PrincipalType::Executor)?;
         if next(&tx, tx.now()) != Next::Try || self.winding.load(Ordering::SeqCst) {
