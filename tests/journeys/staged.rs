@@ -190,3 +190,41 @@ fn a_host_killed_while_carrying_over_is_followed_by_one_that_finishes_it_once() 
     stage.is_sound();
     stage.prove(&task);
 }
+
+/// A command that takes away a rule of the project: tried in a view it is told by what it would do there, and where it
+/// runs in the folder itself it cannot.
+#[test]
+fn a_command_changes_what_hermit_may_do_only_by_a_yes_to_exactly_that() {
+    let stage = Stage::new();
+    let rules = stage.work().join(".hermit/policy.rules");
+    std::fs::create_dir_all(rules.parent().expect("a folder")).expect("made");
+    std::fs::write(&rules, "ask FileEdit(secret.txt)\n").expect("a file");
+    let (task, approval) = asks(&stage, "echo x > plain.txt; rm -r .hermit");
+    let card = stage.hermit(&["approvals", "show", &approval]).ends(0).json();
+    assert_eq!(card["row"]["action_class"], "capability_change", "{card}");
+    assert!(rules.exists());
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    assert!(!rules.exists() && stage.work().join("plain.txt").exists());
+    assert_eq!(stage.receipt(&task)["action_class"], "capability_change");
+    stage.is_sound();
+    stage.prove_receipts(&task);
+    // With the network it is not tried beforehand, so what it would change is not known: there the folder is read-only.
+    std::fs::create_dir_all(rules.parent().expect("a folder")).expect("made");
+    std::fs::write(&rules, "ask FileEdit(secret.txt)\n").expect("a file");
+    let script = "rm -f .hermit/policy.rules; mv .hermit away; echo x > .hermit/more; echo y > ran.txt";
+    let arguments = json!({ "argv": ["sh", "-c", script], "network": true, "hosts": ["127.0.0.1:9"] });
+    let model = server::script(&[
+        json!({ "tool": "command", "arguments": arguments }),
+        json!({ "tool": "done", "arguments": { "summary": "done" } }),
+    ]);
+    let work = stage.work();
+    let words = ["run", "--goal", "again", "--workspace", work.to_str().expect("UTF-8"), "--model", &model];
+    let words = [&words[..], &["--profile", "external_publish_gated"]].concat();
+    let asked = stage.hermit(&words).ends(4).json();
+    let approval = asked["waits_for"]["id"].as_str().expect("an approval").to_owned();
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!(code, 0, "{screen}");
+    assert!(work.join("ran.txt").exists(), "it has run");
+    assert!(rules.exists() && !work.join("away").exists() && !work.join(".hermit/more").exists());
+}

@@ -1,13 +1,14 @@
 //! Items of a change set: what is known of each, for whatever tool does them or undoes them.
 
-use crate::paths::is_version_control;
+use crate::paths::{is_capability, is_version_control};
 use crate::{Line, LineKind, Part, count, place, visible, visible_path};
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, Prior, ReadItem};
 use model::witness::{Fingerprint, Found};
 use model::{Digest, RelPath, ResourceId, WorkspaceId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Classes of a change set: a move is a write and a delete, and a file below `.git` is version control.
+/// Classes of a change set: a move is a write and a delete, a file below `.git` is version control, and one below
+/// `.hermit` changes what Hermit may do.
 pub(crate) fn classes(items: &[ChangeItem]) -> BTreeSet<ActionClass> {
     let mut found = BTreeSet::new();
     // A set without items still asks for the right to write.
@@ -27,6 +28,9 @@ pub(crate) fn classes(items: &[ChangeItem]) -> BTreeSet<ActionClass> {
         };
         if changed_paths(item).any(is_version_control) {
             found.insert(ActionClass::VcsMutation);
+        }
+        if changed_paths(item).any(is_capability) {
+            found.insert(ActionClass::CapabilityChange);
         }
     }
     found

@@ -267,8 +267,20 @@ fn is_secret_name(name: &str) -> bool {
 
 /// Whether a path is inside a version control folder.
 pub fn is_version_control(path: &RelPath) -> bool {
+    has_part(path, &[".git", ".hg", ".svn", ".jj", "git~1"])
+}
+
+/// The folder of a project whose files say what Hermit may do there.
+pub const CAPABILITY_FOLDER: &str = ".hermit";
+
+/// Whether a path is inside the folder whose files say what Hermit may do in a project. It may be the project's root
+/// by another name, so the folder counts at any depth.
+pub fn is_capability(path: &RelPath) -> bool {
+    has_part(path, &[CAPABILITY_FOLDER, "hermit~1"])
+}
+
+/// Whether a part of a path is one of some names, as file systems that fold case and trim ends read them.
+fn has_part(path: &RelPath, names: &[&str]) -> bool {
     let text = path.display_lossy().to_lowercase();
-    text.split('/')
-        .map(|part| part.trim_end_matches([' ', '.']))
-        .any(|part| matches!(part, ".git" | ".hg" | ".svn" | ".jj" | "git~1"))
+    text.split('/').map(|part| part.trim_end_matches([' ', '.'])).any(|part| names.contains(&part))
 }

@@ -1,7 +1,8 @@
 //! The action request: a tool's typed arguments with task, reason, targets and foreseen effects (HK-11.3).
 
 use crate::Action;
-use crate::items::changed_paths;
+use crate::items::{self, changed_paths};
+use crate::tools::gravest_first;
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
 use model::{
     ActionRequestId, ArtifactId, AttemptId, PrincipalId, RelPath, ResourceId, StepId, TaskId, UnixMs,
@@ -56,6 +57,25 @@ impl ActionRequest {
     /// Whether a receipt tells of it: its class demands one, or it is done instead of what policy did not allow.
     pub const fn leaves_receipt(&self) -> bool {
         self.action_class.leaves_receipt() || self.instead_of.is_some()
+    }
+
+    /// Every class in it, the gravest first, never empty: those of its act, and what a staged run of a command would
+    /// change of Hermit itself (HK-16.4).
+    pub fn classes(&self) -> Vec<ActionClass> {
+        let mut classes = self.action.classes();
+        let staged = self.staged.iter().flat_map(|staged| items::classes(&staged.items));
+        if staged.into_iter().any(|class| class == ActionClass::CapabilityChange)
+            && !classes.contains(&ActionClass::CapabilityChange)
+        {
+            classes.push(ActionClass::CapabilityChange);
+            gravest_first(&mut classes);
+        }
+        classes
+    }
+
+    /// The gravest class in it.
+    pub fn gravest(&self) -> ActionClass {
+        self.classes().first().copied().unwrap_or(self.action_class)
     }
 
     /// The items of a change set: those that were asked for, or those a staged command came to.

@@ -62,7 +62,7 @@ impl Action {
     /// Every class in the act, the gravest first, never empty (HK-16.4).
     pub fn classes(&self) -> Vec<ActionClass> {
         let mut classes: Vec<ActionClass> = self.as_tool().classes().into_iter().collect();
-        classes.sort_by_key(|class| std::cmp::Reverse(class.gravity()));
+        gravest_first(&mut classes);
         classes
     }
 
@@ -83,4 +83,9 @@ impl Action {
             _ => Vec::new(),
         }
     }
+}
+
+/// Sorts classes, the gravest first.
+pub(crate) fn gravest_first(classes: &mut [ActionClass]) {
+    classes.sort_by_key(|class| std::cmp::Reverse(class.gravity()));
 }

@@ -15,6 +15,7 @@
 mod approvals;
 mod attempts;
 mod between;
+mod capability;
 mod chain;
 mod clocks;
 mod collecting;

@@ -25,6 +25,8 @@ crate::names! {
         Payment = "payment",
         /// Promote to durable memory.
         DurableMemoryWrite = "durable_memory_write",
+        /// Change what Hermit itself may do: its rules, tools, schedules and peers.
+        CapabilityChange = "capability_change",
         /// Override policy.
         PolicyOverride = "policy_override",
         /// Undo an earlier act.
@@ -51,7 +53,8 @@ impl ActionClass {
             Self::CredentialedApiCall => 10,
             Self::Publication => 11,
             Self::Payment => 12,
-            Self::PolicyOverride => 13,
+            Self::CapabilityChange => 13,
+            Self::PolicyOverride => 14,
         }
     }
 
@@ -68,6 +71,7 @@ impl ActionClass {
             | Self::Publication
             | Self::Payment
             | Self::DurableMemoryWrite
+            | Self::CapabilityChange
             | Self::PolicyOverride
             | Self::Rollback
             | Self::ApprovalResolution => true,
@@ -88,6 +92,7 @@ impl ActionClass {
             | Self::NetworkWrite
             | Self::CredentialedApiCall
             | Self::Publication
+            | Self::CapabilityChange
             | Self::Rollback => true,
             Self::ReadLocal
             | Self::ExecuteCommand
@@ -100,7 +105,7 @@ impl ActionClass {
     }
 
     /// Whether HK-6.2-3 demands a decision record before execution: destructive, external, credentialed,
-    /// publish, payment, push-like, override.
+    /// publish, payment, push-like, override; and what changes Hermit itself.
     pub const fn needs_decision(self) -> bool {
         match self {
             Self::DeleteLocal
@@ -109,6 +114,7 @@ impl ActionClass {
             | Self::VcsMutation
             | Self::Publication
             | Self::Payment
+            | Self::CapabilityChange
             | Self::PolicyOverride
             | Self::Rollback => true,
             Self::ReadLocal

@@ -24,6 +24,8 @@ export const ACTION_CLASS = [
   "payment",
   /** Promote to durable memory. */
   "durable_memory_write",
+  /** Change what Hermit itself may do: its rules, tools, schedules and peers. */
+  "capability_change",
   /** Override policy. */
   "policy_override",
   /** Undo an earlier act. */

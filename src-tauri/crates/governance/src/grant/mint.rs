@@ -149,7 +149,7 @@ fn check_request(input: &MintInput<'_>) -> Result<(), Refusal> {
     demand(same, "request_changed", || {
         format!("request `{}` is not the one that policy judged", request.action_request_id)
     })?;
-    let classes = request.action.classes();
+    let classes = request.classes();
     let mut targets: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
     targets.sort();
     let honest = classes.first() == Some(&request.action_class)

@@ -37,7 +37,7 @@ impl PolicyEngine {
     /// In words, when it cannot be put to Cedar; then it is denied.
     pub fn asked_of_cedar(&self, question: &Question<'_>) -> Result<Vec<CedarAsk>, String> {
         let request = question.request;
-        let classes = request.action.classes();
+        let classes = request.classes();
         let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts).band;
         let rules: Vec<String> = self.rules(question.profile).into_iter().map(|rule| rule.text).collect();

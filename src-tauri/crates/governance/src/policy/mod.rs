@@ -161,7 +161,7 @@ impl PolicyEngine {
     /// those of its own typed action is denied.
     pub fn evaluate(&self, question: &Question<'_>) -> PolicyResult {
         let request = question.request;
-        let classes = request.action.classes();
+        let classes = request.classes();
         let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts);
         let judgement = match honest(question, &classes) {
@@ -258,8 +258,8 @@ impl PolicyEngine {
     }
 }
 
-/// Questions that only a person answers each time: what is looked at seems to be a secret.
-const ASKED_EACH_TIME: [&str; 1] = ["base.secret_paths"];
+/// Questions that only a person answers each time: what is looked at seems to be a secret, or Hermit itself would change.
+const ASKED_EACH_TIME: [&str; 2] = ["base.secret_paths", "base.capability"];
 
 /// The standing grant that answers for the person who would be asked.
 fn answered_by<'q>(

@@ -23,6 +23,9 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
         (change(&[overwrite(".GIT/config")]), vec![VcsMutation, WriteLocal]),
         (change(&[rename("a", ".git/HEAD")]), vec![VcsMutation, DeleteLocal, WriteLocal]),
         (change(&[create(".gitignore")]), vec![WriteLocal]),
+        (change(&[create(".hermit/policy.rules")]), vec![CapabilityChange, WriteLocal]),
+        (change(&[rename("sub/.Hermit./a", "b")]), vec![CapabilityChange, DeleteLocal, WriteLocal]),
+        (change(&[create("hermit/policy.rules")]), vec![WriteLocal]),
         (command(&["make"], false), vec![ExecuteCommand]),
         (command(&["make"], true), vec![NetworkWrite, ExecuteCommand, NetworkRead]),
         (commit(), vec![VcsMutation]),
@@ -36,6 +39,7 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
         (rollback(&[delete("a")]), vec![Rollback, DeleteLocal]),
         (rollback(&[rename("a", "b")]), vec![Rollback, DeleteLocal, WriteLocal]),
         (rollback(&[]), vec![Rollback]),
+        (rollback(&[delete(".hermit/policy.rules")]), vec![CapabilityChange, Rollback, DeleteLocal]),
     ];
     for (action, wanted) in cases {
         assert_eq!(action.classes(), wanted, "{action:?}");

@@ -150,13 +150,7 @@ impl Kernel {
             }
             _ => return Err(Error::Broken("an act without parts".to_owned())),
         }
-        if let Action::Change(_) = part.action {
-            part.action_class = *part
-                .action
-                .classes()
-                .first()
-                .ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
-        }
+        part.action_class = part.gravest();
         part.target_resources =
             acts::resources_of(workspace, &part.action, part.staged.as_ref(), part.reach.as_ref());
         let touched: BTreeSet<ResourceId> = items

@@ -138,7 +138,7 @@ impl Kernel {
             policy_set_sha256: policy.policy_set_sha256,
         });
         // What a server has cannot be looked at from here: its witness is what the server itself will compare.
-        let demanded = request.action.classes().iter().any(|class| class.needs_witness());
+        let demanded = request.classes().iter().any(|class| class.needs_witness());
         let witness =
             if found.is_empty() && !demanded { None } else { Some(self.capture(tx, &request, found)?) };
         tx.set_attempt(AttemptStatus::AwaitingPolicy, "judged")?;

@@ -236,6 +236,7 @@ impl Kernel {
                 normalised.found = hands.observe(&observable);
                 request.expected_effects.extend(acts::items::expected(workspace, items, &normalised.found));
                 request.reversibility_hint = request.known_way_back();
+                request.action_class = request.gravest();
                 normalised.staging = Some(staging.clone());
             }
         }

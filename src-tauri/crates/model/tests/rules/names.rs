@@ -172,7 +172,7 @@ fn names_of_policy() {
         ]
     );
     list!(Verdict, ["allow", "require_approval", "deny", "downgrade"]);
-    // HK-16.4, and `policy_override`, `approval_resolution` of HK-7 (reconciliation C36).
+    // HK-16.4, `policy_override`, `approval_resolution` of HK-7 (reconciliation C36), and what changes Hermit itself.
     list!(
         ActionClass,
         [
@@ -187,6 +187,7 @@ fn names_of_policy() {
             "publication",
             "payment",
             "durable_memory_write",
+            "capability_change",
             "policy_override",
             "rollback",
             "approval_resolution",
@@ -216,6 +217,7 @@ fn the_classes_that_need_a_witness_or_a_decision_are_those_of_the_document() {
             "credentialed_api_call",
             "vcs_mutation",
             "publication",
+            "capability_change",
             "rollback",
         ]
     );
@@ -229,6 +231,7 @@ fn the_classes_that_need_a_witness_or_a_decision_are_those_of_the_document() {
             "vcs_mutation",
             "publication",
             "payment",
+            "capability_change",
             "policy_override",
             "rollback",
         ]

@@ -1,0 +1,78 @@
+//! What changes what Hermit itself may do: its class, and that a person sees each such act, whatever they allowed before.
+
+use crate::story::{completed, count, events, state};
+use kernel::command::submit::{Reasoning, Submission};
+use kernel::{DriveOutcome, Waiting};
+use model::action::ActionClass;
+use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
+use model::proposal::Answer;
+use model::standing::{Cover, PathAct, StandingScope};
+use model::{Body, TaskId};
+use serde_json::json;
+use testkit::{World, change, done, look, write};
+
+const RULES: &str = ".hermit/policy.rules";
+
+fn give(world: &World, goal: &str, profile: Profile, says: Vec<Answer>) -> TaskId {
+    world.reasoners.script(goal, [says, vec![done("tried")]].concat());
+    let submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    world.kernel().submit(&Submission { profile, ..submission }).unwrap().task_id
+}
+
+/// The latest result of policy in a task.
+fn judged(world: &World, task: TaskId) -> PolicyResult {
+    let result = events(world.kernel(), task).into_iter().rev().find_map(|(_, body)| match body {
+        Body::PolicyEvaluated(b) => Some(b.result),
+        _ => None,
+    });
+    let bytes = world.kernel().artifacts().read(&result.expect("it was judged").sha256).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+#[test]
+fn a_rule_of_the_project_changes_only_after_a_yes_of_its_own_whatever_was_allowed_before() {
+    let world = World::new(1301);
+    std::fs::write(world.store.path().join("policy.rules"), "allow FileEdit(**)\nallow FileDelete(**)\n")
+        .unwrap();
+    world.file(RULES, "deny FileEdit(secret.txt)\n");
+    let delete = change(json!([{ "op": "delete", "path": RULES }]));
+    let says = vec![write("plain.txt", "x"), look(RULES), delete];
+    let first = give(&world, "first", Profile::LocalEditAllowed, says);
+    let cover = Cover::Paths {
+        glob: RULES.to_owned(),
+        acts: vec![PathAct::Create, PathAct::Overwrite, PathAct::Delete],
+    };
+    let here = StandingScope::Project { workspace_id: state(&world, first).task.workspace_hint.unwrap() };
+    let grant = world.person.standing(world.kernel(), cover, here, None);
+    world.kernel().allow_standing(&world.person.sign_standing(&grant)).expect("it is a person's");
+    let asked = world.drive_to_approval(first);
+    assert!(world.files().contains_key("plain.txt"), "what the rules allow is not asked about");
+    let policy = judged(&world, first);
+    assert_eq!((policy.verdict, policy.standing), (Verdict::RequireApproval, None));
+    assert_eq!(policy.action_classes, [ActionClass::CapabilityChange, ActionClass::DeleteLocal]);
+    assert_eq!(policy.risk_band, RiskBand::High);
+    assert!(policy.determining_rules.iter().any(|rule| rule == "base.capability"), "{policy:?}");
+    assert!(policy.decision_required && policy.witness_required);
+    world.person.allow(world.kernel(), first, asked).unwrap();
+    assert_eq!(world.drive(first), completed());
+    assert!(!world.files().contains_key(RULES), "after the yes it is done");
+    assert_eq!(count(world.kernel(), first, "decision.recorded"), 1, "and the decision is on record");
+    // The next one is asked about again.
+    let second = give(&world, "second", Profile::LocalEditAllowed, vec![write(RULES, "ask FileEdit(a)\n")]);
+    let waits = world.drive(second);
+    assert!(matches!(waits, DriveOutcome::Waiting(Waiting::Approval(_))), "{waits:?}");
+    assert_eq!(count(world.kernel(), first, "grant.standing_used"), 0);
+}
+
+#[test]
+fn it_has_no_lesser_form() {
+    let world = World::new(1302);
+    let task = give(&world, "look", Profile::ReadonlyAnalysis, vec![write(RULES, "deny FileEdit(a)\n")]);
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(judged(&world, task).verdict, Verdict::Deny);
+    assert_eq!(count(world.kernel(), task, "action.downgraded"), 0);
+    // The same write elsewhere is lessened to a look.
+    let plain = give(&world, "plain", Profile::ReadonlyAnalysis, vec![write("a.rules", "x")]);
+    assert_eq!(world.drive(plain), completed());
+    assert_eq!(count(world.kernel(), plain, "action.downgraded"), 1);
+}
