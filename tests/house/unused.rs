@@ -6,8 +6,7 @@ use super::tree::{Source, rooms, short, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Events that nothing makes yet: type, and the issue that will.
-const NOT_MADE: [(&str, &str); 5] = [
-    ("BackupMade", "11: a backup is to be told of in the log"),
+const NOT_MADE: [(&str, &str); 4] = [
     ("TaskPriorityChanged", "15: priority can be changed"),
     ("ArtifactSealed", "14: artifacts of others are sealed"),
     ("ArtifactPromoted", "15: memory that earns its place"),

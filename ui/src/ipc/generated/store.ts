@@ -27,6 +27,8 @@ export interface BackedUp {
   damaged: string[];
   /** Files with keys that the copy does not hold and a restored store needs. */
   keys_left_out: string[];
+  /** Why the store's log does not tell of this copy, when it does not. */
+  not_recorded: string | null;
 }
 
 /** What was put back, and what the ledger's verification says of it. */

@@ -66,11 +66,17 @@ pub(crate) fn backup(host: &dyn Host, p: Backup) -> Result<BackedUp, Error> {
     let write = |out: &mut dyn Write| out.write_all(&text).map_err(|e| failed(format!("the manifest: {e}")));
     make(&to.join(MANIFEST), write)?;
     finish_folder(&to)?;
+    let manifest_sha256 = Digest::of(&text);
+    let byte_size = bytes + copied.byte_size + text.len() as u64;
+    // The copy is made and sound, whether the log can tell of it or not: a store that is damaged or full is copied too.
+    let recorded =
+        host.kernel().and_then(|kernel| kernel.backed_up(manifest_sha256, files, byte_size).wire());
     Ok(BackedUp {
         to: p.to,
-        manifest_sha256: Digest::of(&text).to_string(),
+        manifest_sha256: manifest_sha256.to_string(),
         files,
-        byte_size: bytes + copied.byte_size + text.len() as u64,
+        byte_size,
+        not_recorded: recorded.err().map(|error| error.message),
         log_seq: copied.log_seq,
         missing: carried.missing,
         damaged: carried.damaged,

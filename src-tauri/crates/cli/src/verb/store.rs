@@ -136,7 +136,8 @@ fn watch(context: &Context, session: &Session) {
 
 /// `hermit backup`.
 pub fn backup(context: &Context, args: &BackupArgs) -> Came {
-    let session = context.reading()?;
+    // A store that cannot be written is copied all the same, and the copy then says that the log does not tell of it.
+    let session = context.writing(Signs::No).or_else(|_| context.reading())?;
     watch(context, &session);
     let made = session.call(&Backup { to: absolute(&args.to)? })?;
     context.out.answer(&made, |out, made| {
@@ -147,6 +148,9 @@ pub fn backup(context: &Context, args: &BackupArgs) -> Came {
         if !made.keys_left_out.is_empty() {
             let files = made.keys_left_out.join(", ");
             out.line(format!("It holds no keys. Keep {files} somewhere else: a restored store needs them."));
+        }
+        if let Some(why) = &made.not_recorded {
+            out.say(Tone::Warn, format!("The store's log does not tell of this backup: {}", plain(why)));
         }
     })?;
     // A copy that lacks something is made, and says so.

@@ -27,6 +27,8 @@ answers! {
         damaged: Vec<String>,
         /// Files with keys that the copy does not hold and a restored store needs.
         keys_left_out: Vec<String>,
+        /// Why the store's log does not tell of this copy, when it does not.
+        not_recorded: Option<String>,
     }
     /// What was put back, and what the ledger's verification says of it.
     Restored {

@@ -1,13 +1,25 @@
-//! A store that was put back from a copy says so, once.
+//! Copies of the store: that one was made, and that the store was put back from one.
 
 use crate::Error;
 use crate::kernel::Kernel;
-use model::body::StoreRestored;
+use model::body::{BackupMade, StoreRestored};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use seal::Digest;
 
 impl Kernel {
+    /// Records that a copy of the store was made: the digest of its manifest, how many files and bytes it is.
+    ///
+    /// # Errors
+    /// When the event cannot be written.
+    pub fn backed_up(&self, manifest_sha256: Digest, files: u64, bytes: u64) -> Result<(), Error> {
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.store_writeup(Point::BackupWrite, actor, self.session.clone(), None)?;
+        w.push(BackupMade { manifest_sha256, files, bytes });
+        self.commit(w)?;
+        Ok(())
+    }
+
     /// Records that the store was restored from the copy with this manifest; a second time it is known already.
     ///
     /// # Errors
