@@ -17,8 +17,8 @@ use wire::{Notice, Topic};
 
 /// Changes that come together are looked at together.
 const GATHER: Duration = Duration::from_millis(120);
-/// How often everything that can go on is taken up: approvals lapse, and deadlines pass, by time alone.
-const ROUND: Duration = Duration::from_secs(30);
+/// How often a surface that is missing is looked for again.
+const MISSED: Duration = Duration::from_secs(30);
 /// Before a host that went away is asked for again.
 const AGAIN: Duration = Duration::from_millis(500);
 
@@ -125,11 +125,14 @@ fn listen(app: &AppHandle) {
 
 /// Hands on what is heard, until nobody tells any more.
 fn follow(app: &AppHandle, notices: &Receiver<Notice>) {
-    let store = Arc::clone(&app.state::<Arc<Store>>());
-    let (mut due, mut round): (Option<Instant>, Instant) = (None, Instant::now() + ROUND);
+    let missed = || app.state::<Surfaces>().lacks_any().then(|| Instant::now() + MISSED);
+    let (mut due, mut missing): (Option<Instant>, Option<Instant>) = (None, missed());
     loop {
-        let until = due.unwrap_or(round).min(round);
-        match notices.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        let heard = match due.into_iter().chain(missing).min() {
+            Some(until) => notices.recv_timeout(until.saturating_duration_since(Instant::now())),
+            None => notices.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match heard {
             Ok(notice) => {
                 if is_about_waiting(&notice) {
                     due.get_or_insert_with(|| Instant::now() + GATHER);
@@ -145,14 +148,9 @@ fn follow(app: &AppHandle, notices: &Receiver<Notice>) {
             due = None;
             look(app);
         }
-        if Instant::now() >= round {
-            round = Instant::now() + ROUND;
-            let Ok(session) = store.session() else { return };
-            if let Err(error) = session.call(&Resume {}) {
-                tracing::debug!(%error, "nothing was taken up");
-            }
+        if missing.is_some_and(|missing| Instant::now() >= missing) {
             app.state::<Surfaces>().again(app);
-            look(app);
+            missing = missed();
         }
     }
 }

@@ -28,6 +28,11 @@ impl Surfaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether something is missing.
+    pub fn lacks_any(&self) -> bool {
+        self.lacks() != Lacks::default()
+    }
+
     /// Whether the tray is there, so that the app can be had back when its windows are closed.
     pub fn has_tray(&self) -> bool {
         self.lacks().tray.is_none()

@@ -1,5 +1,6 @@
 //! Threads that drive tasks: one for each task at work, several at once.
 
+use crate::clock::Bell;
 use kernel::{DriveOutcome, Kernel};
 use model::TaskId;
 use std::collections::{BTreeMap, VecDeque};
@@ -64,12 +65,14 @@ pub struct Drives {
     kernel: Arc<Kernel>,
     board: Mutex<Board>,
     changed: Condvar,
+    /// Rung whenever a task has come to rest: what it waits for may end by time.
+    rested: Bell,
 }
 
 impl Drives {
     /// No drives yet.
-    pub fn new(kernel: Arc<Kernel>) -> Arc<Self> {
-        Arc::new(Self { kernel, board: Mutex::default(), changed: Condvar::new() })
+    pub fn new(kernel: Arc<Kernel>, rested: Bell) -> Arc<Self> {
+        Arc::new(Self { kernel, board: Mutex::default(), changed: Condvar::new(), rested })
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
@@ -136,6 +139,7 @@ impl Drives {
                     self.fill(&mut board);
                     self.changed.notify_all();
                     drop(board);
+                    self.rested.ring();
                     return retry.into_iter().for_each(|wait| self.retry(task, wait));
                 }
             }
@@ -182,6 +186,11 @@ impl Drives {
         board.closing = true;
         board.queue.clear();
         self.changed.notify_all();
+    }
+
+    /// Whether nothing new is started any more.
+    pub fn is_ending(&self) -> bool {
+        self.board().closing
     }
 
     /// Waits until nothing is at work and nothing waits to be.

@@ -1,12 +1,11 @@
 //! Ctrl-C: the first one asks for a clean pause, the second one ends the process. Everything is durable anyway.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// How often the person pressed Ctrl-C.
 #[derive(Debug, Clone)]
 pub struct Interrupts {
-    count: Arc<AtomicU32>,
+    count: Arc<(Mutex<u32>, Condvar)>,
     /// What is done before this process ends by it.
     leave: fn(),
 }
@@ -70,7 +69,10 @@ impl Interrupts {
 
     /// Counts one more, as for a key that this process read itself. The second one ends this process at once.
     pub fn press(&self) {
-        if self.count.fetch_add(1, Ordering::SeqCst) > 0 {
+        let mut count = self.count.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        self.count.1.notify_all();
+        if *count > 1 {
             self.end(INTERRUPTED);
         }
     }
@@ -82,7 +84,13 @@ impl Interrupts {
 
     /// Whether it was pressed.
     pub fn pressed(&self) -> bool {
-        self.count.load(Ordering::SeqCst) > 0
+        *self.count.0.lock().unwrap_or_else(PoisonError::into_inner) > 0
+    }
+
+    /// Waits until it is pressed.
+    pub fn wait(&self) {
+        let count = self.count.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.count.1.wait_while(count, |count| *count == 0));
     }
 }
 

@@ -38,6 +38,7 @@ mod approver;
 mod approving;
 mod blobs;
 mod chance;
+mod clock;
 mod collect;
 mod config;
 pub mod control;

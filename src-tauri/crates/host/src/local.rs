@@ -1,8 +1,10 @@
 //! A store in this process: with the kernel when it owns the store, without when it only reads.
 
 mod serving;
+mod work;
 
 use crate::blobs::Blobs;
+use crate::clock::{Bell, Timer};
 use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
 use crate::mirroring::Mirroring;
@@ -34,6 +36,10 @@ pub type Watch = Box<dyn Fn(&str, u64, u64) -> bool + Send + Sync>;
 struct Owned {
     kernel: Arc<Kernel>,
     drives: Arc<Drives>,
+    work: Arc<work::Work>,
+    bell: Bell,
+    /// Takes up what is due by time, from when work is first gone on with until the store is closed.
+    timer: Mutex<Option<Timer>>,
 }
 
 /// A store in this process.
@@ -176,8 +182,7 @@ impl Local {
         }
         crate::approver::check(&kernel, &local.keys)?;
         local.move_pins(&kernel)?;
-        let drives = Drives::new(Arc::clone(&kernel));
-        local.owned = Some(Owned { drives, kernel: Arc::clone(&kernel) });
+        local.owned = Some(Owned::new(&local.home, Arc::clone(&kernel)));
         local.know_secrets()?;
         crate::reserve::hold(&local.home);
         kernel.bind_unbound()?;
@@ -216,56 +221,6 @@ impl Local {
         kernel.register_keys(&made.public, made.kept_in)?;
         crate::approver::made(kernel, &self.keys);
         Ok(())
-    }
-
-    /// Goes on with everything that can, unless a halt is in force; the tasks taken up.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
-        let owned = self.owned()?;
-        crate::reserve::hold(&self.home);
-        if owned.kernel.halted().is_some() {
-            if let Err(error) = owned.kernel.record_halt() {
-                tracing::warn!(%error, "a halt is in force here, and the log cannot take it yet");
-            }
-            return Ok(Vec::new());
-        }
-        let tasks = owned.kernel.resumable().map_err(api::of_kernel)?;
-        tasks.iter().for_each(|task| owned.drives.wake(*task));
-        Ok(tasks)
-    }
-
-    /// The process ends soon: work leaves off at its next durable boundary, and the next host goes on with it.
-    pub fn wind_down(&self) {
-        let Some(owned) = &self.owned else { return };
-        owned.drives.stop();
-        owned.kernel.wind_down();
-    }
-
-    /// Waits until what is at work has come to rest (whoever is in a hurry winds it down first), lets nobody attach
-    /// any more, keeps the newest head outside the store, and lets go of it.
-    pub fn close(&self) {
-        let Some(owned) = &self.owned else { return };
-        // Whoever is attached may have work here, and is served until that has come to rest.
-        owned.drives.settle();
-        self.end_control();
-        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(server) = server {
-            if let Err(error) = owned.kernel.announce(None) {
-                tracing::warn!(%error, "the address could not be withdrawn; it dies with this process");
-            }
-            server.stop();
-            let _ = std::fs::remove_file(self.home.path(gateway::TOKEN_FILE));
-        }
-        owned.drives.stop();
-        owned.drives.settle();
-        self.end_stream();
-        self.end_pins();
-        self.keep_pins();
-        if let Err(error) = owned.kernel.close() {
-            tracing::warn!(%error, "the store was not closed; the next host recovers it");
-        }
     }
 
     /// The kernel, for what only its owner's own process does.
@@ -427,7 +382,9 @@ impl api::Host for Local {
     }
 
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
-        self.owned()?.drives.wake(task);
+        let owned = self.owned()?;
+        owned.begin_clock()?;
+        owned.drives.wake(task);
         Ok(())
     }
 

@@ -37,14 +37,14 @@ pub(crate) use trial::Tried;
 
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
-use crate::next::{Next, Waiting, next};
+use crate::next::{Next, Waiting, next, next_instant};
 use crate::tx::{After, Committed, Tx};
 use effects::Progress;
-use model::TaskId;
 use model::attempt::TerminationReason;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::task::TaskStatus;
+use model::{TaskId, UnixMs};
 use std::sync::atomic::Ordering;
 
 /// Where driving a task has led.
@@ -268,5 +268,20 @@ impl Kernel {
             }
         }
         Ok(found)
+    }
+    /// The first instant after `after` at which a task goes on by time alone: its deadline passes, or what it asked a
+    /// person lapses.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn next_instant(&self, after: UnixMs) -> Result<Option<UnixMs>, Error> {
+        let mut first: Option<UnixMs> = None;
+        for task_id in self.open_tasks()? {
+            let cell = self.cell(task_id)?;
+            let state = self.lock_task(&cell)?;
+            let instant = next_instant(&state, after.max(state.latest));
+            first = first.into_iter().chain(instant).min();
+        }
+        Ok(first)
     }
 }

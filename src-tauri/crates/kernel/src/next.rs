@@ -98,6 +98,16 @@ pub fn next(state: &TaskState, now: UnixMs) -> Next {
     }
 }
 
+/// The first instant after `after` from which on [`next`] answers otherwise, though nothing was written meanwhile.
+pub fn next_instant(state: &TaskState, after: UnixMs) -> Option<UnixMs> {
+    let approvals = state.approvals.values().map(|record| record.approval.expires_at);
+    let questions = state.clarifications.values().map(|question| question.expires_at);
+    let last = approvals.chain(questions).chain(state.task.deadline_at);
+    // What ends at an instant has ended from the next one on.
+    let ended = last.map(|last| last.plus_ms(1)).filter(|ended| *ended > after);
+    ended.filter(|ended| next(state, ended.plus_ms(-1)) != next(state, *ended)).min()
+}
+
 fn at_work(state: &TaskState, attempt: &AttemptState, now: UnixMs) -> Next {
     let status = attempt.attempt.status;
     if status.is_ended() {

@@ -152,3 +152,54 @@ fn one_excursion_of_the_clock_does_not_close_the_gate() {
     let entries = world.kernel().reader().gate_entries(0, 10_000).unwrap();
     assert!(!entries.is_empty());
 }
+
+/// What goes on at this time, as a host would find it.
+fn resumable_at(world: &World, at: i64) -> Vec<model::TaskId> {
+    use model::Clock as _;
+    world.clock.advance(at - world.clock.now().0);
+    world.kernel().resumable().unwrap()
+}
+
+#[test]
+fn the_next_instant_is_the_one_at_which_a_task_goes_on_by_time_alone() {
+    let world = World::new(611);
+    let kernel = world.kernel();
+    let began = model::UnixMs(0);
+    assert_eq!(kernel.next_instant(began).unwrap(), None, "nothing waits");
+    let asks = world.script("asks", vec![testkit::say("ask", json!({ "question": "which?" })), done("ok")]);
+    let writes = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+    world.reasoners.script("late", vec![testkit::say("ask", json!({ "question": "how?" })), done("ok")]);
+    let mut late =
+        world.submission("late", kernel::command::submit::Reasoning::Scripted { name: "late".into() });
+    let deadline = state(&world, writes).latest.plus_ms(HOUR);
+    late.deadline_at = Some(deadline);
+    let late = kernel.submit(&late).unwrap().task_id;
+    [asks, late].into_iter().for_each(|task| drop(world.drive(task)));
+    let approval = world.drive_to_approval(writes);
+    let lapses = state(&world, writes).approvals[&approval].approval.expires_at;
+    let question = state(&world, asks).clarifications.values().next().unwrap().expires_at;
+    assert!(deadline < question && question < lapses);
+    // From each instant on one more goes on, and not a moment before.
+    for (instant, task) in [(deadline, late), (question, asks), (lapses, writes)] {
+        let next = kernel.next_instant(began).unwrap().unwrap();
+        assert_eq!(next, instant.plus_ms(1));
+        assert_eq!(kernel.next_instant(next.plus_ms(-1)).unwrap(), Some(next));
+        assert_ne!(kernel.next_instant(next).unwrap(), Some(next), "what has come is not named again");
+        assert!(resumable_at(&world, instant.0 - 1_000).is_empty());
+        assert_eq!(resumable_at(&world, instant.0 + 1), [task]);
+        assert!(matches!(world.drive(task), DriveOutcome::Ended { .. }), "it goes on to its end");
+    }
+    assert_eq!(kernel.next_instant(began).unwrap(), None, "what has ended waits for no time");
+}
+
+#[test]
+fn a_task_that_is_paused_waits_for_no_instant() {
+    let world = World::new(612);
+    let kernel = world.kernel();
+    let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+    world.drive_to_approval(task);
+    assert!(kernel.next_instant(model::UnixMs(0)).unwrap().is_some());
+    kernel.pause(task).unwrap();
+    world.drive(task);
+    assert_eq!(kernel.next_instant(model::UnixMs(0)).unwrap(), None);
+}

@@ -6,14 +6,8 @@ use crate::context::Context;
 use crate::output::Tone;
 use host::{Interrupts, Local, Session, Unlock};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use wire::host::{Resume, Serving, Status};
 use wire::{Code, Error, exit};
-
-/// How often it is looked whether this process shall end.
-const LOOK: Duration = Duration::from_millis(100);
-/// How often everything that can go on is taken up: approvals lapse, and deadlines pass, by time alone.
-const ROUND: Duration = Duration::from_secs(30);
 
 /// `hermit serve`.
 pub fn serve(context: &Context, args: &ServeArgs) -> Came {
@@ -52,7 +46,8 @@ fn elsewhere(context: &Context, session: &Session) -> Came {
 fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u16>) -> Came {
     let interrupts = Interrupts::watch_all();
     let address = local.serve(port).map_err(host::Error::to_wire)?;
-    let resumed = go_on(session)?;
+    // Everything that can go on does, unless Hermit is halted; from here on the clock takes up what is due.
+    let resumed = session.call(&Resume {})?.tasks;
     let serving = Serving {
         pid: std::process::id(),
         address: address.to_string(),
@@ -90,14 +85,7 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u
         }
         out.say(Tone::Faint, "Ctrl-C ends it. Running tasks pause and continue next time.");
     })?;
-    let mut round = Instant::now();
-    while !interrupts.pressed() {
-        std::thread::sleep(LOOK);
-        if round.elapsed() >= ROUND {
-            round = Instant::now();
-            go_on(session)?;
-        }
-    }
+    interrupts.wait();
     context.out.note("Ending. Nothing is lost. Press Ctrl-C again to leave at once.");
     local.wind_down();
     Ok(exit::DONE)
@@ -106,11 +94,6 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, port: Option<u
 /// A link for a browser; at a terminal one whose page may make and open keys.
 fn link(context: &Context, session: &Session) -> Result<String, Error> {
     if context.terminal.is_some() { session.link_at_terminal() } else { session.link() }
-}
-
-/// Everything that can go on does, unless Hermit is halted.
-fn go_on(session: &Session) -> Result<Vec<String>, Error> {
-    Ok(session.call(&Resume {})?.tasks)
 }
 
 /// `hermit open`: a fresh link, and the browser where there is a display.

@@ -88,6 +88,7 @@ impl Local {
     pub(crate) fn close_quietly(&self) {
         let Some(owned) = &self.owned else { return };
         owned.drives.stop();
+        owned.end_clock();
         owned.drives.settle();
         self.end_stream();
         self.end_pins();

@@ -123,3 +123,30 @@ fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_as
     let reader = bench.reader();
     assert!(reader.task_head(run.parse().expect("an id")).expect("readable").is_some());
 }
+
+#[test]
+fn a_deadline_passes_with_nobody_calling() {
+    let bench = Bench::new();
+    bench.files(3);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time").as_millis();
+    let deadline = i64::try_from(now).expect("a time") + 3_000;
+    let asked = json!({
+        "workspace": bench.path("work"), "reasoner": { "kind": "playbook", "name": "tidy" }, "deadline_at": deadline,
+    });
+    let heard = api::Host::listen(&**bench.local()).expect("notices");
+    let submitted = bench.post("/api/task.submit", &asked);
+    let run = submitted["task_id"].as_str().expect("a name").to_owned();
+    // From here on nothing is asked of the host: it is only listened to.
+    let (mut waited, until) = (false, Instant::now() + PATIENCE);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match heard.recv_timeout(left).expect("it goes on by itself") {
+            wire::Notice::Event { event_type, .. } if event_type == "approval.requested" => waited = true,
+            wire::Notice::Event { event_type, .. } if event_type == "attempt.terminated" => break,
+            _ => {}
+        }
+    }
+    assert!(waited, "a person was waited for");
+    bench.reaches(&run, &["expired"]);
+    assert!(Instant::now() < until);
+}

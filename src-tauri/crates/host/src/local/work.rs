@@ -1,0 +1,117 @@
+//! Going on with what can: when a person or a program asks, and when something is due.
+
+use super::{Local, Owned};
+use crate::clock::{Bell, Due, Timer};
+use crate::drives::Drives;
+use crate::{Error, Home};
+use kernel::Kernel;
+use model::{TaskId, UnixMs};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The tasks of a store that this process owns.
+pub(super) struct Work {
+    home: Home,
+    kernel: Arc<Kernel>,
+    drives: Arc<Drives>,
+}
+
+impl Work {
+    /// Goes on with everything that can, unless a halt is in force; the tasks taken up.
+    fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
+        crate::reserve::hold(&self.home);
+        if self.kernel.halted().is_some() {
+            if let Err(error) = self.kernel.record_halt() {
+                tracing::warn!(%error, "a halt is in force here, and the log cannot take it yet");
+            }
+            return Ok(Vec::new());
+        }
+        let tasks = self.kernel.resumable().map_err(api::of_kernel)?;
+        tasks.iter().for_each(|task| self.drives.wake(*task));
+        Ok(tasks)
+    }
+}
+
+impl Due for Work {
+    fn next_due(&self, after: UnixMs) -> Option<UnixMs> {
+        self.kernel.next_instant(after).unwrap_or_else(|error| {
+            tracing::warn!(%error, "what is due cannot be read; it is looked at again later");
+            None
+        })
+    }
+
+    fn take_up(&self) {
+        if let Err(error) = self.go_on() {
+            tracing::warn!(%error, "nothing was taken up");
+        }
+    }
+}
+
+impl Owned {
+    pub(super) fn new(home: &Home, kernel: Arc<Kernel>) -> Self {
+        let bell = Bell::default();
+        let drives = Drives::new(Arc::clone(&kernel), bell.clone());
+        let (home, drive) = (home.clone(), Arc::clone(&drives));
+        let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive });
+        Self { kernel, drives, work, bell, timer: Mutex::default() }
+    }
+
+    /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
+    pub(super) fn begin_clock(&self) -> Result<(), wire::Error> {
+        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
+        if timer.is_none() && !self.drives.is_ending() {
+            let (bell, clock) = (self.bell.clone(), Arc::clone(&self.kernel.ports().clock));
+            *timer =
+                Some(Timer::begin(bell, clock, vec![Arc::clone(&self.work) as _]).map_err(Error::to_wire)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_clock(&self) {
+        drop(self.timer.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+impl Local {
+    /// Goes on with everything that can, unless a halt is in force; the tasks taken up.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
+        let owned = self.owned()?;
+        owned.begin_clock()?;
+        owned.work.go_on()
+    }
+
+    /// The process ends soon: work leaves off at its next durable boundary, and the next host goes on with it.
+    pub fn wind_down(&self) {
+        let Some(owned) = &self.owned else { return };
+        owned.drives.stop();
+        owned.kernel.wind_down();
+    }
+
+    /// Waits until what is at work has come to rest (whoever is in a hurry winds it down first), lets nobody attach
+    /// any more, keeps the newest head outside the store, and lets go of it.
+    pub fn close(&self) {
+        let Some(owned) = &self.owned else { return };
+        // Whoever is attached may have work here, and is served until that has come to rest.
+        owned.drives.settle();
+        self.end_control();
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(server) = server {
+            if let Err(error) = owned.kernel.announce(None) {
+                tracing::warn!(%error, "the address could not be withdrawn; it dies with this process");
+            }
+            server.stop();
+            let _ = std::fs::remove_file(self.home.path(gateway::TOKEN_FILE));
+        }
+        owned.drives.stop();
+        owned.end_clock();
+        owned.drives.settle();
+        self.end_stream();
+        self.end_pins();
+        self.keep_pins();
+        if let Err(error) = owned.kernel.close() {
+            tracing::warn!(%error, "the store was not closed; the next host recovers it");
+        }
+    }
+}
