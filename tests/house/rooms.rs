@@ -28,6 +28,33 @@ fn every_room_has_its_paragraph_in_the_architecture_page() {
     assert!(missing.is_empty(), "src-tauri/ARCHITECTURE.md has no heading `### `room`` for {missing:?}");
 }
 
+/// What looks like a path of the repository and is one of the build folder.
+const NO_PATHS: [&str; 1] = ["ui/verify.html"];
+
+#[test]
+fn every_path_that_a_page_names_is_there() {
+    let pages = ["README.md", "src-tauri/ARCHITECTURE.md"];
+    let rooms: Vec<String> = rooms().iter().map(|room| room.name.clone()).collect();
+    let begins = |path: &str| {
+        let first = path.split('/').next().unwrap_or_default();
+        ["src-tauri", "crates", "tests", "ui", "migrations"].contains(&first)
+            || rooms.iter().any(|r| r == first)
+    };
+    let there = |path: &str| {
+        ["", "src-tauri/", "src-tauri/crates/"]
+            .iter()
+            .any(|from| root().join(format!("{from}{path}")).exists())
+    };
+    let mut gone = Vec::new();
+    for page in pages {
+        let text = read(page);
+        let spans = text.split('`').skip(1).step_by(2);
+        let paths = spans.filter(|s| s.contains('/') && !s.contains([' ', '*', '<', '{', ':']) && begins(s));
+        gone.extend(paths.filter(|p| !NO_PATHS.contains(p) && !there(p)).map(|p| format!("{page}: `{p}`")));
+    }
+    assert!(gone.is_empty(), "no such file:\n{}", gone.join("\n"));
+}
+
 #[test]
 fn the_workspace_lists_every_room_with_its_purpose() {
     let manifest = read("Cargo.toml");
