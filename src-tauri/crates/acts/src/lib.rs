@@ -45,6 +45,7 @@ macro_rules! each_tool {
     };
 }
 
+mod arguments;
 mod change;
 mod command;
 mod counts;
@@ -63,8 +64,8 @@ mod tool;
 mod tools;
 mod vcs;
 mod visible;
-mod written;
 
+pub use arguments::inside;
 pub use change::Change;
 pub use command::{Command, parts as command_parts};
 pub use counts::Counts;
@@ -80,4 +81,3 @@ pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;
 pub use vcs::Vcs;
 pub use visible::{visible, visible_path};
-pub use written::inside;

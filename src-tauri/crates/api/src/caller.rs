@@ -4,7 +4,7 @@ use crate::host::{BundleSigners, Flow, Stands};
 use crate::{Host, Journal};
 use acts::paths::PathKind;
 use kernel::Kernel;
-use kernel::command::note::Voice;
+use kernel::command::add_input::Voice;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::Reasoning;
 use ledger::Reader;

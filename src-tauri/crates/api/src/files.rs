@@ -89,7 +89,7 @@ fn is_draft(name: &str) -> bool {
 pub(crate) fn begin_folder(path: &Path, what: &str) -> Result<(), Error> {
     let shown = path.display();
     let said = |e: std::io::Error| failed(format!("`{shown}` cannot be used: {e}"));
-    ledger::private::folder(path).map_err(said)?;
+    ledger::owner_only::folder(path).map_err(said)?;
     let marker = path.join(UNFINISHED);
     let taken = || Error::new(Code::Conflict, format!("`{shown}` is not empty; name another folder"));
     let names = std::fs::read_dir(path).map_err(said)?.map(|entry| entry.map(|entry| entry.file_name()));
@@ -106,7 +106,7 @@ pub(crate) fn begin_folder(path: &Path, what: &str) -> Result<(), Error> {
             return Err(taken());
         }
     }
-    ledger::private::write(&marker, marked(what).as_bytes()).map_err(said)?;
+    ledger::owner_only::write(&marker, marked(what).as_bytes()).map_err(said)?;
     for name in names.iter().filter(|name| *name != UNFINISHED) {
         let at = path.join(name);
         let gone = if at.is_dir() { std::fs::remove_dir_all(&at) } else { std::fs::remove_file(&at) };

@@ -20,27 +20,28 @@ mod backtest;
 mod body;
 mod call;
 mod caller;
+mod change_lists;
 mod convert;
 mod error;
+mod file_names;
 mod files;
 mod fold;
 mod host;
 mod ids;
 mod lineages;
 mod notice;
-mod places;
+pub mod page_approval;
 pub mod runs;
-pub mod seat;
-mod sheets;
 mod source;
 mod suggest;
 mod writers;
 
 pub use body::approvals::line as card_line;
-pub use body::room;
+pub use body::disk_usage;
 pub use body::store::PutBack;
 pub use call::{call, call_for, misfit};
 pub use caller::Through;
+pub use change_lists::{Sheets, prepare};
 pub use error::{
     Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,
     usage,
@@ -51,4 +52,3 @@ pub use host::{BundleSigners, Flow, Host, Stands};
 pub use kernel::hunks;
 pub use notice::notice;
 pub use runs::Journal;
-pub use sheets::{Sheets, prepare};

@@ -87,7 +87,7 @@ pub(crate) fn link(graph: &Graph, id: impl Into<NodeId>) -> Link {
         kind: id.kind().to_owned(),
         id: id.to_string(),
         task_id: node.map(|node| node.task_id.to_string()),
-        label: node.and_then(|node| node.label.as_ref().map(crate::places::visible_text)),
+        label: node.and_then(|node| node.label.as_ref().map(crate::file_names::visible_text)),
         detail: node.map(|node| node.detail.clone()).unwrap_or_default(),
         at: node.map(|node| node.at.0),
     }

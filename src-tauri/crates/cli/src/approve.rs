@@ -4,10 +4,10 @@
 //! its name, the passphrase, the signature. A slip asks again. At any point the person may leave; then nothing is
 //! decided.
 
-use crate::always::choose;
 use crate::card::{Card, Extent};
+use crate::card_screen::{Front, Plain};
 use crate::context::Context;
-use crate::front::{Front, Plain};
+use crate::standing_offer::choose;
 use crate::terminal::{Echo, Typed};
 use crate::text::short;
 use base64::{Engine as _, engine::general_purpose::STANDARD};

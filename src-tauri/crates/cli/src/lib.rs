@@ -27,22 +27,22 @@
     reason = "the command line is where time, environment and terminal enter"
 )]
 
-mod always;
 mod approve;
 mod args;
 mod card;
+mod card_screen;
 mod complete;
 mod context;
 mod follow;
-mod front;
 mod live;
-mod moment;
+mod local_time;
 mod output;
 mod printed;
 mod progress;
 mod question;
 mod report;
 mod screen;
+mod standing_offer;
 mod terminal;
 mod text;
 mod verb;

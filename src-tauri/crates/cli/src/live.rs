@@ -1,7 +1,7 @@
 //! How a task's progress is shown: a line that changes, a screen of its own, a quiet log, or a notice a line.
 
+use crate::card_screen::{Front, Plain};
 use crate::context::Context;
-use crate::front::{Front, Plain};
 use crate::output::{Output, Tone};
 use crate::progress::{Progress, Results, Told};
 use crate::screen::Screen;

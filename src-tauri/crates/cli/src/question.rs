@@ -1,6 +1,6 @@
 //! A question that an agent puts to a person: shown with its choices, and answered in place.
 
-use crate::front::Front;
+use crate::card_screen::Front;
 use crate::output::{Row, Tone};
 use crate::terminal::{Echo, Typed};
 use crate::text::{clip, paragraph, plain, time};

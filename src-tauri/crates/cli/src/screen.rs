@@ -13,7 +13,7 @@ mod tests;
 mod view;
 
 use crate::card::Extent;
-use crate::front::Front;
+use crate::card_screen::Front;
 use crate::output::{Row, Tone, coloured};
 use crate::progress::Progress;
 use crate::terminal::{ARMING, Echo, Silence, Terminal, Typed};

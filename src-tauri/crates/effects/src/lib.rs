@@ -41,14 +41,15 @@
 //!
 //! # Where to start reading
 //!
-//! [`Hands`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `web::fetch`, `vcs::perform`.
+//! [`Hands`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
 mod command;
-mod egress;
+mod egress_proxy;
 mod error;
 mod hands;
+mod http;
 pub mod hunks;
 mod merge;
 mod outcome;
@@ -58,21 +59,20 @@ mod stage;
 mod tools;
 mod undo;
 mod vcs;
-mod web;
 mod workspace;
 
 pub use change::settle::Settled;
 pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
-pub use egress::{NoSecrets, Secrets};
+pub use egress_proxy::{NoSecrets, Secrets};
 pub use error::Error;
 pub use governance::Authorization;
 pub use hands::Hands;
+pub use http::{Call, NoReply, NoWeb, Reply, Web};
 pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use sandbox::Sandbox;
 pub use stage::{Staging, Unstaged, difference};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;
-pub use web::{Call, NoReply, NoWeb, Reply, Web};
 pub use workspace::Workspace;
 
 /// Bytes of one file given back by one `read`: a larger file is given in part and says so.

@@ -3,7 +3,7 @@
 mod bwrap;
 mod landlock;
 
-use crate::command::crowd::Bounds;
+use crate::command::process_limits::Bounds;
 use crate::command::view::View;
 use crate::workspace::names;
 use model::receipt::SandboxLevel;

@@ -29,11 +29,11 @@
 pub mod bridge;
 #[cfg(target_os = "linux")]
 mod landlocked;
-pub mod layer;
 #[cfg(target_os = "linux")]
 mod limits;
+pub mod overlay;
 #[cfg(target_os = "linux")]
-pub mod mark;
+pub mod started_mark;
 #[cfg(target_os = "linux")]
 mod syscalls;
 pub mod walls;

@@ -18,13 +18,13 @@ fn main() -> ExitCode {
 
 #[cfg(target_os = "linux")]
 fn run() -> Result<ExitCode, exec::Error> {
-    use exec::mark::Mark;
+    use exec::started_mark::Mark;
     use std::os::unix::process::CommandExt;
 
     if let Some(code) = exec::bridge::asked(std::env::args_os().skip(1))? {
         return Ok(code);
     }
-    if let Some((layer, words)) = exec::layer::Layer::parse(std::env::args_os().skip(1))? {
+    if let Some((layer, words)) = exec::overlay::Layer::parse(std::env::args_os().skip(1))? {
         return under(&layer, &words);
     }
     let (walls, words) = exec::walls::Walls::parse(std::env::args_os().skip(1))?;
@@ -62,7 +62,7 @@ fn run() -> Result<ExitCode, exec::Error> {
 
 /// Puts the layer up and becomes what works under it.
 #[cfg(target_os = "linux")]
-fn under(layer: &exec::layer::Layer, words: &[std::ffi::OsString]) -> Result<ExitCode, exec::Error> {
+fn under(layer: &exec::overlay::Layer, words: &[std::ffi::OsString]) -> Result<ExitCode, exec::Error> {
     use std::os::unix::process::CommandExt;
 
     let end = Some(rustix::process::Signal::KILL);

@@ -191,9 +191,9 @@ pub(crate) async fn download(
     let asked = async {
         page(who, &headers)?;
         let given = params(request).await?;
-        crate::person::only(&given, &["command", "params", "name"])?;
+        crate::page_approval::only(&given, &["command", "params", "name"])?;
         let (command, name) =
-            (crate::person::field(&given, "command")?, crate::person::field(&given, "name")?);
+            (crate::page_approval::field(&given, "command")?, crate::page_approval::field(&given, "name")?);
         plain_name(&name)?;
         Ok((command, name, given.get("params").cloned().unwrap_or_else(|| value!({}))))
     };

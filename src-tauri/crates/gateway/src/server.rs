@@ -4,10 +4,13 @@ use crate::answer::{method, refusal};
 use crate::connections::{Connections, Visit};
 use crate::files::Files;
 use crate::guard::{Guard, Who};
+use crate::page_approval::Seats;
 use crate::pages::{Pages, page};
-use crate::person::Seats;
 use crate::sessions::Given;
-use crate::{Draw, Error, Keeper, Token, commands, files, keeper, lasting, notices, outright, person, runs};
+use crate::{
+    Draw, Error, Keeper, Token, commands, files, notices, page_approval, page_keys, person_commands, runs,
+    standing_grants,
+};
 use api::Host;
 use axum::Extension;
 use axum::Router;
@@ -311,17 +314,17 @@ fn routes(gateway: Arc<Gateway>) -> Router {
     let closed = Router::new()
         .route("/api/session", get(commands::session).delete(commands::end_session))
         .route("/api/session/link", post(commands::link))
-        .route("/api/session/card", post(person::card))
-        .route("/api/session/allow", post(person::allow))
-        .route("/api/session/offers", post(lasting::offers))
-        .route("/api/session/objection", post(lasting::objection))
-        .route("/api/session/overrule", post(lasting::overrule))
-        .route("/api/session/boot", post(outright::boot))
-        .route("/api/session/settle", post(outright::settle))
-        .route("/api/session/keys", post(keeper::state))
-        .route("/api/session/keys/make", post(keeper::make))
-        .route("/api/session/keys/unlock", post(keeper::unlock))
-        .route("/api/session/keys/lock", post(keeper::lock))
+        .route("/api/session/card", post(page_approval::card))
+        .route("/api/session/allow", post(page_approval::allow))
+        .route("/api/session/offers", post(standing_grants::offers))
+        .route("/api/session/objection", post(standing_grants::objection))
+        .route("/api/session/overrule", post(standing_grants::overrule))
+        .route("/api/session/boot", post(person_commands::boot))
+        .route("/api/session/settle", post(person_commands::settle))
+        .route("/api/session/keys", post(page_keys::state))
+        .route("/api/session/keys/make", post(page_keys::make))
+        .route("/api/session/keys/unlock", post(page_keys::unlock))
+        .route("/api/session/keys/lock", post(page_keys::lock))
         .route("/api/session/upload", post(files::upload))
         .route("/api/session/download", post(files::download))
         .route("/api/commands", get(commands::table))

@@ -84,7 +84,7 @@ impl Error {
         let message = self.to_string();
         match self {
             Self::Kernel(error) => api::of_kernel(error),
-            Self::Older(older) => crate::older::refused(&older),
+            Self::Older(older) => crate::older_store::refused(&older),
             Self::Said(error) => error,
             Self::Keys(error) => of_keys(&error),
             Self::KeysElsewhere { files } => wire::Error::new(Code::Conflict, message).hint(put_back(&files)),

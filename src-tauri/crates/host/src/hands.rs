@@ -1,8 +1,8 @@
 //! Hands for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
-use crate::courier::Courier;
-use crate::lent::LentSecrets;
+use crate::lent_secrets::LentSecrets;
 use crate::secrets::SecretBook;
+use crate::web_client::Courier;
 use crate::{Config, Home, HostKeys, SystemClock};
 use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{Hands, HandsSource};

@@ -1,6 +1,6 @@
 //! Keys of a store: made once into the vault that was chosen, opened for a process, locked when it ends.
 
-use crate::egress::SecretSlot;
+use crate::model_http::SecretSlot;
 use crate::{Error, Home};
 use kernel::ports::KeyRing;
 use keychain::{ApprovalKey, Cost, FileVault, Keys, Marker, OsVault, Secrets, Vault, VaultKind};
@@ -453,6 +453,6 @@ impl KeyRing for HostKeys {
     }
 
     fn log_keys(&self) -> Vec<PublicKey> {
-        self.home.as_ref().map(crate::older::log_keys).unwrap_or_default()
+        self.home.as_ref().map(crate::older_store::log_keys).unwrap_or_default()
     }
 }

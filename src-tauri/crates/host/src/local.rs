@@ -3,17 +3,17 @@
 mod serving;
 mod work;
 
-use crate::blobs::Blobs;
 use crate::clock::{Bell, Timer};
-use crate::drives::{Drives, Ended, Waited};
 use crate::hands::LocalHands;
-use crate::mirroring::Mirroring;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
+use crate::run_stream_thread::Mirroring;
 use crate::secrets::SecretBook;
+use crate::small_artifacts::Blobs;
+use crate::task_drivers::{Drives, Ended, Waited};
 use crate::{
-    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, faults, logs,
-    older::older, pin,
+    Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, faults, head_pin, logs,
+    older_store::older,
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
@@ -60,11 +60,11 @@ pub struct Local {
     server: Mutex<Option<gateway::Server>>,
     /// Hears what a person at a terminal asks, while others can attach.
     #[cfg(unix)]
-    control: Mutex<Option<crate::control::Control>>,
+    control: Mutex<Option<crate::control_socket::Control>>,
     /// Which unlocking of the keys counts: one that was followed by another, or by a lock, ends nothing.
     relock: Arc<(Mutex<u64>, Condvar)>,
     /// Moves the pin, while this process owns the store.
-    pins: Mutex<Option<pin::Mover>>,
+    pins: Mutex<Option<head_pin::Mover>>,
     /// The run stream, while others can attach.
     mirroring: Mutex<Option<Arc<Mirroring>>>,
     /// Cards and receipts that were looked at.
@@ -173,18 +173,18 @@ impl Local {
         }
         let known = kernel.store_state().keys;
         let in_force = |purpose| known.get(&purpose).map(|(_, key)| *key);
-        crate::rotate::settle_approval(&local.home, in_force(KeyPurpose::Approval))?;
+        crate::key_rotation::settle_approval(&local.home, in_force(KeyPurpose::Approval))?;
         let (log_id, log) = (kernel.reader().log_id(), in_force(KeyPurpose::Log));
         if local.keys.unlock(&local.home, log_id, log, unlock)? && log.is_none() {
             // A `keys init` that broke off had made them and told nobody.
             let left = HostKeys::marked(&local.home)?;
             kernel.register_keys(&left.public, left.kept_in)?;
         }
-        crate::approver::check(&kernel, &local.keys)?;
+        crate::approval_key::check(&kernel, &local.keys)?;
         local.move_pins(&kernel)?;
         local.owned = Some(Owned::new(&local.home, Arc::clone(&kernel)));
         local.know_secrets()?;
-        crate::reserve::hold(&local.home);
+        crate::disk_reserve::hold(&local.home);
         kernel.bind_unbound()?;
         tracing::info!(dir = %local.home.dir().display(), "this process owns the store");
         Ok(local)
@@ -219,7 +219,7 @@ impl Local {
         let (log_id, known) = (kernel.reader().log_id(), kernel.store_state().keys);
         let made = self.keys.create(&self.home, log_id, &known, new, &*kernel.ports().faults)?;
         kernel.register_keys(&made.public, made.kept_in)?;
-        crate::approver::made(kernel, &self.keys);
+        crate::approval_key::made(kernel, &self.keys);
         Ok(())
     }
 
@@ -293,11 +293,11 @@ impl api::Host for Local {
     }
 
     fn sign_yes(&self, packet: &[u8], person: &str, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
-        crate::approving::sign_at_page(&self.home, packet, person, passphrase)
+        crate::approval_signing::sign_at_page(&self.home, packet, person, passphrase)
     }
 
     fn sign_standing(&self, draft: &StandingGrant, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
-        crate::approving::sign_standing_at_page(&self.home, draft, passphrase)
+        crate::approval_signing::sign_standing_at_page(&self.home, draft, passphrase)
     }
 
     fn sign_decision(
@@ -306,11 +306,17 @@ impl api::Host for Local {
         subject: Digest,
         passphrase: &[u8],
     ) -> Result<Signed, wire::Error> {
-        crate::approving::decide_at_page(&self.home, self.reader()?.log_id(), matter, subject, passphrase)
+        crate::approval_signing::decide_at_page(
+            &self.home,
+            self.reader()?.log_id(),
+            matter,
+            subject,
+            passphrase,
+        )
     }
 
     fn make_room(&self) -> bool {
-        crate::reserve::make_room(&self.home)
+        crate::disk_reserve::make_room(&self.home)
     }
 
     fn cosign(&self) -> Vec<String> {
@@ -318,11 +324,11 @@ impl api::Host for Local {
     }
 
     fn witness_policy(&self) -> Option<String> {
-        crate::cosign::policy(&self.home).ok().flatten().map(|policy| policy.to_text(""))
+        crate::cosign_client::policy(&self.home).ok().flatten().map(|policy| policy.to_text(""))
     }
 
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {
-        let pins = pin::read(&self.home, &self.config, self.keys.vault().as_deref())?;
+        let pins = head_pin::read(&self.home, &self.config, self.keys.vault().as_deref())?;
         Ok(pins.into_iter().next().map(|pin| pin.note))
     }
 

@@ -24,7 +24,7 @@ pub fn begin(home: &Home, config: &Config, redactor: redact::Shared) {
     }
     let folder = home.path("logs");
     let path = folder.join(FILE);
-    if ledger::private::folder(&folder).is_err() {
+    if ledger::owner_only::folder(&folder).is_err() {
         return;
     }
     let Ok(file) = Cut::open(path) else { return };
@@ -53,7 +53,7 @@ impl Cut {
         if std::fs::metadata(&path).is_ok_and(|m| m.len() > BYTES_MAX) {
             std::fs::rename(&path, path.with_extension("log.1"))?;
         }
-        let file = ledger::private::open(File::options().create(true).append(true), &path)?;
+        let file = ledger::owner_only::open(File::options().create(true).append(true), &path)?;
         let bytes = file.metadata()?.len();
         Ok(Self { path, file, bytes })
     }

@@ -4,10 +4,10 @@
 //! What answers there is a stranger: its words are bounded, and name models, nothing else.
 
 use crate::config::{ModelSettings, Provider};
-use crate::egress::{Outbound, SecretSlot};
+use crate::model_http::{Outbound, SecretSlot};
+use crate::model_sizes::{self, Known};
 use crate::prices;
 use crate::secrets::SecretBook;
-use crate::sizes::{self, Known};
 use crate::{Config, Error, Local};
 use model::secret::SecretTerms;
 use reasoning::{Address, Egress, Mode};
@@ -158,7 +158,7 @@ fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
 /// Models of which a list tells how they are asked: each takes a few requests.
 const ASKED_MAX: usize = 8;
 /// Tokens that may be set.
-const TOKENS: std::ops::RangeInclusive<u32> = sizes::CONTEXT_MIN..=10_000_000;
+const TOKENS: std::ops::RangeInclusive<u32> = model_sizes::CONTEXT_MIN..=10_000_000;
 
 /// Takes over what is wished.
 fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), String> {
@@ -231,9 +231,9 @@ impl<'c> Look<'c> {
 
     fn asked(&self, address: &str) -> Option<Asked> {
         let parsed: Address = address.parse().ok()?;
-        let settings = sizes::settings(&parsed, None, self.config, &self.known, &self.egress).ok()?;
+        let settings = model_sizes::settings(&parsed, None, self.config, &self.known, &self.egress).ok()?;
         let own = self.config.model(address).cloned().unwrap_or_default();
-        let size = sizes::size(&parsed, None, self.config, &own, &self.known, &*self.egress);
+        let size = model_sizes::size(&parsed, None, self.config, &own, &self.known, &*self.egress);
         let price = prices::price(&parsed, None, &own, &self.known, &*self.egress).ok()?;
         let dollars = |micros: u64| (micros as f64 / 1e6).to_string();
         Some(Asked {

@@ -1,6 +1,6 @@
 //! What the kernel tells, handed on to everybody who listens.
 
-use crate::mirroring::Feed;
+use crate::run_stream_thread::Feed;
 use kernel::ports::{Notice, Observer};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! What a model costs: what a person set, else what its server says, else what its maker asks for one of that name.
 
 use crate::config::ModelSettings;
-use crate::sizes::{From, Known, by_name};
+use crate::model_sizes::{From, Known, by_name};
 use reasoning::{Address, Egress};
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::sizes::tests::Says;
+    use crate::model_sizes::tests::Says;
 
     #[test]
     fn a_price_is_what_is_set_else_what_the_server_says_else_what_its_maker_asks() {

@@ -40,7 +40,7 @@ impl Local {
             // What says which key counts is itself severed: only the vault can tell whether this one does.
             let log_id = Reader::open(local.home().dir()).map_err(kernel::Error::from)?.log_id().to_owned();
             local.keys().unlock(local.home(), &log_id, None, unlock)?;
-            crate::approver::is_remembered(local.keys(), &key.public())?;
+            crate::approval_key::is_remembered(local.keys(), &key.public())?;
         }
         let sign = |log_id: &str, about| Signed::of(log_id, Matter::Reanchor, about, SystemClock.now(), &key);
         Ok(kernel::command::reanchor::reanchor(local.home().dir(), ports, shown, reason, &sign)?)

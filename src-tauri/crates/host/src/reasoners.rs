@@ -1,6 +1,6 @@
 //! Who proposes: a playbook, a server, a transcript.
 
-use crate::sizes::{self, Known};
+use crate::model_sizes::{self, Known};
 use crate::{Config, Home};
 use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
@@ -29,7 +29,7 @@ impl LocalReasoners {
     /// A server of models, asked for what it can do as far as nobody has set it.
     fn openai(&self, address: &Address, secret: Option<String>) -> Result<OpenAi, String> {
         let config = Config::load(&self.home).map_err(|e| e.to_string())?;
-        let settings = sizes::settings(address, secret, &config, &self.known, &self.egress)?;
+        let settings = model_sizes::settings(address, secret, &config, &self.known, &self.egress)?;
         let made = OpenAi::new(address, settings, Arc::clone(&self.egress)).map_err(|e| e.to_string())?;
         let (home, known, text) = (self.home.clone(), Arc::clone(&self.known), address.to_string());
         Ok(made.learning(Box::new(move |parameter| {
@@ -90,7 +90,7 @@ fn recorded(inner: OpenAi) -> Result<Arc<dyn Reasoner>, String> {
         format!("cannot record into `{}`, as HERMIT_RECORD asks: {e}", path.display())
     };
     let mut options = std::fs::File::options();
-    let file = ledger::private::open(options.append(true).create(true), &path).map_err(|e| failed(&e))?;
+    let file = ledger::owner_only::open(options.append(true).create(true), &path).map_err(|e| failed(&e))?;
     let begun = file.metadata().map_err(|e| failed(&e))?.len() > 0;
     if begun {
         return Ok(Arc::new(Recorder::continuing(inner, Box::new(file))));

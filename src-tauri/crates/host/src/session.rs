@@ -1,7 +1,7 @@
 //! What a surface asks a store with, whoever holds it.
 
 use crate::local::Watch;
-use crate::{Home, Local, Unlock, control};
+use crate::{Home, Local, Unlock, control_socket};
 use api::{Host as _, Stands};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -161,7 +161,7 @@ impl Session {
         match self.way() {
             Way::Local(local) => local.link_at_terminal().ok_or_else(api::no_host),
             // A host that hears no terminal still lets a person look, and approve.
-            Way::Attached(attached) => control::link(&self.home).or_else(|_| attached.client.link()),
+            Way::Attached(attached) => control_socket::link(&self.home).or_else(|_| attached.client.link()),
         }
     }
 

@@ -20,9 +20,9 @@
 //! **Where to start reading.** [`tools()`], [`parse()`], then [`LoopState`].
 
 mod answer;
-mod state;
+mod progress;
 mod tools;
 
 pub use answer::{Malformed, parse};
-pub use state::{LoopState, progress_mark};
+pub use progress::{LoopState, progress_mark};
 pub use tools::{Edit, Proposal, ProposedChange, tools};

@@ -1,31 +1,31 @@
 //! What a person or a surface may ask of the kernel. One file per command.
 
+pub mod add_input;
 pub mod approve;
 pub mod checkpoint;
 pub mod clarify;
+pub mod client_session;
 pub mod collect;
 pub mod control;
 pub mod copies;
 pub mod cosign;
 pub mod erase;
 pub mod halt;
-mod hunk;
 pub mod ingest;
 pub mod ingress;
 pub mod keys;
 pub mod memory;
-pub mod note;
-pub mod overrule;
-pub mod part;
+pub mod partial_approval;
+mod partial_hunks;
 pub mod person;
 pub mod pin;
 pub mod plan;
+pub mod policy_override;
 pub mod reanchor;
 pub mod resolve;
 pub mod revoke;
 pub mod rollback;
-pub mod rotate;
+pub mod rotate_keys;
 pub mod secret;
-pub mod session;
 pub mod standing;
 pub mod submit;

@@ -7,10 +7,10 @@
 
 mod act;
 mod answer;
+mod downgrade;
 mod end;
 mod judge;
 mod lease;
-mod lessen;
 mod normalise;
 mod observe;
 mod receipt;
@@ -23,13 +23,13 @@ mod think;
 mod trial;
 
 mod edit;
+mod fetch;
 mod vcs;
-mod web;
 
 pub(crate) use act::Yes;
+pub(crate) use downgrade::{StandsIn, keep_draft};
 pub(crate) use end::release_lease;
 pub(crate) use judge::{Came, InHand, Judged};
-pub(crate) use lessen::{StandsIn, keep_draft};
 pub(crate) use observe::summary_of;
 pub use rules::{PROJECT_RULES, USER_RULES};
 pub(crate) use stopped::in_words;

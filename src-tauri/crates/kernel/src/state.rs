@@ -1,8 +1,8 @@
 //! A task as its events say: the fold that every decision rests on (HK-20.1-3).
 
 mod attempt;
+mod queries;
 mod records;
-mod told;
 mod turn;
 
 pub use attempt::{AttemptState, ObservedRef, RefusedBy};

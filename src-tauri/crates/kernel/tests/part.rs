@@ -4,7 +4,7 @@ use crate::story::{completed, count, events, object, packs, rebuilt, shows, stat
 use acts::ApprovalPacket;
 use acts::{Action, ActionRequest};
 use kernel::command::approve::Answered;
-use kernel::command::part::Chosen;
+use kernel::command::partial_approval::Chosen;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::action::{ChangeItem, Prior};
 use model::approval::{ApprovalStatus, Surface};

@@ -2,7 +2,7 @@
 //! everything that came of it.
 
 use crate::story::{completed, count, die, events, object, rebuilt, state};
-use kernel::command::rotate::Rotation;
+use kernel::command::rotate_keys::Rotation;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::ArtifactKind;
 use model::body::KeyPurpose;

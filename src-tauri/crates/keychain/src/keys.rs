@@ -1,6 +1,6 @@
 //! One root seed, three keys, each for one purpose (proof.md 3).
 
-use crate::marker::place;
+use crate::vault_choice::place;
 use crate::{Error, Marker, Vault};
 use hkdf::Hkdf;
 use seal::{SeedSigner, Signer};

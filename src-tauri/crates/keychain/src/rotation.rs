@@ -6,7 +6,7 @@
 //! has them, and back to the old ones when it has not.
 
 use crate::keys::{ROOT, seed_of};
-use crate::marker::place;
+use crate::vault_choice::place;
 use crate::{Error, Keys, Marker, Vault};
 use seal::{PublicKey, Signer as _};
 use std::path::Path;

@@ -4,11 +4,11 @@
 //! the pack may hold; [`fits`] then says no and nobody may send it. The rest shares what is left by fixed weights:
 //! each section gets its share, what one leaves over goes to the others in the order of precedence.
 
+mod budget;
 mod claims;
 mod fence;
 mod gather;
 mod input;
-mod share;
 
 pub use input::{Delta, Material, PackInput, Pinned, Turn};
 
@@ -34,10 +34,10 @@ pub fn compile_with(input: &PackInput, redactor: &Redactor) -> Result<ContextPac
     let Gathered { pinned, mut sections, mut omissions, mut inputs } = gather::gather(input, redactor);
     let pinned_tokens: u32 = pinned.iter().fold(0, |sum, c| sum.saturating_add(c.cost()));
     let left = input.tokens_max.saturating_sub(pinned_tokens);
-    let shares = share::between(&sections, left);
+    let shares = budget::between(&sections, left);
     let mut items: Vec<ContextItem> = pinned.into_iter().map(Candidate::whole).collect();
     for ((section, candidates), tokens) in sections.iter_mut().zip(shares) {
-        let (taken, dropped) = share::fill(std::mem::take(candidates), tokens);
+        let (taken, dropped) = budget::fill(std::mem::take(candidates), tokens);
         omissions.extend(dropped.into_iter().map(|c| {
             let reason = format!("does not fit: needs {} tokens", c.cost());
             ContextOmission { source: c.source, section: *section, reason }

@@ -1,7 +1,7 @@
 //! A copy of the ledger that stands by itself, and the way back.
 
 use crate::reader::Reader;
-use crate::{Error, lock::Lock, private, schema};
+use crate::{Error, lock::Lock, owner_only, schema};
 use rusqlite::Connection;
 use rusqlite::backup::StepResult;
 use seal::{Digest, Hasher};
@@ -33,7 +33,7 @@ pub struct Backup {
 pub fn backup(reader: &Reader, to: &Path) -> Result<Backup, Error> {
     let (partial, path) = fresh(to)?;
     let sql = |e: rusqlite::Error| Error::sql("copying the ledger", &e);
-    private::database(&partial).map_err(|e| Error::file("copying the ledger", &e))?;
+    owner_only::database(&partial).map_err(|e| Error::file("copying the ledger", &e))?;
     let mut copy = Connection::open(&partial).map_err(sql)?;
     reader.with(|conn| {
         let backup = rusqlite::backup::Backup::new(conn, &mut copy).map_err(sql)?;
@@ -68,7 +68,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<Reader, Error> {
     let (partial, path) = fresh(to)?;
     let doing = || format!("restoring `{}`", from.display());
     let copied = File::open(from).and_then(|mut from| {
-        let mut to = private::create(&partial)?;
+        let mut to = owner_only::create(&partial)?;
         std::io::copy(&mut from, &mut to)
     });
     copied.map_err(|e| Error::file(doing(), &e))?;

@@ -4,7 +4,7 @@
 //! back and written again with a savepoint for every batch, so that the others go in all the same.
 
 use crate::batch::{Committed, Projector};
-use crate::place::Place;
+use crate::insert::Place;
 use crate::prepare::Prepared;
 use crate::state::State;
 use crate::{Error, rows::int};

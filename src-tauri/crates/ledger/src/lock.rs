@@ -80,7 +80,7 @@ impl Lock {
         let failed = |e: std::io::Error| Error::file(format!("locking `{}`", path.display()), &e);
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
-        let mut file = crate::private::open(&mut options, &path).map_err(failed)?;
+        let mut file = crate::owner_only::open(&mut options, &path).map_err(failed)?;
         let locked = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,

@@ -1,7 +1,7 @@
 //! A pool of connections that only read: made on demand, given back, shared by clones.
 
 use crate::schema::Reading;
-use crate::{Error, private, schema};
+use crate::{Error, owner_only, schema};
 use rusqlite::Connection;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn private_copy(dir: &Path) -> Result<TempDir, Error> {
     for name in [schema::FILE.to_owned(), format!("{}-wal", schema::FILE)] {
         match File::open(dir.join(&name)) {
             Ok(mut from) => {
-                let mut to = private::create(&copy.path().join(&name)).map_err(failed)?;
+                let mut to = owner_only::create(&copy.path().join(&name)).map_err(failed)?;
                 std::io::copy(&mut from, &mut to).map_err(failed)?;
             }
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}

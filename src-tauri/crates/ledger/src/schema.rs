@@ -56,7 +56,8 @@ pub(crate) fn open_writer(dir: &Path) -> Result<Connection, Error> {
     let sql = |e: rusqlite::Error| Error::sql("opening the ledger", &e);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    crate::private::database(&path).map_err(|e| Error::file(format!("opening `{}`", path.display()), &e))?;
+    crate::owner_only::database(&path)
+        .map_err(|e| Error::file(format!("opening `{}`", path.display()), &e))?;
     let mut conn = Connection::open_with_flags(&path, flags).map_err(sql)?;
     conn.busy_timeout(busy()).map_err(sql)?;
     conn.set_prepared_statement_cache_capacity(128);

@@ -1,7 +1,7 @@
 //! The one door through which anything is recorded.
 
 use crate::batch::{Batch, Committed, Projector};
-use crate::desk::Desk;
+use crate::commit_queue::Desk;
 use crate::engine::Engine;
 use crate::lock::{Holder, Lock};
 use crate::prepare::Prepared;

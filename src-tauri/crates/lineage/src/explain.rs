@@ -76,7 +76,7 @@ impl Graph {
             grants,
             effect,
             changes: changes.unwrap_or_default(),
-            undone_by: self.after(id, EdgeKind::Undone).filter_map(crate::ask::as_receipt).collect(),
+            undone_by: self.after(id, EdgeKind::Undone).filter_map(crate::queries::as_receipt).collect(),
             taint: self.taint(id),
         })
     }

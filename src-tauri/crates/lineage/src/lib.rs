@@ -18,12 +18,12 @@
 //!
 //! **Where to start reading.** [`node`], then [`Graph::apply`], then [`Graph::explain`].
 
-mod ask;
 mod explain;
 mod fold;
 mod graph;
 mod layout;
 pub mod node;
+mod queries;
 mod recall;
 mod taint;
 

@@ -24,14 +24,14 @@
 //! **Where to start reading.** [`port`], then [`playbook`] (its language is in `PLAYBOOKS.md`), then [`openai`].
 
 pub mod address;
+pub mod answer_text;
 mod error;
 pub mod openai;
 pub mod playbook;
 pub mod port;
-pub mod prose;
 pub mod recorded;
+pub mod result_text;
 pub mod scripted;
-pub mod told;
 
 pub use address::Address;
 pub use error::Error;

@@ -36,14 +36,14 @@
 //! `rules.tsv`.
 
 mod assigned;
-mod forms;
+mod encodings;
 mod json;
 mod lines;
 mod redactor;
 mod shapes;
 mod shared;
-mod squeeze;
 mod stream;
+mod whitespace;
 
 pub use lines::KeyLines;
 pub use redactor::{Clean, Found, Redactor, placeholder};

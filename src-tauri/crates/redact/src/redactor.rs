@@ -1,8 +1,8 @@
 //! Finding values and taking them out.
 
 use crate::shapes::{self, Look};
-use crate::squeeze::{Squeezed, squeezed};
-use crate::{Error, VALUE_BYTES_MAX, VALUE_BYTES_MIN, forms};
+use crate::whitespace::{Squeezed, squeezed};
+use crate::{Error, VALUE_BYTES_MAX, VALUE_BYTES_MIN, encodings};
 use aho_corasick::AhoCorasick;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +115,7 @@ impl Redactor {
         let (mut known, mut handles) = (Vec::new(), Vec::new());
         for (handle, value) in secrets {
             check(&handle, &value)?;
-            let all = forms::forms(&value).into_iter();
+            let all = encodings::forms(&value).into_iter();
             known.extend(all.map(|form| Known { text: form.text, least: form.least, owner: handles.len() }));
             handles.push(handle);
         }

@@ -1,12 +1,12 @@
 //! What waits for a person. Nothing here can say yes: a yes arrives signed, or it does not arrive.
 
+use crate::change_lists::Sheet;
 use crate::convert::{ask, from_base64, opt, opt_text, opt_word, page, text, to_base64, word};
 use crate::ids::{find, find_opt};
-use crate::sheets::Sheet;
 use crate::{Host, Wire as _, fold, not_found};
 use acts::LineKind;
 use kernel::command::approve::Answered;
-use kernel::command::part::Chosen;
+use kernel::command::partial_approval::Chosen;
 use model::approval::{ApprovalStatus, Surface};
 use model::body::KeyPurpose;
 use model::principal::PrincipalType;

@@ -1,6 +1,6 @@
 //! Bytes that came in, were made, or were left behind.
 
-pub(crate) use super::room::{collect, garbage, keep, weigh};
+pub(crate) use super::disk_usage::{collect, garbage, keep, weigh};
 use super::task::{channel, media_type, take_in};
 use crate::convert::{all, ask, from_base64, opt, opt_word, page, text, to_base64};
 use crate::files::absolute;
@@ -66,7 +66,7 @@ fn row(r: &rows::ArtifactRow, present: Option<bool>) -> Artifact {
         class: r.class.to_string(),
         kind: r.kind.to_string(),
         uri: text(&r.uri),
-        name: r.alias.as_ref().or_else(|| file(&r.uri)).map(crate::places::visible_text),
+        name: r.alias.as_ref().or_else(|| file(&r.uri)).map(crate::file_names::visible_text),
         sha256: r.content_hash.to_string(),
         media_type: r.media_type.clone(),
         byte_size: r.byte_size,
@@ -129,7 +129,7 @@ fn found_or_file(host: &dyn Host, named: &str) -> Result<rows::ArtifactRow, Erro
     if !path.is_absolute() {
         return found(host, named);
     }
-    let newest = crate::places::of_file(host, path)?.into_iter().next();
+    let newest = crate::file_names::of_file(host, path)?.into_iter().next();
     let (id, _) = newest.ok_or_else(|| not_found("artifact of the file", named))?;
     host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", named))
 }

@@ -1,6 +1,6 @@
 //! What an act would change, or has changed, part by part, with the bytes of both sides where they are at hand.
 
-use crate::sheets::{At, Known, Row, Sheet, small};
+use crate::change_lists::{At, Known, Row, Sheet, small};
 use crate::{Host, Wire as _, fold, not_found, usage};
 use acts::ActionRequest;
 use acts::ApprovalPacket;

@@ -109,7 +109,7 @@ pub(crate) fn invalidate(host: &dyn Host, p: Invalidate) -> Result<Invalidated, 
 
 pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
     let query = host.query()?;
-    let words = crate::places::words_of(host, &p.text)?;
+    let words = crate::file_names::words_of(host, &p.text)?;
     let found = query.search(&words, ask(p.after.as_deref(), p.limit)?).wire()?;
     // What was asked for leads to the receipt of what was done.
     let receipt = |hit: &projections::query::Hit| match hit.kind {

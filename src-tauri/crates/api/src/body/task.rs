@@ -9,8 +9,8 @@ use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
 use kernel::Kernel;
+use kernel::command::add_input::Voice;
 use kernel::command::ingest::Incoming;
-use kernel::command::note::Voice;
 use kernel::command::plan::Part;
 use kernel::command::submit::{Attachment, Reasoning, Submission};
 use model::artifact::TrustTier;
@@ -218,7 +218,7 @@ fn search(
     after: Option<&str>,
     limit: u32,
 ) -> Result<Tasks, Error> {
-    let words = &crate::places::words_of(host, words)?;
+    let words = &crate::file_names::words_of(host, words)?;
     let after = after.map(word::<TaskId>).transpose()?;
     let many = usize::try_from(limit).unwrap_or(usize::MAX);
     let most = if after.is_none() { many.saturating_add(1) } else { usize::MAX };

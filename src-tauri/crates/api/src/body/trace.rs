@@ -46,7 +46,7 @@ fn explained(
     let mut told = told;
     // The newest change in plain words comes first; how it was found, behind it.
     if let Some(chain) = chains.first() {
-        told.splice(0..0, super::told::sentences(chain));
+        told.splice(0..0, super::explanation::sentences(chain));
     }
     Explained { kind: kind.to_owned(), subject, told, line, chains, graph: drawing(graph, around) }
 }
@@ -186,7 +186,7 @@ fn sources(host: &dyn Host, named: &str) -> Result<(Vec<NodeId>, TaskId), Error>
     if !Path::new(named).is_absolute() {
         return one_source(host, named);
     }
-    let found = crate::places::of_file(host, Path::new(named))?;
+    let found = crate::file_names::of_file(host, Path::new(named))?;
     match found.first() {
         Some((_, task)) => {
             let task = *task;

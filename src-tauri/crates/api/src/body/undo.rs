@@ -202,7 +202,7 @@ fn item(item: &ChangeItem) -> UndoItem {
 fn left(stays: &ConflictItem) -> Left {
     Left {
         receipt_id: stays.receipt_id.to_string(),
-        place: crate::places::visible(&stays.resource),
+        place: crate::file_names::visible(&stays.resource),
         why: stays.why.clone(),
         beside: stays.beside.as_ref().map(ToString::to_string),
     }

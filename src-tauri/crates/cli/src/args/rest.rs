@@ -365,7 +365,7 @@ fn open_time(text: &str) -> Result<Duration, String> {
     };
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let time = Duration::from_secs(number.saturating_mul(seconds));
-    if time.is_zero() || time > host::control::OPEN_MAX { Err(wrong()) } else { Ok(time) }
+    if time.is_zero() || time > host::control_socket::OPEN_MAX { Err(wrong()) } else { Ok(time) }
 }
 
 /// `hermit backup`.

@@ -3,7 +3,7 @@
 use super::keyring::owner;
 use crate::args::GcArgs;
 use crate::context::{Context, Signs};
-use crate::moment;
+use crate::local_time;
 use crate::output::{Output, Tone};
 use crate::text::size;
 use host::{Local, Session};
@@ -76,7 +76,7 @@ pub fn weigh(context: &Context) -> Result<(), Error> {
 fn how_long(text: &str) -> Result<i64, Error> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis());
     let now = i64::try_from(now).unwrap_or(i64::MAX);
-    let then = moment::parse(text, now).filter(|then| *then <= now);
+    let then = local_time::parse(text, now).filter(|then| *then <= now);
     then.map(|then| now.saturating_sub(then)).ok_or_else(|| {
         Error::new(Code::Usage, format!("`{text}` is no time back from now")).hint("write `30d`, `12h`, `0s`")
     })

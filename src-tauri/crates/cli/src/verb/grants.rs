@@ -2,11 +2,11 @@
 
 use super::Came;
 use super::approvals::more;
-use crate::always::{draft, past};
 use crate::approve::{Seat, no_terminal};
 use crate::args::{GrantsAllow, GrantsVerb, ListArgs};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
+use crate::standing_offer::{draft, past};
 use crate::text::{plain, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::json;

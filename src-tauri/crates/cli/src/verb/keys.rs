@@ -5,7 +5,7 @@ use crate::args::{KeysInit, KeysVerb, Store, UnlockArgs};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
-use host::control::{Order, order};
+use host::control_socket::{Order, order};
 use host::{NewKeys, Session, VaultChoice};
 use model::body::KeyPurpose;
 use std::io::Read as _;

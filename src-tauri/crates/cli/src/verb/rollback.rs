@@ -4,7 +4,7 @@ use super::Came;
 use super::run::{stay_with, take_up};
 use crate::args::RollbackArgs;
 use crate::context::{Context, Signs};
-use crate::moment;
+use crate::local_time;
 use crate::output::{Output, Tone};
 use crate::report::is_undoable;
 use crate::text::{plain, short, size, time};
@@ -74,7 +74,7 @@ fn meant(args: &RollbackArgs, session: &Session) -> Result<Plan, Error> {
 
 fn time_of(when: &str) -> Result<i64, Error> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_millis());
-    moment::parse(when, i64::try_from(now).unwrap_or(0)).ok_or_else(|| {
+    local_time::parse(when, i64::try_from(now).unwrap_or(0)).ok_or_else(|| {
         Error::new(Code::Usage, format!("`{when}` is not a time"))
             .hint("write `2026-11-22`, `2026-11-22 05:30`, `yesterday`, `tuesday`, `90m`, `3h`, `2d` or `1w`")
     })

@@ -8,7 +8,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Tone, table};
 use crate::terminal::{Echo, Typed};
 use crate::text::{plain, time};
-use host::witness::{Witness, serve};
+use host::log_witness::{Witness, serve};
 use seal_key::log_key;
 use serde_json::json;
 use std::net::TcpListener;
@@ -89,7 +89,7 @@ fn passphrase(context: &Context, args: &WitnessServe, exists: bool) -> Result<Pa
 mod seal_key {
     //! A log's key as it is given.
 
-    use host::witness::LogKey;
+    use host::log_witness::LogKey;
     use wire::{Code, Error};
 
     pub fn log_key(given: &str) -> Result<LogKey, Error> {
@@ -106,7 +106,8 @@ mod seal_key {
 pub fn ask(context: &Context, args: &AskWitness) -> Came {
     context.reading()?;
     if let Some(url) = &args.url {
-        let known = host::cosign::policy(&context.home).map_err(host::Error::to_wire)?.unwrap_or_default();
+        let known =
+            host::cosign_client::policy(&context.home).map_err(host::Error::to_wire)?.unwrap_or_default();
         let key = match &args.key {
             Some(key) => key.parse().map_err(|_| {
                 Error::new(Code::Usage, format!("`{key}` is no witness's key"))
@@ -123,14 +124,15 @@ pub fn ask(context: &Context, args: &AskWitness) -> Came {
                 })?
             }
         };
-        host::cosign::add_witness(&context.home, &key, url, args.quorum).map_err(host::Error::to_wire)?;
+        host::cosign_client::add_witness(&context.home, &key, url, args.quorum)
+            .map_err(host::Error::to_wire)?;
     }
     let session = context.writing(Signs::Yes)?;
     let made = session.call(&Checkpoint { tasks: Vec::new() });
     let asked = made.and_then(|_| owner(&session)?.ask_witnesses().map_err(host::Error::to_wire));
     session.close();
     let asked = asked?;
-    let policy = host::cosign::policy(&context.home).map_err(host::Error::to_wire)?;
+    let policy = host::cosign_client::policy(&context.home).map_err(host::Error::to_wire)?;
     let Some(policy) = policy else {
         return Err(Error::new(Code::Usage, "no witness is known here")
             .hint("name one: `hermit checkpoint witness URL --key KEY`"));

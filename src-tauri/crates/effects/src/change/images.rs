@@ -1,6 +1,6 @@
 //! Bytes that will be lost, taken before the act.
 
-use super::prior;
+use super::precondition;
 use crate::{BeforeImage, Error, Hands};
 use model::action::{ChangeItem, Prior};
 use model::limits::ARTIFACT_BYTES_MAX;
@@ -77,7 +77,7 @@ fn image(hands: &Hands, Lost { path, prior, origin }: &Lost) -> Result<Option<Be
             let Ok(target) = hands.workspace.parent(path)?.link_target(path.file_name(), path) else {
                 return Ok(None);
             };
-            prior::expect_bytes(path, digest, &target)?;
+            precondition::expect_bytes(path, digest, &target)?;
             return Ok(Some((path.clone(), *digest, target)));
         }
         Prior::Sha256(digest) => digest,
@@ -90,6 +90,6 @@ fn image(hands: &Hands, Lost { path, prior, origin }: &Lost) -> Result<Option<Be
             hands.contents.read(content).map_err(fail)?
         }
     };
-    prior::expect_bytes(path, digest, &bytes)?;
+    precondition::expect_bytes(path, digest, &bytes)?;
     Ok(Some((path.clone(), *digest, bytes)))
 }

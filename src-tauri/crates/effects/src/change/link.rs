@@ -1,6 +1,6 @@
 //! Folders and symbolic links: names without bytes of their own.
 
-use super::{Job, place, prior, step};
+use super::{Job, place, precondition, step};
 use crate::Error;
 use model::action::Prior;
 use model::fault::Point;
@@ -16,7 +16,7 @@ pub(crate) fn folder_mode(job: &Job<'_>, path: &RelPath, was: u32, mode: Option<
         found => {
             let found = match found {
                 Found::Folder { mode: Some(now) } => format!("a folder with mode {now:o}"),
-                other => prior::found_words(&other),
+                other => precondition::found_words(&other),
             };
             return Err(Error::Prior {
                 path: path.clone(),
@@ -32,7 +32,7 @@ pub(crate) fn folder_mode(job: &Job<'_>, path: &RelPath, was: u32, mode: Option<
 /// Makes a folder where nothing is.
 pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath, mode: Option<u32>) -> Result<(), Error> {
     let hands = job.hands;
-    prior::expect(path, &Prior::Absent, &hands.workspace.look(path))?;
+    precondition::expect(path, &Prior::Absent, &hands.workspace.look(path))?;
     let mut made = Vec::new();
     let parent = hands.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);
@@ -42,7 +42,7 @@ pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath, mode: Option<u32>) -> Re
         if parent.make_folder(path.file_name(), path)? {
             return mode.map_or(Ok(()), |mode| parent.set_folder_mode(path.file_name(), path, mode));
         }
-        prior::expect(path, &Prior::Absent, &place::look(&parent, path.file_name(), path))
+        precondition::expect(path, &Prior::Absent, &place::look(&parent, path.file_name(), path))
     })
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn link(job: &mut Job<'_>, path: &RelPath, target: &str, prior: &Prio
         )));
     }
     let hands = job.hands;
-    prior::expect(path, prior, &hands.workspace.look(path))?;
+    precondition::expect(path, prior, &hands.workspace.look(path))?;
     let mut made = Vec::new();
     let parent = hands.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);

@@ -3,7 +3,7 @@
 pub(crate) mod images;
 mod link;
 pub(crate) mod place;
-pub(crate) mod prior;
+pub(crate) mod precondition;
 mod relocate;
 mod remove;
 pub(crate) mod scope;

@@ -1,7 +1,7 @@
 //! Putting bytes in place, and taking them away, without losing what somebody else put there meanwhile.
 
 use super::Job;
-use super::prior::{self, holds};
+use super::precondition::{self, holds};
 use super::settle::State;
 use crate::Error;
 use crate::workspace::folder::Folder;
@@ -32,12 +32,12 @@ pub(crate) fn put(
 ) -> Result<(), Error> {
     let temp = job.temp();
     let name = path.file_name();
-    prior::expect(path, prior, &look(folder, name, path))?;
+    precondition::expect(path, prior, &look(folder, name, path))?;
     if matches!(prior, Prior::Absent) {
         return match folder.rename_new(&temp, folder, name) {
             Ok(()) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                prior::expect(path, prior, &look(folder, name, path))?;
+                precondition::expect(path, prior, &look(folder, name, path))?;
                 Err(Error::io("placing", path, e))
             }
             Err(e) => Err(Error::io("placing", path, e)),
@@ -50,7 +50,7 @@ pub(crate) fn put(
             folder.rename_over(&temp, name).map_err(|e| Error::io("placing", path, e))
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            prior::expect(path, prior, &look(folder, name, path))?;
+            precondition::expect(path, prior, &look(folder, name, path))?;
             Err(Error::io("placing", path, e))
         }
         Err(e) => Err(Error::io("placing", path, e)),
@@ -82,7 +82,7 @@ fn after_exchange(
         // Somebody wrote into the new file in the instant it stood there: theirs is kept under a name of its own.
         keep_beside(job, folder, &temp, path)?;
     }
-    prior::expect(path, prior, &came_out)
+    precondition::expect(path, prior, &came_out)
 }
 
 /// Gives a temporary file that holds somebody's bytes a name a person will see.
@@ -112,7 +112,7 @@ pub(crate) fn keep_beside(
 pub(crate) fn take(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &Prior) -> Result<(), Error> {
     let temp = job.temp();
     let name = path.file_name();
-    prior::expect(path, prior, &look(folder, name, path))?;
+    precondition::expect(path, prior, &look(folder, name, path))?;
     folder.rename_new(name, folder, &temp).map_err(|e| Error::io("removing", path, e))?;
     let aside = look(folder, &temp, path);
     if holds(prior, &aside) {
@@ -129,5 +129,5 @@ pub(crate) fn take(job: &mut Job<'_>, folder: &Folder, path: &RelPath, prior: &P
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => keep_beside(job, folder, &temp, path)?,
         Err(e) => return Err(Error::io("putting back", path, e)),
     }
-    prior::expect(path, prior, &aside)
+    precondition::expect(path, prior, &aside)
 }

@@ -1,6 +1,6 @@
 //! Moving a file, never over another.
 
-use super::{Job, place, prior, step};
+use super::{Job, place, precondition, step};
 use crate::Error;
 use crate::workspace::folder::Folder;
 use model::action::Prior;
@@ -17,8 +17,8 @@ pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &
         )));
     };
     let hands = job.hands;
-    prior::expect(from, prior, &hands.workspace.look(from))?;
-    prior::expect(to, &Prior::Absent, &hands.workspace.look(to))?;
+    precondition::expect(from, prior, &hands.workspace.look(from))?;
+    precondition::expect(to, &Prior::Absent, &hands.workspace.look(to))?;
     let source = hands.workspace.parent(from)?;
     let mut made = Vec::new();
     let target = hands.workspace.parent_made(to, &mut made);
@@ -29,7 +29,7 @@ pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &
     step(hands, Point::ItemMove, to, || match source.rename_new(from.file_name(), &target, to.file_name()) {
         Ok(()) => check_moved(&source, &target, from, to, prior),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-            prior::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
+            precondition::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
             Err(Error::io("moving to", to, e))
         }
         Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
@@ -48,13 +48,13 @@ fn check_moved(
     prior: &Prior,
 ) -> Result<(), Error> {
     let moved = place::look(target, to.file_name(), to);
-    if prior::holds(prior, &moved) {
+    if precondition::holds(prior, &moved) {
         return Ok(());
     }
     target
         .rename_new(to.file_name(), source, from.file_name())
         .map_err(|e| Error::io("putting back", from, e))?;
-    prior::expect(from, prior, &moved)
+    precondition::expect(from, prior, &moved)
 }
 
 /// To another file system: copied whole and synced, put in place, and only then taken away at the source.
@@ -69,7 +69,7 @@ fn across(
     let temp = job.temp();
     let copied = copy(source, target, &temp, from, to).and_then(|()| {
         let copied = place::look(target, &temp, to);
-        prior::expect(from, &Prior::Sha256(*digest), &copied)?;
+        precondition::expect(from, &Prior::Sha256(*digest), &copied)?;
         place::put(job, target, to, &Prior::Absent, &copied)
     });
     if let Err(error) = copied {

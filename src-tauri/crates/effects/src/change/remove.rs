@@ -1,6 +1,6 @@
 //! Deleting a file, or a folder that is empty.
 
-use super::{Job, place, prior, step};
+use super::{Job, place, precondition, step};
 use crate::Error;
 use crate::workspace::folder::Folder;
 use model::RelPath;
@@ -13,7 +13,7 @@ pub(crate) fn remove(job: &mut Job<'_>, path: &RelPath, prior: &Prior) -> Result
         return Err(Error::Request(format!("`{path}` cannot be deleted where nothing is expected")));
     }
     let hands = job.hands;
-    prior::expect(path, prior, &hands.workspace.look(path))?;
+    precondition::expect(path, prior, &hands.workspace.look(path))?;
     let folder = hands.workspace.parent(path)?;
     job.changed(&folder, path)?;
     step(hands, Point::ItemDelete, path, || match prior {

@@ -417,7 +417,7 @@ fn put_back(folder: &Folder, item: &ChangeItem, path: &RelPath, temp: &[u8]) {
 /// replace is still in its place, so nothing of anybody's was ever exchanged for it.
 fn is_torn(item: &ChangeItem, folder: &Folder, path: &RelPath, temp: &[u8]) -> bool {
     let (ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. }) = item else { return false };
-    super::prior::holds(prior, &look(folder, path.file_name(), path))
+    super::precondition::holds(prior, &look(folder, path.file_name(), path))
         && folder.stat(temp, path).is_ok_and(|stat| stat.modified_ms() < started_at())
 }
 
@@ -433,10 +433,10 @@ fn is_ours(job: &Job<'_>, item: &ChangeItem, left: &Found) -> bool {
     if let Found::Symlink { target_sha256 } = left {
         return match item {
             ChangeItem::Link { target, prior, .. } => {
-                Digest::of(target.as_bytes()) == *target_sha256 || super::prior::holds(prior, left)
+                Digest::of(target.as_bytes()) == *target_sha256 || super::precondition::holds(prior, left)
             }
             ChangeItem::Write { prior, .. } | ChangeItem::Delete { prior, .. } => {
-                super::prior::holds(prior, left)
+                super::precondition::holds(prior, left)
             }
             ChangeItem::Move { .. } | ChangeItem::Folder { .. } => false,
         };
@@ -452,8 +452,8 @@ fn is_ours(job: &Job<'_>, item: &ChangeItem, left: &Found) -> bool {
         ChangeItem::Folder { .. } => false,
         // Moving within a file system leaves no temporary file; across, it is a copy of what is still at `from`.
         ChangeItem::Move { from, to, prior } => {
-            let at_source = super::prior::holds(prior, &job.hands.workspace.look(from));
-            at_source || super::prior::holds(prior, &job.hands.workspace.look(to))
+            let at_source = super::precondition::holds(prior, &job.hands.workspace.look(from));
+            at_source || super::precondition::holds(prior, &job.hands.workspace.look(to))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Writing a file: whole bytes beside it, synced, then in its place in one step.
 
-use super::{Job, place, prior, step};
+use super::{Job, place, precondition, step};
 use crate::Error;
 use crate::workspace::folder::Folder;
 use cap_std::fs::File;
@@ -27,7 +27,7 @@ pub(crate) fn write(
     if matches!(prior, Prior::EmptyFolder) {
         return Err(Error::Request(format!("`{path}` cannot be written where a folder is expected")));
     }
-    prior::expect(path, prior, &job.hands.workspace.look(path))?;
+    precondition::expect(path, prior, &job.hands.workspace.look(path))?;
     let bytes = content_bytes(job, path, content)?;
     let mut made = Vec::new();
     let folder = job.hands.workspace.parent_made(path, &mut made);

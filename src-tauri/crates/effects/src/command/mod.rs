@@ -1,13 +1,13 @@
 //! Commands in the folder itself: started behind walls, listened to within bounds, ended for certain, and their marks found afterwards.
 
 pub(crate) mod capture;
-pub(crate) mod crowd;
-mod listen;
 mod manifest;
+pub(crate) mod process_limits;
 pub(crate) mod reach;
 pub(crate) mod removal;
 pub(crate) mod run;
 pub(crate) mod spool;
+mod supervise;
 pub(crate) mod view;
 
 pub(crate) use run::run;

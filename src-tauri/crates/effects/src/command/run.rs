@@ -1,13 +1,13 @@
 //! Running one command.
 
 use super::capture::Capture;
-use super::listen::{Listener, end_all};
 use super::manifest::{Difference, Manifest};
 use super::removal::remove_tree;
 use super::spool::{self, Begun, Ended, Mark};
+use super::supervise::{Listener, end_all};
 use super::view::{View, WayOut, view};
 use crate::change::scope::Scope;
-use crate::egress::Outlet;
+use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
 use crate::workspace::digest_reader;
 use crate::{Error, Hands, Outcome, Output, Progress};

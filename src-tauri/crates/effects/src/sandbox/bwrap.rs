@@ -40,9 +40,9 @@ impl Sandbox {
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
         command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
         if let Some(way) = &view.proxy {
-            command.arg("--ro-bind").arg(&way.socket).arg(crate::egress::INSIDE);
+            command.arg("--ro-bind").arg(&way.socket).arg(crate::egress_proxy::INSIDE);
             if let Some(roots) = &way.roots {
-                command.arg("--ro-bind").arg(roots).arg(crate::egress::ROOTS_INSIDE);
+                command.arg("--ro-bind").arg(roots).arg(crate::egress_proxy::ROOTS_INSIDE);
             }
         }
         for place in self.readable() {

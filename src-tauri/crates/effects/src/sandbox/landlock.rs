@@ -36,7 +36,7 @@ pub(super) fn paths(sandbox: &Sandbox, view: &View, namespaces: bool) -> Vec<OsS
     if namespaces {
         add("--read", Path::new(bwrap::EXEC_INSIDE));
         if view.proxy.as_ref().is_some_and(|way| way.roots.is_some()) {
-            add("--read", Path::new(crate::egress::ROOTS_INSIDE));
+            add("--read", Path::new(crate::egress_proxy::ROOTS_INSIDE));
         }
         add("--write", Path::new("/dev"));
         add("--write", Path::new("/tmp"));

@@ -1,7 +1,7 @@
 //! From touched places to a change set: what is deleted, moved, replaced and made, by digest.
 
 use super::Unstaged;
-use super::left::{link_at, read, said};
+use super::leftovers::{link_at, read, said};
 use super::text;
 use super::touched::{Now, Touched};
 use crate::{Error, Hands, STAGE_BYTES_MAX};

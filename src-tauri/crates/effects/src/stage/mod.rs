@@ -8,8 +8,8 @@ pub(crate) mod commit;
 mod diff;
 pub(crate) mod ignore;
 mod index;
-mod lay;
-mod left;
+mod leftovers;
+mod overlay;
 mod text;
 mod touched;
 
@@ -162,7 +162,7 @@ impl Hands {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Staging, Unstaged> {
         let mut said = Vec::new();
-        let mut methods = lay::methods(&self.sandbox).iter().copied().peekable();
+        let mut methods = overlay::methods(&self.sandbox).iter().copied().peekable();
         let mut tries = 0;
         while let Some(method) = methods.peek().copied() {
             match self.once(attempt, (asked, reach), method, &said, cancelled, progress) {
@@ -203,7 +203,7 @@ impl Hands {
         let mut seen = view(self, asked.cwd, &folder)?;
         seen.mask(&reach.hidden, &folder)?;
         self.at(Point::StageLay, Edge::Before)?;
-        let laid = lay::lay(self, method, &folder, &mut seen)?;
+        let laid = overlay::lay(self, method, &folder, &mut seen)?;
         self.at(Point::StageLay, Edge::After)?;
         let mut notes = said.to_vec();
         notes.push(format!("staged by {method}, laid in {} ms", clock.elapsed().as_millis()));
@@ -359,7 +359,7 @@ impl<'a> Scale<'a> {
 
     fn weigh(&self) {
         let began = Instant::now();
-        self.over.replace(lay::weight(self.folder).too_much());
+        self.over.replace(overlay::weight(self.folder).too_much());
         let ended = Instant::now();
         self.next.set(ended + WEIGH.max(ended.duration_since(began).saturating_mul(20)));
     }

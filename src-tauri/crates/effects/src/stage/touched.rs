@@ -1,7 +1,7 @@
 //! Which places a staged command touched, and what is there in its view.
 
 use super::ignore::Ignore;
-use super::lay::{self, Laid, Print};
+use super::overlay::{self, Laid, Print};
 use crate::reads::walk::walk;
 use crate::workspace::entry::{Kind, Stat};
 use crate::{Error, Hands, MANIFEST_ENTRIES_MAX};
@@ -140,7 +140,7 @@ impl Finder<'_> {
     }
 
     fn folder_of_layer(&mut self, at: &RelPath, folder: &Path, within: bool) -> Result<(), Error> {
-        for (path, place) in lay::entries(at, folder)? {
+        for (path, place) in overlay::entries(at, folder)? {
             let metadata = fs::symlink_metadata(&place).map_err(|e| Error::io("looking at", &path, e))?;
             let whiteout = is_whiteout(&metadata);
             let below = self.kind_below(&path)?;
@@ -149,7 +149,7 @@ impl Finder<'_> {
                 Ruled::In if whiteout => self.gone(&path, below)?,
                 Ruled::In => self.written(path, place, metadata, below)?,
                 Ruled::Out if whiteout && below.is_none() => {}
-                Ruled::Out => self.leave_out(&path, if whiteout { 1 } else { lay::count(&place) }),
+                Ruled::Out => self.leave_out(&path, if whiteout { 1 } else { overlay::count(&place) }),
                 Ruled::OutButTracked => {
                     if whiteout || is_opaque(&place) {
                         self.tracked_gone(&path)?;
@@ -200,7 +200,7 @@ impl Finder<'_> {
 
     /// Compares a copy with what it was before.
     fn copied(&mut self, tree: &Path, before: &BTreeMap<RelPath, Print>) -> Result<(), Error> {
-        let after = lay::prints(tree)?;
+        let after = overlay::prints(tree)?;
         for (path, was) in before.iter().filter(|(path, _)| !after.contains_key(*path)) {
             // What goes with a folder that goes, goes; what alone is gone and is left out, stays.
             let with_its_folder = self.touched.get(&path.parent()) == Some(&Now::Gone);

@@ -1,6 +1,6 @@
 //! The card: a packet as lines that any surface can show, what destroys first, nothing cut, nothing hidden.
 
-use super::alike;
+use super::lookalikes;
 use super::reach;
 use super::staged;
 use crate::{PART, risk, witness};
@@ -43,7 +43,7 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         effects = staged::lines(request, staged, view);
     }
     effects.into_iter().for_each(|line| add(line.kind, line.text));
-    alike::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
+    lookalikes::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
     reach::lines(request).into_iter().for_each(|line| add(line.kind, line.text));
     let way_back = match request.way_back() {
         _ if action.as_tool().sends() => LineKind::Unrecoverable,

@@ -1,8 +1,8 @@
 //! A person's yes or no: what they are shown, what they sign, what is checked (HK-8.9, HK-16.7, governance.md 2).
 
-mod alike;
 mod card;
 mod decision;
+mod lookalikes;
 mod packet;
 mod reach;
 mod staged;

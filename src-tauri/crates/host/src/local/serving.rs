@@ -3,10 +3,10 @@
 
 use super::Local;
 use crate::keys::Known;
-use crate::mirroring::Mirroring;
+use crate::run_stream_thread::Mirroring;
 use crate::secrets::SecretBook;
 use crate::session::built_pages;
-use crate::{Config, Error, OsEntropy, Unlock, facts, pin};
+use crate::{Config, Error, OsEntropy, Unlock, doctor, head_pin};
 use kernel::Kernel;
 use model::Entropy as _;
 use model::body::KeyPurpose;
@@ -25,7 +25,7 @@ impl Local {
     pub fn facts(&self) -> Vec<wire::host::Fact> {
         // Without a store, or in one that cannot be read, nothing is named; the doctor says so elsewhere.
         let known = self.known_keys().unwrap_or_default();
-        facts::gather(&self.home, &self.settings_now(), &self.keys, &self.hands, &self.secrets, &known)
+        doctor::gather(&self.home, &self.settings_now(), &self.keys, &self.hands, &self.secrets, &known)
     }
 
     /// The keys in force that the ledger names.
@@ -45,7 +45,7 @@ impl Local {
     /// Keeps the newest head outside the store.
     pub(crate) fn keep_pins(&self) {
         if let Some(owned) = &self.owned {
-            pin::keep(&self.home, &self.config, self.keys.vault().as_deref(), owned.kernel.reader());
+            head_pin::keep(&self.home, &self.config, self.keys.vault().as_deref(), owned.kernel.reader());
         }
     }
 
@@ -54,7 +54,7 @@ impl Local {
         let (home, config) = (self.home.clone(), self.config.clone());
         let faults = Arc::clone(&kernel.ports().faults);
         let keys = Arc::clone(&self.keys);
-        let mover = pin::Mover::begin(home, config, keys, kernel.reader().clone(), faults)?;
+        let mover = head_pin::Mover::begin(home, config, keys, kernel.reader().clone(), faults)?;
         self.notices.tell_of_heads(Some(mover.wake()));
         *self.pins.lock().unwrap_or_else(PoisonError::into_inner) = Some(mover);
         Ok(())
@@ -188,7 +188,7 @@ impl Local {
     /// Hears a person at a terminal from now on. Where that cannot be had everything else works.
     #[cfg(unix)]
     fn begin_control(self: &Arc<Self>) {
-        match crate::control::Control::begin(self) {
+        match crate::control_socket::Control::begin(self) {
             Ok(control) => *self.control.lock().unwrap_or_else(PoisonError::into_inner) = Some(control),
             Err(error) => {
                 tracing::warn!(%error, "keys cannot be opened from a terminal while this host runs")
@@ -293,7 +293,7 @@ impl Local {
         let kernel = self.owned_kernel()?;
         let log = kernel.store_state().keys.get(&KeyPurpose::Log).map(|(_, key)| *key);
         let open = self.keys.unlock(&self.home, kernel.reader().log_id(), log, unlock)?;
-        if let Err(error) = crate::approver::check(kernel, &self.keys) {
+        if let Err(error) = crate::approval_key::check(kernel, &self.keys) {
             self.keys.lock("the approval key was exchanged");
             return Err(error);
         }

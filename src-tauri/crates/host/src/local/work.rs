@@ -2,7 +2,7 @@
 
 use super::{Local, Owned};
 use crate::clock::{Bell, Due, Timer};
-use crate::drives::Drives;
+use crate::task_drivers::Drives;
 use crate::{Error, Home};
 use kernel::Kernel;
 use model::{TaskId, UnixMs};
@@ -18,7 +18,7 @@ pub(super) struct Work {
 impl Work {
     /// Goes on with everything that can, unless a halt is in force; the tasks taken up.
     fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
-        crate::reserve::hold(&self.home);
+        crate::disk_reserve::hold(&self.home);
         if self.kernel.halted().is_some() {
             if let Err(error) = self.kernel.record_halt() {
                 tracing::warn!(%error, "a halt is in force here, and the log cannot take it yet");

@@ -1,6 +1,6 @@
 //! A person answers a question (reconciliation C25).
 
-use super::note::{Voice, Words, noted};
+use super::add_input::{Voice, Words, noted};
 use crate::Error;
 use crate::kernel::Kernel;
 use model::attempt::AttemptStatus;

@@ -1,6 +1,6 @@
 //! Files taken in by a person: artifacts of the conversation's inbox, with where they came from.
 
-use super::note::Voice;
+use super::add_input::Voice;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::writeup::NewArtifact;

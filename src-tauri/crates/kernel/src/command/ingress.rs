@@ -6,7 +6,7 @@
 //! no error. A task that has ended is never reopened: words about it make a task that follows it. Words never allow
 //! and never refuse an act; only an answer to the approval itself does.
 
-use super::note::{Voice, Words};
+use super::add_input::{Voice, Words};
 use super::submit::{Attachment, Submission};
 use crate::Error;
 use crate::kernel::Kernel;
@@ -127,7 +127,7 @@ impl Kernel {
     pub fn say(&self, saying: &Saying<'_>) -> Result<Bound, Error> {
         let (conversation_id, _) = self.inbox(saying.conversation_id)?;
         let Saying { text, voice, idempotency_key: key, .. } = *saying;
-        super::note::noted(text, voice, key)?;
+        super::add_input::noted(text, voice, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
             return self.heard_before(first.event_id, key, text);
         }

@@ -1,6 +1,6 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
-use super::note::{Voice, used_before};
+use super::add_input::{Voice, used_before};
 use super::plan::Part;
 use crate::Error;
 use crate::kernel::{Kernel, lock};

@@ -119,7 +119,7 @@ impl Kernel {
                     return self.close_said(tx, &[act], answer, Some(why));
                 }
                 let hands = self.hands(tx)?;
-                let said = reasoning::prose::of(&answer.text);
+                let said = reasoning::answer_text::of(&answer.text);
                 let reason = if said.trim().is_empty() { tx.goal_text() } else { said };
                 match self.normalise(tx, &*hands, &act, &reason, known.as_ref())? {
                     Err(unfit) => self.close_said(tx, &[act], answer, Some(unfit.0)),
@@ -319,7 +319,7 @@ impl Kernel {
     ) -> Result<IterationRecord, Error> {
         let attempt = state.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let outputs: Vec<Digest> = output.iter().map(|o| o.sha256).collect();
-        let said: String = reasoning::prose::of(&answer.text).chars().take(400).collect();
+        let said: String = reasoning::answer_text::of(&answer.text).chars().take(400).collect();
         let decision = if said.trim().is_empty() {
             proposals.iter().map(Proposal::tool).collect::<Vec<_>>().join(", ")
         } else {

@@ -3,7 +3,7 @@
 use super::Then;
 use super::normalise::Normalised;
 use crate::Error;
-use crate::command::part::is_part;
+use crate::command::partial_approval::is_part;
 use crate::command::standing::Held;
 use crate::gatepass::Ask;
 use crate::kernel::Kernel;

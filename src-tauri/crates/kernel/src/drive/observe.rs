@@ -2,7 +2,7 @@
 
 use super::judge::Came;
 use super::{DriveOutcome, Then};
-use crate::command::part::is_part;
+use crate::command::partial_approval::is_part;
 use crate::kernel::{Cell, Kernel};
 use crate::state::TaskState;
 use crate::tx::{After, Tx};

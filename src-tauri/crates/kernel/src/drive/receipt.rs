@@ -122,7 +122,7 @@ impl Kernel {
             ResultCode::UnknownOutcome => format!("receipt:{}:unknown", request.action_request_id),
             _ => format!("receipt:{}", request.action_request_id),
         };
-        super::lessen::receipted(tx, request, &mut receipt);
+        super::downgrade::receipted(tx, request, &mut receipt);
         Ok(receipt)
     }
 

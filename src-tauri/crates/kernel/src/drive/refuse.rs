@@ -5,7 +5,7 @@ use super::Then;
 use super::answer::empty_answer;
 use super::judge::Judged;
 use crate::Error;
-use crate::command::part::is_part;
+use crate::command::partial_approval::is_part;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
 use crate::tx::{After, Tx};

@@ -18,7 +18,7 @@ impl Kernel {
             let Some(artifact) = state.artifacts.get(&seen.artifact.artifact_id) else { continue };
             let bytes = self.artifacts.read(&artifact.content_hash)?;
             let content = String::from_utf8_lossy(&bytes);
-            for told in reasoning::told::told(&seen.tool, &seen.about, &content) {
+            for told in reasoning::result_text::told(&seen.tool, &seen.about, &content) {
                 materials.push(Material {
                     artifact_id: artifact.artifact_id,
                     kind: artifact.kind,

@@ -309,7 +309,7 @@ impl Kernel {
                 self.ports.observer.notice(Notice::Delta { task_id, text });
             }
         };
-        let mut prose = reasoning::prose::Prose::default();
+        let mut prose = reasoning::answer_text::Prose::default();
         let mut on_delta = |text: &str| tell(stream.push_text(&prose.push(text)));
         let started = self.ports.clock.now();
         let stopped = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);

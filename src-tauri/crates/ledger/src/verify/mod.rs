@@ -6,12 +6,12 @@
 mod about;
 mod breaks;
 mod chunks;
+mod consistency;
 mod disclosed;
 mod events;
 mod fields;
 mod gate;
 mod notes;
-mod others;
 mod report;
 pub(crate) mod stands;
 mod trees;
@@ -68,8 +68,8 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn all(&mut self, pin: Option<&[u8]>) -> Result<(), Stop> {
-        others::schema(self.conn)?;
-        let epochs = others::epochs(self.conn)?;
+        consistency::schema(self.conn)?;
+        let epochs = consistency::epochs(self.conn)?;
         self.report.severed = crate::severed::all(self.conn)?;
         let heads = notes::Heads::load(self.conn, &self.report.severed)?;
         // Notes first: what they sign for is what events and entries are held against.
@@ -78,8 +78,8 @@ impl Run<'_> {
         let beside = events::check(self, &heads, &notes, epochs)?;
         gate::check(self, &heads)?;
         disclosed::check(self, &beside)?;
-        others::blobs(self)?;
-        others::grant_uses(self)?;
+        consistency::blobs(self)?;
+        consistency::grant_uses(self)?;
         if let Some(pin) = pin {
             notes::against_pin(self, pin)?;
         }

@@ -3,7 +3,7 @@
 
 use super::request::unfenced;
 use super::turns::turns;
-use crate::told::{Listed, changed, listed};
+use crate::result_text::{Listed, changed, listed};
 use model::context::{ContextPack, Section};
 use model::proposal::ToolSpec;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What was done and seen, as turns of a conversation: a small model that reads its own actions as its own goes on,
 //! one that reads them as a report begins again.
 
-use crate::told::{named, told};
+use crate::result_text::{named, told};
 use model::context::{Act, ContextItem};
 
 /// One thing done, with its result.

@@ -5,7 +5,7 @@
 mod record;
 
 use crate::change::scope::Scope;
-use crate::egress::{Allowed, NoWay, Secrets};
+use crate::egress_proxy::{Allowed, NoWay, Secrets};
 use crate::{Error, Hands, Outcome};
 use acts::{Action, ActionRequest};
 use model::fault::Point;

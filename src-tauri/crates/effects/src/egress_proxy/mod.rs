@@ -14,11 +14,11 @@
 
 mod address;
 mod allow;
-mod ask;
 mod body;
+mod client_hello;
 mod exchange;
 mod head;
-mod hello;
+mod request;
 mod swap;
 mod tls;
 

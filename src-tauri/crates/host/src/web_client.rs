@@ -4,7 +4,7 @@
 //! between, because behind a proxy nobody knows which address is dialled.
 
 use crate::Config;
-use crate::egress::certificates;
+use crate::model_http::certificates;
 use effects::{Call, NoReply, Reply, Web};
 use std::io::Read as _;
 use std::net::SocketAddr;

@@ -294,7 +294,7 @@ impl Scribe {
             }
         }
         if after != begun {
-            ledger::private::write(&path, after.to_string().as_bytes()).map_err(ledger)?;
+            ledger::owner_only::write(&path, after.to_string().as_bytes()).map_err(ledger)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use crate::keys::APPROVAL_FILE;
 use crate::{Error, Home, Local};
-use kernel::command::rotate::Rotation;
+use kernel::command::rotate_keys::Rotation;
 use keychain::{ApprovalKey, Cost, Keys};
 use model::body::KeyPurpose;
 use model::fault::Point;
@@ -93,7 +93,7 @@ impl Local {
         ApprovalKey::promote(&next, &path)?;
         faults.after(Point::KeyPromote).map_err(stopped)?;
         kernel.vouch_for_keys();
-        crate::approver::made(kernel, self.keys());
+        crate::approval_key::made(kernel, self.keys());
         Ok(Rotated { keys: vec![(KeyPurpose::Approval, old.public().keyid(), made.public().keyid())] })
     }
 

@@ -3,7 +3,7 @@
 
 use crate::answer::{Passphrase, refusal};
 use crate::guard::Who;
-use crate::person::{answered, signed};
+use crate::page_approval::{answered, signed};
 use crate::server::{Gateway, Seat};
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -42,7 +42,7 @@ pub(crate) async fn boot(
     };
     let at = Arc::clone(&gateway);
     let boot = move |host: &dyn api::Host| {
-        Ok(at.people.sign_outright(|| at.now(), || api::seat::boot(host, &passphrase.0)))
+        Ok(at.people.sign_outright(|| at.now(), || api::page_approval::boot(host, &passphrase.0)))
     };
     answered(gateway.seated_at(Seat::Urgent, boot).await)
 }
@@ -62,7 +62,7 @@ pub(crate) async fn settle(
     let Settled { task, result, note, passphrase } = given;
     let found = wire::task::Settle { task, result, note, signed: None };
     let settle = move |host: &dyn api::Host| {
-        Ok(at.people.sign_outright(|| at.now(), || api::seat::settle(host, &found, &passphrase.0)))
+        Ok(at.people.sign_outright(|| at.now(), || api::page_approval::settle(host, &found, &passphrase.0)))
     };
     answered(gateway.seated_at(Seat::Urgent, settle).await)
 }

@@ -2,7 +2,7 @@
 //! events themselves from the ledger, and never makes the kernel wait.
 
 use crate::chance::SystemClock;
-use crate::scribe::{Scribe, Trouble};
+use crate::run_stream::{Scribe, Trouble};
 use crate::{Error, OsEntropy};
 use journal::{Watch, Writer};
 use kernel::Kernel;

@@ -223,15 +223,15 @@ fn approval(home: &Home, known: &Known) -> Fact {
 fn signed(home: &Home, config: &Config) -> Fact {
     let name = "signed heads";
     let trouble = |error: &wire::Error| fact(name, Level::Trouble, error.message.clone(), &error.hint);
-    match crate::older::older(home, config) {
-        Ok(Some(older)) => return trouble(&crate::older::refused(&older)),
+    match crate::older_store::older(home, config) {
+        Ok(Some(older)) => return trouble(&crate::older_store::refused(&older)),
         Err(error) => return trouble(&error),
         Ok(None) => {}
     }
     if !home.has_store() {
         return fact(name, Level::Note, "no store yet", "");
     }
-    let keys = crate::older::log_keys(home);
+    let keys = crate::older_store::log_keys(home);
     match Reader::open(home.dir()).and_then(|reader| ledger::verify::changed(&reader, &keys)) {
         Ok(None) => fact(name, Level::Fine, "what was signed for stands", ""),
         Ok(Some(ledger::Changed { own, why })) => {

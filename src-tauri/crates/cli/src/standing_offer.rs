@@ -3,7 +3,7 @@
 //!
 //! What is shown last before the passphrase is made in this process from exactly what is signed.
 
-use crate::front::Front;
+use crate::card_screen::Front;
 use crate::output::{Row, Tone};
 use crate::terminal::{Echo, Typed};
 use crate::text::{plain, time};

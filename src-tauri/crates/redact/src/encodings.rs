@@ -1,6 +1,6 @@
 //! The encodings in which a value may stand in bytes, each without white space.
 
-use crate::squeeze::squeezed;
+use crate::whitespace::squeezed;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::{BTreeMap, BTreeSet};

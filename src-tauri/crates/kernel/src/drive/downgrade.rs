@@ -7,7 +7,7 @@
 
 use super::Then;
 use super::judge::Judged;
-use crate::command::part::is_part;
+use crate::command::partial_approval::is_part;
 use crate::kernel::Kernel;
 use crate::ports::Hands;
 use crate::state::TaskState;

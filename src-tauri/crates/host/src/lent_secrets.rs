@@ -1,6 +1,6 @@
 //! Values of secrets, lent to the proxy of one command.
 
-use crate::egress::SecretSlot;
+use crate::model_http::SecretSlot;
 use crate::secrets::SecretBook;
 use model::secret::SecretTerms;
 use std::sync::PoisonError;

@@ -9,7 +9,7 @@ use crate::answer::{Passphrase, json, of, params, refusal, refusal_as, with_pass
 use crate::guard::{SESSION, Who, one};
 use crate::server::{Gateway, Seat};
 use crate::{Draw, Token};
-use api::seat::Lasting;
+use api::page_approval::Lasting;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{CONNECTION, CONTENT_TYPE};
@@ -283,9 +283,9 @@ pub(crate) async fn card(
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
-    match gateway.seated_at(Seat::Urgent, move |host| api::seat::shown(host, &named)).await {
+    match gateway.seated_at(Seat::Urgent, move |host| api::page_approval::shown(host, &named)).await {
         Ok(card) => {
-            let api::seat::Shown { approval_id, packet_sha256, word } = card;
+            let api::page_approval::Shown { approval_id, packet_sha256, word } = card;
             let about = About::Card { approval: approval_id.clone(), packet_sha256: packet_sha256.clone() };
             let (ticket, armed_at) = gateway.people.show(&session, about, word.clone(), gateway.now());
             let told = value!({
@@ -374,7 +374,7 @@ fn decide(
             let About::Card { approval, packet_sha256 } = about else {
                 return Err(Error::new(Code::Conflict, "this card was not shown here, or is used up"));
             };
-            api::seat::allow(host, &approval, &packet_sha256, lasting, &hand.passphrase.0)
+            api::page_approval::allow(host, &approval, &packet_sha256, lasting, &hand.passphrase.0)
         },
     )
 }

@@ -20,7 +20,7 @@ pub fn hold(home: &Home) {
     if free < ROOM_MIN {
         return;
     }
-    let made = ledger::private::open(File::options().write(true).create(true).truncate(true), &path)
+    let made = ledger::owner_only::open(File::options().write(true).create(true).truncate(true), &path)
         .and_then(|file| Ok(fallocate(&file, FallocateFlags::empty(), 0, BYTES)?));
     if let Err(error) = made {
         tracing::warn!(%error, "no room is held for a full disk");

@@ -121,7 +121,7 @@ impl Witness {
             write(&names, &text)?;
         }
         let logs = home.path(LOGS);
-        ledger::private::folder(&logs).map_err(|e| Error::io("make", &logs, &e))?;
+        ledger::owner_only::folder(&logs).map_err(|e| Error::io("make", &logs, &e))?;
         Ok(Self { dir: home.dir().to_owned(), key, signer, faults, one: Mutex::new(()) })
     }
 

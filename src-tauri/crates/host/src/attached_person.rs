@@ -1,7 +1,7 @@
 //! What a person at an attached terminal decides: signed here with the approval key, carried out by the process that
 //! holds the store.
 
-use crate::approving::sign_decision;
+use crate::approval_signing::sign_decision;
 use crate::{Error, Session};
 use api::Host as _;
 use kernel::command::person::Matter;

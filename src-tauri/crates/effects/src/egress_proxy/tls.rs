@@ -5,8 +5,8 @@
 //! One request goes over one connection, and to the host it was opened for: a server that serves others too would hand
 //! the value to whoever else a `Host` line names.
 
-use super::ask::{Broken, ask};
 use super::head;
+use super::request::{Broken, ask};
 use super::swap::Swap;
 use super::{Connection, Session, answer};
 use rcgen::{

@@ -5,7 +5,7 @@
 //! like any request: choosing allows nothing. No standing grant answers it. Between the two there is one commit.
 
 use super::approve::{Answered, pending};
-use super::hunk::{Cut, Resolved, after_a_part};
+use super::partial_hunks::{Cut, Resolved, after_a_part};
 use crate::Error;
 use crate::drive::{StandsIn, keep_draft};
 use crate::kernel::Kernel;
@@ -224,7 +224,7 @@ impl Kernel {
     /// What a person left out of files of which they took hunks, as lines of a difference; none when they took whole
     /// files only.
     pub(crate) fn hunks_left(&self, part: &InsteadOf) -> Result<Option<String>, Error> {
-        Ok(super::hunk::left_in(&self.draft_left(part)?))
+        Ok(super::partial_hunks::left_in(&self.draft_left(part)?))
     }
 
     fn draft_left(&self, part: &InsteadOf) -> Result<String, Error> {

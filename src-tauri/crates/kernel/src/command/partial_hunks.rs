@@ -1,7 +1,7 @@
 //! Files of which a person takes some hunks: the kernel makes their bytes, out of the file as it stands there and the
 //! file as it was proposed (governance.md 2).
 
-use super::part::Chosen;
+use super::partial_approval::Chosen;
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::TaskState;

@@ -1,6 +1,6 @@
 //! Sessions that a client names: a conversation of this store under a name of the client's own.
 
-use super::note::Voice;
+use super::add_input::Voice;
 use crate::Error;
 use crate::kernel::Kernel;
 use model::body::ConversationOpened;

@@ -10,7 +10,7 @@ impl Local {
     /// # Errors
     /// What the kernel says.
     pub fn garbage(&self, keep_ms: i64) -> Result<Collected, wire::Error> {
-        api::room::would_go(self, keep_ms)
+        api::disk_usage::would_go(self, keep_ms)
     }
 
     /// Collects what was shown, and gives the bytes back to the disk.
@@ -23,7 +23,7 @@ impl Local {
         shown: Digest,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Collected, wire::Error> {
-        let collected = api::room::go(self, keep_ms, shown, progress)?;
+        let collected = api::disk_usage::go(self, keep_ms, shown, progress)?;
         if collected.artifacts > 0 {
             // Small content lies in the database itself, which keeps its size until it is rewritten.
             match self.owned_kernel().map_err(Error::to_wire)?.scrub() {

@@ -3,7 +3,7 @@
 
 use crate::answer::{Passphrase, json, of, refusal};
 use crate::guard::Who;
-use crate::person::{ARMING_MS, About, Came, Hand, answered, field, only, opened, signed};
+use crate::page_approval::{ARMING_MS, About, Came, Hand, answered, field, only, opened, signed};
 use crate::server::{Gateway, Seat};
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -40,7 +40,8 @@ pub(crate) async fn offers(
     };
     match opened(who, &headers, request, asked).await {
         Ok((_, (approval, scope, days, uses))) => {
-            let offers = move |host: &dyn api::Host| api::seat::offers(host, &approval, scope, days, uses);
+            let offers =
+                move |host: &dyn api::Host| api::page_approval::offers(host, &approval, scope, days, uses);
             of(gateway.seated_at(Seat::Urgent, offers).await)
         }
         Err(error) => refusal(&error),
@@ -64,7 +65,7 @@ pub(crate) async fn objection(
         Err(error) => return refusal(&error),
     };
     let same = dissent.clone();
-    match gateway.seated_at(Seat::Urgent, move |host| api::seat::objection(host, same)).await {
+    match gateway.seated_at(Seat::Urgent, move |host| api::page_approval::objection(host, same)).await {
         Ok(found) => {
             let about = About::Denial { dissent, words: found.words.clone() };
             let word = Some(WORD.to_owned());
@@ -118,7 +119,7 @@ fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, wor
             let About::Denial { dissent, words } = about else {
                 return Err(Error::new(Code::Conflict, "this was not shown here, or is used up"));
             };
-            api::seat::overrule(host, dissent, &words, &hand.passphrase.0)
+            api::page_approval::overrule(host, dissent, &words, &hand.passphrase.0)
         },
     )
 }

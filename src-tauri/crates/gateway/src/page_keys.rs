@@ -6,7 +6,7 @@
 
 use crate::answer::{Passphrase, of, refusal};
 use crate::guard::Who;
-use crate::person::{answered, opened, signed};
+use crate::page_approval::{answered, opened, signed};
 use crate::server::{Gateway, Seat};
 use crate::sessions::Given;
 use axum::Extension;

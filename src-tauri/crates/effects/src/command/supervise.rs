@@ -1,7 +1,7 @@
 //! Listening to a command, and ending it for certain.
 
 use super::capture::Capture;
-use super::crowd::{Bounds, Crowd};
+use super::process_limits::{Bounds, Crowd};
 use crate::{Error, Progress};
 use redact::Stream;
 use std::fs::File;

@@ -1,11 +1,11 @@
 //! One connection through the proxy, from its first line to its end.
 
 use super::allow::NoWay;
-use super::ask::{Broken, Counted, ask, pieces};
 use super::body::{Body, Framed, Framing};
 use super::head::{self, Asked};
+use super::request::{Broken, Counted, ask, pieces};
 use super::swap::Swap;
-use super::{Connection, Lent, Session, hello, lock, tls};
+use super::{Connection, Lent, Session, client_hello, lock, tls};
 use std::io::{self, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -95,7 +95,7 @@ fn tunnel(
         _ if name.parse::<IpAddr>().is_ok() => return pass(&[], None, client, &server, went),
         _ => {
             let _ = client.set_read_timeout(Some(ASK));
-            let hello = hello::to(name, &mut inside);
+            let hello = client_hello::to(name, &mut inside);
             let _ = client.set_read_timeout(None);
             hello.and_then(|hello| pass(&hello, None, client, &server, went).map_err(|(_, why)| why))
         }

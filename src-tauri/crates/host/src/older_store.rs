@@ -1,7 +1,7 @@
 //! A store that is not consistent with the head that was kept outside it: named as such, read and not written, and
 //! taken up again only when a person says so.
 
-use crate::pin::{self, Pin};
+use crate::head_pin::{self, Pin};
 use crate::{Config, Error, Home, Local, SystemClock, Unlock};
 use kernel::command::person::{Matter, Signed};
 use ledger::{PinState, Reader};
@@ -60,8 +60,9 @@ pub fn older(home: &Home, config: &Config) -> Result<Option<Older>, wire::Error>
         Err(_) => return Ok(None),
     };
     let keychain = crate::keys::keychain_of(home, reader.log_id());
-    let pins = pin::read(home, config, keychain.as_ref().map(|vault| vault as &dyn keychain::Vault))?;
-    let Some((pin, state)) = pin::standing(&reader, &pins, &log_keys(home)).map_err(api::of_ledger)? else {
+    let pins = head_pin::read(home, config, keychain.as_ref().map(|vault| vault as &dyn keychain::Vault))?;
+    let Some((pin, state)) = head_pin::standing(&reader, &pins, &log_keys(home)).map_err(api::of_ledger)?
+    else {
         return Ok(None);
     };
     let (standing, pinned, found) = match state {
@@ -119,7 +120,7 @@ impl Local {
             let signed = Signed::of(log_id, Matter::AcceptPin, older.pin.sha256(), SystemClock.now(), &key)?;
             kernel.accept_pin(older.standing, older.pinned, older.found, older.pin.sha256(), &signed)?;
             local.say_restored(true)?;
-            pin::set_aside(local.home(), older.pinned);
+            head_pin::set_aside(local.home(), older.pinned);
             match kernel.checkpoint(&[]) {
                 Ok(_) | Err(kernel::Error::KeyLocked(_)) => Ok(()),
                 Err(error) => Err(error.into()),
