@@ -2,12 +2,12 @@
 //! that it is this window, these bytes, after the arming delay and the hold.
 
 use crate::commands::blocking;
-use crate::lasting::{self, Offered};
+use crate::standing_grants::{self, Offered};
 use crate::store::Store;
 use crate::window;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use host::{ApprovalSeat, Lasting, NewKeys, VaultChoice};
+use host::{ApprovalSession, Lasting, NewKeys, VaultChoice};
 use model::approval::ApprovalStatus;
 use model::standing::StandingGrant;
 use serde::Serialize;
@@ -82,48 +82,48 @@ pub(crate) struct Card {
 }
 
 #[derive(Default)]
-pub(crate) struct Seat {
+pub(crate) struct WindowApproval {
     pub(crate) subject: Subject,
     pub(crate) card: Option<Card>,
-    pub(crate) key: Option<ApprovalSeat>,
+    pub(crate) key: Option<ApprovalSession>,
     /// Standing grants that were offered at this card.
     pub(crate) offered: Option<Offered>,
     /// The override in the making, and its sentence.
     pub(crate) drafted: Option<(String, StandingGrant)>,
 }
 
-impl Seat {
+impl WindowApproval {
     /// A card is on the screen from now on.
     pub(crate) fn show(&mut self, about: About, hold: Duration) {
         self.card = Some(Card { about, since: Instant::now(), hold, pressed: None });
     }
 
     /// The person's key, closed until it is opened.
-    pub(crate) fn key(&mut self, store: &Store) -> &mut ApprovalSeat {
-        self.key.get_or_insert_with(|| ApprovalSeat::at_window(store.home().clone()))
+    pub(crate) fn key(&mut self, store: &Store) -> &mut ApprovalSession {
+        self.key.get_or_insert_with(|| ApprovalSession::at_window(store.home().clone()))
     }
 }
 
 /// What lies before the person.
 #[derive(Default)]
-pub struct Desk(Mutex<Seat>);
+pub struct ApprovalWindow(Mutex<WindowApproval>);
 
-impl Desk {
-    pub(crate) fn seat(&self) -> MutexGuard<'_, Seat> {
+impl ApprovalWindow {
+    pub(crate) fn state(&self) -> MutexGuard<'_, WindowApproval> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Another subject; what was begun for the one before is forgotten.
     pub fn take(&self, subject: Subject) {
-        let mut seat = self.seat();
-        seat.subject = subject;
-        (seat.card, seat.offered, seat.drafted) = (None, None, None);
+        let mut state = self.state();
+        state.subject = subject;
+        (state.card, state.offered, state.drafted) = (None, None, None);
     }
 
     /// The window is gone. An open key stays open only as long as governance lets it.
     pub fn leave(&self) {
-        let mut seat = self.seat();
-        (seat.card, seat.offered, seat.drafted) = (None, None, None);
+        let mut state = self.state();
+        (state.card, state.offered, state.drafted) = (None, None, None);
     }
 }
 
@@ -143,9 +143,9 @@ pub(crate) fn hold(risk: &str) -> Duration {
 
 /// What the window is open for.
 #[tauri::command]
-pub fn subject(webview: Webview, desk: State<'_, Desk>) -> Result<Subject, Error> {
+pub fn subject(webview: Webview, approval_window: State<'_, ApprovalWindow>) -> Result<Subject, Error> {
     only_here(&webview)?;
-    Ok(desk.seat().subject.clone())
+    Ok(approval_window.state().subject.clone())
 }
 
 /// What the page needs to know before it takes a yes.
@@ -178,17 +178,17 @@ pub async fn shown(
     let store = Arc::clone(&store);
     blocking(move || {
         let found = waiting(&store, &approval, &packet_sha256)?;
-        let desk = webview.state::<Desk>();
-        let mut seat = desk.seat();
-        if seat.subject != (Subject::Approval { id: approval.clone() }) {
+        let approval_window = webview.state::<ApprovalWindow>();
+        let mut state = approval_window.state();
+        if state.subject != (Subject::Approval { id: approval.clone() }) {
             return Err(Error::new(Code::Conflict, "another card is open here"));
         }
-        let key = seat.key(&store);
+        let key = state.key(&store);
         let needs = key.needs_passphrase(&packet(&store, &found)?).map_err(host::Error::to_wire)?;
         let has_key = key.has_key();
         let risk = found.row.risk.as_str();
         let hold = if lasting { hold("high").max(hold(risk)) } else { hold(risk) };
-        seat.show(About::Approval { id: approval, packet_sha256, lasting }, hold);
+        state.show(About::Approval { id: approval, packet_sha256, lasting }, hold);
         Ok(Armed::new(hold, needs || lasting, has_key))
     })
     .await
@@ -196,10 +196,10 @@ pub async fn shown(
 
 /// The person presses, or lets go again.
 #[tauri::command]
-pub fn press(webview: Webview, desk: State<'_, Desk>, down: bool) -> Result<(), Error> {
+pub fn press(webview: Webview, approval_window: State<'_, ApprovalWindow>, down: bool) -> Result<(), Error> {
     only_here(&webview)?;
-    let mut seat = desk.seat();
-    let Some(card) = seat.card.as_mut() else { return Err(too_early()) };
+    let mut state = approval_window.state();
+    let Some(card) = state.card.as_mut() else { return Err(too_early()) };
     if down && card.since.elapsed() < ARM {
         return Err(too_early());
     }
@@ -220,29 +220,30 @@ pub async fn grant(
     only_here(&webview)?;
     let (store, passphrase) = (Arc::clone(&store), passphrase.map(Zeroizing::new));
     blocking(move || {
-        let desk = webview.state::<Desk>();
+        let approval_window = webview.state::<ApprovalWindow>();
         let (id, lasting) = (approval.clone(), standing.is_some());
-        held(&desk, &About::Approval { id, packet_sha256: packet_sha256.clone(), lasting })?;
+        held(&approval_window, &About::Approval { id, packet_sha256: packet_sha256.clone(), lasting })?;
         let found = waiting(&store, &approval, &packet_sha256)?;
         let bytes = packet(&store, &found)?;
         let (envelope, standing) = {
-            let mut seat = desk.seat();
-            let lasting = standing.map(|chosen| lasting::chosen(&seat, &approval, &chosen)).transpose()?;
-            signed(seat.key(&store), &bytes, &found.person_id, passphrase.as_ref(), lasting.as_ref())?
+            let mut state = approval_window.state();
+            let lasting =
+                standing.map(|chosen| standing_grants::chosen(&state, &approval, &chosen)).transpose()?;
+            signed(state.key(&store), &bytes, &found.person_id, passphrase.as_ref(), lasting.as_ref())?
         };
         let (envelope, standing) =
             (STANDARD.encode(envelope), standing.map(|signed| STANDARD.encode(signed)));
         let decided = store.session()?.call(&Decide { approval, envelope, standing })?;
-        desk.leave();
+        approval_window.leave();
         Ok(decided)
     })
     .await
 }
 
 /// Whether this card was armed, and the yes to it held long enough; a press is good for one try.
-pub(crate) fn held(desk: &Desk, about: &About) -> Result<(), Error> {
-    let mut seat = desk.seat();
-    let card = seat.card.as_mut().ok_or_else(too_early)?;
+pub(crate) fn held(approval_window: &ApprovalWindow, about: &About) -> Result<(), Error> {
+    let mut state = approval_window.state();
+    let card = state.card.as_mut().ok_or_else(too_early)?;
     if card.about != *about {
         return Err(Error::new(Code::Conflict, "this is not the card on the screen"));
     }
@@ -274,7 +275,7 @@ fn packet(store: &Store, found: &Approval) -> Result<Vec<u8>, Error> {
 
 /// The signed answer, and beside it what lasts.
 fn signed(
-    key: &mut ApprovalSeat,
+    key: &mut ApprovalSession,
     packet: &[u8],
     person: &str,
     passphrase: Option<&Zeroizing<String>>,
@@ -291,7 +292,10 @@ fn signed(
 }
 
 /// Opens the key with what was typed.
-pub(crate) fn unlocked(key: &mut ApprovalSeat, passphrase: Option<&Zeroizing<String>>) -> Result<(), Error> {
+pub(crate) fn unlocked(
+    key: &mut ApprovalSession,
+    passphrase: Option<&Zeroizing<String>>,
+) -> Result<(), Error> {
     if !key.has_key() {
         return Err(Error::new(Code::KeyLocked, "this store has no approval key, so nothing can be allowed"));
     }
@@ -384,7 +388,7 @@ mod tests {
         About::Approval { id: id.to_owned(), packet_sha256: sha256.to_owned(), lasting }
     }
 
-    fn desk(since: Duration, pressed: Option<Duration>) -> Desk {
+    fn approval_window(since: Duration, pressed: Option<Duration>) -> ApprovalWindow {
         let ago = |back: Duration| Instant::now().checked_sub(back).unwrap_or_else(Instant::now);
         let card = Card {
             about: about("apr_1", "sha", false),
@@ -392,7 +396,7 @@ mod tests {
             hold: hold("high"),
             pressed: pressed.map(ago),
         };
-        Desk(Mutex::new(Seat { card: Some(card), ..Seat::default() }))
+        ApprovalWindow(Mutex::new(WindowApproval { card: Some(card), ..WindowApproval::default() }))
     }
 
     #[test]
@@ -404,9 +408,9 @@ mod tests {
     #[test]
     fn a_press_that_was_too_short_decides_nothing() {
         let (long, this) = (Duration::from_secs(9), about("apr_1", "sha", false));
-        assert!(held(&desk(long, None), &this).is_err());
-        assert!(held(&desk(long, Some(Duration::ZERO)), &this).is_err());
-        assert!(held(&desk(long, Some(long)), &this).is_ok());
+        assert!(held(&approval_window(long, None), &this).is_err());
+        assert!(held(&approval_window(long, Some(Duration::ZERO)), &this).is_err());
+        assert!(held(&approval_window(long, Some(long)), &this).is_ok());
     }
 
     #[test]
@@ -419,18 +423,18 @@ mod tests {
             About::Override { act: "apr_1".to_owned(), words: "sha".to_owned() },
         ];
         for other in others {
-            assert!(held(&desk(long, Some(long)), &other).is_err(), "{other:?}");
+            assert!(held(&approval_window(long, Some(long)), &other).is_err(), "{other:?}");
         }
-        let desk = desk(long, Some(long));
-        assert!(held(&desk, &about("apr_1", "sha", false)).is_ok());
-        assert!(held(&desk, &about("apr_1", "sha", false)).is_err());
+        let approval_window = approval_window(long, Some(long));
+        assert!(held(&approval_window, &about("apr_1", "sha", false)).is_ok());
+        assert!(held(&approval_window, &about("apr_1", "sha", false)).is_err());
     }
 
     #[test]
     fn another_subject_forgets_what_was_begun() {
         let long = Duration::from_secs(9);
-        let desk = desk(long, Some(long));
-        desk.take(Subject::Approval { id: "apr_1".to_owned() });
-        assert!(held(&desk, &about("apr_1", "sha", false)).is_err());
+        let approval_window = approval_window(long, Some(long));
+        approval_window.take(Subject::Approval { id: "apr_1".to_owned() });
+        assert!(held(&approval_window, &about("apr_1", "sha", false)).is_err());
     }
 }

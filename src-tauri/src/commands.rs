@@ -4,9 +4,9 @@
 use crate::approval;
 use crate::approval::Subject;
 use crate::events::{Heard, Listeners};
-use crate::lasting;
 use crate::never::NEVER;
 use crate::pick;
+use crate::standing_grants;
 use crate::store::Store;
 use crate::surfaces::{Lacks, Surfaces};
 use crate::window;
@@ -38,9 +38,9 @@ pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         approval::shown,
         approval::press,
         approval::grant,
-        lasting::offers,
-        lasting::objection,
-        lasting::overrule,
+        standing_grants::offers,
+        standing_grants::objection,
+        standing_grants::overrule,
         approval::make_keys,
         approval::unlock,
         approval::keep_key,
@@ -170,7 +170,7 @@ fn is_id(text: &str) -> bool {
 /// Opens the window in which keys are made, or opened when they are there.
 #[tauri::command]
 fn open_keys(app: AppHandle, store: State<'_, Arc<Store>>) {
-    let made = store.home().has_keys() && host::ApprovalSeat::at_window(store.home().clone()).has_key();
+    let made = store.home().has_keys() && host::ApprovalSession::at_window(store.home().clone()).has_key();
     window::keys(&app, if made { Subject::Unlock } else { Subject::Keys });
 }
 

@@ -33,10 +33,10 @@ mod commands;
 mod deep_link;
 mod drop;
 mod events;
-mod lasting;
 mod never;
 mod notify;
 mod pick;
+mod standing_grants;
 mod store;
 mod surfaces;
 mod tray;
@@ -99,7 +99,7 @@ fn app(home: Home, words: &[String]) -> tauri::Result<tauri::App> {
         .manage(surfaces::Surfaces::default())
         .manage(events::Listeners::default())
         .manage(waiting::Known::default())
-        .manage(approval::Desk::default())
+        .manage(approval::ApprovalWindow::default())
         .invoke_handler(commands::handler())
         .on_window_event(window::happened)
         .setup(move |app| {

@@ -1,6 +1,6 @@
 //! Windows: the app's own, the one a yes is given in, and the small one that stands in for notifications.
 
-use crate::approval::{Desk, Subject};
+use crate::approval::{ApprovalWindow, Subject};
 use crate::events::{Heard, Listeners};
 use crate::surfaces::Surfaces;
 use crate::waiting::Known;
@@ -74,7 +74,7 @@ fn open_desk(app: &AppHandle, subject: Subject) {
         Subject::Provider => ("Hermit: a key for a server of models", (520.0, 420.0)),
         Subject::Unlock => ("Hermit: open the keys", (480.0, 320.0)),
     };
-    app.state::<Desk>().take(subject);
+    app.state::<ApprovalWindow>().take(subject);
     on_main_thread(app, move |app| {
         if let Some(window) = app.get_webview_window(APPROVAL) {
             window.set_title(title)?;
@@ -189,7 +189,7 @@ pub fn happened(window: &Window, event: &WindowEvent) {
         (label, WindowEvent::Destroyed) => {
             app.state::<Listeners>().forget(label);
             if label == APPROVAL {
-                app.state::<Desk>().leave();
+                app.state::<ApprovalWindow>().leave();
             }
         }
         _ => {}

@@ -34,7 +34,9 @@ const NO_PATHS: [&str; 1] = ["ui/verify.html"];
 #[test]
 fn every_path_that_a_page_names_is_there() {
     let pages = ["README.md", "src-tauri/ARCHITECTURE.md"];
-    let rooms: Vec<String> = rooms().iter().map(|room| room.name.clone()).collect();
+    // The shell's folder has another name than its room.
+    let rooms = rooms().iter().filter(|room| room.folder.ends_with(&room.name)).map(|room| room.name.clone());
+    let rooms: Vec<String> = rooms.collect();
     let begins = |path: &str| {
         let first = path.split('/').next().unwrap_or_default();
         ["src-tauri", "crates", "tests", "ui", "migrations"].contains(&first)

@@ -11,7 +11,7 @@ use crate::standing_offer::choose;
 use crate::terminal::{Echo, Typed};
 use crate::text::short;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use host::{ApprovalSeat, Session};
+use host::{ApprovalSession, Session};
 use model::approval::ApprovalStatus;
 use model::policy::RiskBand;
 use model::standing::StandingGrant;
@@ -51,21 +51,21 @@ enum Said {
     Later,
 }
 
-/// The person's seat for as long as this process runs.
-pub struct Seat {
-    key: ApprovalSeat,
+/// What a person at the terminal approves with, for as long as this process runs.
+pub struct TerminalApproval {
+    key: ApprovalSession,
     /// The person denied an act and stopped its task.
     stopped: bool,
 }
 
-impl Seat {
-    /// A seat, when a person is at the terminal.
+impl TerminalApproval {
+    /// It, when a person is at the terminal.
     pub fn take(context: &Context) -> Option<Self> {
         context.terminal.as_ref()?;
-        Some(Self { key: ApprovalSeat::at_terminal(context.home.clone()), stopped: false })
+        Some(Self { key: ApprovalSession::at_terminal(context.home.clone()), stopped: false })
     }
 
-    /// A seat, and the lines of the terminal before it.
+    /// It, and the lines of the terminal.
     pub fn at_terminal(context: &Context) -> Option<(Self, Plain<'_>)> {
         let terminal = context.terminal.as_ref()?;
         Some((Self::take(context)?, Plain::new(context.out, terminal)))

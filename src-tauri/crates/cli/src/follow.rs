@@ -1,7 +1,7 @@
 //! Staying with a task: what it does is shown, what it asks is answered where a person is, and how it came out is
 //! an exit code.
 
-use crate::approve::Seat;
+use crate::approve::TerminalApproval;
 use crate::live::Live;
 use crate::question;
 use crate::text::short;
@@ -32,15 +32,15 @@ pub struct Rest {
 pub fn stay(
     session: &Session,
     task: &str,
-    mut seat: Option<Seat>,
+    mut person: Option<TerminalApproval>,
     mut live: Live<'_>,
 ) -> Result<Rest, Error> {
     let interrupts = live.interrupts();
     let mut paused = false;
-    let rest = |task: Task, key_locked: bool, seat: &Option<Seat>| Rest {
+    let rest = |task: Task, key_locked: bool, person: &Option<TerminalApproval>| Rest {
         task,
         key_locked,
-        stopped: seat.as_ref().is_some_and(Seat::stopped),
+        stopped: person.as_ref().is_some_and(TerminalApproval::stopped),
     };
     loop {
         let stands = session.stands(task, live.look());
@@ -63,9 +63,9 @@ pub fn stay(
             return Err(halted());
         }
         if stands == Stands::KeyLocked && !is_over(&found) {
-            return Ok(rest(found, true, &seat));
+            return Ok(rest(found, true, &person));
         }
-        match (&found.waits_for, &mut seat) {
+        match (&found.waits_for, &mut person) {
             (Some(waits), Some(at)) if !paused && matches!(waits.kind.as_str(), "approval" | "answer") => {
                 let answered = match &waits.id {
                     Some(id) if waits.kind == "approval" => decided(&mut live, at, session, id)?,
@@ -73,22 +73,27 @@ pub fn stay(
                     None => false,
                 };
                 if !answered {
-                    return Ok(rest(found, false, &seat));
+                    return Ok(rest(found, false, &person));
                 }
             }
             (None, _) if !is_over(&found) && found.row.status != TaskStatus::Paused => {
                 // Another process drives it, or it is about to be.
                 std::thread::sleep(LOOK);
             }
-            _ => return Ok(rest(found, false, &seat)),
+            _ => return Ok(rest(found, false, &person)),
         }
     }
 }
 
 /// Puts the card before the person; whether it was answered.
-fn decided(live: &mut Live<'_>, seat: &mut Seat, session: &Session, approval: &str) -> Result<bool, Error> {
+fn decided(
+    live: &mut Live<'_>,
+    person: &mut TerminalApproval,
+    session: &Session,
+    approval: &str,
+) -> Result<bool, Error> {
     let Some(front) = live.front() else { return Ok(false) };
-    let Some(decided) = seat.decide(front, session, approval)? else { return Ok(false) };
+    let Some(decided) = person.decide(front, session, approval)? else { return Ok(false) };
     if !decided.accepted {
         live.note(&format!("It was {} meanwhile; your answer changed nothing.", decided.status));
     }

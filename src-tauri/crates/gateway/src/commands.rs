@@ -2,7 +2,7 @@
 
 use crate::answer::{LINK_BYTES_MAX, json, of, params, params_within, refusal};
 use crate::guard::{SESSION, Who, one};
-use crate::server::{Gateway, Seat};
+use crate::server::{Gateway, Lane};
 use crate::sessions::Given;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
@@ -44,7 +44,7 @@ pub(crate) async fn command(
         Some(session) => gateway.files.lend(session, &name, &mut params, gateway.now()),
         None => Vec::new(),
     };
-    let seat = if URGENT.contains(&name.as_str()) { Seat::Urgent } else { Seat::Usual };
+    let seat = if URGENT.contains(&name.as_str()) { Lane::Urgent } else { Lane::Usual };
     of(gateway.seated_at(seat, move |host| api::call_for(host, who.caller(), &name, params, &lent)).await)
 }
 

@@ -4,7 +4,7 @@
 use crate::answer::{json, params, refusal};
 use crate::guard::{SESSION, Who, one};
 use crate::runs::pairs;
-use crate::server::{Gateway, Seat};
+use crate::server::{Gateway, Lane};
 use crate::{Draw, Token};
 use axum::Extension;
 use axum::body::{Body, Bytes};
@@ -201,7 +201,7 @@ pub(crate) async fn download(
         Ok(asked) => asked,
         Err(error) => return refusal(&error),
     };
-    match gateway.seated_at(Seat::Usual, move |host| make(host, who, &command, &name, params)).await {
+    match gateway.seated_at(Lane::Usual, move |host| make(host, who, &command, &name, params)).await {
         Ok(made) => sent(made),
         Err(error) => refusal(&error),
     }

@@ -7,7 +7,7 @@
 
 use crate::answer::{Passphrase, json, of, params, refusal, refusal_as, with_passphrase};
 use crate::guard::{SESSION, Who, one};
-use crate::server::{Gateway, Seat};
+use crate::server::{Gateway, Lane};
 use crate::{Draw, Token};
 use api::page_approval::Lasting;
 use axum::Extension;
@@ -283,7 +283,7 @@ pub(crate) async fn card(
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
-    match gateway.seated_at(Seat::Urgent, move |host| api::page_approval::shown(host, &named)).await {
+    match gateway.seated_at(Lane::Urgent, move |host| api::page_approval::shown(host, &named)).await {
         Ok(card) => {
             let api::page_approval::Shown { approval_id, packet_sha256, word } = card;
             let about = About::Card { approval: approval_id.clone(), packet_sha256: packet_sha256.clone() };
@@ -314,7 +314,7 @@ pub(crate) async fn allow(
     let hand = Hand { ticket, word, passphrase };
     let decide =
         move |host: &dyn api::Host| Ok(decide(&at, host, &session, &hand, &packet_sha256, lasting.as_ref()));
-    answered(gateway.seated_at(Seat::Urgent, decide).await)
+    answered(gateway.seated_at(Lane::Urgent, decide).await)
 }
 
 /// The session of a page of this host, and what it sent with a passphrase.

@@ -7,7 +7,7 @@
 use crate::answer::{Passphrase, of, refusal};
 use crate::guard::Who;
 use crate::page_approval::{answered, opened, signed};
-use crate::server::{Gateway, Seat};
+use crate::server::{Gateway, Lane};
 use crate::sessions::Given;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -127,7 +127,7 @@ pub(crate) async fn state(
         return refusal(&error);
     }
     let at = Arc::clone(&gateway);
-    of(gateway.seated_at(Seat::Usual, move |_| told(&at, who)).await)
+    of(gateway.seated_at(Lane::Usual, move |_| told(&at, who)).await)
 }
 
 /// `POST /api/session/keys/make`: a person makes the keys of this store.
@@ -186,7 +186,7 @@ pub(crate) async fn lock(
         Arc::clone(&at.keeper).lock()?;
         told(&at, who)
     };
-    of(gateway.seated_at(Seat::Urgent, lock).await)
+    of(gateway.seated_at(Lane::Urgent, lock).await)
 }
 
 /// Tries a passphrase once, and says how the keys stand then.
@@ -205,5 +205,5 @@ async fn held(
             },
         ))
     };
-    answered(gateway.seated_at(Seat::Urgent, tried).await)
+    answered(gateway.seated_at(Lane::Urgent, tried).await)
 }

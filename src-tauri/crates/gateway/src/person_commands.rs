@@ -4,7 +4,7 @@
 use crate::answer::{Passphrase, refusal};
 use crate::guard::Who;
 use crate::page_approval::{answered, signed};
-use crate::server::{Gateway, Seat};
+use crate::server::{Gateway, Lane};
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
@@ -44,7 +44,7 @@ pub(crate) async fn boot(
     let boot = move |host: &dyn api::Host| {
         Ok(at.people.sign_outright(|| at.now(), || api::page_approval::boot(host, &passphrase.0)))
     };
-    answered(gateway.seated_at(Seat::Urgent, boot).await)
+    answered(gateway.seated_at(Lane::Urgent, boot).await)
 }
 
 /// `POST /api/session/settle`: a person says what became of an act whose end nobody saw.
@@ -64,5 +64,5 @@ pub(crate) async fn settle(
     let settle = move |host: &dyn api::Host| {
         Ok(at.people.sign_outright(|| at.now(), || api::page_approval::settle(host, &found, &passphrase.0)))
     };
-    answered(gateway.seated_at(Seat::Urgent, settle).await)
+    answered(gateway.seated_at(Lane::Urgent, settle).await)
 }

@@ -76,9 +76,9 @@ pub(crate) struct Gateway {
     stopping: AtomicBool,
 }
 
-/// Which seats work takes.
+/// Which share of the workers a request takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seat {
+pub(crate) enum Lane {
     Usual,
     Urgent,
 }
@@ -137,20 +137,20 @@ impl Gateway {
         who: Who,
         work: impl FnOnce(&dyn Host) -> Result<T, wire::Error> + Send + 'static,
     ) -> Result<T, wire::Error> {
-        self.seated_at(Seat::Usual, move |host| work(&api::Through::new(host, who.caller()))).await
+        self.seated_at(Lane::Usual, move |host| work(&api::Through::new(host, who.caller()))).await
     }
 
     /// As [`Self::seated`], at a seat of one kind, with the host as it is: whoever works here says for whom.
     pub(crate) async fn seated_at<T: Send + 'static>(
         &self,
-        seat: Seat,
+        seat: Lane,
         work: impl FnOnce(&dyn Host) -> Result<T, wire::Error> + Send + 'static,
     ) -> Result<T, wire::Error> {
         let host = Arc::clone(&self.host);
         let stopping = |_| wire::Error::new(Code::Unavailable, "the gateway is stopping");
         let seats = match seat {
-            Seat::Usual => &self.seats,
-            Seat::Urgent => &self.urgent,
+            Lane::Usual => &self.seats,
+            Lane::Urgent => &self.urgent,
         };
         let _seat = seats.acquire().await.map_err(stopping)?;
         tokio::task::spawn_blocking(move || work(&*host)).await.unwrap_or_else(|_| {

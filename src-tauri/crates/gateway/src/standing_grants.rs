@@ -4,7 +4,7 @@
 use crate::answer::{Passphrase, json, of, refusal};
 use crate::guard::Who;
 use crate::page_approval::{ARMING_MS, About, Came, Hand, answered, field, only, opened, signed};
-use crate::server::{Gateway, Seat};
+use crate::server::{Gateway, Lane};
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -42,7 +42,7 @@ pub(crate) async fn offers(
         Ok((_, (approval, scope, days, uses))) => {
             let offers =
                 move |host: &dyn api::Host| api::page_approval::offers(host, &approval, scope, days, uses);
-            of(gateway.seated_at(Seat::Urgent, offers).await)
+            of(gateway.seated_at(Lane::Urgent, offers).await)
         }
         Err(error) => refusal(&error),
     }
@@ -65,7 +65,7 @@ pub(crate) async fn objection(
         Err(error) => return refusal(&error),
     };
     let same = dissent.clone();
-    match gateway.seated_at(Seat::Urgent, move |host| api::page_approval::objection(host, same)).await {
+    match gateway.seated_at(Lane::Urgent, move |host| api::page_approval::objection(host, same)).await {
         Ok(found) => {
             let about = About::Denial { dissent, words: found.words.clone() };
             let word = Some(WORD.to_owned());
@@ -105,7 +105,7 @@ pub(crate) async fn overrule(
     let Overruling { ticket, words, passphrase, word } = given;
     let hand = Hand { ticket, word, passphrase };
     let work = move |host: &dyn api::Host| Ok(sign(&at, host, &session, &hand, &words));
-    answered(gateway.seated_at(Seat::Urgent, work).await)
+    answered(gateway.seated_at(Lane::Urgent, work).await)
 }
 
 fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, words: &str) -> Came<Overruled> {

@@ -15,13 +15,13 @@ use seal::{Digest, SeedSigner};
 use std::time::{Duration, Instant};
 
 /// Signs for one person on one surface.
-pub struct ApprovalSeat {
+pub struct ApprovalSession {
     home: Home,
     surface: Surface,
     open: Option<(SeedSigner, Instant)>,
 }
 
-impl ApprovalSeat {
+impl ApprovalSession {
     /// A seat for whoever sits at the controlling terminal.
     pub fn at_terminal(home: Home) -> Self {
         Self::new(home, Surface::Terminal)
@@ -187,14 +187,14 @@ pub(crate) fn sign_decision(
     subject: Digest,
     passphrase: &[u8],
 ) -> Result<Signed, Error> {
-    let mut seat = ApprovalSeat::at_terminal(home.clone());
+    let mut seat = ApprovalSession::at_terminal(home.clone());
     seat.unlock(passphrase)?;
     seat.decided(log_id, matter, subject)
 }
 
 /// A seat whose key was opened by what a person typed on a page.
-fn at_page(home: &Home, passphrase: &[u8]) -> Result<ApprovalSeat, wire::Error> {
-    let mut seat = ApprovalSeat::new(home.clone(), Surface::Browser);
+fn at_page(home: &Home, passphrase: &[u8]) -> Result<ApprovalSession, wire::Error> {
+    let mut seat = ApprovalSession::new(home.clone(), Surface::Browser);
     if !seat.has_key() {
         return Err(wire::Error::new(wire::Code::KeyLocked, "this store has no approval key")
             .hint("make it at a terminal: `hermit keys init`"));

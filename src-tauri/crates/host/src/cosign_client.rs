@@ -3,7 +3,7 @@
 
 use crate::{Error, Home, Local, Outbound};
 use ledger::{CheckpointKind, Reader};
-use reasoning::port::Egress as _;
+use reasoning::port::ModelHttp as _;
 use seal::cosignature::{AddCheckpoint, Policy, WitnessKey, add_lines};
 use seal::merkle::Tree;
 use seal::note::Note;

@@ -2,7 +2,7 @@
 
 use crate::lent_secrets::LentSecrets;
 use crate::secrets::SecretBook;
-use crate::web_client::Courier;
+use crate::web_client::WebClient;
 use crate::{Config, Home, HostKeys, SystemClock};
 use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{Hands, HandsSource};
@@ -43,7 +43,7 @@ impl LocalHands {
             readable: config.readable.clone(),
             redactor: secrets.redactor(),
             secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
-            web: Arc::new(Courier::new(config)),
+            web: Arc::new(WebClient::new(config)),
             sandbox: OnceLock::new(),
         }
     }

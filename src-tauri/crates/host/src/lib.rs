@@ -80,7 +80,7 @@ mod web_client;
 pub use acts::visible_path;
 pub use api::Stands;
 pub use api::page_approval::{Lasting, Offer, not_shown};
-pub use approval_signing::{ApprovalSeat, card_lines, signed_values};
+pub use approval_signing::{ApprovalSession, card_lines, signed_values};
 pub use chance::{OsEntropy, SystemClock};
 pub use config::Config;
 pub use disk_reserve::make_room;

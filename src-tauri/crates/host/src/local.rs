@@ -7,10 +7,10 @@ use crate::clock::{Bell, Timer};
 use crate::hands::LocalHands;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
-use crate::run_stream_thread::Mirroring;
+use crate::run_stream_thread::RunStream;
 use crate::secrets::SecretBook;
 use crate::small_artifacts::Blobs;
-use crate::task_drivers::{Drives, Ended, Waited};
+use crate::task_drivers::{Ended, TaskDrivers, Waited};
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock, faults, head_pin, logs,
     older_store::older,
@@ -35,7 +35,7 @@ pub type Watch = Box<dyn Fn(&str, u64, u64) -> bool + Send + Sync>;
 /// The kernel and what drives it.
 struct Owned {
     kernel: Arc<Kernel>,
-    drives: Arc<Drives>,
+    drives: Arc<TaskDrivers>,
     work: Arc<work::Work>,
     bell: Bell,
     /// Takes up what is due by time, from when work is first gone on with until the store is closed.
@@ -66,7 +66,7 @@ pub struct Local {
     /// Moves the pin, while this process owns the store.
     pins: Mutex<Option<head_pin::Mover>>,
     /// The run stream, while others can attach.
-    mirroring: Mutex<Option<Arc<Mirroring>>>,
+    run_stream: Mutex<Option<Arc<RunStream>>>,
     /// Cards and receipts that were looked at.
     sheets: api::Sheets,
 }
@@ -100,7 +100,7 @@ impl Local {
             control: Mutex::default(),
             relock: Arc::default(),
             pins: Mutex::default(),
-            mirroring: Mutex::default(),
+            run_stream: Mutex::default(),
             sheets: api::Sheets::default(),
         }
     }
@@ -417,16 +417,16 @@ impl api::Host for Local {
 
     fn journal(&self, run: Option<TaskId>) -> Result<api::Journal, wire::Error> {
         self.owned()?;
-        let mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mirroring = mirroring.ok_or_else(|| {
+        let run_stream = self.run_stream.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let run_stream = run_stream.ok_or_else(|| {
             wire::Error::new(wire::Code::Unavailable, "this host keeps no run stream")
                 .hint("its log says why; what was done is still in the ledger")
         })?;
         if let Some(run) = run {
-            mirroring.catch_up(run);
+            run_stream.catch_up(run);
         }
         let reader = journal::Reader::open(self.home.dir()).map_err(api::failed)?;
-        Ok(api::Journal { reader, watch: mirroring.watch() })
+        Ok(api::Journal { reader, watch: run_stream.watch() })
     }
 
     fn rebuild(&self) -> Result<u64, wire::Error> {

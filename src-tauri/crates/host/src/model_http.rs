@@ -2,7 +2,7 @@
 
 use crate::Config;
 use crate::secrets::SecretBook;
-use reasoning::{Egress, EgressError, HttpReply};
+use reasoning::{HttpReply, ModelHttp, ModelHttpError};
 use seal::SecretSource;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl Outbound {
         Self { authorities: config.authorities(), secrets, book }
     }
 
-    fn agent(&self, url: &str, timeout_ms: u64) -> Result<ureq::Agent, EgressError> {
+    fn agent(&self, url: &str, timeout_ms: u64) -> Result<ureq::Agent, ModelHttpError> {
         let mut config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             // A redirect could carry the request, and with it what it says, to somebody else.
@@ -55,8 +55,8 @@ impl Outbound {
     }
 
     /// The value of `Authorization`, wiped when dropped.
-    fn bearer(&self, handle: &str, url: &str) -> Result<Zeroizing<String>, EgressError> {
-        let denied = |why: String| EgressError::Denied(why);
+    fn bearer(&self, handle: &str, url: &str) -> Result<Zeroizing<String>, ModelHttpError> {
+        let denied = |why: String| ModelHttpError::Denied(why);
         let host = server_of(url).ok_or_else(|| denied(format!("`{url}` names no server")))?;
         if !self.book.may_go(handle, &host) {
             return Err(denied(format!(
@@ -84,8 +84,9 @@ fn is_loopback(url: &str) -> bool {
     address.host().is_some() && !address.is_remote()
 }
 
-pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, EgressError> {
-    let denied = |why: String| EgressError::Denied(format!("the authorities in `{}`: {why}", path.display()));
+pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, ModelHttpError> {
+    let denied =
+        |why: String| ModelHttpError::Denied(format!("the authorities in `{}`: {why}", path.display()));
     let pem = std::fs::read(path).map_err(|e| denied(e.to_string()))?;
     let mut found = Vec::new();
     for item in parse_pem(&pem) {
@@ -101,10 +102,10 @@ enum Piece {
     Status(u16),
     Bytes(Vec<u8>),
     End,
-    Failed(EgressError),
+    Failed(ModelHttpError),
 }
 
-impl Egress for Outbound {
+impl ModelHttp for Outbound {
     fn post(
         &self,
         url: &str,
@@ -112,7 +113,7 @@ impl Egress for Outbound {
         body: &[u8],
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
+    ) -> Result<HttpReply, ModelHttpError> {
         self.exchange(url, secret, Some(body), timeout_ms, on_chunk)
     }
 
@@ -122,7 +123,7 @@ impl Egress for Outbound {
         secret: Option<&str>,
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
+    ) -> Result<HttpReply, ModelHttpError> {
         self.exchange(url, secret, None, timeout_ms, on_chunk)
     }
 }
@@ -136,7 +137,7 @@ impl Outbound {
         body: Option<&[u8]>,
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
+    ) -> Result<HttpReply, ModelHttpError> {
         let agent = self.agent(url, timeout_ms)?;
         let bearer = secret.map(|handle| self.bearer(handle, url)).transpose()?;
         let (send, receive) = sync_channel::<Piece>(16);
@@ -146,23 +147,23 @@ impl Outbound {
         std::thread::Builder::new()
             .name("egress".to_owned())
             .spawn(move || talk(&agent, &url, bearer.as_ref(), body.as_deref(), timeout_ms, &send))
-            .map_err(|e| EgressError::Unreachable(e.to_string()))?;
+            .map_err(|e| ModelHttpError::Unreachable(e.to_string()))?;
         let until = Instant::now() + Duration::from_millis(timeout_ms) + CONNECT;
         let mut status = 0;
         loop {
             match receive.recv_timeout(TICK) {
                 Ok(Piece::Status(code)) => status = code,
                 Ok(Piece::Bytes(bytes)) if on_chunk(&bytes) => {}
-                Ok(Piece::Bytes(_)) => return Err(EgressError::Stopped),
+                Ok(Piece::Bytes(_)) => return Err(ModelHttpError::Stopped),
                 Ok(Piece::End) => return Ok(HttpReply { status, body: Vec::new() }),
                 Ok(Piece::Failed(error)) => return Err(error),
                 Err(RecvTimeoutError::Timeout) if Instant::now() > until => {
-                    return Err(EgressError::TimedOut(timeout_ms));
+                    return Err(ModelHttpError::TimedOut(timeout_ms));
                 }
                 Err(RecvTimeoutError::Timeout) if on_chunk(&[]) => {}
-                Err(RecvTimeoutError::Timeout) => return Err(EgressError::Stopped),
+                Err(RecvTimeoutError::Timeout) => return Err(ModelHttpError::Stopped),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(EgressError::Cut("the exchange broke off".to_owned()));
+                    return Err(ModelHttpError::Cut("the exchange broke off".to_owned()));
                 }
             }
         }
@@ -210,27 +211,27 @@ fn talk(
     }
 }
 
-fn of_stream(error: std::io::Error, timeout_ms: u64) -> EgressError {
+fn of_stream(error: std::io::Error, timeout_ms: u64) -> ModelHttpError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
         Some(inner) => of_ureq(inner, timeout_ms, true),
-        None if error.kind() == std::io::ErrorKind::TimedOut => EgressError::TimedOut(timeout_ms),
-        None => EgressError::Cut(error.to_string()),
+        None if error.kind() == std::io::ErrorKind::TimedOut => ModelHttpError::TimedOut(timeout_ms),
+        None => ModelHttpError::Cut(error.to_string()),
     }
 }
 
-fn of_ureq(error: &ureq::Error, timeout_ms: u64, begun: bool) -> EgressError {
+fn of_ureq(error: &ureq::Error, timeout_ms: u64, begun: bool) -> ModelHttpError {
     use ureq::Error as E;
     match error {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            EgressError::Unreachable(format!("no connection within {} s", CONNECT.as_secs()))
+            ModelHttpError::Unreachable(format!("no connection within {} s", CONNECT.as_secs()))
         }
-        E::Timeout(_) => EgressError::TimedOut(timeout_ms),
-        E::HostNotFound => EgressError::Unreachable("no such host".to_owned()),
-        E::Io(io) if begun || is_cut(io) => EgressError::Cut(io.to_string()),
-        E::Io(io) => EgressError::Unreachable(io.to_string()),
-        E::Protocol(why) => EgressError::Cut(why.to_string()),
-        other if begun => EgressError::Cut(other.to_string()),
-        other => EgressError::Unreachable(other.to_string()),
+        E::Timeout(_) => ModelHttpError::TimedOut(timeout_ms),
+        E::HostNotFound => ModelHttpError::Unreachable("no such host".to_owned()),
+        E::Io(io) if begun || is_cut(io) => ModelHttpError::Cut(io.to_string()),
+        E::Io(io) => ModelHttpError::Unreachable(io.to_string()),
+        E::Protocol(why) => ModelHttpError::Cut(why.to_string()),
+        other if begun => ModelHttpError::Cut(other.to_string()),
+        other => ModelHttpError::Unreachable(other.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::config::{Config, ModelSettings};
 use crate::prices::{Price, dollars, price, priced};
-use reasoning::{Address, Egress, Settings};
+use reasoning::{Address, ModelHttp, Settings};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,7 +83,7 @@ pub(crate) struct Known {
 
 impl Known {
     /// What a server says, asked until it has answered once.
-    pub(crate) fn said(&self, address: &Address, secret: Option<&str>, egress: &dyn Egress) -> Said {
+    pub(crate) fn said(&self, address: &Address, secret: Option<&str>, egress: &dyn ModelHttp) -> Said {
         let key = address.to_string();
         if let Some(known) = lock(&self.said).get(&key) {
             return *known;
@@ -112,7 +112,7 @@ pub(crate) fn settings(
     secret: Option<String>,
     config: &Config,
     known: &Known,
-    egress: &Arc<dyn Egress>,
+    egress: &Arc<dyn ModelHttp>,
 ) -> Result<Settings, String> {
     let text = address.to_string();
     let own = config.model(&text).cloned().unwrap_or_default();
@@ -155,7 +155,7 @@ pub(crate) fn size(
     config: &Config,
     own: &ModelSettings,
     known: &Known,
-    egress: &dyn Egress,
+    egress: &dyn ModelHttp,
 ) -> Size {
     let context = own.context.or(config.context_tokens);
     if let (Some(context), Some(output)) = (context, own.output) {
@@ -222,7 +222,7 @@ fn billions_of(name: &str) -> Option<f64> {
 
 /// Asks a server what its model takes: llama.cpp at `/props`, Ollama at `/api/show`, others in their list of models. Nothing when it does not
 /// answer.
-fn ask(address: &Address, secret: Option<&str>, egress: &dyn Egress) -> Option<Said> {
+fn ask(address: &Address, secret: Option<&str>, egress: &dyn ModelHttp) -> Option<Said> {
     let Address::OpenAi { url, model } = address else { return None };
     let root = url.strip_suffix("/v1").unwrap_or(url);
     let get = |url: String, body: Option<String>| -> Option<Value> {
@@ -311,12 +311,12 @@ pub(crate) mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use reasoning::{EgressError, HttpReply};
+    use reasoning::{HttpReply, ModelHttpError};
 
     /// Answers by path, with nothing else.
     pub(crate) struct Says(pub(crate) Vec<(&'static str, Value)>);
 
-    impl Egress for Says {
+    impl ModelHttp for Says {
         fn post(
             &self,
             url: &str,
@@ -324,7 +324,7 @@ pub(crate) mod tests {
             _: &[u8],
             timeout_ms: u64,
             on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-        ) -> Result<HttpReply, EgressError> {
+        ) -> Result<HttpReply, ModelHttpError> {
             self.get(url, None, timeout_ms, on_chunk)
         }
 
@@ -334,7 +334,7 @@ pub(crate) mod tests {
             _: Option<&str>,
             _: u64,
             on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-        ) -> Result<HttpReply, EgressError> {
+        ) -> Result<HttpReply, ModelHttpError> {
             let found = self.0.iter().find(|(path, _)| url.ends_with(path));
             let Some((_, value)) = found else { return Ok(HttpReply { status: 404, body: Vec::new() }) };
             on_chunk(value.to_string().as_bytes());
@@ -397,7 +397,7 @@ pub(crate) mod tests {
     fn a_small_model_is_known_by_what_its_server_says_else_by_its_name() {
         let small = |name: &str, says: Vec<(&'static str, Value)>| {
             let address: Address = format!("openai:http://127.0.0.1:1/v1#{name}").parse().unwrap();
-            let egress: Arc<dyn Egress> = Arc::new(Says(says));
+            let egress: Arc<dyn ModelHttp> = Arc::new(Says(says));
             settings(&address, None, &Config::default(), &Known::default(), &egress).unwrap().small
         };
         for name in
@@ -428,7 +428,7 @@ pub(crate) mod tests {
     #[test]
     fn a_server_that_did_not_answer_is_asked_again() {
         struct Late(Mutex<bool>, Says);
-        impl Egress for Late {
+        impl ModelHttp for Late {
             fn post(
                 &self,
                 _: &str,
@@ -436,8 +436,8 @@ pub(crate) mod tests {
                 _: &[u8],
                 _: u64,
                 _: &mut dyn FnMut(&[u8]) -> bool,
-            ) -> Result<HttpReply, EgressError> {
-                Err(EgressError::Stopped)
+            ) -> Result<HttpReply, ModelHttpError> {
+                Err(ModelHttpError::Stopped)
             }
 
             fn get(
@@ -446,9 +446,9 @@ pub(crate) mod tests {
                 secret: Option<&str>,
                 timeout_ms: u64,
                 on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-            ) -> Result<HttpReply, EgressError> {
+            ) -> Result<HttpReply, ModelHttpError> {
                 if std::mem::take(&mut *self.0.lock().unwrap()) {
-                    return Err(EgressError::TimedOut(timeout_ms));
+                    return Err(ModelHttpError::TimedOut(timeout_ms));
                 }
                 self.1.get(url, secret, timeout_ms, on_chunk)
             }

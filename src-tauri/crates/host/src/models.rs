@@ -10,7 +10,7 @@ use crate::prices;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Local};
 use model::secret::SecretTerms;
-use reasoning::{Address, Egress, Mode};
+use reasoning::{Address, Mode, ModelHttp};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -220,7 +220,7 @@ fn wished(settings: &mut ModelSettings, wish: &wire::models::Set) -> Result<(), 
 struct Look<'c> {
     config: &'c Config,
     known: Known,
-    egress: Arc<dyn Egress>,
+    egress: Arc<dyn ModelHttp>,
 }
 
 impl<'c> Look<'c> {

@@ -2,7 +2,7 @@
 
 use crate::config::ModelSettings;
 use crate::model_sizes::{From, Known, by_name};
-use reasoning::{Address, Egress};
+use reasoning::{Address, ModelHttp};
 use serde_json::Value;
 
 /// Most dollars that a million tokens may cost.
@@ -42,7 +42,7 @@ pub(crate) fn price(
     secret: Option<&str>,
     own: &ModelSettings,
     known: &Known,
-    egress: &dyn Egress,
+    egress: &dyn ModelHttp,
 ) -> Result<Option<Price>, String> {
     let set = |text: &Option<String>| text.as_deref().map(dollars).transpose();
     let (input, output) = (set(&own.price_in)?, set(&own.price_out)?);

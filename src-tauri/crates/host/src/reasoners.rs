@@ -6,7 +6,7 @@ use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
 use model::task::ModelChoice;
 use reasoning::{
-    Address, Egress, OpenAi, Playbook, Reasoner, Recorded, Recorder, Transcript, recorded::Matching,
+    Address, ModelHttp, OpenAi, Playbook, Reasoner, Recorded, Recorder, Transcript, recorded::Matching,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use wire::{Code, Error};
 /// Makes reasoners for the kernel.
 pub struct LocalReasoners {
     home: Home,
-    egress: Arc<dyn Egress>,
+    egress: Arc<dyn ModelHttp>,
     known: Arc<Known>,
 }
 
 impl LocalReasoners {
     /// Reasoners that go out through `egress`, with the settings that are in force when each is made.
-    pub fn new(home: Home, egress: Arc<dyn Egress>) -> Self {
+    pub fn new(home: Home, egress: Arc<dyn ModelHttp>) -> Self {
         Self { home, egress, known: Arc::default() }
     }
 

@@ -1,7 +1,7 @@
 //! From the ledger to the run stream: folds each task, says how it stands after every event, and writes what the
 //! mirror tells. Everything here can be thrown away and made again from the ledger, but for the deltas.
 
-use journal::{Draft, Lifecycle, Mirror, Mirrored, Writer};
+use journal::{Draft, Lifecycle, Mirrored, RunFold, Writer};
 use kernel::Kernel;
 use kernel::state::TaskState;
 use ledger::Stored;
@@ -41,7 +41,7 @@ fn ledger(error: impl ToString) -> Trouble {
 }
 
 struct Folded {
-    mirror: Mirror,
+    mirror: RunFold,
     state: TaskState,
     status: RunStatus,
     reason: String,
@@ -55,7 +55,7 @@ struct Still {
 }
 
 /// Writes the run stream of one store.
-pub struct Scribe {
+pub struct RunStreamWriter {
     kernel: Arc<Kernel>,
     writer: Writer,
     folded: HashMap<TaskId, Folded>,
@@ -63,8 +63,8 @@ pub struct Scribe {
     toolset: Vec<String>,
 }
 
-impl Scribe {
-    /// A scribe over an open journal.
+impl RunStreamWriter {
+    /// A stream_writer over an open journal.
     pub fn new(kernel: Arc<Kernel>, writer: Writer) -> Self {
         let toolset = iteration::tools().into_iter().map(|tool| tool.name).collect();
         Self { kernel, writer, folded: HashMap::new(), not_runs: HashSet::new(), toolset }
@@ -166,7 +166,7 @@ impl Scribe {
                         return Ok(None);
                     };
                     let still = self.still(&state)?;
-                    let (mirror, reason) = (Mirror::new(task), String::new());
+                    let (mirror, reason) = (RunFold::new(task), String::new());
                     let begun = Folded { mirror, state, status: RunStatus::Queued, reason, still };
                     self.folded.insert(task, begun);
                 }
@@ -224,7 +224,7 @@ impl Scribe {
         self.tell(task, |mirror| mirror.progress(what, done, total, at))
     }
 
-    fn tell(&mut self, task: TaskId, draft: impl FnOnce(&Mirror) -> Draft) -> Result<(), Trouble> {
+    fn tell(&mut self, task: TaskId, draft: impl FnOnce(&RunFold) -> Draft) -> Result<(), Trouble> {
         // A run that is not folded has ended, or nothing of it was committed yet.
         let Some(folded) = self.folded.get(&task) else { return Ok(()) };
         self.writer.append(task, &[fitted(draft(&folded.mirror))])?;

@@ -2,7 +2,7 @@
 //! events themselves from the ledger, and never makes the kernel wait.
 
 use crate::chance::SystemClock;
-use crate::run_stream::{Scribe, Trouble};
+use crate::run_stream::{RunStreamWriter, Trouble};
 use crate::{Error, OsEntropy};
 use journal::{Watch, Writer};
 use kernel::Kernel;
@@ -62,25 +62,25 @@ impl Feed {
 }
 
 /// The run stream of a store that this process owns.
-pub struct Mirroring {
+pub struct RunStream {
     feed: Feed,
     watch: Arc<Mutex<Watch>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Mirroring {
+impl RunStream {
     /// Opens the journal, sets a damaged one aside, and begins to keep it up.
     ///
     /// # Errors
     /// [`Error::Journal`] when it cannot be had; everything but the run stream works without.
     pub fn begin(kernel: Arc<Kernel>) -> Result<Self, Error> {
-        let scribe = Scribe::new(Arc::clone(&kernel), open(&kernel)?);
-        let watch = Arc::new(Mutex::new(scribe.watch()));
+        let stream_writer = RunStreamWriter::new(Arc::clone(&kernel), open(&kernel)?);
+        let watch = Arc::new(Mutex::new(stream_writer.watch()));
         let (send, receive) = sync_channel(BEHIND_MAX);
         let lost = Arc::new(AtomicBool::new(false));
         let keeper = Keeper {
             kernel,
-            scribe,
+            stream_writer,
             receive,
             lost: Arc::clone(&lost),
             watch: Arc::clone(&watch),
@@ -138,7 +138,7 @@ fn open(kernel: &Kernel) -> Result<Writer, Error> {
 
 struct Keeper {
     kernel: Arc<Kernel>,
-    scribe: Scribe,
+    stream_writer: RunStreamWriter,
     receive: Receiver<Word>,
     lost: Arc<AtomicBool>,
     watch: Arc<Mutex<Watch>>,
@@ -158,7 +158,7 @@ impl Keeper {
             };
             let Some(first) = first else {
                 if let Some(task) = self.backlog.pop_front() {
-                    let done = self.scribe.catch_up(task);
+                    let done = self.stream_writer.catch_up(task);
                     self.heard(done);
                 }
                 continue;
@@ -180,9 +180,9 @@ impl Keeper {
 
     /// Everything may lack something: after a start, and when more happened than could be told.
     fn look_back(&mut self) {
-        let done = self.scribe.heed().and_then(|()| self.scribe.compact(SystemClock.now()));
+        let done = self.stream_writer.heed().and_then(|()| self.stream_writer.compact(SystemClock.now()));
         self.heard(done);
-        match self.scribe.tasks() {
+        match self.stream_writer.tasks() {
             Ok(tasks) => self.backlog = tasks.into(),
             Err(error) => self.heard(Err(error)),
         }
@@ -191,15 +191,15 @@ impl Keeper {
     fn tell(&mut self, word: Word) -> Result<(), Trouble> {
         match word {
             Word::Event { task, seq, erases } => {
-                self.scribe.advance(task, seq)?;
-                if erases { self.scribe.heed() } else { Ok(()) }
+                self.stream_writer.advance(task, seq)?;
+                if erases { self.stream_writer.heed() } else { Ok(()) }
             }
-            Word::Delta { task, text, at } => self.scribe.delta(task, &text, at),
+            Word::Delta { task, text, at } => self.stream_writer.delta(task, &text, at),
             Word::Progress { task, what, done, total, at } => {
-                self.scribe.progress(task, what, done, total, at)
+                self.stream_writer.progress(task, what, done, total, at)
             }
             Word::CatchUp { task, done } => {
-                let told = self.scribe.catch_up(task);
+                let told = self.stream_writer.catch_up(task);
                 // Whoever asked may have gone.
                 let _ = done.try_send(());
                 told
@@ -218,9 +218,9 @@ impl Keeper {
         let aside = journal::set_aside(self.kernel.dir());
         match (aside, open(&self.kernel)) {
             (Ok(_), Ok(writer)) => {
-                self.scribe = Scribe::new(Arc::clone(&self.kernel), writer);
-                *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = self.scribe.watch();
-                self.backlog = self.scribe.tasks().unwrap_or_default().into();
+                self.stream_writer = RunStreamWriter::new(Arc::clone(&self.kernel), writer);
+                *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = self.stream_writer.watch();
+                self.backlog = self.stream_writer.tasks().unwrap_or_default().into();
             }
             (aside, opened) => {
                 let opened = opened.err().map(|error| error.to_string());

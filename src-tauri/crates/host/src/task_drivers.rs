@@ -61,7 +61,7 @@ const fn passes(code: wire::Code) -> bool {
 }
 
 /// The drives of one owner.
-pub struct Drives {
+pub struct TaskDrivers {
     kernel: Arc<Kernel>,
     board: Mutex<Board>,
     changed: Condvar,
@@ -69,7 +69,7 @@ pub struct Drives {
     rested: Bell,
 }
 
-impl Drives {
+impl TaskDrivers {
     /// No drives yet.
     pub fn new(kernel: Arc<Kernel>, rested: Bell) -> Arc<Self> {
         Arc::new(Self { kernel, board: Mutex::default(), changed: Condvar::new(), rested })

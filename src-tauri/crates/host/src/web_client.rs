@@ -26,13 +26,13 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Sends requests of hands.
 #[derive(Debug, Clone)]
-pub struct Courier {
+pub struct WebClient {
     authorities: Option<PathBuf>,
     /// How long a connection may take to come about, TLS and all.
     connect: Duration,
 }
 
-impl Courier {
+impl WebClient {
     /// A way out that believes the authorities which the owner set.
     pub fn new(config: &Config) -> Self {
         Self { authorities: config.authorities(), connect: CONNECT }
@@ -92,7 +92,7 @@ impl Connector<()> for Marking {
     }
 }
 
-impl Web for Courier {
+impl Web for WebClient {
     fn call(&self, call: &Call<'_>, cancelled: &dyn Fn() -> bool) -> Result<Reply, NoReply> {
         let connected = Arc::new(AtomicBool::new(false));
         let agent = self.agent(call, &connected)?;
@@ -230,7 +230,7 @@ mod tests {
             timeout: Duration::from_secs(20),
             bytes_max,
         };
-        Courier { connect, ..Courier::new(&Config::default()) }.call(&call, &|| false)
+        WebClient { connect, ..WebClient::new(&Config::default()) }.call(&call, &|| false)
     }
 
     #[test]

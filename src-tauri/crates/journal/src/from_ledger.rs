@@ -1,6 +1,6 @@
 //! From committed events of the ledger to events of the run stream. Pure: no storage, no clock, no chance.
 //!
-//! A [`Mirror`] folds the whole history of one task, oldest event first, and answers for each event what the stream
+//! A [`RunFold`] folds the whole history of one task, oldest event first, and answers for each event what the stream
 //! says of it. After a restart it is folded again from the ledger; [`crate::Writer::mirror`] leaves out what was
 //! written before. Texts that were erased from the ledger are null here.
 
@@ -70,7 +70,7 @@ struct Outcome {
 
 /// Folds one task's events and says what its run stream tells of each.
 #[derive(Debug, Clone)]
-pub struct Mirror {
+pub struct RunFold {
     run_id: TaskId,
     session_id: Option<ConversationId>,
     said: Option<Lifecycle>,
@@ -91,7 +91,7 @@ enum Part {
     Silent,
 }
 
-impl Mirror {
+impl RunFold {
     /// The mirror of a task nothing of which was seen yet.
     pub fn new(run_id: TaskId) -> Self {
         Self {

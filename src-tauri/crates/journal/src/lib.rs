@@ -3,7 +3,7 @@
 //! **What this room is for.** One append-only stream of events per run, in the envelope of the run adapter contract
 //! (RA 1.1, 1.2), so that a surface can be closed and opened again and show what it would have shown. A run is the
 //! user-visible life of one task: `run_id` is the task's identifier (reconciliation C21). The ledger's events are
-//! mirrored here by [`Mirror`], a pure mapping; deltas of text have no other home.
+//! mirrored here by [`RunFold`], a pure mapping; deltas of text have no other home.
 //!
 //! **What it must never do.** Be believed: where the ledger says otherwise, the ledger is right. Hold an event that
 //! mirrors something not yet committed there. Say of a run that it is at work: it holds what was said, not what is.
@@ -19,7 +19,7 @@
 //! 5. Deltas may go once their run has ended; every other event, the last `seq` and the terminal event stay.
 //! 6. After a crash what is left is a beginning of what was written.
 //!
-//! **Where to start reading.** [`Family`] and [`Envelope`], then [`Mirror`], [`Writer`], [`Reader`];
+//! **Where to start reading.** [`Family`] and [`Envelope`], then [`RunFold`], [`Writer`], [`Reader`];
 //! `migrations/journal/0001_streams.sql` for what is stored.
 
 mod cursor;
@@ -36,7 +36,7 @@ pub use cursor::{Position, Resumed};
 pub use envelope::{Draft, Envelope};
 pub use error::Error;
 pub use family::Family;
-pub use from_ledger::{Lifecycle, Mirror, Usage};
+pub use from_ledger::{Lifecycle, RunFold, Usage};
 pub use reader::{Page, Reader, Run};
 pub use schema::{FILE, damaged, set_aside};
 pub use watch::Watch;

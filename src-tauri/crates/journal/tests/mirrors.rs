@@ -287,7 +287,7 @@ fn another_tasks_events_say_nothing_here() {
     let mut event = tale.event(&body);
     event.task_id = id("task", 99);
     let now = tale.lifecycle();
-    assert_eq!(journal::Mirror::new(run_id()).event(&event, &body, &now), []);
+    assert_eq!(journal::RunFold::new(run_id()).event(&event, &body, &now), []);
     assert_eq!(tale.tell(body), []);
 }
 

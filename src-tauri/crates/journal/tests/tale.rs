@@ -1,6 +1,6 @@
 //! One task told from beginning to end, and journals to tell it to.
 
-use journal::{Draft, Envelope, Family, Lifecycle, Mirror, Mirrored, Position, Reader, Resumed, Writer};
+use journal::{Draft, Envelope, Family, Lifecycle, Mirrored, Position, Reader, Resumed, RunFold, Writer};
 use model::action::{ActionClass, Reversibility};
 use model::approval::{Approval, ApprovalScope, ApprovalStatus, Shape, Surface};
 use model::artifact::ArtifactRef;
@@ -80,7 +80,7 @@ pub fn replay(reader: &Reader, run: TaskId, from: Position, rows: u32) -> Vec<En
 
 /// Tells events of one task to a mirror.
 pub struct Tale {
-    pub mirror: Mirror,
+    pub mirror: RunFold,
     pub seq: u64,
     pub status: &'static str,
     pub told: Vec<Mirrored>,
@@ -96,7 +96,7 @@ pub fn at(n: u64) -> ArtifactRef {
 
 impl Tale {
     pub fn new() -> Self {
-        Self { mirror: Mirror::new(run_id()), seq: 0, status: "queued", told: vec![] }
+        Self { mirror: RunFold::new(run_id()), seq: 0, status: "queued", told: vec![] }
     }
 
     pub fn event(&self, body: &Body) -> Event {

@@ -8,7 +8,7 @@ use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::TaskId;
 use model::ingress::Channel;
 use model::policy::Profile;
-use reasoning::{Address, Egress, EgressError, HttpReply, Mode, OpenAi, Settings};
+use reasoning::{Address, HttpReply, Mode, ModelHttp, ModelHttpError, OpenAi, Settings};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ impl Wire {
     }
 }
 
-impl Egress for Wire {
+impl ModelHttp for Wire {
     fn post(
         &self,
         _: &str,
@@ -46,7 +46,7 @@ impl Egress for Wire {
         body: &[u8],
         _: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
+    ) -> Result<HttpReply, ModelHttpError> {
         let text = String::from_utf8(body.to_vec()).unwrap();
         let asked: Value = serde_json::from_str(&text).unwrap();
         self.sent.lock().unwrap().push(text);
@@ -55,7 +55,7 @@ impl Egress for Wire {
             return Ok(HttpReply { status, body: Vec::new() });
         }
         let Some((tool, arguments)) = self.script.lock().unwrap().pop_front() else {
-            return Err(EgressError::Unreachable("the script is at its end".to_owned()));
+            return Err(ModelHttpError::Unreachable("the script is at its end".to_owned()));
         };
         let message = if asked.get("tools").is_some() {
             json!({ "tool_calls": [{ "function": { "name": tool, "arguments": arguments.to_string() } }] })

@@ -59,13 +59,13 @@ struct Shared {
 }
 
 /// The queue, the engine behind it, and the thread that tidies up between commits.
-pub(crate) struct Desk {
+pub(crate) struct CommitQueue {
     shared: Arc<Shared>,
     pokes: Option<Sender<()>>,
     tidier: Option<JoinHandle<()>>,
 }
 
-impl Desk {
+impl CommitQueue {
     /// # Errors
     /// [`Error::Io`] when no thread can be started.
     pub fn new(engine: Engine) -> Result<Self, Error> {
@@ -135,7 +135,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for CommitQueue {
     fn drop(&mut self) {
         self.pokes = None;
         if let Some(tidier) = self.tidier.take() {

@@ -1,7 +1,7 @@
 //! The one door through which anything is recorded.
 
 use crate::batch::{Batch, Committed, Projector};
-use crate::commit_queue::Desk;
+use crate::commit_queue::CommitQueue;
 use crate::engine::Engine;
 use crate::lock::{Holder, Lock};
 use crate::prepare::Prepared;
@@ -31,7 +31,7 @@ pub struct OpenOptions {
 
 /// The only writer of a store. It holds the lock and the newest epoch until it is dropped.
 pub struct Writer {
-    desk: Desk,
+    commit_queue: CommitQueue,
     entropy: Arc<dyn Entropy>,
     reader: Reader,
     epoch: u64,
@@ -93,7 +93,7 @@ impl Writer {
         let reader = Reader::open(dir)?;
         let engine = Engine { conn, epoch, projector, faults, state, stopped: None, rows: 0 };
         Ok(Self {
-            desk: Desk::new(engine)?,
+            commit_queue: CommitQueue::new(engine)?,
             entropy,
             reader,
             epoch,
@@ -112,7 +112,7 @@ impl Writer {
     /// [`Error::Projection`], [`Error::Full`]: this batch was refused and nothing of it was written.
     /// [`Error::ReadOnly`]: a commit failed, nothing is written any more.
     pub fn commit(&self, batch: Batch) -> Result<Committed, Error> {
-        self.desk.commit(Prepared::new(batch, self.entropy.as_ref())?)
+        self.commit_queue.commit(Prepared::new(batch, self.entropy.as_ref())?)
     }
 
     /// Rewrites the whole file so that erased values are left in no unused byte of it. Slow: it copies the store.
@@ -120,13 +120,13 @@ impl Writer {
     /// # Errors
     /// [`Error::Full`], [`Error::ReadOnly`], [`Error::Io`] while a reader still looks at the old bytes.
     pub fn scrub(&self) -> Result<(), Error> {
-        self.desk.engine().scrub()
+        self.commit_queue.engine().scrub()
     }
 
     /// Why nothing is written any more, when that is so.
     #[must_use]
     pub fn stopped(&self) -> Option<Error> {
-        self.desk.engine().stopped.clone()
+        self.commit_queue.engine().stopped.clone()
     }
 
     /// A reader of the same store.

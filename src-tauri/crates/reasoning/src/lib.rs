@@ -5,7 +5,7 @@
 //! tests. All of them are one [`Reasoner`]; the kernel stores the exact bytes of what it asks and of what comes back.
 //!
 //! **What it must never do.** Execute anything, read or write the workspace, open a socket (the network is the
-//! [`Egress`] the host hands in), hold a secret value (only its handle), or believe an answer: what comes back
+//! [`ModelHttp`] the host hands in), hold a secret value (only its handle), or believe an answer: what comes back
 //! is an [`model::proposal::Answer`], data that the loop core parses and policy judges.
 //!
 //! **Invariants** (tests cite them by number):
@@ -37,6 +37,6 @@ pub use address::Address;
 pub use error::Error;
 pub use openai::{Mode, OpenAi, Settings};
 pub use playbook::{Playbook, PlaybookReasoner};
-pub use port::{Descriptor, Egress, EgressError, HttpReply, Input, Observed, Reasoner, Reply};
+pub use port::{Descriptor, HttpReply, Input, ModelHttp, ModelHttpError, Observed, Reasoner, Reply};
 pub use recorded::{Matching, Recorded, Recorder, Transcript};
 pub use scripted::Scripted;

@@ -115,7 +115,7 @@ pub struct HttpReply {
 
 /// Why an HTTP exchange did not come to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EgressError {
+pub enum ModelHttpError {
     /// Nobody answers at that address.
     #[error("cannot connect: {0}")]
     Unreachable(String),
@@ -134,13 +134,13 @@ pub enum EgressError {
 }
 
 /// The way out, implemented by the host. Secrets go in as handles; the host adds them as `Authorization: Bearer`.
-pub trait Egress: Send + Sync {
+pub trait ModelHttp: Send + Sync {
     /// Posts `body` as `application/json` and hands every piece of the response body to `on_chunk` as it comes,
     /// whatever the status; stops as soon as `on_chunk` returns false. While nothing comes, an empty piece now and
     /// then (say, each 200 ms) lets the caller notice that it was cancelled.
     ///
     /// # Errors
-    /// See [`EgressError`]. An HTTP error status is not an error here.
+    /// See [`ModelHttpError`]. An HTTP error status is not an error here.
     fn post(
         &self,
         url: &str,
@@ -148,19 +148,19 @@ pub trait Egress: Send + Sync {
         body: &[u8],
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError>;
+    ) -> Result<HttpReply, ModelHttpError>;
 
     /// Asks for what is at an address, as [`Self::post`] sends: what a server says of itself.
     ///
     /// # Errors
-    /// See [`EgressError`]; ways out that only post refuse it.
+    /// See [`ModelHttpError`]; ways out that only post refuse it.
     fn get(
         &self,
         _url: &str,
         _secret: Option<&str>,
         _timeout_ms: u64,
         _on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
-        Err(EgressError::Denied("this way out only posts".to_owned()))
+    ) -> Result<HttpReply, ModelHttpError> {
+        Err(ModelHttpError::Denied("this way out only posts".to_owned()))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::run::{stay_on, stay_with};
-use crate::approve::{Seat, no_terminal, not_waiting};
+use crate::approve::{TerminalApproval, no_terminal, not_waiting};
 use crate::args::{ApprovalsVerb, ApproveArgs, ListArgs};
 use crate::card::{Card, Extent};
 use crate::context::{Context, Signs};
@@ -110,14 +110,14 @@ fn choose(context: &Context, session: &host::Session, args: &ApproveArgs, of: &A
 
 fn decide(context: &Context, session: &host::Session, approval: &str, task: &str) -> Came {
     let mut live = Live::new(context, session, task, session.listen())?;
-    let mut seat = Seat::take(context).ok_or_else(no_terminal)?;
+    let mut person = TerminalApproval::take(context).ok_or_else(no_terminal)?;
     let decided = match live.front() {
-        Some(front) => seat.decide(front, session, approval)?,
+        Some(front) => person.decide(front, session, approval)?,
         None => return Err(no_terminal()),
     };
     match decided {
         Some(decided) if decided.accepted => {
-            drop(seat);
+            drop(person);
             stay_on(context, session, task, live).map(|(code, _)| code)
         }
         Some(decided) => {

@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::approvals::more;
-use crate::approve::{Seat, no_terminal};
+use crate::approve::{TerminalApproval, no_terminal};
 use crate::args::{GrantsAllow, GrantsVerb, ListArgs};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
@@ -86,7 +86,7 @@ fn lasting(out: &Output, standing: &StandingList) {
 
 /// Drafts it, shows what it means, and lets the person sign: the same gate as an approval.
 fn allow(context: &Context, args: GrantsAllow) -> Came {
-    let (mut seat, mut front) = Seat::at_terminal(context).ok_or_else(no_terminal)?;
+    let (mut person, mut front) = TerminalApproval::at_terminal(context).ok_or_else(no_terminal)?;
     let workspace = args.project.as_deref().map(|at| crate::context::absolute(Path::new(at))).transpose()?;
     let asked = Draft {
         command: args.command,
@@ -116,7 +116,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
              With --after-untrusted it answers then, too.",
         );
     }
-    let Some(signed) = seat.sign_lasting(&mut front, &grant, &["always"])? else {
+    let Some(signed) = person.sign_lasting(&mut front, &grant, &["always"])? else {
         context.out.line("Nothing was approved.");
         return Ok(exit::WAITING);
     };

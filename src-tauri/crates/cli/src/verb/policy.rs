@@ -1,7 +1,7 @@
 //! Policy: what it says, why, and what other rules would have said.
 
 use super::Came;
-use crate::approve::{Seat, no_terminal};
+use crate::approve::{TerminalApproval, no_terminal};
 use crate::args::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
@@ -99,14 +99,14 @@ fn suggested(out: &Output, found: &Suggestions) {
 
 /// Shows what was denied and why, and lets the person sign that they are asked all the same.
 fn overrule(context: &Context, act: String, reason: String, hours: u32, uses: u32) -> Came {
-    let (mut seat, mut front) = Seat::at_terminal(context).ok_or_else(no_terminal)?;
+    let (mut person, mut front) = TerminalApproval::at_terminal(context).ok_or_else(no_terminal)?;
     let asked = Dissent { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
     let found = context.reading()?.call(&asked)?;
     judged(&context.out, &found.denied);
     let grant: model::standing::StandingGrant =
         serde_json::from_value(found.draft).map_err(|e| Error::new(Code::Failed, e.to_string()))?;
     context.out.say(Tone::Bad, plain(&host::standing_in_words(&grant)));
-    let Some(signed) = seat.sign_lasting(&mut front, &grant, &["override"])? else {
+    let Some(signed) = person.sign_lasting(&mut front, &grant, &["override"])? else {
         context.out.line("Nothing was overridden.");
         return Ok(exit::WAITING);
     };

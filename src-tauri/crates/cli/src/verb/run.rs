@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::keyring::approval_passphrase;
-use crate::approve::Seat;
+use crate::approve::TerminalApproval;
 use crate::args::{ResolveArgs, RunArgs};
 use crate::context::{Context, Signs, absolute};
 use crate::live::Live;
@@ -54,7 +54,7 @@ pub fn stay_on(
     task: &str,
     live: Live<'_>,
 ) -> Result<(u8, follow::Rest), Error> {
-    let rest = follow::stay(session, task, Seat::take(context), live)?;
+    let rest = follow::stay(session, task, TerminalApproval::take(context), live)?;
     let receipts = effects(session, task)?;
     report::report(context, session, &rest, &receipts)?;
     Ok((follow::exit_code(&rest), rest))
@@ -197,7 +197,7 @@ fn go_on(context: &Context, session: &Session) -> Came {
     let mut code = exit::DONE;
     for task in &resumed.tasks {
         let live = Live::new(context, session, task, session.listen())?;
-        let rest = follow::stay(session, task, Seat::take(context), live)?;
+        let rest = follow::stay(session, task, TerminalApproval::take(context), live)?;
         let receipts = effects(session, task)?;
         if !context.out.is_json() {
             report::report(context, session, &rest, &receipts)?;

@@ -20,14 +20,14 @@ pub(crate) struct Bounds {
 }
 
 /// A command and all that came from it, counted from outside.
-pub(crate) struct Crowd {
+pub(crate) struct ProcessUse {
     first: u32,
     bounds: Bounds,
     quiet: Option<u64>,
     counted: Instant,
 }
 
-impl Crowd {
+impl ProcessUse {
     /// The processes that come from `first`, which leads a group of its own.
     pub(crate) fn of(first: u32, bounds: Bounds) -> Self {
         Self { first, bounds, quiet: machine(), counted: Instant::now() }
@@ -153,10 +153,10 @@ mod tests {
         assert!(used.threads >= 1 && used.bytes > 0, "{used:?}");
         assert_eq!(family(u32::MAX), Used::default());
         let bounds = |processes| Bounds { processes, memory_bytes: u64::MAX };
-        let mut crowd = Crowd::of(std::process::id(), bounds(0));
+        let mut crowd = ProcessUse::of(std::process::id(), bounds(0));
         crowd.quiet = Some(0);
         assert!(crowd.too_large().unwrap().contains("processes"));
-        let mut crowd = Crowd::of(std::process::id(), bounds(1_000_000));
+        let mut crowd = ProcessUse::of(std::process::id(), bounds(1_000_000));
         crowd.quiet = Some(0);
         assert_eq!(crowd.too_large(), None);
     }

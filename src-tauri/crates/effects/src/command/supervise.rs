@@ -1,7 +1,7 @@
 //! Listening to a command, and ending it for certain.
 
 use super::capture::Capture;
-use super::process_limits::{Bounds, Crowd};
+use super::process_limits::{Bounds, ProcessUse};
 use crate::{Error, Progress};
 use redact::Stream;
 use std::fs::File;
@@ -84,7 +84,7 @@ impl Listener {
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<End, Error> {
-        let mut crowd = Crowd::of(child.id(), bounds);
+        let mut crowd = ProcessUse::of(child.id(), bounds);
         let (send, heard) = sync_channel(64);
         if let Some(pipe) = child.stdout.take() {
             forward(pipe, send.clone(), Heard::Stdout);
@@ -105,7 +105,7 @@ impl Listener {
         child: &mut Child,
         heard: &Receiver<Heard>,
         timeout: Duration,
-        crowd: &mut Crowd,
+        crowd: &mut ProcessUse,
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Option<String>, Error> {

@@ -5,7 +5,7 @@ use super::body::{Body, Framed, Framing};
 use super::head::{self, Asked};
 use super::request::{Broken, Counted, ask, pieces};
 use super::swap::Swap;
-use super::{Connection, Lent, Session, client_hello, lock, tls};
+use super::{Connection, LentSecret, Session, client_hello, lock, tls};
 use std::io::{self, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -80,7 +80,7 @@ fn tunnel(
     session: &Arc<Session>,
     number: usize,
     (name, port): (&str, u16),
-    lent: Vec<&Lent>,
+    lent: Vec<&LentSecret>,
     client: &UnixStream,
     went: &mut Connection,
 ) -> Result<(), Refusal> {
@@ -113,11 +113,11 @@ fn failed(e: io::Error) -> Refusal {
 
 /// The secrets whose values may go to this host. A sentinel on its way elsewhere is an accident or an attempt, and the
 /// request is not made.
-fn lendable<'s>(session: &'s Session, host: &str, head: &[u8]) -> Result<Vec<&'s Lent>, Refusal> {
-    let (may, may_not): (Vec<&Lent>, Vec<&Lent>) =
+fn lendable<'s>(session: &'s Session, host: &str, head: &[u8]) -> Result<Vec<&'s LentSecret>, Refusal> {
+    let (may, may_not): (Vec<&LentSecret>, Vec<&LentSecret>) =
         session.lent.iter().partition(|lent| lent.terms.hosts.iter().any(|known| known == host));
     let named =
-        |lent: &&&Lent| head.windows(lent.sentinel.len()).any(|part| part == lent.sentinel.as_slice());
+        |lent: &&&LentSecret| head.windows(lent.sentinel.len()).any(|part| part == lent.sentinel.as_slice());
     match may_not.iter().find(named) {
         Some(lent) => Err((403, format!("`secret:{}` may not go to `{host}`", lent.handle))),
         None => Ok(may),

@@ -92,14 +92,14 @@ struct Connection {
 }
 
 /// A secret while a command may use it.
-struct Lent {
+struct LentSecret {
     handle: String,
     terms: SecretTerms,
     value: Zeroizing<Vec<u8>>,
     sentinel: Zeroizing<Vec<u8>>,
 }
 
-impl Lent {
+impl LentSecret {
     fn in_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.sentinel)
     }
@@ -108,7 +108,7 @@ impl Lent {
 /// What every connection of a session shares.
 struct Session {
     allowed: Allowed,
-    lent: Vec<Lent>,
+    lent: Vec<LentSecret>,
     /// Knows the values of all of these.
     redactor: Arc<Redactor>,
     /// For TLS to the hosts of these secrets; none when there are none.
@@ -148,7 +148,7 @@ impl Outlet {
         for handle in handles {
             let value = secrets.value(handle)?;
             let sentinel = Zeroizing::new(sentinel(handle, salt, value.len()));
-            lent.push(Lent { handle: handle.clone(), terms: secrets.terms(handle), value, sentinel });
+            lent.push(LentSecret { handle: handle.clone(), terms: secrets.terms(handle), value, sentinel });
         }
         let values = lent.iter().map(|lent| (lent.handle.clone(), lent.value.clone()));
         let redactor = Arc::new(Redactor::new(values).map_err(|e| e.to_string())?);

@@ -1,7 +1,7 @@
 //! Sentinels: what a process holds instead of a value, as long as the value, so that in a body one takes the other's place
 //! without anything else moving.
 
-use super::Lent;
+use super::LentSecret;
 use super::head::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 
 /// Puts values in the place of sentinels, where the secrets' terms say so.
 pub(super) struct Swap<'l> {
-    lent: Vec<&'l Lent>,
+    lent: Vec<&'l LentSecret>,
     held: Zeroizing<Vec<u8>>,
 }
 
 impl<'l> Swap<'l> {
     /// For the secrets whose values may go to the host that is asked.
-    pub(super) fn new(lent: Vec<&'l Lent>) -> Self {
+    pub(super) fn new(lent: Vec<&'l LentSecret>) -> Self {
         Self { lent, held: Zeroizing::default() }
     }
 
@@ -70,7 +70,7 @@ impl<'l> Swap<'l> {
 
     /// Takes a piece of the body; gives back what can no longer be part of a sentinel.
     pub(super) fn push(&mut self, piece: &[u8]) -> Zeroizing<Vec<u8>> {
-        let in_body: Vec<&Lent> = self
+        let in_body: Vec<&LentSecret> = self
             .lent
             .iter()
             .copied()
@@ -90,7 +90,7 @@ impl<'l> Swap<'l> {
     }
 }
 
-fn replace(bytes: &mut [u8], lent: &Lent) {
+fn replace(bytes: &mut [u8], lent: &LentSecret) {
     let length = lent.sentinel.len();
     let mut at = 0;
     while let Some(rest) = bytes.get_mut(at..).filter(|rest| length > 0 && rest.len() >= length) {
@@ -126,14 +126,14 @@ mod tests {
 
     const SENTINEL: &str = "SENTINEL1";
 
-    fn lent(value: &str, also_in: &[SecretPlace]) -> Lent {
+    fn lent(value: &str, also_in: &[SecretPlace]) -> LentSecret {
         let bytes = |text: &str| Zeroizing::new(text.as_bytes().to_vec());
         let (value, sentinel) = (bytes(value), bytes(SENTINEL));
         let terms = SecretTerms { hosts: Vec::new(), also_in: also_in.to_vec() };
-        Lent { handle: "api".to_owned(), terms, value, sentinel }
+        LentSecret { handle: "api".to_owned(), terms, value, sentinel }
     }
 
-    fn sent(lent: &Lent, target: &str, field: &str) -> Result<String, String> {
+    fn sent(lent: &LentSecret, target: &str, field: &str) -> Result<String, String> {
         let head = format!("GET http://a{target} HTTP/1.1\r\n{field}\r\n\r\n");
         let Ok(Asked::Plain { request, .. }) = parse(head.as_bytes()) else { panic!("{head}") };
         let bytes = Swap::new(vec![lent]).head(request)?;

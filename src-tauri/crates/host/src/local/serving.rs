@@ -3,7 +3,7 @@
 
 use super::Local;
 use crate::keys::Known;
-use crate::run_stream_thread::Mirroring;
+use crate::run_stream_thread::RunStream;
 use crate::secrets::SecretBook;
 use crate::session::built_pages;
 use crate::{Config, Error, OsEntropy, Unlock, doctor, head_pin};
@@ -71,14 +71,14 @@ impl Local {
 
     /// Keeps the run stream from now on. Where it cannot be had everything else works, and the log says why.
     pub(super) fn mirror(&self, kernel: &Arc<Kernel>) {
-        let mut mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner);
-        if mirroring.is_some() {
+        let mut run_stream = self.run_stream.lock().unwrap_or_else(PoisonError::into_inner);
+        if run_stream.is_some() {
             return;
         }
-        match Mirroring::begin(Arc::clone(kernel)) {
+        match RunStream::begin(Arc::clone(kernel)) {
             Ok(begun) => {
                 self.notices.feed(Some(begun.feed()));
-                *mirroring = Some(Arc::new(begun));
+                *run_stream = Some(Arc::new(begun));
             }
             Err(error) => tracing::warn!(%error, "there is no run stream"),
         }
@@ -308,9 +308,9 @@ impl Local {
     /// Writes what the run stream still lacks, and closes it.
     pub(super) fn end_stream(&self) {
         self.notices.feed(None);
-        let mirroring = self.mirroring.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(mirroring) = mirroring {
-            mirroring.end();
+        let run_stream = self.run_stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(run_stream) = run_stream {
+            run_stream.end();
         }
     }
 }

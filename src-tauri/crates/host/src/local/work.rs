@@ -2,7 +2,7 @@
 
 use super::{Local, Owned};
 use crate::clock::{Bell, Due, Timer};
-use crate::task_drivers::Drives;
+use crate::task_drivers::TaskDrivers;
 use crate::{Error, Home};
 use kernel::Kernel;
 use model::{TaskId, UnixMs};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Work {
     home: Home,
     kernel: Arc<Kernel>,
-    drives: Arc<Drives>,
+    drives: Arc<TaskDrivers>,
 }
 
 impl Work {
@@ -49,7 +49,7 @@ impl Due for Work {
 impl Owned {
     pub(super) fn new(home: &Home, kernel: Arc<Kernel>) -> Self {
         let bell = Bell::default();
-        let drives = Drives::new(Arc::clone(&kernel), bell.clone());
+        let drives = TaskDrivers::new(Arc::clone(&kernel), bell.clone());
         let (home, drive) = (home.clone(), Arc::clone(&drives));
         let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive });
         Self { kernel, drives, work, bell, timer: Mutex::default() }

@@ -2,7 +2,7 @@
 
 use api::Host as _;
 use base64::Engine as _;
-use host::{ApprovalSeat, Home, Local, NewKeys, Unlock, VaultChoice};
+use host::{ApprovalSession, Home, Local, NewKeys, Unlock, VaultChoice};
 use model::approval::Surface;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
@@ -214,7 +214,7 @@ impl Bench {
             api::call(&**self.local(), "approvals.show", json!({ "approval": approval })).expect("shown");
         let text = |name: &str| shown[name].as_str().expect("a text").to_owned();
         let packet = base64::engine::general_purpose::STANDARD.decode(text("packet")).expect("base64");
-        let mut seat = ApprovalSeat::new(self.home(), Surface::Terminal);
+        let mut seat = ApprovalSession::new(self.home(), Surface::Terminal);
         seat.unlock(APPROVAL).expect("the passphrase");
         let envelope = seat.sign(&packet, true, &text("person_id"), None).expect("signed");
         let envelope = base64::engine::general_purpose::STANDARD.encode(envelope);

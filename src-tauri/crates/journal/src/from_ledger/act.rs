@@ -1,7 +1,7 @@
 //! The governed path: proposed, judged, dispatched, observed, receipted. A tool has started when it was dispatched,
 //! not when it was proposed, and is done when its outcome is known.
 
-use super::{Mirror, Tool, shown, step};
+use super::{RunFold, Tool, shown, step};
 use crate::{Draft, Family};
 use model::body::{Body, TrialEnded};
 use model::event::Event;
@@ -9,7 +9,7 @@ use model::receipt::ResultCode;
 use model::{ActionRequestId, UnixMs};
 use serde_json::{Value, json};
 
-pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body) -> Vec<Draft> {
+pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body) -> Vec<Draft> {
     let at = event.occurred_at;
     match body {
         Body::TrialStarted(b) => vec![about(step(event, "trying", shown(&b.summary)), b.action_request_id)],
@@ -95,7 +95,7 @@ fn seconds(at: UnixMs) -> f64 {
 }
 
 /// An outcome that is not known keeps its tool: a person may settle it later (HK-19.4).
-fn done(mirror: &mut Mirror, at: UnixMs, id: ActionRequestId, result: Value, code: ResultCode) -> Draft {
+fn done(mirror: &mut RunFold, at: UnixMs, id: ActionRequestId, result: Value, code: ResultCode) -> Draft {
     if mirror.busy == Some(id) {
         mirror.busy = None;
     }

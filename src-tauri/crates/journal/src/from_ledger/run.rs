@@ -1,6 +1,6 @@
 //! The task itself and its loop: beginning, turns, usage, and the one end (reconciliation T2).
 
-use super::{Lifecycle, Mirror, Outcome, shown, step};
+use super::{Lifecycle, Outcome, RunFold, shown, step};
 use crate::{Draft, Family};
 use model::attempt::TerminationReason;
 use model::body::{Body, TaskStatusChanged};
@@ -8,7 +8,7 @@ use model::event::Event;
 use model::task::TaskStatus;
 use serde_json::{Value, json};
 
-pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body, now: &Lifecycle) -> Vec<Draft> {
+pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lifecycle) -> Vec<Draft> {
     let at = event.occurred_at;
     match body {
         Body::TaskCreated(b) => {
@@ -75,7 +75,7 @@ pub(super) fn drafts(mirror: &mut Mirror, event: &Event, body: &Body, now: &Life
 }
 
 /// Completed, failed and cancelled end a run; rolled back keeps the end it had (T1).
-fn ending(mirror: &Mirror, event: &Event, body: &TaskStatusChanged, now: &Lifecycle) -> Vec<Draft> {
+fn ending(mirror: &RunFold, event: &Event, body: &TaskStatusChanged, now: &Lifecycle) -> Vec<Draft> {
     let at = event.occurred_at;
     let usage = json!(mirror.usage);
     let outcome = mirror.outcome.as_ref();

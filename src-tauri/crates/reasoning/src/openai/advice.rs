@@ -1,24 +1,24 @@
 //! What a person can do about a server that does not answer.
 
 use super::reply::{said, shorten};
-use crate::{EgressError, Error};
+use crate::{Error, ModelHttpError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// No answer came at all.
-pub fn unreached(url: &str, model: &str, error: EgressError) -> Error {
+pub fn unreached(url: &str, model: &str, error: ModelHttpError) -> Error {
     let base = url.strip_suffix("/chat/completions").unwrap_or(url);
     let (why, advice) = match error {
-        EgressError::Unreachable(why) => (
+        ModelHttpError::Unreachable(why) => (
             format!("nothing answers at `{base}`: {why}"),
             "start the model's server there, or choose another model".to_owned(),
         ),
-        EgressError::TimedOut(ms) => {
+        ModelHttpError::TimedOut(ms) => {
             (format!("no answer within {} s", ms.div_ceil(1000)), slow(&address(url, model)))
         }
-        EgressError::Cut(why) => (format!("the connection was cut: {why}"), CUT_ADVICE.to_owned()),
-        EgressError::Stopped => return Error::Cancelled,
-        EgressError::Denied(why) => return Error::NotAllowed { why },
+        ModelHttpError::Cut(why) => (format!("the connection was cut: {why}"), CUT_ADVICE.to_owned()),
+        ModelHttpError::Stopped => return Error::Cancelled,
+        ModelHttpError::Denied(why) => return Error::NotAllowed { why },
     };
     Error::Unavailable { why, advice }
 }

@@ -8,7 +8,7 @@ mod request;
 mod sse;
 mod turns;
 
-use crate::{Address, Descriptor, Egress, Error, Input, Reasoner, Reply};
+use crate::{Address, Descriptor, Error, Input, ModelHttp, Reasoner, Reply};
 use model::context::ContextPack;
 use model::proposal::ToolSpec;
 use model::task::Proposer;
@@ -100,13 +100,13 @@ impl Settings {
 
 /// A server that speaks the protocol.
 ///
-/// It opens no connection itself: everything goes through the [`Egress`] it was given, with the key as a handle.
+/// It opens no connection itself: everything goes through the [`ModelHttp`] it was given, with the key as a handle.
 pub struct OpenAi {
     url: String,
     model: String,
     remote: bool,
     settings: Settings,
-    egress: Arc<dyn Egress>,
+    egress: Arc<dyn ModelHttp>,
     /// What the server has refused since this was made.
     refused: Mutex<BTreeSet<String>>,
     learn: Option<Learn>,
@@ -120,7 +120,7 @@ impl OpenAi {
     ///
     /// # Errors
     /// [`Error::Address`] when the address is not of such a server.
-    pub fn new(address: &Address, settings: Settings, egress: Arc<dyn Egress>) -> Result<Self, Error> {
+    pub fn new(address: &Address, settings: Settings, egress: Arc<dyn ModelHttp>) -> Result<Self, Error> {
         let Address::OpenAi { url, model } = address else {
             return Err(Error::Address {
                 text: address.to_string(),

@@ -4,14 +4,14 @@ use crate::bench::{item, pack};
 use model::artifact::TrustTier;
 use model::context::{ContextItem, Section};
 use proptest::prelude::*;
-use reasoning::{Address, Egress, EgressError, HttpReply, Input, Mode, OpenAi, Reasoner, Settings};
+use reasoning::{Address, HttpReply, Input, Mode, ModelHttp, ModelHttpError, OpenAi, Reasoner, Settings};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// Answers with these pieces.
 struct Pieces(Vec<Vec<u8>>);
 
-impl Egress for Pieces {
+impl ModelHttp for Pieces {
     fn post(
         &self,
         _url: &str,
@@ -19,17 +19,17 @@ impl Egress for Pieces {
         _body: &[u8],
         _timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
+    ) -> Result<HttpReply, ModelHttpError> {
         for piece in &self.0 {
             if !on_chunk(piece) {
-                return Err(EgressError::Stopped);
+                return Err(ModelHttpError::Stopped);
             }
         }
         Ok(HttpReply { status: 200, body: Vec::new() })
     }
 }
 
-fn server(mode: Mode, egress: Arc<dyn Egress>) -> OpenAi {
+fn server(mode: Mode, egress: Arc<dyn ModelHttp>) -> OpenAi {
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
     OpenAi::new(&address, Settings { mode, context_tokens: 32_768, ..Settings::default() }, egress).unwrap()
 }

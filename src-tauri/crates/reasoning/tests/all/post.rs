@@ -1,12 +1,12 @@
 //! The smallest way out: what a host does with ureq, without keys.
 
-use reasoning::{Egress, EgressError, HttpReply};
+use reasoning::{HttpReply, ModelHttp, ModelHttpError};
 use std::io::Read;
 use std::time::Duration;
 
 pub struct Post;
 
-impl Egress for Post {
+impl ModelHttp for Post {
     fn post(
         &self,
         url: &str,
@@ -14,21 +14,21 @@ impl Egress for Post {
         body: &[u8],
         timeout_ms: u64,
         on_chunk: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<HttpReply, EgressError> {
+    ) -> Result<HttpReply, ModelHttpError> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_millis(timeout_ms)))
             .build()
             .into();
         let wrong = |error: ureq::Error| match error {
-            ureq::Error::Timeout(_) => EgressError::TimedOut(timeout_ms),
+            ureq::Error::Timeout(_) => ModelHttpError::TimedOut(timeout_ms),
             ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
-                EgressError::Unreachable(e.to_string())
+                ModelHttpError::Unreachable(e.to_string())
             }
             ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
-                EgressError::Unreachable(error.to_string())
+                ModelHttpError::Unreachable(error.to_string())
             }
-            other => EgressError::Cut(other.to_string()),
+            other => ModelHttpError::Cut(other.to_string()),
         };
         let reply = agent.post(url).content_type("application/json").send(body).map_err(wrong)?;
         let status = reply.status().as_u16();
@@ -38,9 +38,11 @@ impl Egress for Post {
             match reader.read(&mut piece) {
                 Ok(0) => return Ok(HttpReply { status, body: Vec::new() }),
                 Ok(n) if on_chunk(piece.get(..n).unwrap_or_default()) => {}
-                Ok(_) => return Err(EgressError::Stopped),
-                Err(e) if e.to_string().contains("timeout") => return Err(EgressError::TimedOut(timeout_ms)),
-                Err(e) => return Err(EgressError::Cut(e.to_string())),
+                Ok(_) => return Err(ModelHttpError::Stopped),
+                Err(e) if e.to_string().contains("timeout") => {
+                    return Err(ModelHttpError::TimedOut(timeout_ms));
+                }
+                Err(e) => return Err(ModelHttpError::Cut(e.to_string())),
             }
         }
     }

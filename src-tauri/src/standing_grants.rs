@@ -3,7 +3,9 @@
 //! The sentence on the screen is made here from exactly what would be signed, and comes back with the hand that holds:
 //! where the two differ, nothing is signed. The kernel verifies all of it again.
 
-use crate::approval::{About, Armed, Desk, Seat, Subject, held, hold, only_here, unlocked};
+use crate::approval::{
+    About, ApprovalWindow, Armed, Subject, WindowApproval, held, hold, only_here, unlocked,
+};
 use crate::commands::blocking;
 use crate::store::Store;
 use base64::Engine as _;
@@ -38,20 +40,21 @@ pub async fn offers(
     only_here(&webview)?;
     let store = Arc::clone(&store);
     blocking(move || {
-        let desk = webview.state::<Desk>();
-        let known = |seat: &Seat| {
-            seat.offered.as_ref().is_some_and(|known| known.approval == approval && known.scope == scope)
+        let approval_window = webview.state::<ApprovalWindow>();
+        let known = |state: &WindowApproval| {
+            state.offered.as_ref().is_some_and(|known| known.approval == approval && known.scope == scope)
         };
         // All of history is asked once, and not again for another number of days.
-        if !known(&desk.seat()) {
+        if !known(&approval_window.state()) {
             let asked = Propose { approval: approval.clone(), scope: scope.clone() };
             let found = store.session()?.call(&asked)?.rows;
             let drafts = found.into_iter().map(|row| Ok((draft(row.draft)?, row.rehearsed)));
             let drafts = drafts.collect::<Result<_, Error>>()?;
-            desk.seat().offered = Some(Offered { approval: approval.clone(), scope: scope.clone(), drafts });
+            approval_window.state().offered =
+                Some(Offered { approval: approval.clone(), scope: scope.clone(), drafts });
         }
-        let seat = desk.seat();
-        let offered = seat.offered.as_ref().filter(|_| known(&seat)).ok_or_else(not_shown)?;
+        let state = approval_window.state();
+        let offered = state.offered.as_ref().filter(|_| known(&state)).ok_or_else(not_shown)?;
         let offer = |(grant, rehearsed): &(StandingGrant, Rehearsed)| {
             Offer::of(&grant.clone().bounded(days, uses), rehearsed.clone())
         };
@@ -68,9 +71,13 @@ fn draft(value: serde_json::Value) -> Result<StandingGrant, Error> {
 ///
 /// # Errors
 /// [`Code::Conflict`] when it is not, or was not offered at this card.
-pub(crate) fn chosen(seat: &Seat, approval: &str, chosen: &Lasting) -> Result<StandingGrant, Error> {
+pub(crate) fn chosen(
+    state: &WindowApproval,
+    approval: &str,
+    chosen: &Lasting,
+) -> Result<StandingGrant, Error> {
     let here = |known: &&Offered| known.approval == approval && known.scope == chosen.scope;
-    let offered = seat.offered.as_ref().filter(here).ok_or_else(not_shown)?;
+    let offered = state.offered.as_ref().filter(here).ok_or_else(not_shown)?;
     let (grant, _) = offered.drafts.get(chosen.number).ok_or_else(not_shown)?;
     chosen.of(grant.clone())
 }
@@ -101,15 +108,15 @@ pub async fn objection(
         let found = store.session()?.call(&asked)?;
         let grant = draft(found.draft)?;
         let words = host::standing_in_words(&grant);
-        let desk = webview.state::<Desk>();
-        let mut seat = desk.seat();
-        if seat.subject != (Subject::Override { act: act.clone() }) {
+        let approval_window = webview.state::<ApprovalWindow>();
+        let mut state = approval_window.state();
+        if state.subject != (Subject::Override { act: act.clone() }) {
             return Err(Error::new(Code::Conflict, "another card is open here"));
         }
         let hold = hold("critical");
-        let has_key = seat.key(&store).has_key();
-        seat.drafted = Some((act.clone(), grant));
-        seat.show(About::Override { act, words: words.clone() }, hold);
+        let has_key = state.key(&store).has_key();
+        state.drafted = Some((act.clone(), grant));
+        state.show(About::Override { act, words: words.clone() }, hold);
         Ok(Objection { words, denied: found.denied, armed: Armed::new(hold, true, has_key) })
     })
     .await
@@ -127,14 +134,14 @@ pub async fn overrule(
     only_here(&webview)?;
     let (store, passphrase) = (Arc::clone(&store), Zeroizing::new(passphrase));
     blocking(move || {
-        let desk = webview.state::<Desk>();
-        held(&desk, &About::Override { act: act.clone(), words: words.clone() })?;
+        let approval_window = webview.state::<ApprovalWindow>();
+        held(&approval_window, &About::Override { act: act.clone(), words: words.clone() })?;
         let signed = {
-            let mut seat = desk.seat();
-            let drafted = seat.drafted.clone().filter(|(of, _)| *of == act).map(|(_, grant)| grant);
+            let mut state = approval_window.state();
+            let drafted = state.drafted.clone().filter(|(of, _)| *of == act).map(|(_, grant)| grant);
             let grant = drafted.filter(|grant| host::standing_in_words(grant) == words);
             let grant = grant.ok_or_else(not_shown)?;
-            let key = seat.key(&store);
+            let key = state.key(&store);
             // What overrides policy is never signed with a key that was left open, and leaves none open.
             key.close();
             unlocked(key, Some(&passphrase))?;
@@ -143,7 +150,7 @@ pub async fn overrule(
             signed?
         };
         let done = store.session()?.call(&Overrule { act, envelope: STANDARD.encode(signed) })?;
-        desk.leave();
+        approval_window.leave();
         Ok(done)
     })
     .await
@@ -156,7 +163,7 @@ mod tests {
     use model::approval::Surface;
     use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingScope};
 
-    fn seat() -> Seat {
+    fn state() -> WindowApproval {
         let now = host::SystemClock.now();
         let grant = StandingGrant {
             format: STANDING_FORMAT.to_owned(),
@@ -175,7 +182,7 @@ mod tests {
         };
         let rehearsed = Rehearsed { answered: 0, refused: 0, questions: 0, rows: Vec::new() };
         let offered = Offered { approval: "apr_1".to_owned(), scope: None, drafts: vec![(grant, rehearsed)] };
-        Seat { offered: Some(offered), ..Seat::default() }
+        WindowApproval { offered: Some(offered), ..WindowApproval::default() }
     }
 
     fn choice(days: u16, uses: u32, words: &str) -> Lasting {
@@ -184,9 +191,9 @@ mod tests {
 
     #[test]
     fn what_is_signed_is_the_sentence_that_was_read_and_no_other() {
-        let seat = seat();
+        let state = state();
         let read = "create `notes/*.md` in every project, 3 days, 2 times";
-        let grant = chosen(&seat, "apr_1", &choice(3, 2, read));
+        let grant = chosen(&state, "apr_1", &choice(3, 2, read));
         let grant = grant.unwrap_or_else(|error| panic!("{}", error.message));
         assert_eq!((grant.days(), grant.max_uses), (3, 2));
         for other in [
@@ -196,9 +203,9 @@ mod tests {
             Lasting { number: 1, ..choice(3, 2, read) },
             Lasting { scope: Some("task".to_owned()), ..choice(3, 2, read) },
         ] {
-            assert!(chosen(&seat, "apr_1", &other).is_err(), "{other:?}");
+            assert!(chosen(&state, "apr_1", &other).is_err(), "{other:?}");
         }
-        assert!(chosen(&seat, "apr_2", &choice(3, 2, read)).is_err(), "offered at another card");
-        assert!(chosen(&Seat::default(), "apr_1", &choice(3, 2, read)).is_err(), "never offered");
+        assert!(chosen(&state, "apr_2", &choice(3, 2, read)).is_err(), "offered at another card");
+        assert!(chosen(&WindowApproval::default(), "apr_1", &choice(3, 2, read)).is_err(), "never offered");
     }
 }
