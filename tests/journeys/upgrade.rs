@@ -94,6 +94,10 @@ impl HandsSource for Moved {
         self.inner.sandbox()
     }
 
+    fn remote(&self, _: &Path) -> Option<String> {
+        self.inner.remote(&self.folder)
+    }
+
     fn environment(&self, root: &Path) -> serde_json::Value {
         self.inner.environment(root)
     }

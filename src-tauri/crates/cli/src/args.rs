@@ -24,7 +24,7 @@ pub use standing::GrantsAllow;
 pub use watch::WatchArgs;
 pub use work::{
     ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb, ResolveArgs,
-    RollbackArgs, RunArgs, TaskVerb,
+    RollbackArgs, RunArgs, TaskVerb, WorkspaceVerb,
 };
 
 use crate::live::Show;
@@ -88,6 +88,9 @@ pub enum Verb {
     /// Conversations: send a message, and say which task it is about.
     #[command(subcommand)]
     Conversation(ConversationVerb),
+    /// Folders that were worked in, and the project of each.
+    #[command(subcommand)]
+    Workspace(WorkspaceVerb),
     /// What waits for your approval.
     #[command(subcommand)]
     Approvals(ApprovalsVerb),

@@ -137,6 +137,10 @@ impl Progress {
                     summary => self.now(doing(&plain(summary)), true),
                 }
             }
+            "effect.progressed" => {
+                let Some(body) = body(session, task, seq) else { return Vec::new() };
+                self.now(running(&body), body.get("checkpoint").is_some_and(Value::is_object))
+            }
             "budget.settled" => {
                 let found = body(session, task, seq);
                 let number = |name: &str| {
@@ -239,6 +243,19 @@ fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<T
             }
         }
         _ => None,
+    }
+}
+
+/// How long an act is under way, and what it says of itself.
+fn running(body: &Value) -> String {
+    let seconds = body.get("elapsed_ms").and_then(Value::as_i64).unwrap_or(0) / 1_000;
+    let time = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
+    match plain(word(body, "note")).as_str() {
+        "" => format!("Running for {time}"),
+        note if body.get("checkpoint").is_some_and(Value::is_object) => {
+            format!("Running for {time}, checkpoint: {note}")
+        }
+        note => format!("Running for {time}, {note}"),
     }
 }
 

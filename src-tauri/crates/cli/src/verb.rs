@@ -24,6 +24,7 @@ mod store;
 mod task;
 mod trace;
 mod witness;
+mod workspace;
 
 use crate::args::{CompletionsArgs, Verb};
 use crate::context::Context;
@@ -43,6 +44,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Serve(args) => serve::serve(context, &args),
         Verb::Task(verb) => task::task(context, verb),
         Verb::Conversation(verb) => conversation::conversation(context, verb),
+        Verb::Workspace(verb) => workspace::workspace(context, &verb),
         Verb::Approvals(verb) => approvals::approvals(context, verb),
         Verb::Receipts(verb) => task::receipts(context, verb),
         Verb::Rollback(args) => rollback::rollback(context, &args),

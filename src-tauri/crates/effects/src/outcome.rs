@@ -82,4 +82,13 @@ pub enum Progress<'a> {
     Stdout(&'a [u8]),
     /// A command complained.
     Stderr(&'a [u8]),
+    /// It is at work still; told now and then, so that one that says nothing else is known to be alive.
+    AtWork,
+    /// A new act could go on from here.
+    Checkpoint {
+        /// What is done up to here, in words.
+        note: &'a str,
+        /// What it would need.
+        bytes: &'a [u8],
+    },
 }

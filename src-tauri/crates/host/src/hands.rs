@@ -100,6 +100,10 @@ impl HandsSource for LocalHands {
         self.walls().level()
     }
 
+    fn remote(&self, root: &Path) -> Option<String> {
+        effects::remote(root)
+    }
+
     fn environment(&self, root: &Path) -> serde_json::Value {
         let walls = self.walls();
         let variables: serde_json::Map<String, serde_json::Value> = VARIABLES

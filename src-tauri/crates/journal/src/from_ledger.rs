@@ -208,7 +208,7 @@ const fn part(body: &Body) -> Part {
         | TaskInputQueued(_) | BudgetSettled(_) | ContextCompiled(_) | ModelRequested(_) | ModelResponded(_)
         | ModelFailed(_) | ModelOutputRejected(_) | IterationCompleted(_) | RunTerminated(_) => Part::Run,
         TrialStarted(_) | TrialEnded(_) | ActionRequested(_) | ActionDowngraded(_) | PolicyEvaluated(_)
-        | WitnessDrifted(_) | EffectDispatched(_) | EffectObserved(_) | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
+        | WitnessDrifted(_) | EffectDispatched(_) | EffectProgressed(_) | EffectObserved(_) | EffectUncertain(_) | OutcomeResolved(_) | ReceiptIssued(_) => Part::Act,
         ApprovalRequested(_) | ApprovalGranted(_) | ApprovalDenied(_) | ApprovalExpired(_) | ApprovalCancelled(_)
         | ApprovalInvalidated(_) | ClarificationRequested(_) | ClarificationAnswered(_) | ClarificationExpired(_)
         | ClarificationCancelled(_) => Part::Ask,
@@ -219,6 +219,7 @@ const fn part(body: &Body) -> Part {
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
+        | ProjectKnown(_)
         | ConversationOpened(_) | FocusChanged(_) | IngressReceived(_) | IngressBound(_) | TaskPauseRequested(_)
         | TaskCancelRequested(_) | TaskPriorityChanged(_) | BudgetReserved(_) | StepCreated(_)
         | StepStatusChanged(_) | AttemptCreated(_) | AttemptStatusChanged(_) | AttemptCheckpointed(_)

@@ -10,6 +10,7 @@ mod answer;
 mod downgrade;
 mod end;
 mod judge;
+mod lasting;
 mod lease;
 mod normalise;
 mod observe;
@@ -39,7 +40,7 @@ use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next, next_instant};
 use crate::tx::{After, Committed, Tx};
-use effects::Progress;
+use lasting::Lasting;
 use model::attempt::TerminationReason;
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -241,14 +242,9 @@ impl Kernel {
             self.checkpoint_after(task_id);
         }
         let Some((hands, request, authorization)) = perform else { return Ok(None) };
-        let mut progress = |progress: Progress<'_>| {
-            if let Progress::Items { done, of } = progress {
-                let (what, done, total) = ("changing files", done as u64, of as u64);
-                self.ports.observer.notice(crate::ports::Notice::Progress { task_id, what, done, total });
-            }
-        };
+        let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id);
         let stop = || cell.stop.load(Ordering::SeqCst);
-        let outcome = hands.perform(authorization, &request, &stop, &mut progress);
+        let outcome = hands.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
         self.observed(cell, *request, outcome, false)
     }
 

@@ -212,6 +212,9 @@ pub trait HandsSource: Send + Sync {
     /// The walls that a command would get here.
     fn sandbox(&self) -> SandboxLevel;
 
+    /// The address of the git remote that the folder's own configuration names, in one spelling; git is not run.
+    fn remote(&self, root: &Path) -> Option<String>;
+
     /// Facts about machine and process for the environment snapshot (HK-17.2).
     fn environment(&self, root: &Path) -> serde_json::Value;
 }

@@ -8,7 +8,7 @@ mod turn;
 pub use attempt::{AttemptState, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
 pub use records::{ApprovalRecord, GrantRecord, ReceiptRecord};
-pub use turn::{Act, Authority, PolicyAt, Stage, Trial, Turn, WitnessAt};
+pub use turn::{Act, Authority, CheckpointAt, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
 use model::approval::ApprovalStatus;

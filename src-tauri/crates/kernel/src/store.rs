@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::command::standing::StandingRecord;
-use model::body::{Body, KeyPurpose};
+use model::body::{Body, KeyPurpose, ProjectSource};
 use model::principal::{Principal, PrincipalType};
 use model::secret::SecretTerms;
 use model::{ConversationId, GrantId, PrincipalId, TaskId, WorkspaceId};
@@ -33,6 +33,8 @@ pub struct StoreState {
     pub keys: BTreeMap<KeyPurpose, (Digest, PublicKey)>,
     /// Folders by identifier; `None` when the path was erased.
     pub workspaces: BTreeMap<WorkspaceId, Option<String>>,
+    /// The project of each folder.
+    pub projects: BTreeMap<WorkspaceId, (Digest, ProjectSource)>,
     /// Conversations, in order of opening.
     pub conversations: Vec<Conversation>,
     /// Standing grants that were ever given.
@@ -63,6 +65,9 @@ impl StoreState {
             }
             Body::WorkspaceRegistered(b) => {
                 self.workspaces.insert(b.workspace_id, b.root_path.shown().cloned());
+            }
+            Body::ProjectKnown(b) => {
+                self.projects.insert(b.workspace_id, (b.project_hash, b.source));
             }
             Body::ConversationOpened(b) => self
                 .conversations

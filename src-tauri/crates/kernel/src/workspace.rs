@@ -2,10 +2,11 @@
 
 use crate::Error;
 use crate::kernel::{Kernel, lock};
-use model::body::WorkspaceRegistered;
+use model::body::{ProjectKnown, ProjectSource, WorkspaceRegistered};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::{Sensitive, WorkspaceId};
+use seal::Digest;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -55,7 +56,8 @@ fn os_string(bytes: Vec<u8>) -> Option<OsString> {
 }
 
 impl Kernel {
-    /// The identifier of a folder, registered on first use. `root` must be absolute and canonical.
+    /// The identifier of a folder, registered on first use; its project is recorded then, and whenever it is another one
+    /// than before. `root` must be absolute and canonical.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -66,14 +68,30 @@ impl Kernel {
             .iter()
             .find(|(_, path)| path.as_deref() == Some(written.as_str()))
             .map(|(id, _)| *id);
-        if let Some(id) = known {
-            return Ok(id);
+        let workspace_id =
+            known.unwrap_or_else(|| WorkspaceId::fresh(&*self.ports.clock, &*self.ports.entropy));
+        let (project_hash, source) = self.project(workspace_id, root);
+        if lock(&self.store).projects.get(&workspace_id) == Some(&(project_hash, source)) {
+            return Ok(workspace_id);
         }
-        let workspace_id = WorkspaceId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::WorkspaceRegister, actor, workspace_id.to_string(), None)?;
-        w.push(WorkspaceRegistered { workspace_id, root_path: Sensitive::from(written) });
+        if known.is_none() {
+            w.push(WorkspaceRegistered { workspace_id, root_path: Sensitive::from(written) });
+        }
+        w.push(ProjectKnown { project_hash, workspace_id, source });
         self.commit(w)?;
         Ok(workspace_id)
+    }
+
+    /// The project of a folder. A remote's address has the same hash in every store, so that two clones are one project.
+    /// A folder without one is a project of its own, told by its identifier and not by its path: paths are easily
+    /// guessed, and the store's name is no secret that could salt them.
+    fn project(&self, workspace_id: WorkspaceId, root: &Path) -> (Digest, ProjectSource) {
+        let (source, told_by) = match self.ports.hands.remote(root) {
+            Some(address) => (ProjectSource::Remote, address),
+            None => (ProjectSource::Folder, workspace_id.to_string()),
+        };
+        (Digest::of(format!("hermit project v1\n{source}\n{told_by}").as_bytes()), source)
     }
 }

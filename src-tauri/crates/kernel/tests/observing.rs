@@ -15,7 +15,7 @@ use std::sync::Arc;
 use testkit::{Edge, World, command, done, write};
 
 /// The real hands, said to be behind walls, so that policy lets a command come as far as its dispatch.
-struct Walled(Arc<dyn HandsSource>);
+pub struct Walled(pub Arc<dyn HandsSource>);
 
 impl HandsSource for Walled {
     fn open(
@@ -33,6 +33,10 @@ impl HandsSource for Walled {
 
     fn sandbox(&self) -> SandboxLevel {
         SandboxLevel::NamespacesLandlock
+    }
+
+    fn remote(&self, root: &Path) -> Option<String> {
+        self.0.remote(root)
     }
 
     fn environment(&self, root: &Path) -> Value {

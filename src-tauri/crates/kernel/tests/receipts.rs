@@ -140,6 +140,10 @@ impl HandsSource for Walled {
         SandboxLevel::NamespacesLandlock
     }
 
+    fn remote(&self, root: &Path) -> Option<String> {
+        self.0.remote(root)
+    }
+
     fn environment(&self, root: &Path) -> Value {
         self.0.environment(root)
     }

@@ -3,7 +3,9 @@
 use crate::graph::Graph;
 use crate::node::{EdgeKind, Node, NodeId};
 use model::artifact::{Artifact, ArtifactRef, EvidenceRef};
-use model::body::{ApprovalRequested, Body, GrantIssued, ReceiptIssued, ReceiptsUndone, TrialStarted};
+use model::body::{
+    ApprovalRequested, Body, EffectProgressed, GrantIssued, ReceiptIssued, ReceiptsUndone, TrialStarted,
+};
 use model::knowledge::{Belief, MemoryRecord};
 use model::task::{Step, Task};
 use model::{ArtifactId, AttemptId, Event, Sensitive, TaskId, UnixMs};
@@ -227,12 +229,19 @@ impl At<'_> {
                 self.join(b.action_request_id, EdgeKind::Executed, effect);
                 self.join(b.grant_id, EdgeKind::Permitted, effect);
             }
+            Body::EffectProgressed(b) => self.progressed(b),
             Body::EffectObserved(b) => {
                 self.join(NodeId::Effect(b.action_request_id), EdgeKind::Left, b.result.artifact_id);
             }
             Body::ReceiptIssued(b) => self.proved(b),
             Body::ReceiptsUndone(b) => self.undone(b),
             _ => {}
+        }
+    }
+
+    fn progressed(&mut self, b: &EffectProgressed) {
+        if let Some(checkpoint) = &b.checkpoint {
+            self.join(NodeId::Effect(b.action_request_id), EdgeKind::Left, checkpoint.artifact_id);
         }
     }
 

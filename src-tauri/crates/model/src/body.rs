@@ -19,6 +19,7 @@ use crate::principal::Principal;
 use crate::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
 use crate::secret::SecretPlace;
 use crate::standing::StandingScope;
+pub use crate::task::Boundary;
 use crate::task::{Priority, Step, StepStatus, Task, TaskStatus};
 use crate::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
@@ -31,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 pub use words::act::TrialOutcome;
-pub use words::store::KeyPurpose;
+pub use words::store::{KeyPurpose, ProjectSource};
 
 type Text = Sensitive<String>;
 
@@ -90,22 +91,6 @@ macro_rules! bodies {
             }
         }
     };
-}
-
-crate::names! {
-    /// Durable boundaries at which new input may be absorbed (HK-11.5-5).
-    pub enum Boundary ("boundary") {
-        /// Before a request is judged.
-        PrePolicy = "pre_policy",
-        /// After it was judged.
-        PostPolicy = "post_policy",
-        /// Before it is executed.
-        PreExec = "pre_exec",
-        /// After its outcome was observed.
-        PostObservation = "post_observation",
-        /// Before the next context pack.
-        PreCompilation = "pre_compilation",
-    }
 }
 
 bodies! {
@@ -492,5 +477,14 @@ bodies! {
     /// A trial came to its end; what it did is in the request that is made of it.
     TrialEnded ("trial.ended", 1, ActionRequest, |b| b.action_request_id) {
         action_request_id: ActionRequestId, outcome: TrialOutcome, reason: Option<Text>,
+    }
+    /// The project of a folder is known, or is another one now; what the folder says of itself is a claim.
+    ProjectKnown ("project.known", 1, Workspace, |b| b.workspace_id) {
+        project_hash: Digest, workspace_id: WorkspaceId, source: ProjectSource,
+    }
+    /// An act, or its trial, is under way still: how far it says it has come. It settles nothing.
+    EffectProgressed ("effect.progressed", 1, ActionRequest, |b| b.action_request_id) {
+        action_request_id: ActionRequestId, sequence: u32, elapsed_ms: i64, done: Option<u64>, total: Option<u64>,
+        note: Text, checkpoint: Option<ArtifactRef>,
     }
 }

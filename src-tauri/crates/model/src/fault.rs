@@ -89,6 +89,8 @@ crate::names! {
         CallSend = "call.send",
         /// What a server answered is written down.
         CallAnswer = "call.answer",
+        /// How far an act has come is recorded while it is under way.
+        EffectProgress = "effect.progress",
         /// Outcome and receipt are stored.
         EffectObserve = "effect.observe",
         /// An outcome stays unknown.

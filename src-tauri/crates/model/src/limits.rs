@@ -135,3 +135,14 @@ pub const COLLECT_AFTER_MS: i64 = 30 * 24 * 3600 * 1000;
 pub const COLLECT_AFTER_MS_MIN: i64 = 24 * 3600 * 1000;
 /// Bytes of content in files from which on a person is told to make room, unless the settings say otherwise.
 pub const CONTENT_BYTES_QUOTA: u64 = 10 * 1024 * 1024 * 1024;
+/// How often an act that is under way reports by itself, at most: often enough for whoever waits, and few
+/// enough for the log.
+pub const PROGRESS_MS_MIN: u64 = 30 * 1000;
+/// Such reports of one act: an hour of them; a longer act is followed by its checkpoints.
+pub const PROGRESS_REPORTS_MAX: u32 = 120;
+/// Checkpoints of one act: each is an artifact that is kept, and an executor may be a stranger's.
+pub const CHECKPOINTS_MAX: u32 = 120;
+/// Bytes of one checkpoint.
+pub const CHECKPOINT_BYTES_MAX: usize = 1024 * 1024;
+/// Characters of what an act says of itself.
+pub const PROGRESS_NOTE_CHARS_MAX: usize = 300;

@@ -226,3 +226,19 @@ pub struct Step {
     /// When it last changed.
     pub updated_at: UnixMs,
 }
+
+crate::names! {
+    /// Durable boundaries at which new input may be absorbed (HK-11.5-5).
+    pub enum Boundary ("boundary") {
+        /// Before a request is judged.
+        PrePolicy = "pre_policy",
+        /// After it was judged.
+        PostPolicy = "post_policy",
+        /// Before it is executed.
+        PreExec = "pre_exec",
+        /// After its outcome was observed.
+        PostObservation = "post_observation",
+        /// Before the next context pack.
+        PreCompilation = "pre_compilation",
+    }
+}

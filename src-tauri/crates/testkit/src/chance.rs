@@ -14,6 +14,11 @@ impl FakeClock {
         Self(AtomicI64::new(1_790_000_000_000), AtomicU64::new(0))
     }
 
+    /// Counts on, as time that goes by does.
+    pub fn count(&self, ms: u64) {
+        self.1.fetch_add(ms, Ordering::SeqCst);
+    }
+
     /// Moves on, or back.
     pub fn advance(&self, ms: i64) {
         self.0.fetch_add(ms, Ordering::SeqCst);

@@ -19,12 +19,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts every arrival at the hands, and outlives the kernels of its world: what ran is known however often a host
 /// has died.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Oracle {
     performed: Mutex<BTreeMap<ActionRequestId, u32>>,
     tried: AtomicU32,
     die: AtomicBool,
+    tells: Mutex<Option<Arc<Tells>>>,
 }
+
+/// What an executor tells while it is at work: it is given whether it shall stop, and where to tell.
+type Tells = dyn Fn(&dyn Fn() -> bool, &mut dyn FnMut(Progress<'_>)) + Send + Sync;
 
 impl Oracle {
     /// How often each request was begun, from its first arrival; rolling forward is not counted.
@@ -40,6 +44,14 @@ impl Oracle {
     /// The next act is done, and its host dies before it can say so.
     pub fn die_after_next(&self) {
         self.die.store(true, Ordering::SeqCst);
+    }
+
+    /// The next act tells this before anything of it is done.
+    pub fn tells(
+        &self,
+        tells: impl Fn(&dyn Fn() -> bool, &mut dyn FnMut(Progress<'_>)) + Send + Sync + 'static,
+    ) {
+        *self.tells.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(tells));
     }
 
     fn count(&self, request: &ActionRequest) {
@@ -95,6 +107,10 @@ impl HandsSource for RealHands {
         self.sandbox.level()
     }
 
+    fn remote(&self, root: &Path) -> Option<String> {
+        effects::remote(root)
+    }
+
     fn environment(&self, _: &Path) -> serde_json::Value {
         serde_json::json!({ "os": "test", "sandbox_level": self.sandbox.level().as_str() })
     }
@@ -135,6 +151,8 @@ impl Execute for Adapter {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Outcome {
         self.1.count(request);
+        let tells = self.1.tells.lock().unwrap_or_else(PoisonError::into_inner).take();
+        tells.iter().for_each(|tells| tells(cancelled, progress));
         let outcome = self.0.perform(authorization, request, cancelled, progress);
         if self.1.die.swap(false, Ordering::SeqCst) {
             std::panic::panic_any(Crash(Point::EffectObserve, Edge::Before));

@@ -118,6 +118,7 @@ macro_rules! with_commands {
         "lists questions that were put to a person" task.questions(Questions) -> QuestionList, read [tasks];
         "settles an outcome that nobody knows" task.settle(Settle) -> Done, person [];
         "shows working state" task.working_state(WorkingState) -> WorkingStates, read [knowledge];
+        "lists the folders that were worked in, and the project of each" workspaces.list(List) -> Workspaces, read [tasks];
         "reads the events of a task in order" task_events.list(List) -> Events, read [tasks];
         "lists approvals" approvals.list(List) -> Approvals, read [approvals];
         "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals, receipts];

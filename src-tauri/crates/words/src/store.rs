@@ -15,6 +15,16 @@ crate::names! {
 }
 
 crate::names! {
+    /// What a project is told by.
+    pub enum ProjectSource ("project source") {
+        /// The address of a git remote.
+        Remote = "remote",
+        /// The folder itself.
+        Folder = "folder",
+    }
+}
+
+crate::names! {
     /// The surface a message came through.
     pub enum Channel ("source channel") {
         /// The command line.

@@ -78,3 +78,15 @@ test("a story in which everything was refused ends, and is not told as done", ()
   const acted = [...refused.slice(0, 6), event(7, "effect.observed", { action_request_id: "act_y", result_code: "succeeded" }), ...refused.slice(6)];
   expect(story(acted).rows.find((row) => row.level === "step")?.mark).toBe("done");
 });
+
+test("an act that lasts tells in one line how long and how much, and each checkpoint in a line of its own", () => {
+  const tells = (seq: number, elapsed_ms: number, note: string, checkpoint: unknown = null) =>
+    event(seq, "effect.progressed", { action_request_id: "a1", sequence: seq, elapsed_ms, done: null, total: null, note, checkpoint });
+  const told = story([
+    event(1, "action.requested", { action_request_id: "a1", action_class: "execute_command", summary: "run make" }),
+    event(2, "effect.dispatched", { action_request_id: "a1" }),
+    tells(3, 30_000, "2 KB printed"), tells(4, 45_000, "half of it", { artifact_id: "art_1" }), tells(5, 120_000, "14 KB printed"),
+  ]);
+  const rows = told.rows.map((row) => row.text).filter((text) => text.startsWith("Running"));
+  expect(rows).toEqual(["Running for 2 min, 14 KB printed", "Running for 45 s, checkpoint: half of it"]);
+});

@@ -57,6 +57,12 @@ export interface Story {
   receipts: { id: string; seq: number; result: string }[];
 }
 
+/** How long an act has been under way, as a person says it. */
+function running(elapsed: unknown): string {
+  const seconds = typeof elapsed === "number" ? Math.floor(elapsed / 1000) : 0;
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
+
 export function shortReceipt(id: string): string {
   return `R-${id.slice(-4)}`;
 }
@@ -84,6 +90,8 @@ class Teller {
   rows: Row[] = [];
   messages: Message[] = [];
   receipts: Story["receipts"] = [];
+  /** The row of each act that is under way, which tells how long. */
+  #lasting = new Map<string, Row>();
   #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
@@ -287,6 +295,16 @@ class Teller {
       case "effect.resolved":
         this.#add(event, "phase", `You settled it: ${result(oneOf(RESULT_CODE, body["result_code"]) ?? "unknown_outcome").word.toLowerCase()}`, see, { person: "decided" });
         break;
+      case "effect.progressed": {
+        const kept = word(record(body["checkpoint"])["artifact_id"]) !== "";
+        const said = word(body["note"]);
+        const text = `Running for ${running(body["elapsed_ms"])}${said === "" ? "" : kept ? `, checkpoint: ${said}` : `, ${said}`}`;
+        const row = this.#lasting.get(id);
+        if (row !== undefined && !kept) row.text = text;
+        else if (kept) this.#add(event, "phase", text, see);
+        else this.#lasting.set(id, this.#add(event, "phase", text, see));
+        break;
+      }
       case "effect.dispatched": case "action.downgraded":
         break;
       default:
@@ -363,7 +381,7 @@ class Teller {
         break;
       case "store.initialised": case "key.registered": case "key.rotated": case "host.started": case "host.stopped": case "gate.halted":
       case "gate.booted": case "checkpoint.signed": case "backup.made": case "store.restored": case "chain.reanchored": case "disclosure.erased":
-      case "dedupe.recorded": case "principal.registered": case "workspace.registered": case "conversation.opened":
+      case "dedupe.recorded": case "principal.registered": case "workspace.registered": case "project.known": case "conversation.opened":
       case "conversation.focus_changed": case "ingress.received": case "ingress.bound": case "budget.reserved": case "budget.settled":
       case "workspace.lease_acquired": case "workspace.lease_renewed": case "workspace.lease_released": case "workspace.lease_lost":
       case "artifact.created": case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":

@@ -22,6 +22,7 @@ import type * as store from "./store";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
 import type * as trace from "./trace";
+import type * as workspaces from "./workspaces";
 import type { Topic } from "./shared";
 
 export interface Commands {
@@ -51,6 +52,8 @@ export interface Commands {
   "task.settle": { params: task.Settle; answer: task.Done };
   /** shows working state */
   "task.working_state": { params: task.WorkingState; answer: task.WorkingStates };
+  /** lists the folders that were worked in, and the project of each */
+  "workspaces.list": { params: workspaces.List; answer: workspaces.Workspaces };
   /** reads the events of a task in order */
   "task_events.list": { params: task_events.List; answer: task_events.Events };
   /** lists approvals */
@@ -236,6 +239,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "task.questions": { access: "read", topics: ["tasks"] },
   "task.settle": { access: "person", topics: [] },
   "task.working_state": { access: "read", topics: ["knowledge"] },
+  "workspaces.list": { access: "read", topics: ["tasks"] },
   "task_events.list": { access: "read", topics: ["tasks"] },
   "approvals.list": { access: "read", topics: ["approvals"] },
   "approvals.show": { access: "read", topics: ["approvals", "receipts"] },

@@ -104,5 +104,7 @@ export const EVENT_NAME = [
   "secret.placed",
   "trial.started",
   "trial.ended",
+  "project.known",
+  "effect.progressed",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

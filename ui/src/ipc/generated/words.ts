@@ -300,6 +300,15 @@ export const KEY_PURPOSE = [
 ] as const;
 export type KeyPurpose = (typeof KEY_PURPOSE)[number];
 
+/** What a project is told by. */
+export const PROJECT_SOURCE = [
+  /** The address of a git remote. */
+  "remote",
+  /** The folder itself. */
+  "folder",
+] as const;
+export type ProjectSource = (typeof PROJECT_SOURCE)[number];
+
 /** The surface a message came through. */
 export const CHANNEL = [
   /** The command line. */

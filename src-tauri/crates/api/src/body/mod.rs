@@ -28,3 +28,4 @@ pub(crate) mod task_events;
 mod task_show;
 pub(crate) mod trace;
 mod undo;
+pub(crate) mod workspaces;

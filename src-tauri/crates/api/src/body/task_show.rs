@@ -10,7 +10,7 @@ use model::receipt::ResultCode;
 use model::task::{ModelChoice, TaskContract, TaskStatus};
 use projections::Query;
 use projections::query::TaskFilter;
-use projections::rows::{ActionRow, AttemptRow, TaskRow};
+use projections::rows::{ActionRow, AttemptRow, TaskRow, WorkspaceRow};
 use std::time::Duration;
 use wire::task::{Action, Attempt, Show, Task, Waits};
 use wire::{Error, Text};
@@ -145,13 +145,18 @@ pub(crate) fn workspace(host: &dyn Host, row: &TaskRow) -> Result<Option<Text>, 
     let Some(id) = row.workspace_id else { return Ok(None) };
     let query = host.query()?;
     let found = every(|ask| query.workspaces(ask))?.into_iter().find(|w| w.workspace_id == id);
-    Ok(found.map(|w| match text(&w.root_path) {
+    Ok(found.map(|row| folder(&row)))
+}
+
+/// The folder, for people.
+pub(super) fn folder(row: &WorkspaceRow) -> Text {
+    match text(&row.root_path) {
         Text::Shown(written) => {
             let path = kernel::workspace::decode_root(&written);
             Text::Shown(path.map_or(written, |path| path.to_string_lossy().into_owned()))
         }
         erased => erased,
-    }))
+    }
 }
 
 fn waits(next: Next) -> Option<Waits> {

@@ -177,6 +177,13 @@ pub enum TaskVerb {
     },
 }
 
+/// `hermit workspace`.
+#[derive(Debug, Subcommand)]
+pub enum WorkspaceVerb {
+    /// Lists them, each with the project that it belongs to.
+    List,
+}
+
 /// `hermit conversation`.
 #[derive(Debug, Subcommand)]
 pub enum ConversationVerb {

@@ -116,3 +116,27 @@ fn a_list_tells_tasks_apart_by_name_and_folder_and_says_what_was_undone() {
     let all = listed["rows"].as_array().unwrap();
     assert!(all.iter().any(|row| row["interrupted"] == true), "{listed}");
 }
+
+#[test]
+fn folders_are_listed_with_the_project_that_they_belong_to() {
+    let bench = Bench::new();
+    let none = bench.run(&["workspace", "list"]).ends_with(0).out;
+    assert!(none.contains("no folder"), "{none}");
+    bench.waiting();
+    let listed = bench.run(&["workspace", "list", "--json"]).ends_with(0).json();
+    assert_eq!(text(&listed["workspaces"][0]["project_source"]), "folder");
+    std::fs::create_dir(bench.folder().join(".git")).unwrap();
+    let url = "[remote \"origin\"]\n\turl = https://alice:s3cret@code.example/app.git\n";
+    std::fs::write(bench.folder().join(".git/config"), url).unwrap();
+    let folder = bench.folder();
+    bench.run(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap(), "--json"]);
+    let listed = bench.run(&["workspace", "list", "--json"]).ends_with(0).json();
+    assert_eq!(listed["workspaces"].as_array().unwrap().len(), 1);
+    let one = &listed["workspaces"][0];
+    assert_eq!(text(&one["folder"]), bench.folder().canonicalize().unwrap().to_str().unwrap());
+    assert_eq!(text(&one["project_source"]), "remote");
+    let hash = text(&one["project_hash"]);
+    assert_eq!(hash.len(), 64);
+    let shown = bench.run(&["workspace", "list"]).ends_with(0).out;
+    assert!(shown.contains(&hash[..12]) && shown.contains("remote") && !shown.contains("s3cret"), "{shown}");
+}

@@ -123,7 +123,7 @@ impl Listener {
                         Heard::Stderr(bytes) => Progress::Stderr(bytes),
                     });
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => progress(Progress::AtWork),
                 // Both pipes are closed; the command may still be at work without them.
                 Err(RecvTimeoutError::Disconnected) if ended.is_some() => return Ok(ended_by),
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),

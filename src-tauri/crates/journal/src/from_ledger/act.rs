@@ -3,7 +3,7 @@
 
 use super::{RunFold, Tool, shown, step};
 use crate::{Draft, Family};
-use model::body::{Body, TrialEnded};
+use model::body::{Body, EffectProgressed, TrialEnded};
 use model::event::Event;
 use model::receipt::ResultCode;
 use model::{ActionRequestId, UnixMs};
@@ -51,6 +51,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body) -> Vec<Dr
             });
             vec![Draft::new(Family::ToolStarted, at, payload)]
         }
+        Body::EffectProgressed(b) => vec![progressed(at, b)],
         Body::EffectUncertain(b) => {
             let data = json!({ "state": "observing", "reason": shown(&b.reason) });
             let payload = json!({ "tool_call_id": b.action_request_id, "data": data, "progress": null });
@@ -76,6 +77,15 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body) -> Vec<Dr
         }
         _ => Vec::new(),
     }
+}
+
+fn progressed(at: UnixMs, b: &EffectProgressed) -> Draft {
+    let data = json!({
+        "state": "executing", "elapsed_ms": b.elapsed_ms, "note": shown(&b.note), "checkpoint": b.checkpoint,
+    });
+    let progress = json!({ "sequence": b.sequence, "done": b.done, "total": b.total });
+    let payload = json!({ "tool_call_id": b.action_request_id, "data": data, "progress": progress });
+    Draft::new(Family::ToolUpdated, at, payload)
 }
 
 fn tried(event: &Event, b: &TrialEnded) -> Draft {

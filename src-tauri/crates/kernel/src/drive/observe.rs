@@ -30,7 +30,8 @@ impl Kernel {
         outcome: Outcome,
         recovered: bool,
     ) -> Result<Option<DriveOutcome>, Error> {
-        let outcome = redaction::outcome(&self.ports.redactor.now(), outcome);
+        let mut outcome = redaction::outcome(&self.ports.redactor.now(), outcome);
+        self.name_checkpoint(cell, request.action_request_id, &mut outcome)?;
         let mut tx = self.begin_tx(cell, Point::EffectObserve, PrincipalType::Executor)?;
         tx.set_attempt(AttemptStatus::Observing, "the executor came back")?;
         if outcome.result_code == ResultCode::UnknownOutcome {

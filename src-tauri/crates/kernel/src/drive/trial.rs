@@ -5,6 +5,7 @@
 //! in between tries again. What it came to is in the request that is made of it, and the bytes wait in the spool.
 
 use super::answer::Plan;
+use super::lasting::Lasting;
 use super::normalise::Normalised;
 use super::{DriveOutcome, Then};
 use crate::Error;
@@ -137,8 +138,9 @@ impl Kernel {
 
     fn staged_run(&self, cell: &Cell, hands: &dyn Hands, request: &ActionRequest) -> Result<Known, Error> {
         let attempt = request.attempt_id;
+        let mut lasting = Lasting::new(self, cell, request.task_id, request.action_request_id);
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
-        Ok(match hands.stage(attempt, &request.action, &stop, &mut |_| {}) {
+        Ok(match hands.stage(attempt, &request.action, &stop, &mut |told| lasting.hear(told)) {
             Ok(staging) => match self.fit_to_keep(hands, attempt, staging) {
                 Ok(staging) => Known::Staged(staging),
                 Err(why) => {

@@ -117,8 +117,19 @@ pub struct Act {
     pub authority: Authority,
     /// How far it is.
     pub stage: Stage,
+    /// From where a new act could go on, if this one does not come to its end.
+    pub checkpoint: Option<CheckpointAt>,
     /// Its receipt.
     pub receipt: Option<ReceiptId>,
+}
+
+/// A checkpoint of an act that lasts.
+#[derive(Debug, Clone)]
+pub struct CheckpointAt {
+    /// What a new act would need.
+    pub artifact: ArtifactRef,
+    /// What was done up to there.
+    pub note: String,
 }
 
 /// By what an act may be done; which of these there are depends on what policy demands.
@@ -218,6 +229,7 @@ impl Act {
             witness: None,
             authority: Authority::default(),
             stage: Stage::Requested,
+            checkpoint: None,
             receipt: None,
         }
     }
@@ -281,6 +293,12 @@ impl Act {
                     result_code: b.result_code,
                     sandbox_level: b.sandbox_level,
                 };
+            }
+            Body::EffectProgressed(b) if b.action_request_id == self.action_request_id => {
+                if let Some(artifact) = b.checkpoint.clone() {
+                    let note = b.note.shown().cloned().unwrap_or_else(|| "(erased)".to_owned());
+                    self.checkpoint = Some(CheckpointAt { artifact, note });
+                }
             }
             Body::EffectUncertain(_) => self.stage = Stage::Uncertain,
             Body::OutcomeResolved(b) => {

@@ -246,6 +246,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("receipt.issued", "action_request_id" | "rolls_back")
                     | ("memory.invalidated", "superseded_by")
                     | ("trial.ended", "reason")
+                    | ("effect.progressed", "done" | "total" | "checkpoint")
             );
             assert_eq!(
                 Body::from_value(name, *version, lacking).is_ok(),

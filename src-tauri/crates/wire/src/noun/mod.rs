@@ -23,3 +23,4 @@ pub mod store;
 pub mod task;
 pub mod task_events;
 pub mod trace;
+pub mod workspaces;

@@ -268,5 +268,7 @@ export const REGISTRY = [
   "secret.placed",
   "trial.started",
   "trial.ended",
+  "project.known",
+  "effect.progressed",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -1,0 +1,147 @@
+//! Acts that last: while one is under way, what it reports is on record, at most so often and so many times.
+//!
+//! What is recorded settles nothing. An act that is interrupted is settled by looking, as any other; a checkpoint only
+//! tells whoever proposes next from where a new act could go on.
+
+use crate::Error;
+use crate::kernel::{Cell, Kernel};
+use crate::ports::Notice;
+use crate::writeup::NewArtifact;
+use effects::{Outcome, Progress};
+use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
+use model::body::EffectProgressed;
+use model::fault::Point;
+use model::principal::PrincipalType;
+use model::receipt::ResultCode;
+use model::{ActionRequestId, Sensitive, TaskId, limits};
+
+/// An act under way, or its trial, as far as it has told of itself.
+pub(super) struct Lasting<'k> {
+    kernel: &'k Kernel,
+    cell: &'k Cell,
+    task_id: TaskId,
+    act: ActionRequestId,
+    /// Milliseconds on the clock that nobody sets.
+    began: u64,
+    reported: u64,
+    reports: u32,
+    checkpoints: u32,
+    printed: u64,
+    items: Option<(u64, u64)>,
+}
+
+impl<'k> Lasting<'k> {
+    /// It begins now.
+    pub(super) fn new(kernel: &'k Kernel, cell: &'k Cell, task_id: TaskId, act: ActionRequestId) -> Self {
+        let began = kernel.ports.clock.monotonic_ms();
+        let (reports, checkpoints, printed, items) = (0, 0, 0, None);
+        Self { kernel, cell, task_id, act, began, reported: began, reports, checkpoints, printed, items }
+    }
+
+    /// Takes what the executor tells. What cannot be recorded is lost, and the act goes on.
+    pub(super) fn hear(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::Items { done, of } => {
+                self.items = Some((done as u64, of as u64));
+                let (task_id, what) = (self.task_id, "changing files");
+                let (done, total) = (done as u64, of as u64);
+                self.kernel.ports.observer.notice(Notice::Progress { task_id, what, done, total });
+            }
+            Progress::Stdout(bytes) | Progress::Stderr(bytes) => {
+                self.printed = self.printed.saturating_add(bytes.len() as u64);
+            }
+            Progress::AtWork => {}
+            Progress::Checkpoint { note, bytes } => {
+                if self.checkpoints < limits::CHECKPOINTS_MAX && bytes.len() <= limits::CHECKPOINT_BYTES_MAX {
+                    self.checkpoints = self.checkpoints.saturating_add(1);
+                    self.report(note, Some(bytes));
+                }
+                return;
+            }
+        }
+        let now = self.kernel.ports.clock.monotonic_ms();
+        if self.reports < limits::PROGRESS_REPORTS_MAX
+            && now.saturating_sub(self.reported) >= limits::PROGRESS_MS_MIN
+        {
+            self.reports = self.reports.saturating_add(1);
+            self.report(&self.in_words(), None);
+        }
+    }
+
+    /// What it has come to, in words.
+    fn in_words(&self) -> String {
+        match (self.printed, self.items) {
+            (0, Some((done, of))) => format!("{done} of {of} files"),
+            (0, None) => "nothing printed yet".to_owned(),
+            (printed, _) => format!("{} printed", size(printed)),
+        }
+    }
+
+    fn report(&mut self, note: &str, checkpoint: Option<&[u8]>) {
+        self.reported = self.kernel.ports.clock.monotonic_ms();
+        if let Err(error) = self.record(note, checkpoint) {
+            tracing::warn!(act = %self.act, %error, "how far an act has come is not on record");
+        }
+    }
+
+    fn record(&self, note: &str, checkpoint: Option<&[u8]>) -> Result<(), Error> {
+        let mut tx = self.kernel.begin_tx(self.cell, Point::EffectProgress, PrincipalType::Executor)?;
+        let note: String =
+            tx.redactor().text(note).rest.chars().take(limits::PROGRESS_NOTE_CHARS_MAX).collect();
+        let checkpoint = checkpoint.map(|bytes| {
+            let mut new = NewArtifact::audit(ArtifactKind::WorkingState)
+                .class(ArtifactClass::Evidence)
+                .trust(TrustTier::Untrusted);
+            new.media_type = "application/octet-stream";
+            new.alias = Some(format!("checkpoint: {note}"));
+            tx.artifact(bytes, new)
+        });
+        let (done, total) = self.items.unzip();
+        let elapsed = self.reported.saturating_sub(self.began);
+        tx.push(EffectProgressed {
+            action_request_id: self.act,
+            sequence: self.reports.saturating_add(self.checkpoints),
+            elapsed_ms: i64::try_from(elapsed).unwrap_or(limits::JSON_INTEGER_MAX),
+            done,
+            total,
+            note: Sensitive::from(note),
+            checkpoint: checkpoint.transpose()?,
+        });
+        tx.commit().map(drop)
+    }
+}
+
+impl Kernel {
+    /// Says in an outcome that is no success from where a new act could go on.
+    pub(super) fn name_checkpoint(
+        &self,
+        cell: &Cell,
+        act: ActionRequestId,
+        outcome: &mut Outcome,
+    ) -> Result<(), Error> {
+        if outcome.result_code == ResultCode::Succeeded {
+            return Ok(());
+        }
+        let state = self.lock_task(cell)?;
+        let act = state
+            .attempt()
+            .and_then(crate::state::AttemptState::act)
+            .filter(|it| it.action_request_id == act);
+        if let Some(at) = act.and_then(|act| act.checkpoint.as_ref()) {
+            outcome.observed.push(format!(
+                "its last checkpoint is `{}`: {}; a new act may go on from there",
+                at.artifact.artifact_id, at.note
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A number of bytes, for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
