@@ -248,8 +248,8 @@ fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<T
 
 /// How long an act is under way, and what it says of itself.
 fn running(body: &Value) -> String {
-    let seconds = body.get("elapsed_ms").and_then(Value::as_i64).unwrap_or(0) / 1_000;
-    let time = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
+    let elapsed = body.get("elapsed_ms").and_then(Value::as_u64).unwrap_or(0);
+    let time = took(Duration::from_secs(elapsed / 1_000));
     match plain(word(body, "note")).as_str() {
         "" => format!("Running for {time}"),
         note if body.get("checkpoint").is_some_and(Value::is_object) => {
@@ -356,5 +356,13 @@ mod tests {
         );
         assert_eq!(took(Duration::from_secs(75)), "1 min 15 s");
         assert_eq!(money(1_234_567), "$1.2345");
+        let running = |checkpoint: Value| {
+            running(
+                &serde_json::json!({ "elapsed_ms": 75_900, "note": "14 KB printed", "checkpoint": checkpoint }),
+            )
+        };
+        assert_eq!(running(Value::Null), "Running for 1 min 15 s, 14 KB printed");
+        let kept = serde_json::json!({ "artifact_id": "art_1" });
+        assert_eq!(running(kept), "Running for 1 min 15 s, checkpoint: 14 KB printed");
     }
 }

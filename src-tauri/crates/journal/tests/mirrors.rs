@@ -76,12 +76,31 @@ fn a_tool_starts_when_it_is_dispatched_and_is_done_when_it_was_observed() {
         part(&working, &["tool_call_id", "progress"]),
         json!({ "tool_call_id": call, "progress": { "what": "changing files", "done": 2, "total": 5 } })
     );
+    let report = |act| EffectProgressed {
+        action_request_id: id("act", act),
+        sequence: 4,
+        elapsed_ms: 120_000,
+        done: None,
+        total: None,
+        note: "14 KB printed".to_owned().into(),
+        checkpoint: Some(at(9)),
+    };
+    let lasting = only(tale.tell(report(1)), Family::ToolUpdated);
+    assert_eq!(
+        part(&lasting, &["tool_call_id", "progress", "data"]),
+        json!({
+            "tool_call_id": call, "progress": { "what": "14 KB printed", "done": null, "total": null },
+            "data": { "state": "executing", "sequence": 4, "elapsed_ms": 120_000, "checkpoint": at(9) },
+        })
+    );
+    let tried = only(tale.tell(report(2)), Family::Progress);
+    assert_eq!(part(&tried, &["phase", "text"]), json!({ "phase": "trying", "text": "14 KB printed" }));
     let uncertain = EffectUncertain { action_request_id: id("act", 1), reason: "cut off".to_owned().into() };
     assert_eq!(only(tale.tell(uncertain), Family::ToolUpdated).payload["data"]["reason"], "cut off");
     let done = only(tale.observed(1, ResultCode::Failed), Family::ToolDone);
     assert_eq!(
         part(&done, &["tool_call_id", "status", "duration_ms", "error", "result"]),
-        json!({ "tool_call_id": call, "status": "failed", "duration_ms": 20, "error": true, "result": at(9) })
+        json!({ "tool_call_id": call, "status": "failed", "duration_ms": 40, "error": true, "result": at(9) })
     );
     assert_eq!(tale.mirror.progress("packing", 0, 0, UnixMs(1)).family, Family::Progress);
 }

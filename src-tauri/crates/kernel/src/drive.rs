@@ -10,10 +10,10 @@ mod answer;
 mod downgrade;
 mod end;
 mod judge;
-mod lasting;
 mod lease;
 mod normalise;
 mod observe;
+mod progress;
 mod receipt;
 mod recover;
 mod refuse;
@@ -40,12 +40,12 @@ use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next, next_instant};
 use crate::tx::{After, Committed, Tx};
-use lasting::Lasting;
 use model::attempt::TerminationReason;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::task::TaskStatus;
 use model::{TaskId, UnixMs};
+use progress::Lasting;
 use std::sync::atomic::Ordering;
 
 /// Where driving a task has led.

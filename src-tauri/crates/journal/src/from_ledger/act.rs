@@ -51,7 +51,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body) -> Vec<Dr
             });
             vec![Draft::new(Family::ToolStarted, at, payload)]
         }
-        Body::EffectProgressed(b) => vec![progressed(at, b)],
+        Body::EffectProgressed(b) => vec![progressed(mirror, event, b)],
         Body::EffectUncertain(b) => {
             let data = json!({ "state": "observing", "reason": shown(&b.reason) });
             let payload = json!({ "tool_call_id": b.action_request_id, "data": data, "progress": null });
@@ -79,13 +79,17 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body) -> Vec<Dr
     }
 }
 
-fn progressed(at: UnixMs, b: &EffectProgressed) -> Draft {
+/// A tool that is under way; a trial is no call of a tool.
+fn progressed(mirror: &Mirror, event: &Event, b: &EffectProgressed) -> Draft {
+    if !mirror.tools.contains_key(&b.action_request_id) {
+        return about(step(event, "trying", shown(&b.note)), b.action_request_id);
+    }
     let data = json!({
-        "state": "executing", "elapsed_ms": b.elapsed_ms, "note": shown(&b.note), "checkpoint": b.checkpoint,
+        "state": "executing", "sequence": b.sequence, "elapsed_ms": b.elapsed_ms, "checkpoint": b.checkpoint,
     });
-    let progress = json!({ "sequence": b.sequence, "done": b.done, "total": b.total });
+    let progress = json!({ "what": shown(&b.note), "done": b.done, "total": b.total });
     let payload = json!({ "tool_call_id": b.action_request_id, "data": data, "progress": progress });
-    Draft::new(Family::ToolUpdated, at, payload)
+    Draft::new(Family::ToolUpdated, event.occurred_at, payload)
 }
 
 fn tried(event: &Event, b: &TrialEnded) -> Draft {

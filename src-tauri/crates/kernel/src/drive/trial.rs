@@ -5,8 +5,8 @@
 //! in between tries again. What it came to is in the request that is made of it, and the bytes wait in the spool.
 
 use super::answer::Plan;
-use super::lasting::Lasting;
 use super::normalise::Normalised;
+use super::progress::Lasting;
 use super::{DriveOutcome, Then};
 use crate::Error;
 use crate::decide::may_be_tried;
