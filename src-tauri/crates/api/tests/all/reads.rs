@@ -22,6 +22,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("approvals.packet", json!({ "approval": approval })),
         ("approvals.lines", json!({ "approval": approval, "of": "signed" })),
         ("conversations.list", json!({})),
+        ("workspaces.list", json!({})),
         ("conversations.undecided", json!({})),
         ("receipts.list", json!({})),
         ("receipts.show", json!({ "receipt": receipt })),

@@ -80,7 +80,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body) -> Vec<Dr
 }
 
 /// A tool that is under way; a trial is no call of a tool.
-fn progressed(mirror: &Mirror, event: &Event, b: &EffectProgressed) -> Draft {
+fn progressed(mirror: &RunFold, event: &Event, b: &EffectProgressed) -> Draft {
     if !mirror.tools.contains_key(&b.action_request_id) {
         return about(step(event, "trying", shown(&b.note)), b.action_request_id);
     }
