@@ -1,5 +1,5 @@
-import { mount } from "./app/Small";
-import { DeskWindow } from "./features/desk/Desk";
+import { mount } from "./app/SmallWindow";
+import { ApprovalWindow } from "./features/approval-window/ApprovalWindow";
 import { desk } from "./host/desk";
 
-mount(<DeskWindow desk={desk} />);
+mount(<ApprovalWindow desk={desk} />);

@@ -2,7 +2,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "./styles/tokens.css";
 import "./styles/global.css";
-import { Door } from "./app/Door";
+import { Connect } from "./app/Connect";
 import { applyTheme } from "./screen/theme";
 import { HttpHost, takeToken } from "./host/http";
 import { TauriHost, inTauri } from "./host/tauri";
@@ -33,4 +33,4 @@ async function begin(): Promise<Host> {
 }
 
 const root = document.getElementById("root");
-if (root !== null) createRoot(root).render(<StrictMode><Door open={open} /></StrictMode>);
+if (root !== null) createRoot(root).render(<StrictMode><Connect open={open} /></StrictMode>);

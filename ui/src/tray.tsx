@@ -1,5 +1,5 @@
-import { mount } from "./app/Small";
-import { Notice } from "./features/desk/Notice";
+import { mount } from "./app/SmallWindow";
+import { Notice } from "./features/approval-window/Notice";
 import { desk } from "./host/desk";
 
 mount(<Notice leave={() => void desk.leave()} />);

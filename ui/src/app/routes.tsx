@@ -10,12 +10,12 @@ import { Policy } from "~/features/policy/Policy";
 import { Proof } from "~/features/proof/Proof";
 import { Settings } from "~/features/settings/Settings";
 import { FirstRun } from "~/features/first/FirstRun";
-import { Frame } from "./Frame";
+import { Layout } from "./Layout";
 import { Broken, Missing } from "./Missing";
 import { Root } from "./Root";
 
 const root = createRootRoute({ component: Root, notFoundComponent: Missing });
-const frame = createRoute({ getParentRoute: () => root, id: "frame", component: Frame, notFoundComponent: Missing });
+const frame = createRoute({ getParentRoute: () => root, id: "frame", component: Layout, notFoundComponent: Missing });
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 

@@ -11,8 +11,8 @@ import { Failed } from "~/primitives/States";
 import { capital } from "~/screen/words";
 import styles from "./Card.module.css";
 import { Deny } from "./Deny";
-import { HowFar } from "./HowFar";
-import { useLasting } from "./Lasting";
+import { OnceOrAlways } from "./OnceOrAlways";
+import { useStandingGrant } from "./StandingGrant";
 
 /** A critical act, and whatever lasts, is allowed by a hand that stays. */
 const HOLD_MS = 1200;
@@ -55,11 +55,11 @@ export function useTicket<T extends { arms_in: number }>(isOn: boolean, about: s
 export function Allow({ approval, pen }: { approval: Approval; pen: Pen }) {
   const id = approval.row.approval_id;
   const [isLasting, setLasting] = useState(false);
-  const lasting = useLasting(pen, id, isLasting);
+  const lasting = useStandingGrant(pen, id, isLasting);
   return (
     <footer className={styles.decide} data-lasting={isLasting || undefined}>
       {lasting.panel}
-      <section><HowFar approval={approval} lasting={isLasting} set={setLasting} /></section>
+      <section><OnceOrAlways approval={approval} lasting={isLasting} set={setLasting} /></section>
       <Deny id={id} />
       <section>
         <h3>Your approval</h3>
@@ -69,7 +69,7 @@ export function Allow({ approval, pen }: { approval: Approval; pen: Pen }) {
   );
 }
 
-function Yes({ approval, pen, isLasting, choice }: { approval: Approval; pen: Pen; isLasting: boolean; choice: ReturnType<typeof useLasting>["choice"] }) {
+function Yes({ approval, pen, isLasting, choice }: { approval: Approval; pen: Pen; isLasting: boolean; choice: ReturnType<typeof useStandingGrant>["choice"] }) {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const [passphrase, setPassphrase] = useState("");

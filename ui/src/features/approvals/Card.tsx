@@ -20,9 +20,9 @@ import { AllLines } from "./AllLines";
 import { ChangeList, FEW, useChanges } from "./ChangeList";
 import { diffFile } from "./files";
 import { Outcome } from "./Outcome";
-import { Onward, Part, hasHunks, hasParts, usePart } from "./Part";
+import { Onward, PartialApproval, hasHunks, hasParts, usePart } from "./PartialApproval";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
-import { RanView } from "./RanView";
+import { StagedCommand } from "./StagedCommand";
 import { Lines } from "~/primitives/Lines";
 import styles from "./Card.module.css";
 
@@ -90,12 +90,12 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
         {(changes) => {
           const ran = packet?.ran ?? null;
           const { sum } = changes;
-          if (changes.total === 0) return ran === null ? <Effects lines={effects} /> : <RanView ran={ran} changes={0} />;
+          if (changes.total === 0) return ran === null ? <Effects lines={effects} /> : <StagedCommand ran={ran} changes={0} />;
           // Lines are counted where every difference is at hand.
           const lines = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
           return (
             <>
-              {ran !== null && <RanView ran={ran} changes={changes.total} />}
+              {ran !== null && <StagedCommand ran={ran} changes={changes.total} />}
               <div className={styles.sum}>
                 <strong>{approval.row.status === "pending" ? "Exactly what would change" : "What was asked"}</strong>
                 {sum.deleted > 0 && <span className={styles.grave}>{many(sum.deleted)} to delete</span>}
@@ -106,7 +106,7 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
                   <span className={styles.lines}>{lines.del > 0 && <span className={styles.del}>−{lines.del}</span>} {lines.add > 0 && <span className={styles.add}>+{lines.add}</span>} lines</span>
                 )}
               </div>
-              {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes) && <Part approval={approval} changes={changes} {...part} />}
+              {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes) && <PartialApproval approval={approval} changes={changes} {...part} />}
               <ChangeList of={approval.row.approval_id} first={changes} choice={part?.choice} hunks={hasHunks(packet)} />
             </>
           );

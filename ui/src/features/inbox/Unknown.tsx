@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { said } from "~/screen/words";
-import { Outright } from "~/features/approvals/Outright";
+import { WithPassphrase } from "~/features/approvals/WithPassphrase";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
@@ -51,7 +51,7 @@ export function Unknown({ task }: { task: TaskRow }) {
         <div className={styles.row}>
           <Button because={unsaid} onClick={() => settle.mutate(finding)}>Settle it</Button>
         </div>
-      ) : <Outright what="Settle it" because={unsaid} say={(passphrase) => person.settle(finding, passphrase)} />}
+      ) : <WithPassphrase what="Settle it" because={unsaid} say={(passphrase) => person.settle(finding, passphrase)} />}
       {settle.error !== null && <Failed error={settle.error} />}
     </section>
   );

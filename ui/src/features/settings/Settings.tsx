@@ -3,7 +3,7 @@ import { useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
 import { Models } from "./Models";
 import { Notifications } from "./Notifications";
-import { Room } from "./Room";
+import { DiskUsage } from "./DiskUsage";
 import { KeysHere } from "~/features/keys/PageKeys";
 import { Screen } from "~/screen/Screen";
 import { contrast, setContrast, setTheme, theme } from "~/screen/theme";
@@ -36,7 +36,7 @@ export function Settings() {
           <KeysHere />
           <Models />
           <Store />
-          <Room />
+          <DiskUsage />
           <Copies />
           <Diagnostics />
         </div>

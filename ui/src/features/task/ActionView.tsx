@@ -1,7 +1,7 @@
 import { capital, className, plain, result, said, verdict } from "~/screen/words";
 import type { Action } from "~/ipc/generated/task";
 import { Copyable } from "~/primitives/Copyable";
-import { Overrule } from "~/features/approvals/Overrule";
+import { PolicyOverride } from "~/features/approvals/PolicyOverride";
 import { useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
@@ -48,7 +48,7 @@ function Denied({ act }: { act: string }) {
   return (
     <div className={styles.denied}>
       <p>Policy refused this. You can override it for this one action and give your reason; you are then asked about it, at critical risk.</p>
-      {host.pen !== undefined ? <Overrule act={act} pen={host.pen} /> : host.openOverride === undefined
+      {host.pen !== undefined ? <PolicyOverride act={act} pen={host.pen} /> : host.openOverride === undefined
         ? <Copyable text={`hermit policy override ${act} --reason "..."`} />
         : <Button onClick={() => void host.openOverride?.(act)}>Override</Button>}
     </div>

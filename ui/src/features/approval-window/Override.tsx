@@ -16,7 +16,7 @@ import { RiskTag } from "~/primitives/Tag";
 import { Words } from "~/primitives/Words";
 import card from "~/features/approvals/Card.module.css";
 import override from "~/features/approvals/Override.module.css";
-import styles from "./Desk.module.css";
+import styles from "./ApprovalWindow.module.css";
 
 const AWAY_MS = 2400;
 const HOURS_MAX = 24;

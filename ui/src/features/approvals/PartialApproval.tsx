@@ -55,7 +55,7 @@ export function usePart(): { choice: Choice | undefined; begin: () => void; end:
   return { choice: left === null ? undefined : { left, turn, hunks, turnHunk }, begin: () => set(new Set()), end: () => set(null) };
 }
 
-export function Part({ approval, changes, choice, begin, end }: { approval: Approval; changes: Changes } & ReturnType<typeof usePart>) {
+export function PartialApproval({ approval, changes, choice, begin, end }: { approval: Approval; changes: Changes } & ReturnType<typeof usePart>) {
   const host = useHost();
   const part = useAct("approvals.part");
   const [feedback, setFeedback] = useState("");

@@ -7,7 +7,7 @@ import { Answering } from "./Answering";
 import { KeepKey, MakeKeys, OpenKeys } from "./Keys";
 import { Override } from "./Override";
 
-export function DeskWindow({ desk }: { desk: Desk }) {
+export function ApprovalWindow({ desk }: { desk: Desk }) {
   const [subject, setSubject] = useState<Subject | null>(null);
   const [error, setError] = useState<Refused | null>(null);
   useEffect(() => {

@@ -4,8 +4,8 @@ import { useCallback, useEffect, useState } from "react";
 import { Command, Evidence, Side } from "~/features/approvals/Card";
 import card from "~/features/approvals/Card.module.css";
 import { Deny } from "~/features/approvals/Deny";
-import { HowFar } from "~/features/approvals/HowFar";
-import { useLasting } from "~/features/approvals/Lasting";
+import { OnceOrAlways } from "~/features/approvals/OnceOrAlways";
+import { useStandingGrant } from "~/features/approvals/StandingGrant";
 import { readPacket } from "~/features/approvals/packet";
 import { approvalLook, capital, surfaceName } from "~/screen/words";
 import type { Armed, Desk } from "~/host/desk";
@@ -21,7 +21,7 @@ import { Answer, Failed, Said } from "~/primitives/States";
 import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import styles from "./Desk.module.css";
+import styles from "./ApprovalWindow.module.css";
 
 const AWAY_MS = 1600;
 
@@ -126,7 +126,7 @@ function useArmed(approval: Approval, desk: Desk, lasting: boolean): { armed: Ar
 function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; decided: (word: Word) => void }) {
   const [lasting, setLasting] = useState(false);
   const { armed, ready, error: unready } = useArmed(approval, desk, lasting);
-  const { choice, panel } = useLasting(desk, approval.row.approval_id, lasting);
+  const { choice, panel } = useStandingGrant(desk, approval.row.approval_id, lasting);
   const [passphrase, setPassphrase] = useState("");
   const [signing, setSigning] = useState(false);
   const [error, setError] = useState<Refused | null>(null);
@@ -157,7 +157,7 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
     <footer className={card.decide}>
       {panel}
       <section>
-        <HowFar approval={approval} lasting={lasting} set={setLasting} />
+        <OnceOrAlways approval={approval} lasting={lasting} set={setLasting} />
       </section>
       <Deny id={id} denied={() => decided("denied")} />
       <section className={styles.yes}>

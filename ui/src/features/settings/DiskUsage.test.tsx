@@ -8,7 +8,7 @@ import { HostProvider, makeQueryClient } from "~/ipc/client";
 import type { Collected } from "~/ipc/generated/artifacts";
 import { scene } from "~/test/scene";
 import { seriousFindings } from "~/test/show";
-import { Room } from "./Room";
+import { DiskUsage } from "./DiskUsage";
 
 const plan: Collected = {
   dry_run: true, plan: "ab".repeat(32), disk_bytes: 3_000_000, spared: 0, unreadable: 0, artifacts: 12, bytes: 5_000_000,
@@ -18,7 +18,7 @@ const plan: Collected = {
 
 function shown(answers: Parameters<typeof scene>[0]) {
   const host = scene(answers, "window");
-  render(<HostProvider value={host}><QueryClientProvider client={makeQueryClient()}><Room /></QueryClientProvider></HostProvider>);
+  render(<HostProvider value={host}><QueryClientProvider client={makeQueryClient()}><DiskUsage /></QueryClientProvider></HostProvider>);
   return { host, user: userEvent.setup() };
 }
 

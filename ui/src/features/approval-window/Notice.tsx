@@ -4,7 +4,7 @@ import { useAsk, useHost, useNotices } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { Shell } from "~/primitives/Shell";
 import { Words } from "~/primitives/Words";
-import styles from "./Desk.module.css";
+import styles from "./ApprovalWindow.module.css";
 
 export function Notice({ leave }: { leave: () => void }) {
   useNotices();

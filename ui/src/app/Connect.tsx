@@ -6,9 +6,9 @@ import { Button } from "~/primitives/Button";
 import { Arcs } from "~/primitives/Shell";
 import { sentence } from "~/primitives/States";
 import { App } from "./App";
-import styles from "./Door.module.css";
+import styles from "./Connect.module.css";
 
-export function Door({ open }: { open: () => Promise<Host> }) {
+export function Connect({ open }: { open: () => Promise<Host> }) {
   const [host, setHost] = useState<Host | null>(null);
   const [error, setError] = useState<Refused | null>(null);
   const [tries, setTries] = useState(0);

@@ -1,10 +1,10 @@
 // How far a yes goes: wherever one can be given, the same two, in the same words.
 import type { Approval } from "~/ipc/generated/approvals";
 import card from "./Card.module.css";
-import styles from "./Lasting.module.css";
+import styles from "./StandingGrant.module.css";
 
 /** Once, or the like of it from now on. What is critical is allowed once, whatever anybody says. */
-export function HowFar({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
+export function OnceOrAlways({ approval, lasting, set }: { approval: Approval; lasting: boolean; set: (lasting: boolean) => void }) {
   const critical = approval.row.risk === "critical";
   return (
     <>

@@ -6,7 +6,7 @@ import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 
-export function Outright({ what, because = null, say }: { what: string; because?: string | null; say: (passphrase: string) => Promise<void> }) {
+export function WithPassphrase({ what, because = null, say }: { what: string; because?: string | null; say: (passphrase: string) => Promise<void> }) {
   const client = useQueryClient();
   const [passphrase, setPassphrase] = useState("");
   const saying = useMutation<void, Refused, string>({

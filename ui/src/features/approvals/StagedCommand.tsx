@@ -8,7 +8,7 @@ import type { Ran } from "./packet";
 import { readable } from "./files";
 import styles from "./Card.module.css";
 
-export function RanView({ ran, changes }: { ran: Ran; changes: number }) {
+export function StagedCommand({ ran, changes }: { ran: Ran; changes: number }) {
   const left = ran.leftOut.reduce((sum, one) => sum + one.entries, 0);
   const shown = new TextEncoder().encode(ran.printed).length;
   return (

@@ -9,7 +9,7 @@ import { wholeUpTo } from "~/primitives/number";
 import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import styles from "./Lasting.module.css";
+import styles from "./StandingGrant.module.css";
 
 /** As the kernel bounds them; it refuses what is more by itself. */
 const DAYS_MAX = 92;
@@ -29,7 +29,7 @@ export interface Choosing {
   panel: React.ReactNode;
 }
 
-export function useLasting(from: Offers, approval: string, isOn: boolean): Choosing {
+export function useStandingGrant(from: Offers, approval: string, isOn: boolean): Choosing {
   const [scope, setScope] = useState<Scope>("project");
   const [days, setDays] = useState("7");
   const [uses, setUses] = useState("50");

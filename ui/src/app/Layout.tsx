@@ -1,7 +1,7 @@
 // Rail, tray, and the screen in the middle.
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { Outright } from "~/features/approvals/Outright";
+import { WithPassphrase } from "~/features/approvals/WithPassphrase";
 import { Unlock } from "~/features/keys/PageKeys";
 import { useAct, useAsk, useHost, useLink } from "~/ipc/client";
 import { said } from "~/screen/words";
@@ -13,9 +13,9 @@ import { PLACES } from "~/screen/commands";
 import { KeyboardHelp, Palette } from "./Palette";
 import { useCalls } from "~/screen/notify";
 import { useKeyboard } from "~/screen/keyboard";
-import styles from "./Frame.module.css";
+import styles from "./Layout.module.css";
 
-export function Frame() {
+export function Layout() {
   const navigate = useNavigate();
   const [help, setHelp] = useState(false);
   const go = useCallback((path: string) => void navigate({ to: path }), [navigate]);
@@ -137,7 +137,7 @@ function Tray({ forYou }: { forYou: number }) {
           <Button icon="stop" title="Stops all work, also after a restart, until you resume it" onClick={() => halt.mutate({ reason: "halted from the window" })}>Halt</Button>
         )}
       </div>
-      {at?.halted === true && host.person !== undefined && <Outright what="Resume work" say={host.person.boot} />}
+      {at?.halted === true && host.person !== undefined && <WithPassphrase what="Resume work" say={host.person.boot} />}
       {failed !== null && <p className={styles.failed} role="alert">{failed.message}</p>}
     </div>
   );

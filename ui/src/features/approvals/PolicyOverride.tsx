@@ -17,7 +17,7 @@ const HOLD_MS = 1200;
 const HOURS_MAX = 24;
 const USES_MAX = 3;
 
-export function Overrule({ act, pen }: { act: string; pen: Pen }) {
+export function PolicyOverride({ act, pen }: { act: string; pen: Pen }) {
   const [isOpen, setOpen] = useState(false);
   const [isSigned, setSigned] = useState(false);
   if (isSigned) return <Said tone="done">Signed. When this action is proposed again you are asked; retry the task to have it proposed.</Said>;

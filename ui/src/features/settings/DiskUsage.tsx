@@ -10,7 +10,7 @@ import { Facts, Meter } from "~/primitives/Facts";
 import { Answer, Failed, Said } from "~/primitives/States";
 import styles from "./Settings.module.css";
 
-export function Room() {
+export function DiskUsage() {
   const [looking, setLooking] = useState(false);
   const weight = useAsk("artifacts.weigh", {});
   const plan = useAsk("artifacts.garbage", {}, { enabled: looking });

@@ -7,7 +7,7 @@ import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Arcs } from "~/primitives/Shell";
 import { Failed } from "~/primitives/States";
-import styles from "./Desk.module.css";
+import styles from "./ApprovalWindow.module.css";
 
 /** What every form of this window is: what it is about, what is typed, a way to leave, and one button that does it. */
 function Sheet({ title, about, desk, because, later, act, acting, perform, children }: {
