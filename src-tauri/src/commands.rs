@@ -39,8 +39,8 @@ pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         approval::press,
         approval::grant,
         standing_grants::offers,
-        standing_grants::objection,
-        standing_grants::overrule,
+        standing_grants::prepare_override,
+        standing_grants::allow_override,
         approval::make_keys,
         approval::unlock,
         approval::keep_key,
@@ -153,7 +153,7 @@ fn open_override(app: AppHandle, act: String) -> Result<(), Error> {
     if !is_id(&act) {
         return Err(Error::new(Code::Usage, "this is no action request"));
     }
-    window::objection(&app, &act);
+    window::prepare_override(&app, &act);
     Ok(())
 }
 

@@ -2,4 +2,4 @@
 //! was signed somewhere else. An app signs its own.
 
 /// Rows of the wire's table.
-pub const NEVER: [&str; 3] = ["approvals.decide", "grants.allow", "policy.overrule"];
+pub const NEVER: [&str; 3] = ["approvals.decide", "grants.allow", "policy.allow_override"];

@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tauri::{Manager as _, State, Webview};
 use wire::grants::{Propose, Rehearsed};
-use wire::policy::{Dissent, Judged, Overrule, Overruled};
+use wire::policy::{AllowOverride, DraftOverride, Judged, OverrideAllowed};
 use wire::{Code, Error};
 use zeroize::Zeroizing;
 
@@ -84,7 +84,7 @@ pub(crate) fn chosen(
 
 /// An override as it would be signed.
 #[derive(Serialize)]
-pub struct Objection {
+pub struct PreparedOverride {
     words: String,
     /// What policy said.
     denied: Judged,
@@ -93,18 +93,18 @@ pub struct Objection {
 
 /// A person does not share a denial: what they would sign to be asked about the act all the same.
 #[tauri::command]
-pub async fn objection(
+pub async fn prepare_override(
     webview: Webview,
     store: State<'_, Arc<Store>>,
     act: String,
     reason: String,
     hours: u32,
     uses: u32,
-) -> Result<Objection, Error> {
+) -> Result<PreparedOverride, Error> {
     only_here(&webview)?;
     let store = Arc::clone(&store);
     blocking(move || {
-        let asked = Dissent { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
+        let asked = DraftOverride { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
         let found = store.session()?.call(&asked)?;
         let grant = draft(found.draft)?;
         let words = host::standing_in_words(&grant);
@@ -117,20 +117,20 @@ pub async fn objection(
         let has_key = state.key(&store).has_key();
         state.drafted = Some((act.clone(), grant));
         state.show(About::Override { act, words: words.clone() }, hold);
-        Ok(Objection { words, denied: found.denied, armed: Armed::new(hold, true, has_key) })
+        Ok(PreparedOverride { words, denied: found.denied, armed: Armed::new(hold, true, has_key) })
     })
     .await
 }
 
 /// Signs exactly the override that was read and held, and hands it in.
 #[tauri::command]
-pub async fn overrule(
+pub async fn allow_override(
     webview: Webview,
     store: State<'_, Arc<Store>>,
     act: String,
     words: String,
     passphrase: String,
-) -> Result<Overruled, Error> {
+) -> Result<OverrideAllowed, Error> {
     only_here(&webview)?;
     let (store, passphrase) = (Arc::clone(&store), Zeroizing::new(passphrase));
     blocking(move || {
@@ -149,7 +149,7 @@ pub async fn overrule(
             key.close();
             signed?
         };
-        let done = store.session()?.call(&Overrule { act, envelope: STANDARD.encode(signed) })?;
+        let done = store.session()?.call(&AllowOverride { act, envelope: STANDARD.encode(signed) })?;
         approval_window.leave();
         Ok(done)
     })

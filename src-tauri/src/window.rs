@@ -57,7 +57,7 @@ pub fn card_from_outside(app: &AppHandle, approval: &str) {
 }
 
 /// Opens a denial of policy where a person may override it.
-pub fn objection(app: &AppHandle, act: &str) {
+pub fn prepare_override(app: &AppHandle, act: &str) {
     open_desk(app, Subject::Override { act: act.to_owned() });
 }
 

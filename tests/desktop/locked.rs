@@ -32,8 +32,8 @@ const GRANTING: [&str; 10] = [
     "make_keys",
     "unlock",
     "offers",
-    "objection",
-    "overrule",
+    "prepare_override",
+    "allow_override",
     "keep_key",
 ];
 
@@ -55,7 +55,7 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
     }
     refused("approvals_decide", &json!({ "params": { "approval": "apr_1", "envelope": "e30=" } }));
     refused("grants_allow", &json!({ "params": { "envelope": "e30=" } }));
-    refused("policy_overrule", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
+    refused("policy_allow_override", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
     refused("keys_register", &json!({ "params": {} }));
     refused("no_such_thing", &json!({}));
 
@@ -88,9 +88,9 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
     }
     refused("approvals_decide", &json!({ "params": { "approval": "apr_1", "envelope": "e30=" } }));
     refused("grants_allow", &json!({ "params": { "envelope": "e30=" } }));
-    refused("policy_overrule", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
-    let overrule = json!({ "act": "act_1", "words": "w", "passphrase": "x" });
-    let unread = app.invoke("overrule", &overrule).expect_err("nothing was read");
+    refused("policy_allow_override", &json!({ "params": { "act": "act_1", "envelope": "e30=" } }));
+    let allow_override = json!({ "act": "act_1", "words": "w", "passphrase": "x" });
+    let unread = app.invoke("allow_override", &allow_override).expect_err("nothing was read");
     assert!(unread.contains("too short"), "{unread}");
     let early = app.invoke("grant", &grant).expect_err("nothing was shown");
     assert!(early.contains("too short"), "{early}");

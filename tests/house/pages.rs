@@ -157,7 +157,10 @@ fn made_up(files: &[(&str, &str)]) -> BTreeSet<Import> {
 #[test]
 fn a_way_round_over_three_folders_is_named_file_by_file() {
     let imports = made_up(&[
-        ("ui/src/features/approval-window/ApprovalWindow.tsx", "import {\n  Card,\n} from \"~/features/cards/Card\";\n"),
+        (
+            "ui/src/features/approval-window/ApprovalWindow.tsx",
+            "import {\n  Card,\n} from \"~/features/cards/Card\";\n",
+        ),
         ("ui/src/features/cards/Card.tsx", "import \"./Card.css\";\nexport * from \"../keys/Keys\";\n"),
         ("ui/src/features/keys/Keys.tsx", "const later = import(\"../approval-window/ApprovalWindow\");\n"),
         ("ui/src/features/keys/Keys.test.tsx", "import { Other } from \"~/app/App\";\n"),
@@ -166,7 +169,11 @@ fn a_way_round_over_three_folders_is_named_file_by_file() {
     let steps: Vec<&str> = way.iter().map(|import| import.from.as_str()).collect();
     assert_eq!(
         steps,
-        ["ui/src/features/cards/Card.tsx", "ui/src/features/keys/Keys.tsx", "ui/src/features/approval-window/ApprovalWindow.tsx"]
+        [
+            "ui/src/features/cards/Card.tsx",
+            "ui/src/features/keys/Keys.tsx",
+            "ui/src/features/approval-window/ApprovalWindow.tsx"
+        ]
     );
     let without: BTreeSet<Import> = imports.into_iter().filter(|import| *import != way[1]).collect();
     assert_eq!(way_round(&without), None);

@@ -1,6 +1,6 @@
 // What only the approval window may ask. Any other window is refused, by the access list and by the program itself.
 import type { Decided } from "~/ipc/generated/approvals";
-import type { Judged, Overruled } from "~/ipc/generated/policy";
+import type { Judged, OverrideAllowed } from "~/ipc/generated/policy";
 import type { Lasting, Offer, Scope } from "./host";
 import { ask } from "./tauri";
 
@@ -9,7 +9,7 @@ export type Subject = { kind: "approval"; id: string } | { kind: "override"; act
 export interface Armed { arm_ms: number; hold_ms: number; needs_passphrase: boolean; has_key: boolean }
 
 /** An override as it would be signed. */
-export interface Objection { words: string; denied: Judged; armed: Armed }
+export interface PreparedOverride { words: string; denied: Judged; armed: Armed }
 
 export interface Desk {
   subject(): Promise<Subject>;
@@ -19,8 +19,8 @@ export interface Desk {
   grant(approval: string, packetSha256: string, passphrase: string | null, standing: Lasting | null): Promise<Decided>;
   /** What of the like could be allowed from now on, the narrowest first. */
   offers(approval: string, scope: Scope | null, days: number | null, uses: number | null): Promise<Offer[]>;
-  objection(act: string, reason: string, hours: number, uses: number): Promise<Objection>;
-  overrule(act: string, words: string, passphrase: string): Promise<Overruled>;
+  prepareOverride(act: string, reason: string, hours: number, uses: number): Promise<PreparedOverride>;
+  allowOverride(act: string, words: string, passphrase: string): Promise<OverrideAllowed>;
   makeKeys(keychain: boolean, vaultPassphrase: string | null, approvalPassphrase: string): Promise<void>;
   unlock(passphrase: string): Promise<boolean>;
   /** Keeps the key for a server of models. */
@@ -34,8 +34,8 @@ export const desk: Desk = {
   press: (down) => ask("press", { down }),
   grant: (approval, packetSha256, passphrase, standing) => ask("grant", { approval, packetSha256, passphrase, standing }),
   offers: (approval, scope, days, uses) => ask("offers", { approval, scope, days, uses }),
-  objection: (act, reason, hours, uses) => ask("objection", { act, reason, hours, uses }),
-  overrule: (act, words, passphrase) => ask("overrule", { act, words, passphrase }),
+  prepareOverride: (act, reason, hours, uses) => ask("prepare_override", { act, reason, hours, uses }),
+  allowOverride: (act, words, passphrase) => ask("allow_override", { act, words, passphrase }),
   makeKeys: (keychain, vaultPassphrase, approvalPassphrase) => ask("make_keys", { keychain, vaultPassphrase, approvalPassphrase }),
   unlock: (passphrase) => ask("unlock", { passphrase }),
   keepKey: (url, secret, value) => ask("keep_key", { url, secret, value }),

@@ -16,7 +16,7 @@ export class FakeHost implements Host {
   pen?: Pen;
   keys?: Keyring;
   /** What was signed here, in order. */
-  readonly signed: { kind: "allow" | "overrule"; passphrase: string; word: string | null; lasting: Lasting | null; words: string | null }[] = [];
+  readonly signed: { kind: "allow" | "allow_override"; passphrase: string; word: string | null; lasting: Lasting | null; words: string | null }[] = [];
 
   constructor(answers: Answers, deciding: Deciding = "terminal") {
     this.#answers = answers;
@@ -36,11 +36,11 @@ export class FakeHost implements Host {
       sit: (approval) => Promise.resolve({ ticket: "t", approval, packet_sha256: "c0ffee00".repeat(8), arms_in: 30, word: "high" }),
       allow: (_, passphrase, word, lasting) => sign({ kind: "allow", passphrase, word, lasting, words: lasting?.words ?? null }),
       offers: (_, scope, days, uses) => Promise.resolve(["delete `a.csv`", "delete `*.csv`"].map((words) => ({ words: `${words} in this ${scope}, ${days} days, ${uses} times`, days: days ?? 7, uses: uses ?? 50, rehearsed }))),
-      object: (act, reason) => Promise.resolve({
+      prepareOverride: (act, reason) => Promise.resolve({
         ticket: "d", words: `ask about ${act}, because ${reason}`, arms_in: 30, word: "override",
         denied: { profile: "destructive_denied", verdict: "deny", downgrade: null, instead_of: null, risk: "high", classes: [], summary: "delete a.csv", risk_summary: "deletes a file", reasons: "", rules: [] },
       }),
-      overrule: ({ words }, passphrase, word) => sign({ kind: "overrule", passphrase, word, lasting: null, words }),
+      allowOverride: ({ words }, passphrase, word) => sign({ kind: "allow_override", passphrase, word, lasting: null, words }),
     };
   }
 

@@ -82,8 +82,8 @@ export interface Pen extends Offers {
   /** A yes from a seat, and what lasts, where that was chosen. */
   allow(seat: Seat, passphrase: string, word: string | null, lasting: Lasting | null): Promise<void>;
   /** Shows from now on what would be signed to override a denial. */
-  object(act: string, reason: string, hours: number, uses: number): Promise<Denial>;
-  overrule(denial: Denial, passphrase: string, word: string): Promise<void>;
+  prepareOverride(act: string, reason: string, hours: number, uses: number): Promise<Denial>;
+  allowOverride(denial: Denial, passphrase: string, word: string): Promise<void>;
 }
 
 /** What a person on a page says outright, with the passphrase. */

@@ -157,8 +157,8 @@ export class HttpHost implements Host {
       await told("allow", { ticket, packet_sha256, passphrase: bytes(passphrase), ...(word === null ? {} : { word }), ...(lasting === null ? {} : { lasting }) });
     },
     offers: (approval, scope, days, uses) => told("offers", { approval, scope, days, uses }),
-    object: (act, reason, hours, uses) => told("objection", { act, reason, hours, uses }),
-    overrule: async ({ ticket, words }, passphrase, word) => { await told("overrule", { ticket, words, passphrase: bytes(passphrase), word }); },
+    prepareOverride: (act, reason, hours, uses) => told("prepare_override", { act, reason, hours, uses }),
+    allowOverride: async ({ ticket, words }, passphrase, word) => { await told("allow_override", { ticket, words, passphrase: bytes(passphrase), word }); },
   };
 
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {

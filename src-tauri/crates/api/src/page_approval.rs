@@ -20,7 +20,7 @@ use model::{ApprovalId, TaskId};
 use projections::rows::ApprovalRow;
 use wire::approvals::Decided;
 use wire::grants::{Propose, Rehearsed};
-use wire::policy::{Dissent, Judged, Overruled};
+use wire::policy::{DraftOverride, Judged, OverrideAllowed};
 use wire::{Code, Error};
 
 /// What a person has in front of them.
@@ -130,7 +130,7 @@ pub fn not_shown() -> Error {
 
 /// An override as it would be signed: its sentence, and what policy said.
 #[derive(Debug, Clone)]
-pub struct Objection {
+pub struct PreparedOverride {
     /// What would be signed, in a sentence.
     pub words: String,
     /// What policy said.
@@ -142,27 +142,27 @@ pub struct Objection {
 /// # Errors
 /// [`Code::NotFound`], [`Code::Conflict`] when policy has not denied it, [`Code::Usage`] for bounds or a reason that no
 /// override has.
-pub fn objection(host: &dyn Host, dissent: Dissent) -> Result<Objection, Error> {
-    let found = body::policy::dissent(host, dissent)?;
-    Ok(Objection { words: in_words(&draft(found.draft)?), denied: found.denied })
+pub fn prepare_override(host: &dyn Host, draft_override: DraftOverride) -> Result<PreparedOverride, Error> {
+    let found = body::policy::draft_override(host, draft_override)?;
+    Ok(PreparedOverride { words: in_words(&draft(found.draft)?), denied: found.denied })
 }
 
 /// Signs exactly the override that was read, and hands it in. Nothing is allowed by it: a person is asked instead.
 ///
 /// # Errors
-/// As [`objection`]; [`Code::Conflict`] when the sentence is another by now, [`Code::KeyLocked`] for a wrong passphrase.
-pub fn overrule(
+/// As [`prepare_override`]; [`Code::Conflict`] when the sentence is another by now, [`Code::KeyLocked`] for a wrong passphrase.
+pub fn allow_override(
     host: &dyn Host,
-    dissent: Dissent,
+    draft_override: DraftOverride,
     words: &str,
     passphrase: &[u8],
-) -> Result<Overruled, Error> {
-    let act = dissent.act.clone();
-    let grant = draft(body::policy::dissent(host, dissent)?.draft)?;
+) -> Result<OverrideAllowed, Error> {
+    let act = draft_override.act.clone();
+    let grant = draft(body::policy::draft_override(host, draft_override)?.draft)?;
     if in_words(&grant) != words {
         return Err(not_shown());
     }
-    body::policy::overruled(host, &act, &host.sign_standing(&grant, passphrase)?)
+    body::policy::overridden(host, &act, &host.sign_standing(&grant, passphrase)?)
 }
 
 /// A yes to exactly the bytes that were shown; with it what lasts, when the person chose that.

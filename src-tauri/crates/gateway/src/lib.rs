@@ -42,8 +42,8 @@
 //! | `POST /api/session/link` | programs only | `{"token","url","expires_at"}` |
 //! | `POST /api/session/card` | browsers only: `{"approval"}`, when its card is shown | `{"ticket","approval","packet_sha256","armed_at","arms_in","word"?}` |
 //! | `POST /api/session/offers` | browsers only: `{"approval","scope"?,"days"?,"uses"?}` | what could be allowed from now on at this card, `[{"words","days","uses","rehearsed"}]` |
-//! | `POST /api/session/objection` | browsers only: `{"act","reason","hours"?,"uses"?}`, about a denial | `{"ticket","words","denied","word","armed_at","arms_in"}` |
-//! | `POST /api/session/overrule` | browsers only: `{"ticket","words","passphrase","word"}` | `{"grant_id","task_id"}`; refusals as of `allow` |
+//! | `POST /api/session/prepare_override` | browsers only: `{"act","reason","hours"?,"uses"?}`, about a denial | `{"ticket","words","denied","word","armed_at","arms_in"}` |
+//! | `POST /api/session/allow_override` | browsers only: `{"ticket","words","passphrase","word"}` | `{"grant_id","task_id"}`; refusals as of `allow` |
 //! | `POST /api/session/allow` | browsers only: `{"ticket","packet_sha256","passphrase","word"?,"lasting"?}`; `word` is the risk, at high and critical; `lasting` is `{"scope"?,"number","days","uses","words"}` of an offer | `{"approval_id","task_id","accepted","status"}`; 403 to programs, 409 too early, stale, answered or wrong passphrase, 429 with `details.retry_at` after three of those |
 //! | `POST /api/session/boot` | browsers only: `{"passphrase"}` | the gate's state; refusals as of `allow` |
 //! | `POST /api/session/settle` | browsers only: `{"task","result","note","passphrase"}` | `{"task_id","status"}`; refusals as of `allow` |

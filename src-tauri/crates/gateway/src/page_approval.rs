@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json as value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wire::policy::Dissent;
+use wire::policy::DraftOverride;
 use wire::{Code, Error};
 
 /// A card has been in front of a person for this long before a yes to it is taken.
@@ -48,7 +48,7 @@ pub(crate) enum About {
     /// A denial, by the sentence that would be signed to be asked about it all the same.
     Denial {
         /// Of what, why, how long and how often.
-        dissent: Dissent,
+        draft_override: DraftOverride,
         /// The sentence.
         words: String,
     },

@@ -12,7 +12,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json as value};
 use std::sync::Arc;
-use wire::policy::{Dissent, Overruled};
+use wire::policy::{DraftOverride, OverrideAllowed};
 use wire::{Code, Error};
 
 /// The word that an override must say: it asks at critical risk, and is signed as what is critical.
@@ -48,8 +48,8 @@ pub(crate) async fn offers(
     }
 }
 
-/// `POST /api/session/objection`: a person reads from now on what they would sign to override a denial.
-pub(crate) async fn objection(
+/// `POST /api/session/prepare_override`: a person reads from now on what they would sign to override a denial.
+pub(crate) async fn prepare_override(
     State(gateway): State<Arc<Gateway>>,
     Extension(who): Extension<Who>,
     headers: HeaderMap,
@@ -58,16 +58,17 @@ pub(crate) async fn objection(
     let asked = |given: &Value| {
         only(given, &["act", "reason", "hours", "uses"])?;
         let (act, reason) = (field(given, "act")?, field(given, "reason")?);
-        Ok(Dissent { act, reason, hours: number(given, "hours")?, uses: number(given, "uses")? })
+        Ok(DraftOverride { act, reason, hours: number(given, "hours")?, uses: number(given, "uses")? })
     };
-    let (session, dissent) = match opened(who, &headers, request, asked).await {
+    let (session, draft_override) = match opened(who, &headers, request, asked).await {
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
-    let same = dissent.clone();
-    match gateway.seated_at(Lane::Urgent, move |host| api::page_approval::objection(host, same)).await {
+    let same = draft_override.clone();
+    match gateway.seated_at(Lane::Urgent, move |host| api::page_approval::prepare_override(host, same)).await
+    {
         Ok(found) => {
-            let about = About::Denial { dissent, words: found.words.clone() };
+            let about = About::Denial { draft_override, words: found.words.clone() };
             let word = Some(WORD.to_owned());
             let (ticket, armed_at) = gateway.people.show(&session, about, word, gateway.now());
             let told = value!({
@@ -83,32 +84,38 @@ pub(crate) async fn objection(
 /// What an override must bring.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Overruling {
+struct OverrideTicket {
     ticket: String,
     words: String,
     passphrase: Passphrase,
     word: Option<String>,
 }
 
-/// `POST /api/session/overrule`: the override that was read, signed.
-pub(crate) async fn overrule(
+/// `POST /api/session/allow_override`: the override that was read, signed.
+pub(crate) async fn allow_override(
     State(gateway): State<Arc<Gateway>>,
     Extension(who): Extension<Who>,
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let (session, given) = match signed::<Overruling>(who, &headers, "overrule", request).await {
+    let (session, given) = match signed::<OverrideTicket>(who, &headers, "allow_override", request).await {
         Ok(opened) => opened,
         Err(error) => return refusal(&error),
     };
     let at = Arc::clone(&gateway);
-    let Overruling { ticket, words, passphrase, word } = given;
+    let OverrideTicket { ticket, words, passphrase, word } = given;
     let hand = Hand { ticket, word, passphrase };
     let work = move |host: &dyn api::Host| Ok(sign(&at, host, &session, &hand, &words));
     answered(gateway.seated_at(Lane::Urgent, work).await)
 }
 
-fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, words: &str) -> Came<Overruled> {
+fn sign(
+    gateway: &Gateway,
+    host: &dyn api::Host,
+    session: &str,
+    hand: &Hand,
+    words: &str,
+) -> Came<OverrideAllowed> {
     let is_same = |about: &About| matches!(about, About::Denial { words: shown, .. } if shown == words);
     gateway.people.sign(
         session,
@@ -116,10 +123,10 @@ fn sign(gateway: &Gateway, host: &dyn api::Host, session: &str, hand: &Hand, wor
         is_same,
         || gateway.now(),
         |about| {
-            let About::Denial { dissent, words } = about else {
+            let About::Denial { draft_override, words } = about else {
                 return Err(Error::new(Code::Conflict, "this was not shown here, or is used up"));
             };
-            api::page_approval::overrule(host, dissent, &words, &hand.passphrase.0)
+            api::page_approval::allow_override(host, draft_override, &words, &hand.passphrase.0)
         },
     )
 }

@@ -190,8 +190,8 @@ macro_rules! with_commands {
         "tells why policy said what it said" policy.explain(Explain) -> Judged, read [tasks];
         "finds the narrowest standing grants that would have given the answers a person gave" policy.suggest(Suggest) -> Suggestions, read [approvals];
         "checks permission rules and shows what they compile to" policy.check(Check) -> Checked, free [];
-        "drafts the override of a denial" policy.dissent(Dissent) -> Dissented, read [tasks];
-        "hands in the override of a denial that a person signed" policy.overrule(Overrule) -> Overruled, write [];
+        "drafts the override of a denial" policy.draft_override(DraftOverride) -> OverrideDraft, read [tasks];
+        "hands in the override of a denial that a person signed" policy.allow_override(AllowOverride) -> OverrideAllowed, write [];
         "tells the chain behind a receipt, an artifact, a file or a line of it" trace.explain(Explain) -> Explained, read [receipts];
         "lists what derives from a source and drafts the plan to take it back" trace.recall(Recall) -> Recalled, read [artifacts];
         "shows what erasing a value, an artifact or a task would take" erasure.plan(Plan) -> Planned, read [];

@@ -30,8 +30,8 @@ function shown(more: Partial<Desk> = {}, needs = true) {
       words: `delete data/*.csv in ${scope}, ${days} days, ${uses} times`, days: days ?? 7, uses: uses ?? 50,
       rehearsed: { answered: 3, refused: 1, questions: 12, rows: [{ action_request_id: "act_1", task_id: "task_1", at: Date.UTC(2026, 10, 20), summary: "delete old.csv", answered: "denied" }] },
     }],
-    objection: async () => { throw new Refused({ code: "conflict", message: "no denial is open here" }); },
-    overrule: async () => ({ grant_id: "grt_1", task_id: "task_1" }), keepKey: async () => undefined,
+    prepareOverride: async () => { throw new Refused({ code: "conflict", message: "no denial is open here" }); },
+    allowOverride: async () => ({ grant_id: "grt_1", task_id: "task_1" }), keepKey: async () => undefined,
     makeKeys: async () => undefined, unlock: async () => true, leave: async () => { done.push("leave"); },
     ...more,
   };

@@ -19,11 +19,11 @@ function shown() {
   const desk: Desk = {
     subject: async () => ({ kind: "override", act: ACT }), shown: never, grant: never, offers: never, makeKeys: never, unlock: never, keepKey: never,
     press: async (down) => { done.push(down ? "down" : "up"); },
-    objection: async (act, reason, hours, uses) => ({
+    prepareOverride: async (act, reason, hours, uses) => ({
       words: `OVERRIDE policy for ${act}: ${hours} hours, ${uses} times, because ${reason}`, denied: {} as Judged,
       armed: { arm_ms: 5, hold_ms: HOLD_MS, needs_passphrase: true, has_key: true },
     }),
-    overrule: async (_act, words, passphrase) => { done.push(`${passphrase}: ${words}`); return { grant_id: "grt_1", task_id: "task_1" }; },
+    allowOverride: async (_act, words, passphrase) => { done.push(`${passphrase}: ${words}`); return { grant_id: "grt_1", task_id: "task_1" }; },
     leave: async () => { done.push("leave"); },
   };
   const host = scene({}, "window");

@@ -2,7 +2,7 @@
 // this one act all the same. Nothing is allowed by it.
 import { useState } from "react";
 import { capital, profileName } from "~/screen/words";
-import type { Desk, Objection } from "~/host/desk";
+import type { Desk, PreparedOverride } from "~/host/desk";
 import { type Refused, refusal } from "~/host/host";
 import { useAsk } from "~/ipc/client";
 import type { Judged } from "~/ipc/generated/policy";
@@ -68,7 +68,7 @@ function Sign({ act, desk, signed }: { act: string; desk: Desk; signed: () => vo
   const [reason, setReason] = useState("");
   const [hours, setHours] = useState("1");
   const [uses, setUses] = useState("1");
-  const [read, setRead] = useState<Objection | null>(null);
+  const [read, setRead] = useState<PreparedOverride | null>(null);
   const [isReady, setReady] = useState(false);
   const [passphrase, setPassphrase] = useState("");
   const [isSigning, setSigning] = useState(false);
@@ -85,7 +85,7 @@ function Sign({ act, desk, signed }: { act: string; desk: Desk; signed: () => vo
     if (bounds.hours === null || bounds.uses === null) return;
     setError(null);
     try {
-      const found = await desk.objection(act, reason.trim(), bounds.hours, bounds.uses);
+      const found = await desk.prepareOverride(act, reason.trim(), bounds.hours, bounds.uses);
       setRead(found);
       setTimeout(() => setReady(true), found.armed.arm_ms);
     } catch (thrown) {
@@ -97,7 +97,7 @@ function Sign({ act, desk, signed }: { act: string; desk: Desk; signed: () => vo
     setSigning(true);
     setError(null);
     try {
-      await desk.overrule(act, read.words, passphrase);
+      await desk.allowOverride(act, read.words, passphrase);
       signed();
     } catch (thrown) {
       setError(refusal(thrown));

@@ -37,7 +37,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
   const [isGoing, setGoing] = useState(false);
   const [failed, setFailed] = useState<Refused | null>(null);
   const bounds = { hours: wholeUpTo(hours, HOURS_MAX), uses: wholeUpTo(uses, USES_MAX) };
-  const { ticket, isArmed, trouble } = useTicket<Denial>(asked !== null, JSON.stringify(asked), () => pen.object(act, asked?.reason ?? "", asked?.hours ?? 1, asked?.uses ?? 1));
+  const { ticket, isArmed, trouble } = useTicket<Denial>(asked !== null, JSON.stringify(asked), () => pen.prepareOverride(act, asked?.reason ?? "", asked?.hours ?? 1, asked?.uses ?? 1));
   const anew = (set: (text: string) => void) => (text: string) => { set(text); setAsked(null); };
   const [reasonAnew, hoursAnew, usesAnew] = [anew(setReason), anew(setHours), anew(setUses)];
   const undrafted = reason.trim() === "" ? "Say why first" : bounds.hours === null || bounds.uses === null ? "Correct hours and uses first" : null;
@@ -53,7 +53,7 @@ function Form({ act, pen, signed, close }: { act: string; pen: Pen; signed: () =
     setPassphrase("");
     setGoing(true);
     setFailed(null);
-    pen.overrule(ticket, given, ticket.word).then(
+    pen.allowOverride(ticket, given, ticket.word).then(
       () => { signed(); return client.invalidateQueries(); },
       (thrown: unknown) => setFailed(refusal(thrown)),
     ).finally(() => setGoing(false));

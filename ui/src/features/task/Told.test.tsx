@@ -128,7 +128,7 @@ test("a denial is overridden in a browser by a sentence that was read, a word, t
   expect(host.signed).toEqual([]);
   await user.pointer({ keys: "[MouseLeft>]", target: hold });
   expect(await screen.findByText(/When this action is proposed again you are asked/, {}, { timeout: 4000 })).toBeTruthy();
-  expect(host.signed.map((one) => [one.kind, one.word, one.words])).toEqual([["overrule", "override", `ask about ${act.action_request_id}, because it is a copy`]]);
+  expect(host.signed.map((one) => [one.kind, one.word, one.words])).toEqual([["allow_override", "override", `ask about ${act.action_request_id}, because it is a copy`]]);
 });
 
 test("a receipt names what policy and the person refused of its task, and tells a result once", async () => {

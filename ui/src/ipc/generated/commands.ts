@@ -197,9 +197,9 @@ export interface Commands {
   /** checks permission rules and shows what they compile to */
   "policy.check": { params: policy.Check; answer: policy.Checked };
   /** drafts the override of a denial */
-  "policy.dissent": { params: policy.Dissent; answer: policy.Dissented };
+  "policy.draft_override": { params: policy.DraftOverride; answer: policy.OverrideDraft };
   /** hands in the override of a denial that a person signed */
-  "policy.overrule": { params: policy.Overrule; answer: policy.Overruled };
+  "policy.allow_override": { params: policy.AllowOverride; answer: policy.OverrideAllowed };
   /** tells the chain behind a receipt, an artifact, a file or a line of it */
   "trace.explain": { params: trace.Explain; answer: trace.Explained };
   /** lists what derives from a source and drafts the plan to take it back */
@@ -311,8 +311,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "policy.explain": { access: "read", topics: ["tasks"] },
   "policy.suggest": { access: "read", topics: ["approvals"] },
   "policy.check": { access: "free", topics: [] },
-  "policy.dissent": { access: "read", topics: ["tasks"] },
-  "policy.overrule": { access: "write", topics: [] },
+  "policy.draft_override": { access: "read", topics: ["tasks"] },
+  "policy.allow_override": { access: "write", topics: [] },
   "trace.explain": { access: "read", topics: ["receipts"] },
   "trace.recall": { access: "read", topics: ["artifacts"] },
   "erasure.plan": { access: "read", topics: [] },

@@ -71,7 +71,7 @@ export interface Check {
 }
 
 /** A denied act, and why it should be asked about after all. */
-export interface Dissent {
+export interface DraftOverride {
   /** The action request, or an approval or receipt of it. */
   act: string;
   reason: string;
@@ -82,7 +82,7 @@ export interface Dissent {
 }
 
 /** An override as signed. */
-export interface Overrule {
+export interface AllowOverride {
   act: string;
   /** The DSSE envelope, base64. */
   envelope: string;
@@ -171,7 +171,7 @@ export interface Checked {
 }
 
 /** An override in the making. */
-export interface Dissented {
+export interface OverrideDraft {
   task_id: string;
   action_request_id: string;
   /** What would be overridden, in a sentence. */
@@ -183,7 +183,7 @@ export interface Dissented {
 }
 
 /** From now on a person is asked instead. */
-export interface Overruled {
+export interface OverrideAllowed {
   grant_id: string;
   task_id: string;
 }

@@ -13,8 +13,9 @@ use model::web::Fetch;
 use model::{ActionRequestId, Digest, ReceiptId, RelPath};
 use serde_json::json;
 use wire::policy::{
-    Act, Backtest, Backtested, Check, Checked, Dissent, Dissented, Explain, Judged, Overrule, Overruled,
-    ProfileList, ProfileRow, Profiles, RuleList, RuleRow, Rules, Suggest, Suggestions, Test, Trial,
+    Act, AllowOverride, Backtest, Backtested, Check, Checked, DraftOverride, Explain, Judged,
+    OverrideAllowed, OverrideDraft, ProfileList, ProfileRow, Profiles, RuleList, RuleRow, Rules, Suggest,
+    Suggestions, Test, Trial,
 };
 use wire::{Code, Error};
 
@@ -186,7 +187,7 @@ pub(crate) fn check(_: &dyn Host, p: Check) -> Result<Checked, Error> {
     Ok(Checked { scope: scope.to_string(), rules, cedar })
 }
 
-pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
+pub(crate) fn draft_override(host: &dyn Host, p: DraftOverride) -> Result<OverrideDraft, Error> {
     let about = asked(host, &p.act)?;
     let row = host.query()?.action(about).wire()?;
     let row = row.ok_or_else(|| crate::not_found("action request", &p.act))?;
@@ -223,7 +224,7 @@ pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
         ..frame
     };
     governance::standing::sound(&grant).map_err(|refusal| usage(refusal.reason))?;
-    Ok(Dissented {
+    Ok(OverrideDraft {
         task_id: row.task_id.to_string(),
         action_request_id: about.to_string(),
         words: governance::standing::in_words(&grant),
@@ -232,18 +233,18 @@ pub(crate) fn dissent(host: &dyn Host, p: Dissent) -> Result<Dissented, Error> {
     })
 }
 
-pub(crate) fn overrule(host: &dyn Host, p: Overrule) -> Result<Overruled, Error> {
-    overruled(host, &p.act, &crate::convert::from_base64("envelope", &p.envelope)?)
+pub(crate) fn allow_override(host: &dyn Host, p: AllowOverride) -> Result<OverrideAllowed, Error> {
+    overridden(host, &p.act, &crate::convert::from_base64("envelope", &p.envelope)?)
 }
 
 /// Hands in an override that a person signed.
-pub(crate) fn overruled(host: &dyn Host, act: &str, envelope: &[u8]) -> Result<Overruled, Error> {
+pub(crate) fn overridden(host: &dyn Host, act: &str, envelope: &[u8]) -> Result<OverrideAllowed, Error> {
     let kernel = host.kernel()?;
     let about = asked(host, act)?;
     let row = host.query()?.action(about).wire()?;
     let row = row.ok_or_else(|| crate::not_found("action request", act))?;
     let grant_id = kernel.override_policy(row.task_id, about, envelope).wire()?;
-    Ok(Overruled { grant_id: grant_id.to_string(), task_id: row.task_id.to_string() })
+    Ok(OverrideAllowed { grant_id: grant_id.to_string(), task_id: row.task_id.to_string() })
 }
 
 pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Judged, Error> {

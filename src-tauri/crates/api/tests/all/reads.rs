@@ -88,7 +88,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     let asked = questions(&task, &approval, &receipt, &artifact);
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
-            ["gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.dissent"]
+            ["gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -145,7 +145,7 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("artifacts.keep", json!({ "artifact": "abcd" })),
         ("grants.revoke", json!({ "grant": "abcd" })),
         ("grants.allow", json!({ "envelope": "e30=" })),
-        ("policy.overrule", json!({ "act": approval, "envelope": "e30=" })),
+        ("policy.allow_override", json!({ "act": approval, "envelope": "e30=" })),
         ("knowledge.invalidate", json!({ "memory": "abcd", "reason": "wrong" })),
         ("models.standard", json!({ "address": null })),
         ("models.set", json!({ "address": "openai:http://127.0.0.1:1/v1#q" })),

@@ -10,8 +10,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use model::policy::Verdict;
 use std::path::Path;
 use wire::policy::{
-    Act, Backtest, Backtested, Check, Dissent, Explain, Judged, Overrule, Profiles, RuleRow, Rules, Suggest,
-    Suggestions, Test, Trial,
+    Act, AllowOverride, Backtest, Backtested, Check, DraftOverride, Explain, Judged, Profiles, RuleRow,
+    Rules, Suggest, Suggestions, Test, Trial,
 };
 use wire::{Code, Error, exit};
 
@@ -51,7 +51,9 @@ pub fn policy(context: &Context, verb: PolicyVerb) -> Came {
             })?;
             Ok(exit::DONE)
         }
-        PolicyVerb::Override { act, reason, hours, uses } => overrule(context, act, reason, hours, uses),
+        PolicyVerb::Override { act, reason, hours, uses } => {
+            allow_override(context, act, reason, hours, uses)
+        }
         PolicyVerb::Explain { about } => {
             let found = context.reading()?.call(&Explain { about })?;
             context.out.answer(&found, judged)?;
@@ -98,9 +100,9 @@ fn suggested(out: &Output, found: &Suggestions) {
 }
 
 /// Shows what was denied and why, and lets the person sign that they are asked all the same.
-fn overrule(context: &Context, act: String, reason: String, hours: u32, uses: u32) -> Came {
+fn allow_override(context: &Context, act: String, reason: String, hours: u32, uses: u32) -> Came {
     let (mut person, mut front) = TerminalApproval::at_terminal(context).ok_or_else(no_terminal)?;
-    let asked = Dissent { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
+    let asked = DraftOverride { act: act.clone(), reason, hours: Some(hours), uses: Some(uses) };
     let found = context.reading()?.call(&asked)?;
     judged(&context.out, &found.denied);
     let grant: model::standing::StandingGrant =
@@ -111,9 +113,9 @@ fn overrule(context: &Context, act: String, reason: String, hours: u32, uses: u3
         return Ok(exit::WAITING);
     };
     let session = context.writing(Signs::Yes)?;
-    let overruled = session.call(&Overrule { act, envelope: STANDARD.encode(signed) });
+    let overridden = session.call(&AllowOverride { act, envelope: STANDARD.encode(signed) });
     session.close();
-    context.out.answer(&overruled?, |out, found| {
+    context.out.answer(&overridden?, |out, found| {
         out.say(Tone::Good, format!("Override {} is in force.", found.grant_id));
         out.line(format!(
             "If the model asks for it again, you will be asked: hermit task retry {}",

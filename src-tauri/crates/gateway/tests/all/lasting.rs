@@ -77,7 +77,7 @@ fn an_override_is_read_armed_named_and_signed_with_the_passphrase_and_allows_not
     let (_, act) = denied(&open);
     let page = Page::of(&open);
     let asked = json!({ "act": act, "reason": "it is a copy", "hours": 1, "uses": 1 });
-    let (code, read) = page.post("/api/session/objection", &asked);
+    let (code, read) = page.post("/api/session/prepare_override", &asked);
     assert_eq!(
         (code, &read["denied"]["verdict"], &read["word"]),
         (200, &json!("deny"), &json!("override")),
@@ -85,7 +85,7 @@ fn an_override_is_read_armed_named_and_signed_with_the_passphrase_and_allows_not
     );
     let sentence = read["words"].as_str().expect("words");
     assert!(sentence.contains("delete 1 file") && sentence.contains("it is a copy"), "{sentence}");
-    let sign = |yes: &Value| page.post("/api/session/overrule", yes);
+    let sign = |yes: &Value| page.post("/api/session/allow_override", yes);
     let yes = json!({
         "ticket": read["ticket"], "words": sentence, "word": "override", "passphrase": PASSPHRASE,
     });
@@ -112,7 +112,7 @@ fn neither_offers_nor_overrides_nor_what_lasts_is_for_programs_and_an_override_w
     let (_, act) = denied(&open);
     let page = Page::of(&open);
     let bearer = format!("Bearer {}", open.token.reveal());
-    for path in ["offers", "objection", "overrule"] {
+    for path in ["offers", "prepare_override", "allow_override"] {
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
         let (code, said) = open.raw(&format!("/api/session/{path}"), &headers, b"{}");
         assert_eq!((code, &said["code"]), (403, &json!("forbidden")), "{path}");
@@ -124,6 +124,6 @@ fn neither_offers_nor_overrides_nor_what_lasts_is_for_programs_and_an_override_w
         (json!({ "act": act, "reason": "so", "forever": true }), 422),
         (json!({ "act": act }), 400),
     ] {
-        assert_eq!(page.post("/api/session/objection", &bad).0, code, "{bad}");
+        assert_eq!(page.post("/api/session/prepare_override", &bad).0, code, "{bad}");
     }
 }

@@ -174,7 +174,7 @@ impl PolicyEngine {
             None => judgement,
         };
         let judgement = self.permitted(question, judgement, risk.band);
-        let overriding = overruled(question, &judgement);
+        let overriding = overridden(question, &judgement);
         let judgement = match overriding {
             Some(overriding) => asked_after_all(judgement, overriding),
             None => judgement,
@@ -285,7 +285,7 @@ const NEVER_OVERRIDDEN: [&str; 5] = [
 ];
 
 /// The override of a person, by which a denied act is asked about after all (HK-16.9).
-fn overruled<'q>(question: &Question<'q>, judgement: &Judgement) -> Option<&'q InForce<'q>> {
+fn overridden<'q>(question: &Question<'q>, judgement: &Judgement) -> Option<&'q InForce<'q>> {
     let never = |rule: &String| NEVER_OVERRIDDEN.contains(&rule.as_str());
     if judgement.verdict != Verdict::Deny || judgement.rules.iter().any(never) {
         return None;

@@ -123,7 +123,7 @@ params! {
     }
 
     /// A denied act, and why it should be asked about after all.
-    Dissent {
+    DraftOverride {
         /// The action request, or an approval or receipt of it.
         act: String,
         reason: String,
@@ -134,7 +134,7 @@ params! {
     }
 
     /// An override as signed.
-    Overrule {
+    AllowOverride {
         act: String,
         /// The DSSE envelope, base64.
         envelope: String,
@@ -212,7 +212,7 @@ answers! {
         cedar: String,
     }
     /// An override in the making.
-    Dissented {
+    OverrideDraft {
         task_id: String,
         action_request_id: String,
         /// What would be overridden, in a sentence.
@@ -223,7 +223,7 @@ answers! {
         denied: Judged,
     }
     /// From now on a person is asked instead.
-    Overruled { grant_id: String, task_id: String }
+    OverrideAllowed { grant_id: String, task_id: String }
     /// What other rules would have said.
     Backtested {
         /// Acts judged again.
