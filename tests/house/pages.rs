@@ -170,9 +170,9 @@ fn a_way_round_over_three_folders_is_named_file_by_file() {
     assert_eq!(
         steps,
         [
+            "ui/src/features/approval-window/ApprovalWindow.tsx",
             "ui/src/features/cards/Card.tsx",
-            "ui/src/features/keys/Keys.tsx",
-            "ui/src/features/approval-window/ApprovalWindow.tsx"
+            "ui/src/features/keys/Keys.tsx"
         ]
     );
     let without: BTreeSet<Import> = imports.into_iter().filter(|import| *import != way[1]).collect();

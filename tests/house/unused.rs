@@ -101,8 +101,8 @@ fn public_names(text: &str) -> Vec<String> {
     named.filter(|name| !name.is_empty() && !name.starts_with('$')).collect()
 }
 
-#[test]
-fn every_event_is_made_by_something_or_says_by_which_issue() {
+/// Names of the events, as the registry spells them.
+fn events() -> BTreeSet<String> {
     let registry =
         sources().iter().find(|source| source.path.ends_with("model/src/body.rs")).expect("the registry");
     let events = registry.text.lines().filter_map(|line| {
@@ -111,19 +111,51 @@ fn every_event_is_made_by_something_or_says_by_which_issue() {
     });
     let events: BTreeSet<String> = events.collect();
     assert!(events.len() >= 100, "the registry was read: {}", events.len());
-    let made = |name: &str| {
-        let product = sources().iter().filter(|source| of_product(source) && source.room() != Some("model"));
-        product.flat_map(|source| source.text.lines()).any(|line| {
-            let line = line.split("//").next().unwrap_or_default();
-            line.match_indices(&format!("{name} {{")).any(|(at, _)| {
-                let before = &line[..at];
-                !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') && !before.ends_with("Body::")
-            })
+    events
+}
+
+/// Whether a text makes an event of this name.
+fn makes(text: &str, name: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.split("//").next().unwrap_or_default();
+        line.match_indices(&format!("{name} {{")).any(|(at, _)| {
+            let before = &line[..at];
+            !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') && !before.ends_with("Body::")
         })
+    })
+}
+
+#[test]
+fn every_event_is_made_by_something_or_says_by_which_issue() {
+    let events = events();
+    let made = |name: &str| {
+        let mut product = sources().iter().filter(|s| of_product(s) && s.room() != Some("model"));
+        product.any(|source| makes(&source.text, name))
     };
     let idle: BTreeSet<&str> = events.iter().map(String::as_str).filter(|name| !made(name)).collect();
     let listed: BTreeSet<&str> = NOT_MADE.iter().map(|(name, _)| *name).collect();
     assert_eq!(idle, listed, "left: events that nothing makes; right: those that are known");
+}
+
+/// What each file of the kernel may write: path below `kernel/src`, and its events.
+const WRITES: &str = include_str!("writes.tsv");
+
+/// A command is bounded by what it may write, and that stands in one table.
+#[test]
+fn each_file_of_the_kernel_writes_the_events_of_its_row() {
+    let events = events();
+    let mut found = BTreeMap::new();
+    for source in sources().iter().filter(|s| of_product(s) && s.room() == Some("kernel")) {
+        let made: Vec<&str> = events.iter().map(String::as_str).filter(|e| makes(&source.text, e)).collect();
+        let path = source.path.split("kernel/src/").nth(1).unwrap_or_default();
+        if !made.is_empty() {
+            found.insert(path.to_owned(), made.join(" "));
+        }
+    }
+    let rows = WRITES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'));
+    let rows: BTreeMap<String, String> = rows.map(|(p, e)| (p.to_owned(), e.to_owned())).collect();
+    let text: Vec<String> = found.iter().map(|(path, events)| format!("{path}\t{events}")).collect();
+    assert!(found == rows, "writes.tsv has other rows; what the sources say:\n{}", text.join("\n"));
 }
 
 #[test]
