@@ -48,10 +48,10 @@ pub fn run(_: &Asked, board: &Board) {
         for _ in 0..TIMES {
             let request = world.request(shell(script));
             let (took, staging) =
-                timed(|| world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}));
+                timed(|| world.executors.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}));
             let staged = staging.expect("it can be staged").staged;
             method = staged.notes.first().cloned().unwrap_or_default();
-            world.hands.unstage(request.attempt_id).expect("it is forgotten");
+            world.executors.unstage(request.attempt_id).expect("it is forgotten");
             whole.push(took);
         }
         board.at_most(name, at(&mut whole, 0.5) * 1_000.0, 100.0, &method);

@@ -6,7 +6,7 @@
 use super::programs::root;
 use super::stage::{Ran, Stage};
 use effects::Contents;
-use kernel::ports::{Hands, HandsSource};
+use kernel::ports::{ExecutorSource, Executors};
 use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::WorkspaceId;
 use model::receipt::SandboxLevel;
@@ -70,19 +70,19 @@ fn hermit(dir: &Path, words: &[&str]) -> Ran {
     Stage::ran(&mut command)
 }
 
-/// Hands in the unpacked folder, wherever the folder stood when the store was written.
+/// Executors in the unpacked folder, wherever the folder stood when the store was written.
 struct Moved {
-    inner: Arc<dyn HandsSource>,
+    inner: Arc<dyn ExecutorSource>,
     folder: PathBuf,
 }
 
-impl HandsSource for Moved {
+impl ExecutorSource for Moved {
     fn open(
         &self,
         _: &Path,
         workspace: WorkspaceId,
         contents: Arc<dyn Contents>,
-    ) -> Result<Arc<dyn Hands>, String> {
+    ) -> Result<Arc<dyn Executors>, String> {
         self.inner.open(&self.folder, workspace, contents)
     }
 
@@ -122,9 +122,9 @@ fn a_store_of_version_one_verifies_folds_anew_and_goes_on_where_it_waited() {
         world.reasoners.script(goal, script(n).split_off(1));
     }
     let ports = world.ports();
-    let hands = Arc::new(Moved { inner: Arc::clone(&ports.hands), folder: dir.path().join("work") });
+    let executors = Arc::new(Moved { inner: Arc::clone(&ports.executors), folder: dir.path().join("work") });
     let kernel =
-        Kernel::open(&dir.path().join("store"), Ports { hands, ..ports }).expect("this version opens it");
+        Kernel::open(&dir.path().join("store"), Ports { executors, ..ports }).expect("this version opens it");
     goes_on(&world, &kernel, &dir.path().join("work"));
     kernel.checkpoint(&kernel.reader().task_ids().expect("tasks")).expect("signed");
     kernel.close().expect("closed");

@@ -95,7 +95,7 @@ pub fn stories() -> Vec<Story> {
     ALL.iter().copied().chain(command).collect()
 }
 
-/// What one fault at this boundary may change: hands report an error or a full disk as a failed act, and the model
+/// What one fault at this boundary may change: executors report an error or a full disk as a failed act, and the model
 /// is told; everywhere else, and whenever the process dies, the story comes out as ever.
 fn comes_out_the_same(plan: Plan) -> bool {
     let name = plan.point.as_str();

@@ -2,7 +2,7 @@
 
 use super::{Execution, Executor};
 use crate::change::{self, settle};
-use crate::{Hands, Outcome, Progress, Settled};
+use crate::{Executors, Outcome, Progress, Settled};
 use acts::{ActionRequest, Folder};
 use model::witness::StateWitness;
 
@@ -11,8 +11,8 @@ impl Executor for Folder {
         super::change::outcome(act, change::perform(act, &self.items(), None, progress))
     }
 
-    fn settle(&self, hands: &Hands, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
-        settle::items(hands, request, &self.items(), before, settled);
+    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+        settle::items(executors, request, &self.items(), before, settled);
     }
 
     fn roll_forward(&self, act: &Execution<'_>, settled: &Settled) -> Option<Outcome> {

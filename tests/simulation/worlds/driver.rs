@@ -1,4 +1,4 @@
-//! What a driver decides when it looks at a task: the kernel's `next`, and the commits that its hands would make of it.
+//! What a driver decides when it looks at a task: the kernel's `next`, and the commits that its executors would make of it.
 
 use super::facts::Facts;
 use super::facts::{Asked, Letter};

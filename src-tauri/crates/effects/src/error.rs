@@ -4,7 +4,7 @@ use model::RelPath;
 use model::limits::ARTIFACT_BYTES_MAX;
 use std::io;
 
-/// Every way these hands can fail. Displayed paths are percent-encoded.
+/// Every way these executors can fail. Displayed paths are percent-encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The root cannot be opened as a folder.
@@ -37,7 +37,7 @@ pub enum Error {
         /// What is there.
         kind: &'static str,
     },
-    /// The path lies in a folder that is kept from these hands, such as Hermit's own store.
+    /// The path lies in a folder that is kept from these executors, such as Hermit's own store.
     #[error("`{0}` belongs to Hermit itself and is out of reach")]
     Hidden(RelPath),
     /// The system refused.
@@ -82,7 +82,7 @@ pub enum Error {
     /// The authorization does not cover this.
     #[error("{0}; ask for an authorization of exactly this act")]
     OutOfScope(String),
-    /// The request makes no sense to these hands.
+    /// The request makes no sense to these executors.
     #[error("{0}")]
     Request(String),
     /// A file of the command's transcript could not be written or read.

@@ -1,4 +1,4 @@
-//! Hands: file and command executors, sandbox, undo, observation.
+//! Tool executors: file and command executors, sandbox, undo, observation.
 //!
 //! # What this room is for
 //!
@@ -22,11 +22,11 @@
 //! 5. A change set stops at its first failure and says for each item whether it was done. It says so when all of it is on
 //!    the disk: bytes are synced before they are placed, folders once for many items, the one that gets a file before the
 //!    one that gives it, and what an item builds on before it begins.
-//! 6. After a crash [`Hands::settle`] looks and never runs; what it cannot tell is `unknown` (HK-19.4).
+//! 6. After a crash [`Executors::settle`] looks and never runs; what it cannot tell is `unknown` (HK-19.4).
 //! 7. A command sees the lease root, a private home and system folders, and leaves no process behind where the
 //!    machine can promise it; which walls stood is in the outcome.
 //! 8. A staged command cannot reach the folder itself: it works on a layer or a copy with the network held, and
-//!    only [`Hands::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5). Where
+//!    only [`Executors::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5). Where
 //!    no namespaces stand around it, nothing is staged.
 //!
 //! 9. A command with the network has a network of its own, in which there is only our proxy: it reaches the hosts that the
@@ -41,14 +41,14 @@
 //!
 //! # Where to start reading
 //!
-//! [`Hands`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
+//! [`Executors`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
 mod change;
 mod command;
 mod egress_proxy;
 mod error;
-mod hands;
+mod executors;
 mod http;
 pub mod hunks;
 mod merge;
@@ -66,8 +66,8 @@ pub use change::settle::Settled;
 pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
 pub use egress_proxy::{NoSecrets, Secrets};
 pub use error::Error;
+pub use executors::Executors;
 pub use governance::Authorization;
-pub use hands::Hands;
 pub use http::{Call, NoReply, NoWeb, Reply, Web};
 pub use outcome::{BeforeImage, Contents, Kept, Outcome, Output, Progress};
 pub use project::remote;

@@ -1,4 +1,4 @@
-//! What goes in and comes out of the hands.
+//! What goes in and comes out of the executors.
 
 use model::artifact::ArtifactKind;
 use model::receipt::{Change, Ran, ResultCode, SandboxLevel};

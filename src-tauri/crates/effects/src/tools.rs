@@ -1,14 +1,14 @@
 //! What carries out each tool: how it is done, what a crash left of it, and what of the rest may be done then.
 
 use crate::change::scope::Scope;
-use crate::{Hands, Outcome, Progress, Settled};
+use crate::{Executors, Outcome, Progress, Settled};
 use acts::{Action, ActionRequest};
 use model::UnixMs;
 use model::witness::StateWitness;
 
 /// One authorised act in hand.
 pub(crate) struct Execution<'a> {
-    pub(crate) hands: &'a Hands,
+    pub(crate) executors: &'a Executors,
     pub(crate) scope: &'a Scope<'a>,
     pub(crate) request: &'a ActionRequest,
     pub(crate) started: UnixMs,
@@ -23,7 +23,13 @@ pub(crate) trait Executor {
 
     /// After a crash: looks and never runs; puts what it found into `settled`. `before` is the witness observed before
     /// dispatch.
-    fn settle(&self, hands: &Hands, request: &ActionRequest, before: &StateWitness, settled: &mut Settled);
+    fn settle(
+        &self,
+        executors: &Executors,
+        request: &ActionRequest,
+        before: &StateWitness,
+        settled: &mut Settled,
+    );
 
     /// Does what `settled` found not done and whose prior still holds; none where a tool is never gone on with.
     fn roll_forward(&self, _act: &Execution<'_>, _settled: &Settled) -> Option<Outcome> {

@@ -227,7 +227,7 @@ fn after_a_power_cut_each_item_is_found_done_or_not_done_and_the_rest_is_done() 
             std::fs::rename(world.at(&format!("{folder}/file-{at}")), world.at(&format!("file-{at}")))
                 .unwrap();
         }
-        let settled = world.hands.settle(&request, &witness);
+        let settled = world.executors.settle(&request, &witness);
         for (at, (_, outcome)) in settled.items.iter().enumerate() {
             let truth = if kept(at) { ItemOutcome::Done } else { ItemOutcome::NotDone };
             assert_eq!(*outcome, truth, "{words}: item {at}");
@@ -235,11 +235,11 @@ fn after_a_power_cut_each_item_is_found_done_or_not_done_and_the_rest_is_done() 
         if words == "every third" {
             // Where the machine went on, the same can only be somebody else's work.
             let went_on = StateWitness { observed_at: UnixMs(i64::MAX), ..witness.clone() };
-            let outcomes = world.hands.settle(&request, &went_on).items;
+            let outcomes = world.executors.settle(&request, &went_on).items;
             let told = |at| if kept(at) { ItemOutcome::Done } else { ItemOutcome::Unknown };
             assert!(outcomes.iter().enumerate().all(|(at, (_, outcome))| *outcome == told(at)));
         }
-        let outcome = world.hands.roll_forward(world.authorize(&request), &request, &settled);
+        let outcome = world.executors.roll_forward(world.authorize(&request), &request, &settled);
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{words}: {outcome:?}");
         assert!((0..60).all(|at| world.get(&format!("file-{at}")).is_none()));
     }
@@ -255,7 +255,7 @@ fn a_file_found_at_both_names_is_unknown_and_stays() {
     witness.observed_at = RESTARTED;
     assert_eq!(world.perform(&request).result_code, ResultCode::Succeeded);
     std::fs::copy(world.at("odd/file-1"), world.at("file-1")).unwrap();
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     let outcomes: Vec<_> = settled.items.iter().map(|(_, outcome)| *outcome).collect();
     use ItemOutcome::{Done, Unknown};
     assert_eq!(outcomes, [Done, Unknown, Done, Done]);
@@ -288,6 +288,6 @@ fn the_settling_that_is_watched() {
         Ok(())
     });
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world.perform(&request))).unwrap_err();
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert!(settled.items.iter().all(|(_, outcome)| *outcome == ItemOutcome::Done));
 }

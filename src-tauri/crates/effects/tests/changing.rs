@@ -258,7 +258,7 @@ fn an_item_outside_the_grant_is_refused_and_the_items_before_it_stand() {
     let mut grant = world.grant(&request);
     grant.filesystem_scope = model::grant::FilesystemScope::ReadLease;
     let refused = governance::authorize(&grant, &request, 0, support::NOW).map(|authorization| {
-        world.hands.perform(authorization, &request, &|| false, &mut |_| {}).result_code
+        world.executors.perform(authorization, &request, &|| false, &mut |_| {}).result_code
     });
     assert!(matches!(refused, Err(_) | Ok(ResultCode::Failed)), "{refused:?}");
     assert_eq!(world.get("d"), None);
@@ -333,12 +333,12 @@ fn before_images_are_the_bytes_that_will_be_lost_and_nothing_else() {
         ChangeItem::Delete { path: rel("n"), prior: sha(b"n") },
         world.write("d", b"3", sha(b"c")),
     ];
-    let images = world.hands.before_images(&items).collect::<Result<Vec<_>, _>>().unwrap();
+    let images = world.executors.before_images(&items).collect::<Result<Vec<_>, _>>().unwrap();
     let expected = [("a", b"a"), ("b", b"b"), ("n", b"n"), ("d", b"c")]
         .map(|(p, b)| (rel(p), Digest::of(b), b.to_vec()));
     assert_eq!(images, expected);
     world.put("b", "edited");
-    let images = world.hands.before_images(&items).collect::<Result<Vec<_>, _>>();
+    let images = world.executors.before_images(&items).collect::<Result<Vec<_>, _>>();
     assert!(matches!(images, Err(effects::Error::Prior { .. })));
 }
 
@@ -360,7 +360,7 @@ fn what_is_too_large_to_be_kept_is_found_by_its_size_and_may_still_be_moved() {
         (vec![ChangeItem::Link { path: rel("large"), target: "small".to_owned(), prior: prior() }], false),
         (vec![moving(), ChangeItem::Delete { path: rel("there"), prior: prior() }], false),
     ] {
-        match world.hands.can_keep(&items) {
+        match world.executors.can_keep(&items) {
             Ok(()) => assert!(fits, "{items:?}"),
             Err(error) => assert!(!fits && error.to_string().contains("268435456"), "{error} {items:?}"),
         }

@@ -102,18 +102,18 @@ fn a_crash_at_any_boundary_is_settled_truthfully_and_rolled_forward_to_the_end()
     while let Some((world, request, witness, point, _)) = broken_at(nth, Break::Crash) {
         points.insert(point);
         let reached_before = reached(&world);
-        let hands = rehired(&world);
-        let settled = hands.settle(&request, &witness);
+        let executors = rehired(&world);
+        let settled = executors.settle(&request, &witness);
         let done = settled.items.iter().filter(|(_, o)| *o == ItemOutcome::Done).count();
         assert!(settled.is_certain(), "{point} {nth}: {settled:?}");
         assert_eq!(done, reached(&world), "{point} {nth}");
         assert_eq!(reached(&world), reached_before, "settling looked and did not act, at {point} {nth}");
         assert_eq!(leftovers(&world), Vec::<String>::new(), "{point} {nth}");
-        let outcome = hands.roll_forward(world.authorize(&request), &request, &settled);
+        let outcome = executors.roll_forward(world.authorize(&request), &request, &settled);
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{point} {nth}: {outcome:?}");
         assert_eq!(reached(&world), 5);
         // Settling again, after everything, finds everything done and changes nothing.
-        let again = hands.settle(&request, &witness);
+        let again = executors.settle(&request, &witness);
         assert!(again.items.iter().all(|(_, o)| *o == ItemOutcome::Done));
         nth += 1;
     }
@@ -123,8 +123,8 @@ fn a_crash_at_any_boundary_is_settled_truthfully_and_rolled_forward_to_the_end()
     assert_eq!(nth, 2 * (3 * 3 + 1 + 1 + 2 + 1));
 }
 
-fn rehired(world: &World) -> effects::Hands {
-    effects::Hands::new(
+fn rehired(world: &World) -> effects::Executors {
+    effects::Executors::new(
         effects::Workspace::open(&world.root, world.id).unwrap(),
         world.shelf.clone(),
         support::no_faults(),
@@ -166,10 +166,10 @@ fn what_cannot_be_told_is_unknown_and_is_not_run_again() {
     let witness = world.witness(&request);
     // Dispatched, crashed, and meanwhile a person saved something else there.
     world.put("f", "a person's");
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert_eq!(settled.items[0].1, ItemOutcome::Unknown);
     assert!(!settled.is_certain());
-    let outcome = world.hands.roll_forward(world.authorize(&request), &request, &settled);
+    let outcome = world.executors.roll_forward(world.authorize(&request), &request, &settled);
     assert_eq!(outcome.result_code, ResultCode::UnknownOutcome);
     assert_eq!(world.get("f").unwrap(), b"a person's");
 }
@@ -192,10 +192,10 @@ fn an_edit_after_the_crash_is_told_from_the_act_by_the_order_of_items() {
     world.put("a", "edited since");
     world.put("b", "2");
     let outcomes = |world: &World| -> Vec<ItemOutcome> {
-        world.hands.settle(&request, &witness).items.iter().map(|(_, o)| *o).collect()
+        world.executors.settle(&request, &witness).items.iter().map(|(_, o)| *o).collect()
     };
     assert_eq!(outcomes(&world), [ItemOutcome::Done, ItemOutcome::Done, ItemOutcome::NotDone]);
-    // The third was done and the second shows the state before it: that cannot be from these hands alone.
+    // The third was done and the second shows the state before it: that cannot be from these executors alone.
     world.put("b", "b");
     world.put("c", "3");
     assert_eq!(outcomes(&world), [ItemOutcome::Unknown, ItemOutcome::Unknown, ItemOutcome::Done]);
@@ -214,7 +214,7 @@ fn a_place_that_returns_to_what_it_was_proves_nothing() {
     let mut witness = world.witness(&request);
     witness.observed_at = NOT_RESTARTED;
     world.put("a", "a person's");
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert!(settled.items.iter().all(|(_, o)| *o == ItemOutcome::Unknown), "{settled:?}");
 }
 
@@ -229,7 +229,7 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
     let witness = world.witness(&request);
     let temp = world.at(&format!(".hermit-{}-0.tmp", request.action_request_id));
     std::fs::rename(world.at("f"), &temp).unwrap();
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert_eq!(world.get("f").unwrap(), b"a person's", "{settled:?}");
     assert_eq!(world.tree().len(), 1);
     // The same with an exchange: the new bytes stand, the person's are beside them under a name to be seen.
@@ -238,7 +238,7 @@ fn bytes_of_a_person_caught_in_a_temporary_file_come_back_when_it_is_settled() {
     let witness = world.witness(&request);
     world.put("g", "new");
     world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "a person's");
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert_eq!(world.get("g.kept-by-hermit-1").unwrap(), b"a person's", "{settled:?}");
     assert!(settled.notes.iter().any(|note| note.contains("kept-by-hermit")));
     assert_eq!(leftovers(&world), Vec::<String>::new());
@@ -261,7 +261,7 @@ fn a_crash_between_exchange_and_removal_leaves_a_finished_item_and_nothing_to_se
     world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "old");
     std::fs::rename(world.at("g"), world.at(&format!(".hermit-{}-1.tmp", request.action_request_id)))
         .unwrap();
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert!(settled.items.iter().all(|(_, o)| *o == ItemOutcome::Done), "{settled:?}");
     assert_eq!(world.tree().len(), 1);
     // Half a temporary file is swept too, and the item was not done.
@@ -270,7 +270,7 @@ fn a_crash_between_exchange_and_removal_leaves_a_finished_item_and_nothing_to_se
     }));
     let witness = world.witness(&request);
     world.put(&format!(".hermit-{}-0.tmp", request.action_request_id), "01234");
-    let settled = world.hands.settle(&request, &witness);
+    let settled = world.executors.settle(&request, &witness);
     assert_eq!(settled.items[0].1, ItemOutcome::NotDone);
     assert_eq!(world.tree().len(), 1);
 }
@@ -290,7 +290,7 @@ fn a_temporary_file_that_was_torn_when_the_machine_stopped_is_swept_and_a_younge
             let file = std::fs::File::options().write(true).open(&temp).unwrap();
             file.set_modified(std::time::UNIX_EPOCH + age).unwrap();
         }
-        let settled = world.hands.settle(&request, &before);
+        let settled = world.executors.settle(&request, &before);
         assert_eq!(world.get("g").unwrap(), b"old");
         assert!(!temp.exists(), "{settled:?}");
         assert_eq!(world.at("g.kept-by-hermit-1").exists(), kept, "{settled:?}");

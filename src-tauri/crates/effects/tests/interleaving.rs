@@ -89,7 +89,7 @@ impl Play {
     /// A governed act: earlier bytes are kept, then it is done, then it has its receipt.
     fn act(&mut self, at: usize, action: Action) -> ResultCode {
         let request: ActionRequest = self.world.request(action);
-        for image in self.world.hands.before_images(request.items()) {
+        for image in self.world.executors.before_images(request.items()) {
             let (_, digest, bytes) = image.unwrap();
             assert_eq!(self.world.shelf.put(&bytes), digest);
         }
@@ -178,7 +178,7 @@ impl Play {
         let before = self.world.tree();
         let of = self.done[which].receipt.clone();
         let seen = current(&self.world, &of);
-        let here = self.world.hands.texts(&PLACES.map(rel));
+        let here = self.world.executors.texts(&PLACES.map(rel));
         let read = |sha256: &model::Digest| {
             here.get(sha256).cloned().or_else(|| self.world.shelf.0.lock().unwrap().get(sha256).cloned())
         };
@@ -212,11 +212,11 @@ impl Play {
         let Some(oldest) = self.done.len().checked_sub(back + 1) else { return };
         let before = self.world.tree();
         let receipts: Vec<Receipt> = self.done[oldest..].iter().rev().map(|d| d.receipt.clone()).collect();
-        let here = self.world.hands.texts(&PLACES.map(rel));
+        let here = self.world.executors.texts(&PLACES.map(rel));
         let read = |sha256: &model::Digest| {
             here.get(sha256).cloned().or_else(|| self.world.shelf.0.lock().unwrap().get(sha256).cloned())
         };
-        let look = |path: &RelPath| self.world.hands.observe(&[self.world.file(path)]).remove(0).state;
+        let look = |path: &RelPath| self.world.executors.observe(&[self.world.file(path)]).remove(0).state;
         let plan = plan_undo(&receipts.iter().collect::<Vec<_>>(), &look, &read);
         assert_eq!(plan.undone.len() + plan.partly.len(), receipts.len());
         assert_eq!(plan.left.is_empty(), plan.partly.is_empty(), "what is left is named: {:?}", plan.left);
@@ -321,7 +321,7 @@ fn an_undo_that_would_lose_an_edit_of_the_same_lines_is_refused_and_names_the_fi
     play.world.put("a.txt", text.replace("agent 0", "agent 0, and mine"));
     let of = play.done[0].receipt.clone();
     let seen = current(&play.world, &of);
-    let here = play.world.hands.texts(&[rel("a.txt")]);
+    let here = play.world.executors.texts(&[rel("a.txt")]);
     let read = |sha256: &model::Digest| {
         here.get(sha256).cloned().or_else(|| play.world.shelf.0.lock().unwrap().get(sha256).cloned())
     };

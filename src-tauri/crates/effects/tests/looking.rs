@@ -51,7 +51,7 @@ fn a_name_that_is_not_utf8_is_listed_read_and_fingerprinted() {
     assert_eq!(paths(&list(&world, "", true), "entries"), [path.to_string()]);
     let (_, results) = look(&world, vec![ReadItem::Read { path: path.clone() }]);
     assert_eq!(results[0]["text"], "x");
-    let found = world.hands.observe(&[world.file(&path)]);
+    let found = world.executors.observe(&[world.file(&path)]);
     assert!(matches!(&found[0].state, Found::File { sha256, .. } if *sha256 == Digest::of(b"x")));
 }
 
@@ -141,7 +141,7 @@ fn a_search_shows_no_line_of_a_secret_and_does_not_tell_whether_one_matches() {
     let redactor = redact::Shared::default();
     let value = zeroize::Zeroizing::new(named.clone().into_bytes());
     redactor.put(redact::Redactor::new([("pem".to_owned(), value)]).unwrap());
-    world.hands = world.hands.with_redactor(redactor);
+    world.executors = world.executors.with_redactor(redactor);
     world.put("named", format!("one\n{named}two\n"));
     world.put("unnamed", format!("three\n{unnamed}\nfour;\nTOKEN=ghp_{}\n", "a1B2c3".repeat(6)));
     let search =
@@ -206,7 +206,7 @@ fn a_pipe_is_named_and_never_waited_for() {
         0,
     )
     .unwrap();
-    assert_eq!(world.hands.observe(&[world.file(&rel("pipe"))])[0].state, Found::Special);
+    assert_eq!(world.executors.observe(&[world.file(&rel("pipe"))])[0].state, Found::Special);
     let (code, _) = look(&world, vec![ReadItem::Read { path: rel("pipe") }]);
     assert_eq!(code, ResultCode::Failed);
 }
@@ -217,7 +217,7 @@ fn hermits_own_store_inside_the_workspace_is_out_of_reach() {
     world.put("own/ledger.db", "secret");
     world.put("theirs", "t");
     let workspace = Workspace::open(&world.root, world.id).unwrap().without(&world.at("own"));
-    let hands = effects::Hands::new(
+    let executors = effects::Executors::new(
         workspace,
         world.shelf.clone(),
         world.traps.clone(),
@@ -231,7 +231,7 @@ fn hermits_own_store_inside_the_workspace_is_out_of_reach() {
             ReadItem::List { path: RelPath::ROOT, recursive: true },
         ],
     }));
-    let outcome = hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+    let outcome = executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
     let value: Value = serde_json::from_slice(&outcome.outputs[0].bytes).unwrap();
     assert!(value["results"][0]["error"].as_str().unwrap().contains("out of reach"));
     assert_eq!(paths(&value["results"][1], "entries"), ["theirs"]);
@@ -249,7 +249,7 @@ fn what_the_grant_does_not_name_is_not_read_and_another_request_is_not_performed
         world.request(Action::Observe(acts::Observe { items: vec![ReadItem::Read { path: rel("yes/a") }] }));
     let other =
         world.request(Action::Observe(acts::Observe { items: vec![ReadItem::Read { path: rel("no/b") }] }));
-    let outcome = world.hands.perform(world.authorize(&request), &other, &|| false, &mut |_| {});
+    let outcome = world.executors.perform(world.authorize(&request), &other, &|| false, &mut |_| {});
     assert_eq!(outcome.result_code, ResultCode::Failed);
     assert!(outcome.outputs.is_empty());
     // The same request with one item more is another request.
@@ -257,7 +257,7 @@ fn what_the_grant_does_not_name_is_not_read_and_another_request_is_not_performed
     wider.action = Action::Observe(acts::Observe {
         items: vec![ReadItem::Read { path: rel("yes/a") }, ReadItem::Read { path: rel("no/b") }],
     });
-    let outcome = world.hands.perform(world.authorize(&request), &wider, &|| false, &mut |_| {});
+    let outcome = world.executors.perform(world.authorize(&request), &wider, &|| false, &mut |_| {});
     assert!(outcome.outputs.is_empty());
     // A request whose items reach further than the resources it names: the item is refused, not the whole.
     let mut sly = wider.clone();
@@ -285,7 +285,7 @@ fn observing_is_in_the_order_asked_and_never_fails() {
         foreign,
         ResourceId::Host("example.org".to_owned(), 443),
     ];
-    let found = world.hands.observe(&asked);
+    let found = world.executors.observe(&asked);
     assert_eq!(found.iter().map(|f| f.resource.clone()).collect::<Vec<_>>(), asked);
     assert_eq!(found[0].state, Found::Absent);
     assert_eq!(found[1].state, Found::Symlink { target_sha256: Digest::of(b"a") });
@@ -299,5 +299,5 @@ fn observing_is_in_the_order_asked_and_never_fails() {
 #[test]
 fn hands_are_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<effects::Hands>();
+    shared::<effects::Executors>();
 }

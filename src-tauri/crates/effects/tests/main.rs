@@ -1,4 +1,4 @@
-//! Hands under test: what they see, what they change, where they break, and what they take back.
+//! Executors under test: what they see, what they change, where they break, and what they take back.
 
 #![allow(
     clippy::unwrap_used,

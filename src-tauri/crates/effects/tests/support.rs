@@ -1,7 +1,7 @@
 //! A workspace in a temporary folder, contents in memory, and authorizations minted as the kernel mints them.
 
 use acts::{Action, ActionRequest};
-use effects::{Authorization, Contents, Hands, Outcome, Progress, Sandbox, Spool, Workspace};
+use effects::{Authorization, Contents, Executors, Outcome, Progress, Sandbox, Spool, Workspace};
 use model::action::{ChangeItem, Prior, Reversibility};
 use model::fault::{Faults, NoFaults, Point};
 use model::grant::{CapabilityGrant, FilesystemScope};
@@ -93,7 +93,7 @@ pub struct World {
     pub id: WorkspaceId,
     pub shelf: Arc<Shelf>,
     pub traps: Arc<Traps>,
-    pub hands: Hands,
+    pub executors: Executors,
     pub entropy: Arc<Counting>,
 }
 
@@ -116,7 +116,7 @@ impl World {
         std::fs::create_dir_all(&store).unwrap();
         let shelf = Arc::new(Shelf::default());
         let traps = Arc::new(Traps::default());
-        let hands = Hands::new(
+        let executors = Executors::new(
             Workspace::open(&root, id).unwrap(),
             shelf.clone(),
             traps.clone(),
@@ -124,7 +124,7 @@ impl World {
             Spool::new(store.join("spool")),
             sandbox,
         );
-        Self { folder, root, store, id, shelf, traps, hands, entropy }
+        Self { folder, root, store, id, shelf, traps, executors, entropy }
     }
 
     pub fn at(&self, path: &str) -> PathBuf {
@@ -228,7 +228,7 @@ impl World {
     }
 
     pub fn witness(&self, request: &ActionRequest) -> StateWitness {
-        let mut fingerprints = self.hands.observe(&request.target_resources);
+        let mut fingerprints = self.executors.observe(&request.target_resources);
         fingerprints.sort_by(|a, b| a.resource.cmp(&b.resource));
         StateWitness {
             witness_id: WitnessId::fresh(&StillClock, &*self.entropy),
@@ -252,7 +252,7 @@ impl World {
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Outcome {
-        self.hands.perform(self.authorize(request), request, cancelled, progress)
+        self.executors.perform(self.authorize(request), request, cancelled, progress)
     }
 
     pub fn change(&self, items: Vec<ChangeItem>) -> (ActionRequest, Outcome) {
@@ -384,7 +384,7 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
 pub fn current(world: &World, receipt: &model::receipt::Receipt) -> Vec<Fingerprint> {
     let resources: Vec<ResourceId> =
         receipt.changes.iter().map(|c| c.resource.clone().into_shown().unwrap().parse().unwrap()).collect();
-    world.hands.observe(&resources)
+    world.executors.observe(&resources)
 }
 
 pub fn no_faults() -> Arc<dyn Faults> {

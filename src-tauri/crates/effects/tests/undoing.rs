@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 fn governed(world: &World, request: &ActionRequest) -> (Receipt, ResultCode) {
     if let Action::Change(acts::Change { items }) | Action::Rollback(acts::Rollback { items, .. }) =
         &request.action
-        && let Ok(images) = world.hands.before_images(items).collect::<Result<Vec<_>, _>>()
+        && let Ok(images) = world.executors.before_images(items).collect::<Result<Vec<_>, _>>()
     {
         for (_, digest, bytes) in images {
             assert_eq!(world.shelf.put(&bytes), digest);
@@ -180,7 +180,7 @@ proptest! {
         if let Some(place) = edited {
             world.put(PLACES[place], "a person was here");
         }
-        let settled = world.hands.settle(&request, &witness);
+        let settled = world.executors.settle(&request, &witness);
         // Counts of items that leave the world as it is now, apart from the person's edit: of a set
         // that comes back to where it was, each of them is true.
         let seen = edited.map(|place| rel(PLACES[place]));

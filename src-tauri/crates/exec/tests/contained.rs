@@ -94,7 +94,7 @@ fn a_command_runs_in_its_folder_and_what_it_changed_is_in_the_outcome() {
         assert_eq!(outcome.kept.len(), 2, "{:?}", outcome.kept);
         assert_eq!(outcome.ran.exit_code, Some(0));
         assert!(outcome.ran.executable_sha256.is_some());
-        assert_eq!(outcome.sandbox_level, world.hands.sandbox().level());
+        assert_eq!(outcome.sandbox_level, world.executors.sandbox().level());
     }
 }
 
@@ -326,7 +326,7 @@ fn a_program_that_is_not_there_never_started() {
         let outcome = world.perform(&request);
         assert_eq!(outcome.result_code, ResultCode::Failed);
         assert!(outcome.error.as_ref().unwrap().contains("could not be started"), "{outcome:?}");
-        assert!(world.hands.settle(&request, &before).is_certain());
+        assert!(world.executors.settle(&request, &before).is_certain());
     }
 }
 
@@ -456,7 +456,7 @@ fn hermits_store_inside_the_workspace_is_covered_or_the_command_refused() {
         let world = World::with(walls.clone());
         world.put("own/ledger.db", "the ledger");
         let workspace = effects::Workspace::open(&world.root, world.id).unwrap().without(&world.at("own"));
-        let hands = effects::Hands::new(
+        let executors = effects::Executors::new(
             workspace,
             world.shelf.clone(),
             world.traps.clone(),
@@ -466,7 +466,7 @@ fn hermits_store_inside_the_workspace_is_covered_or_the_command_refused() {
         );
         let request =
             world.request(command(&["sh", "-c", "cat own/ledger.db; echo x > own/new; ls -A own"], 20_000));
-        let outcome = hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let outcome = executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         let said =
             outcome.outputs.first().map_or(String::new(), |o| String::from_utf8(o.bytes.clone()).unwrap());
         assert!(!said.contains("the ledger"), "{said}");

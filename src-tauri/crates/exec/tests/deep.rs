@@ -30,7 +30,7 @@ fn a_tree_deeper_than_any_path_is_told_of_ended_and_removed() {
                 staging.changes.len()
             );
             let request = requested(&world, request, &staging);
-            let done = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+            let done = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
             assert_eq!(done.result_code, ResultCode::Succeeded, "{:?}", done.error);
             let (_, again) = stage(&world, "cat nothing");
             assert_eq!(
@@ -38,7 +38,7 @@ fn a_tree_deeper_than_any_path_is_told_of_ended_and_removed() {
                 [],
                 "a folder that is deep already is staged like any other"
             );
-            assert_eq!(world.hands.reach(&shell("true")).unsure, None);
+            assert_eq!(world.executors.reach(&shell("true")).unsure, None);
         }
     });
     tried.unwrap().join().unwrap();
@@ -48,7 +48,7 @@ fn a_tree_deeper_than_any_path_is_told_of_ended_and_removed() {
 fn a_run_that_ends_its_host_each_time_is_not_tried_for_ever() {
     let world = World::with(Sandbox::probe(Path::new(EXEC)));
     let request = world.request(shell("echo one > one.txt"));
-    let stage = || world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
+    let stage = || world.executors.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
     for _ in 0..effects::STAGE_HOSTS_MAX {
         world.traps.set(|point, _| {
             if point == model::fault::Point::StageRun { panic!("the host ends here") } else { Ok(()) }

@@ -207,7 +207,7 @@ fn run(stage: &Stage, at: usize, row: &Row) -> Result<(), String> {
         hosts: Vec::new(),
         secrets: Vec::new(),
     }));
-    let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
+    let staging = world.executors.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
     if tree(&world.root) != before.0 {
         return Err("the folder itself was changed by a staged run".to_owned());
     }
@@ -308,7 +308,7 @@ fn carried_over_and_back(
         return Ok(());
     }
     let request = requested(world, request, staging);
-    for image in world.hands.before_images(request.items()) {
+    for image in world.executors.before_images(request.items()) {
         let (_, digest, bytes) = image.map_err(|e| e.to_string())?;
         assert_eq!(world.shelf.put(&bytes), digest);
     }
@@ -317,7 +317,7 @@ fn carried_over_and_back(
         return Err(format!("not carried over: {left:?}, {:?}", outcome.error));
     }
     let receipt = support::receipt(world, &request, &outcome);
-    let look = |path: &RelPath| world.hands.observe(&[world.file(path)]).remove(0).state;
+    let look = |path: &RelPath| world.executors.observe(&[world.file(path)]).remove(0).state;
     let read = |digest: &model::Digest| world.shelf.0.lock().unwrap().get(digest).cloned();
     let plan = plan_undo(&[&receipt], &look, &read);
     if !plan.left.is_empty() {
@@ -402,7 +402,8 @@ fn a_crowd_of_processes_is_ended_as_a_whole_and_a_command_with_few_is_not() {
             secrets: Vec::new(),
         });
         let request = world.request(action);
-        let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}).unwrap();
+        let staging =
+            world.executors.stage(request.attempt_id, &request.action, &|| false, &mut |_| {}).unwrap();
         let error = staging.staged.error.unwrap_or_default();
         assert_eq!(error.contains("processes"), ends, "{many}: {error}");
     }

@@ -3,7 +3,7 @@
 
 use crate::support::{self, World};
 use acts::{Action, ActionRequest};
-use effects::{Hands, Sandbox, Spool, TranscriptState, Workspace};
+use effects::{Executors, Sandbox, Spool, TranscriptState, Workspace};
 use model::fault::Point;
 use model::witness::StateWitness;
 use model::{RelPath, WorkspaceId};
@@ -30,7 +30,7 @@ fn request(world: &World, script: &str) -> (ActionRequest, StateWitness) {
 }
 
 fn settle(world: &World, case: &(ActionRequest, StateWitness)) -> effects::Transcript {
-    world.hands.settle(&case.0, &case.1).transcript.unwrap()
+    world.executors.settle(&case.0, &case.1).transcript.unwrap()
 }
 
 /// Waits for something that is bound to happen, for as long as a slow machine may need.
@@ -53,7 +53,7 @@ fn the_host_that_will_be_killed() {
         true => Sandbox::probe_without_namespaces(Path::new(EXEC)),
         false => Sandbox::probe(Path::new(EXEC)),
     };
-    let hands = Hands::new(
+    let executors = Executors::new(
         Workspace::open(&folder.join("lease"), id).unwrap(),
         world.shelf.clone(),
         support::no_faults(),
@@ -61,7 +61,7 @@ fn the_host_that_will_be_killed() {
         Spool::new(folder.join("store/spool")),
         sandbox,
     );
-    hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+    executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
 }
 
 #[conforms::conforms("HK-6.4-2")]
@@ -100,7 +100,7 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
         assert_eq!(found.stdout, b"here\n");
         assert!(!found.state.is_certain());
         // What it had done by then is told, with what was there before.
-        let settled = world.hands.settle(&case.0, &case.1);
+        let settled = world.executors.settle(&case.0, &case.1);
         assert_eq!(settled.changes.len(), 1, "{settled:?}");
         assert_eq!(settled.kept.len(), 1, "{settled:?}");
         assert_eq!(world.shelf.0.lock().unwrap().get(&settled.kept[0].sha256).unwrap(), b"less");
@@ -111,7 +111,7 @@ fn a_command_whose_host_was_killed_is_unknown_and_ends_with_its_host() {
         };
         until("the death of the command", || !alive());
         // It is not begun a second time, whatever is asked.
-        let again = world.hands.perform(world.authorize(&case.0), &case.0, &|| false, &mut |_| {});
+        let again = world.executors.perform(world.authorize(&case.0), &case.0, &|| false, &mut |_| {});
         assert_eq!(again.result_code, model::receipt::ResultCode::Failed);
         assert!(again.error.unwrap().contains("transcript"));
     }
@@ -127,7 +127,7 @@ fn a_command_that_ended_is_told_from_one_that_never_began() {
     let found = settle(&world, &ended);
     assert_eq!((found.state, found.exit_code), (TranscriptState::Exited, Some(4)));
     assert_eq!((found.stdout, found.stderr), (b"out\n".to_vec(), b"err\n".to_vec()));
-    world.hands.observe(&[]);
+    world.executors.observe(&[]);
     Spool::new(world.store.join("spool")).forget(ended.0.action_request_id).unwrap();
     assert_eq!(settle(&world, &ended).state, TranscriptState::NeverStarted);
 }
@@ -171,7 +171,7 @@ fn what_walls_cost() {
             })
             .collect();
         times.sort();
-        println!("a command through {name} ({}): median {:?}", world.hands.sandbox().level(), times[5]);
+        println!("a command through {name} ({}): median {:?}", world.executors.sandbox().level(), times[5]);
     }
     for n in 0..2_000 {
         world.put(&format!("d{}/f{n}", n % 20), vec![b'x'; 10_000]);

@@ -160,7 +160,7 @@ fn a_grant_without_a_host_or_a_secret_does_not_become_one_with_it() {
             _ => grant.secret_scope.clear(),
         }
         if let Ok(authorization) = governance::authorize(&grant, &request, 0, crate::support::NOW) {
-            let outcome = world.hands.perform(authorization, &request, &|| false, &mut |_| {});
+            let outcome = world.executors.perform(authorization, &request, &|| false, &mut |_| {});
             assert_eq!(outcome.result_code, ResultCode::Failed, "{outcome:?}");
             assert!(outcome.error.unwrap().contains("the grant does not name"));
         }

@@ -23,7 +23,7 @@ mod leaking;
 mod reaching;
 mod refused;
 mod staged;
-#[allow(dead_code, reason = "the hands' own tests take the rest")]
+#[allow(dead_code, reason = "the executors' own tests take the rest")]
 #[path = "../../effects/tests/support.rs"]
 mod support;
 mod versioning;

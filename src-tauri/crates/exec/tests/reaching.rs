@@ -200,7 +200,7 @@ pub fn world_that_believes(may_go: String, authorities: Vec<Vec<u8>>) -> World {
 
 pub fn world_with(vault: Vault) -> World {
     let mut world = World::with(walls());
-    world.hands = world.hands.with_secrets(Arc::new(vault));
+    world.executors = world.executors.with_secrets(Arc::new(vault));
     world
 }
 

@@ -31,7 +31,7 @@ fn without_namespaces_nothing_is_staged_and_the_card_says_what_to_install() {
 
 pub fn stage(world: &World, script: &str) -> (ActionRequest, Result<Staging, Unstaged>) {
     let request = world.request(shell(script));
-    let staging = world.hands.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
+    let staging = world.executors.stage(request.attempt_id, &request.action, &|| false, &mut |_| {});
     (request, staging)
 }
 
@@ -44,7 +44,7 @@ pub fn requested(world: &World, mut request: ActionRequest, staging: &Staging) -
         acts::resources_of(world.id, &request.action, request.staged.as_ref(), request.reach.as_ref());
     for item in items {
         if let ChangeItem::Write { path, content_sha256, .. } = item {
-            world.shelf.put(&world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap());
+            world.shelf.put(&world.executors.staged_bytes(request.attempt_id, path, content_sha256).unwrap());
         }
     }
     world.shelf.put(&staging.transcript.bytes);
@@ -127,7 +127,7 @@ fn a_staged_command_touches_nothing_and_tells_all_it_did_deletions_first() {
         assert_eq!(text("bin"), "", "what is no text is told by size and digest");
         assert!(staging.printed.contains("said"));
         assert_eq!(staging.staged.exit_code, Some(0));
-        world.hands.unstage(request.attempt_id).unwrap();
+        world.executors.unstage(request.attempt_id).unwrap();
         let left: Vec<_> = std::fs::read_dir(world.store.join("spool")).unwrap().collect();
         assert!(left.is_empty(), "a no leaves nothing: {left:?}");
     }
@@ -141,8 +141,8 @@ fn what_is_carried_over_is_what_was_shown_and_is_undone_item_by_item() {
         let (request, staging) = stage(&world, BUSY);
         let staging = staging.unwrap();
         let request = requested(&world, request, &staging);
-        world.hands.unstage(request.attempt_id).unwrap();
-        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        world.executors.unstage(request.attempt_id).unwrap();
+        let outcome = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
         assert_eq!(outcome.ran.exit_code, Some(0));
         assert_eq!(world.get("d.txt").unwrap(), b"one\ntwo\nthree\n");
@@ -156,7 +156,7 @@ fn what_is_carried_over_is_what_was_shown_and_is_undone_item_by_item() {
         let receipt = support::receipt(&world, &request, &outcome);
         let items = effects::plan_rollback(&receipt, &support::current(&world, &receipt)).unwrap();
         let undo = world.request(Action::Change(acts::Change { items }));
-        let undone = world.hands.perform(world.authorize(&undo), &undo, &|| false, &mut |_| {});
+        let undone = world.executors.perform(world.authorize(&undo), &undo, &|| false, &mut |_| {});
         assert_eq!(undone.result_code, ResultCode::Succeeded, "{undone:?}");
         let mut after = tree(&world.root);
         after.retain(|path, _| before.contains_key(path) || !path.starts_with("new"));
@@ -172,7 +172,7 @@ fn an_edit_between_run_and_commit_is_a_conflict_and_stays() {
         let (request, staging) = stage(&world, "echo agent >> d.txt");
         let request = requested(&world, request, &staging.unwrap());
         world.put("d.txt", "mine\n");
-        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let outcome = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(outcome.result_code, ResultCode::Failed, "{outcome:?}");
         assert!(outcome.error.unwrap().contains("`d.txt` is not as it was"));
         assert_eq!(world.get("d.txt").unwrap(), b"mine\n");
@@ -191,11 +191,11 @@ fn an_edit_while_it_runs_is_seen_and_it_runs_again_on_what_is_there_now() {
             }
             false
         };
-        let staging = world.hands.stage(request.attempt_id, &request.action, &edit, &mut |_| {}).unwrap();
+        let staging = world.executors.stage(request.attempt_id, &request.action, &edit, &mut |_| {}).unwrap();
         let [ChangeItem::Write { path, content_sha256, .. }] = staging.staged.items.as_slice() else {
             panic!("{:?}", staging.staged.items)
         };
-        let bytes = world.hands.staged_bytes(request.attempt_id, path, content_sha256).unwrap();
+        let bytes = world.executors.staged_bytes(request.attempt_id, path, content_sha256).unwrap();
         assert_eq!(bytes, b"mine\nagent\n", "nothing of the person's is left out");
     }
 }
@@ -221,7 +221,7 @@ fn what_a_change_set_cannot_carry_is_not_staged_and_says_why() {
             hosts: Vec::new(),
             secrets: Vec::new(),
         });
-        assert!(world.hands.stageable(&network).unwrap_err().contains("network"));
+        assert!(world.executors.stageable(&network).unwrap_err().contains("network"));
         assert!(tree(&world.root) == before);
         assert_eq!(std::fs::read_dir(world.store.join("spool")).unwrap().count(), 0);
     }
@@ -263,11 +263,11 @@ fn links_and_empty_folders_are_shown_carried_over_and_undone() {
         assert_eq!(lost("old-link"), Some(model::Digest::of(b"b.txt")));
         assert_eq!(lost("sub/new-link"), None);
         let request = requested(&world, request, &staging);
-        for image in world.hands.before_images(request.items()) {
+        for image in world.executors.before_images(request.items()) {
             let (_, digest, bytes) = image.unwrap();
             assert_eq!(world.shelf.put(&bytes), digest);
         }
-        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let outcome = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
         assert_eq!(std::fs::read_link(world.at("old-link")).unwrap(), Path::new("a.txt"));
         assert!(world.at("empty/er").is_dir() && !world.at("hollow").exists());
@@ -295,7 +295,7 @@ fn a_command_that_changes_nothing_or_fails_is_told_as_it_was() {
         assert_eq!(failed.staged.exit_code, Some(3));
         assert_eq!(effects_of(&failed), ["create half.txt"]);
         let request = requested(&world, request, &failed);
-        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let outcome = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(outcome.result_code, ResultCode::Partial);
         assert!(outcome.error.unwrap().contains("status 3"));
     }
@@ -346,7 +346,7 @@ fn what_the_folders_own_ignore_rules_name_is_thrown_away_and_counted_but_for_wha
         assert_eq!(left_out.values().sum::<u64>(), 6, "{left_out:?}");
         assert_eq!(left_out.get("src/target"), Some(&3), "{left_out:?}");
         let request = requested(&world, request, &staging);
-        let done = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let done = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(done.result_code, ResultCode::Succeeded, "{done:?}");
         assert!(done.observed.iter().any(|said| said.starts_with("thrown away")), "{:?}", done.observed);
         for (name, there) in
@@ -379,7 +379,7 @@ fn permission_bits_of_folders_are_shown_carried_over_and_undone() {
             assert!(told.iter().any(|one| one == wanted), "`{wanted}` is not told: {told:?}");
         }
         let request = requested(&world, request, &staging);
-        let done = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let done = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(done.result_code, ResultCode::Succeeded, "{done:?}");
         let now = [("old", 0o750), ("own", 0o700), ("shut", 0o500), ("bare", 0o711), ("sub", 0o755)];
         for (name, mode) in now {
@@ -409,7 +409,7 @@ fn what_staged_runs_left_is_swept_unless_it_is_wanted() {
     assert_eq!(spool.sweep(&Only(Some(kept.attempt_id))).unwrap(), 0);
     let item = first.unwrap().staged.items.remove(0);
     let ChangeItem::Write { path, content_sha256, .. } = item else { panic!("{item:?}") };
-    assert_eq!(world.hands.staged_bytes(kept.attempt_id, &path, &content_sha256).unwrap(), b"one\n");
+    assert_eq!(world.executors.staged_bytes(kept.attempt_id, &path, &content_sha256).unwrap(), b"one\n");
     assert_eq!(spool.sweep(&Only(None)).unwrap(), 1);
 }
 
@@ -438,7 +438,7 @@ fn a_file_for_a_folder_and_a_folder_for_a_file_are_carried_over() {
                       rm -r sub; mkdir sub; echo fresh > sub/fresh";
         let (request, staging) = stage(&world, script);
         let request = requested(&world, request, &staging.unwrap());
-        let outcome = world.hands.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
+        let outcome = world.executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
         assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
         assert_eq!(world.get("old").unwrap(), b"file\n");
         assert_eq!(world.get("d.txt/in").unwrap(), b"in\n");
@@ -455,14 +455,14 @@ fn a_commit_cut_short_is_settled_like_a_change_set_and_completed() {
     let before = world.witness(&request);
     // The host died after the first item.
     std::fs::remove_file(world.at("a.txt")).unwrap();
-    let settled = world.hands.settle(&request, &before);
+    let settled = world.executors.settle(&request, &before);
     assert!(settled.is_certain(), "{settled:?}");
-    let outcome = world.hands.roll_forward(world.authorize(&request), &request, &settled);
+    let outcome = world.executors.roll_forward(world.authorize(&request), &request, &settled);
     assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
     assert_eq!(world.get("d.txt").unwrap(), b"one\ntwo\nagent\n");
     assert_eq!(world.get("n.txt").unwrap(), b"new\n");
-    let settled = world.hands.settle(&request, &before);
-    let again = world.hands.roll_forward(world.authorize(&request), &request, &settled);
+    let settled = world.executors.settle(&request, &before);
+    let again = world.executors.roll_forward(world.authorize(&request), &request, &settled);
     assert_eq!(again.result_code, ResultCode::Succeeded, "a second time changes nothing: {again:?}");
 }
 

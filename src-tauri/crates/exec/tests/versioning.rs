@@ -55,7 +55,7 @@ pub fn world() -> World {
 }
 
 pub fn at(world: &World, name: &str) -> Option<String> {
-    match world.hands.observe(&[ResourceId::Ref(world.id, name.to_owned())]).remove(0).state {
+    match world.executors.observe(&[ResourceId::Ref(world.id, name.to_owned())]).remove(0).state {
         Found::Version { value } => Some(value),
         Found::Absent => None,
         other => panic!("{other:?}"),
@@ -72,7 +72,7 @@ pub fn commit(world: &World, paths: &[&str], message: &str) -> (ActionRequest, S
             executable: false,
         })
         .collect();
-    let head = world.hands.head().unwrap();
+    let head = world.executors.head().unwrap();
     let change = VcsChange::Commit {
         branch: head.branch.unwrap(),
         prior: head.commit,
@@ -168,7 +168,7 @@ fn undone(world: &World, request: &ActionRequest, outcome: &Outcome) -> Outcome 
     let receipt = receipt(world, request, outcome);
     let places: Vec<ResourceId> =
         receipt.changes.iter().map(|c| c.resource.shown().unwrap().parse().unwrap()).collect();
-    let items = effects::plan_rollback(&receipt, &world.hands.observe(&places)).unwrap();
+    let items = effects::plan_rollback(&receipt, &world.executors.observe(&places)).unwrap();
     world.perform(&world.request(undo_of(receipt.receipt_id, items)))
 }
 
@@ -229,7 +229,7 @@ fn a_branch_or_tag_that_is_deleted_comes_back_with_its_log() {
             let told = outcome.observed.join("\n");
             assert!(told.contains(&format!("`{name}`: {first} before, nothing after")), "{told}");
             // Its host died before it could say so: the ref itself tells, and what was written down beforehand.
-            let settled = world.hands.settle(&request, &witness).outcome.unwrap();
+            let settled = world.executors.settle(&request, &witness).outcome.unwrap();
             assert_eq!(settled.result_code, ResultCode::Succeeded, "{}", said(&settled));
             assert_eq!(settled.changes, outcome.changes);
             let undone = undone(&world, &request, &outcome);
@@ -349,7 +349,7 @@ fn a_commit_is_taken_back_like_a_file_and_only_while_it_is_still_the_last_word()
         let now = at(&world, MAIN);
         let receipt = receipt(&world, &request, &outcome);
         let file = ResourceId::File(world.id, rel(".git/refs/heads/main"));
-        let plan = effects::plan_rollback(&receipt, &world.hands.observe(&[file]));
+        let plan = effects::plan_rollback(&receipt, &world.executors.observe(&[file]));
         match plan {
             Ok(items) if !somebody => {
                 let undo = world.request(undo_of(receipt.receipt_id, items));
@@ -385,12 +385,12 @@ fn after_an_interruption_the_ref_itself_says_what_became_of_it() {
             });
             world.perform(&request);
         }
-        let settled = world.hands.settle(&request, &witness).outcome.unwrap();
+        let settled = world.executors.settle(&request, &witness).outcome.unwrap();
         assert_eq!(settled.result_code, wanted, "{}", said(&settled));
         assert_eq!(settled.changes.len(), usize::from(after), "and it can be taken back");
         if after {
             git(&world, &["commit", "-q", "--allow-empty", "-m", "somebody else"]);
-            let settled = world.hands.settle(&request, &witness).outcome.unwrap();
+            let settled = world.executors.settle(&request, &witness).outcome.unwrap();
             assert_eq!(settled.result_code, ResultCode::UnknownOutcome, "{}", said(&settled));
         }
     }
@@ -410,7 +410,7 @@ fn without_walls_or_without_a_repository_of_its_own_nothing_is_begun() {
     );
     assert_eq!(at(&bare, MAIN), None);
     let none = World::with(walls());
-    assert!(none.hands.head().is_err());
+    assert!(none.executors.head().is_err());
     none.put(".git", "gitdir: /elsewhere\n");
-    assert!(none.hands.head().is_err(), "a repository elsewhere is not this folder's");
+    assert!(none.executors.head().is_err(), "a repository elsewhere is not this folder's");
 }

@@ -1,7 +1,7 @@
 //! What the doctor tells of machine, walls, keys and settings.
 
 use crate::error::put_back;
-use crate::hands::{LocalHands, kernel_release};
+use crate::executors::{LocalExecutors, kernel_release};
 use crate::keys::{APPROVAL_FILE, Known, VAULT_FILE, missing};
 use crate::secrets::SecretBook;
 use crate::{Config, Home, HostKeys};
@@ -16,14 +16,14 @@ pub fn gather(
     home: &Home,
     config: &Config,
     keys: &HostKeys,
-    hands: &LocalHands,
+    executors: &LocalExecutors,
     book: &SecretBook,
     known: &Known,
 ) -> Vec<Fact> {
     let facts = vec![
         machine(),
         folder(home),
-        walls(hands),
+        walls(executors),
         vault(home, keys, known),
         secrets(home, keys, book),
         approval(home, known),
@@ -97,8 +97,8 @@ fn folder(home: &Home) -> Fact {
     }
 }
 
-fn walls(hands: &LocalHands) -> Fact {
-    let walls = hands.walls();
+fn walls(executors: &LocalExecutors) -> Fact {
+    let walls = executors.walls();
     let words = match walls.level() {
         SandboxLevel::NamespacesLandlock => "on",
         SandboxLevel::Namespaces => "on, without Landlock",

@@ -1,6 +1,6 @@
 //! The one place that composes a kernel with real adapters, takes the lock, or attaches to whoever holds it.
 //!
-//! **What this room is for.** A store's folder becomes a running Hermit: the system's clock and chance, hands behind
+//! **What this room is for.** A store's folder becomes a running Hermit: the system's clock and chance, executors behind
 //! the walls of this machine, models over the network, keys out of the vault that was chosen, logs, and threads that
 //! drive tasks. Whoever wants something of a store gets a [`Session`]: it owns the store, is attached to the process
 //! that does, or only reads.
@@ -46,9 +46,9 @@ mod disk_reserve;
 mod doctor;
 mod erase;
 mod error;
+mod executors;
 mod faults;
 mod garbage;
-mod hands;
 mod head_pin;
 mod home;
 mod interrupt;
@@ -85,8 +85,8 @@ pub use chance::{OsEntropy, SystemClock};
 pub use config::Config;
 pub use disk_reserve::make_room;
 pub use error::Error;
+pub use executors::executor_is_at;
 pub use governance::standing::in_words as standing_in_words;
-pub use hands::executor_is_at;
 pub use head_pin::Pin;
 pub use home::Home;
 pub use interrupt::{Interrupts, hear_file_limits};

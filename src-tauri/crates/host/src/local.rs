@@ -4,7 +4,7 @@ mod serving;
 mod work;
 
 use crate::clock::{Bell, Timer};
-use crate::hands::LocalHands;
+use crate::executors::LocalExecutors;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
 use crate::run_stream_thread::RunStream;
@@ -47,7 +47,7 @@ pub struct Local {
     home: Home,
     config: Config,
     keys: Arc<HostKeys>,
-    hands: Arc<LocalHands>,
+    executors: Arc<LocalExecutors>,
     secrets: SecretBook,
     notices: Arc<Notices>,
     owned: Option<Owned>,
@@ -82,13 +82,13 @@ impl Local {
 
     fn bare(home: Home, config: Config, faults: Arc<dyn model::fault::Faults>) -> Self {
         let (secrets, keys) = (SecretBook::default(), Arc::new(HostKeys::of(&home)));
-        let hands = Arc::new(LocalHands::new(&home, &config, faults, &keys, &secrets));
+        let executors = Arc::new(LocalExecutors::new(&home, &config, faults, &keys, &secrets));
         Self {
             secrets,
             home,
             config,
             keys,
-            hands,
+            executors,
             notices: Arc::default(),
             owned: None,
             reader: OnceLock::new(),
@@ -147,7 +147,7 @@ impl Local {
         let policy = PolicyEngine::shipped().map_err(|e| Error::Policy(e.to_string()))?;
         let egress = Arc::new(Outbound::new(&local.config, local.keys.secrets(), local.secrets.clone()));
         let ports = Ports {
-            hands: Arc::clone(&local.hands) as _,
+            executors: Arc::clone(&local.executors) as _,
             reasoners: Arc::new(LocalReasoners::new(local.home.clone(), egress)),
             keys: Arc::clone(&local.keys) as _,
             observer: Arc::clone(&local.notices) as _,

@@ -1,4 +1,4 @@
-//! The way out for one request of the hands: to exactly the address they have checked, once, and nowhere else.
+//! The way out for one request of the executors: to exactly the address they have checked, once, and nowhere else.
 //!
 //! ureq speaks HTTP and TLS; its resolver is ours and knows one address, its redirects are off, and no proxy stands
 //! between, because behind a proxy nobody knows which address is dialled.
@@ -24,7 +24,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How often whoever waits is asked whether it still does.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Sends requests of hands.
+/// Sends requests of executors.
 #[derive(Debug, Clone)]
 pub struct WebClient {
     authorities: Option<PathBuf>,

@@ -229,8 +229,8 @@ impl Kernel {
         let mut sign = false;
         for after in after {
             match after {
-                After::Perform(hands, request, authorization) => {
-                    perform = Some((hands, request, authorization));
+                After::Perform(executors, request, authorization) => {
+                    perform = Some((executors, request, authorization));
                 }
                 After::Unstage(attempt) => self.unstage(&state, attempt),
                 After::Forget(request) => self.forget_act(&state, request),
@@ -241,10 +241,10 @@ impl Kernel {
         if sign {
             self.checkpoint_after(task_id);
         }
-        let Some((hands, request, authorization)) = perform else { return Ok(None) };
+        let Some((executors, request, authorization)) = perform else { return Ok(None) };
         let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id);
         let stop = || cell.stop.load(Ordering::SeqCst);
-        let outcome = hands.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
+        let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
         self.observed(cell, *request, outcome, false)
     }
 

@@ -1,6 +1,6 @@
 //! The kernel itself: the ledger's writer, the gate, the states of tasks, and the one way to commit.
 
-use crate::ports::{HandsSource, KeyRing, Notice, Observer, ReasonerSource};
+use crate::ports::{ExecutorSource, KeyRing, Notice, Observer, ReasonerSource};
 use crate::state::TaskState;
 use crate::store::StoreState;
 use crate::writeup::{Scope, Sources, Writeup};
@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Everything the kernel asks of the outside.
 #[derive(Clone)]
 pub struct Ports {
-    /// Opens hands in a workspace.
-    pub hands: Arc<dyn HandsSource>,
+    /// Opens executors in a workspace.
+    pub executors: Arc<dyn ExecutorSource>,
     /// Finds reasoners.
     pub reasoners: Arc<dyn ReasonerSource>,
     /// Holds the keys that are open.

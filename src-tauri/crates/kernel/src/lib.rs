@@ -9,7 +9,7 @@
 //!
 //! **Invariants** (tests cite them by number):
 //!
-//! 1. Nothing is executed but by [`effects`] hands with an [`governance::Authorization`], after a commit that holds
+//! 1. Nothing is executed but by [`effects`] executors with an [`governance::Authorization`], after a commit that holds
 //!    the dispatch, the grant it consumes and the gate's entries (HK-6.2, KS-3.4).
 //! 2. What comes next is a pure function of the folded events: [`next::next`].
 //! 3. One driver per task, one writer per store (HK-20.1-1).

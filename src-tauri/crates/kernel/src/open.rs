@@ -28,7 +28,7 @@ impl InlineBlobs for LedgerBlobs {
     }
 }
 
-/// The kernel's content store, as hands see it.
+/// The kernel's content store, as executors see it.
 pub(crate) struct Shelf(pub(crate) Arc<artifacts::Store>, pub(crate) redact::Shared);
 
 impl effects::Contents for Shelf {

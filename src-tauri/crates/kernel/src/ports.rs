@@ -1,4 +1,4 @@
-//! What the kernel asks of others: hands, reasoners, signers, and somebody who listens.
+//! What the kernel asks of others: executors, reasoners, signers, and somebody who listens.
 
 use acts::{Action, ActionRequest};
 use effects::{BeforeImage, Head, Outcome, Progress, Settled, Staging, Unstaged};
@@ -106,12 +106,12 @@ pub trait StagedView: Send + Sync {
     fn unstage(&self, attempt: AttemptId) -> Result<(), String>;
 }
 
-/// Hands in one workspace.
-pub trait Hands: Look + Execute + StagedView {}
+/// Executors in one workspace.
+pub trait Executors: Look + Execute + StagedView {}
 
-impl<T: Look + Execute + StagedView> Hands for T {}
+impl<T: Look + Execute + StagedView> Executors for T {}
 
-impl Look for effects::Hands {
+impl Look for effects::Executors {
     fn observe(&self, resources: &[ResourceId]) -> Vec<Fingerprint> {
         self.observe(resources)
     }
@@ -137,7 +137,7 @@ impl Look for effects::Hands {
     }
 }
 
-impl Execute for effects::Hands {
+impl Execute for effects::Executors {
     fn perform(
         &self,
         authorization: Authorization,
@@ -166,7 +166,7 @@ impl Execute for effects::Hands {
     }
 }
 
-impl StagedView for effects::Hands {
+impl StagedView for effects::Executors {
     fn stageable(&self, action: &Action) -> Result<(), String> {
         self.stageable(action)
     }
@@ -190,9 +190,9 @@ impl StagedView for effects::Hands {
     }
 }
 
-/// Opens hands.
-pub trait HandsSource: Send + Sync {
-    /// Hands below a root; `contents` is the kernel's own content store.
+/// Opens executors.
+pub trait ExecutorSource: Send + Sync {
+    /// Executors below a root; `contents` is the kernel's own content store.
     ///
     /// # Errors
     /// In words, when the folder cannot be worked in.
@@ -201,7 +201,7 @@ pub trait HandsSource: Send + Sync {
         root: &Path,
         workspace: WorkspaceId,
         contents: Arc<dyn effects::Contents>,
-    ) -> Result<Arc<dyn Hands>, String>;
+    ) -> Result<Arc<dyn Executors>, String>;
 
     /// Forgets what staged runs have left that nobody wants any more; how many.
     ///

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::drive::InHand;
 use crate::gatepass::{Ask, GatePass};
 use crate::kernel::{Cell, Kernel};
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::{EventAt, TaskState};
 use crate::writeup::{NewArtifact, Writeup};
 use acts::ActionRequest;
@@ -32,7 +32,7 @@ use std::sync::{Arc, MutexGuard};
 #[allow(clippy::large_enum_variant, reason = "a handful for each commit")]
 pub(crate) enum After {
     /// The executor starts.
-    Perform(Arc<dyn Hands>, Box<ActionRequest>, Authorization),
+    Perform(Arc<dyn Executors>, Box<ActionRequest>, Authorization),
     /// What a staged run left is dropped.
     Unstage(AttemptId),
     /// How an act went is on record: what was kept to settle it by is dropped.

@@ -88,7 +88,7 @@ impl Kernel {
     /// A folder without one is a project of its own, told by its identifier and not by its path: paths are easily
     /// guessed, and the store's name is no secret that could salt them.
     fn project(&self, workspace_id: WorkspaceId, root: &Path) -> (Digest, ProjectSource) {
-        let (source, told_by) = match self.ports.hands.remote(root) {
+        let (source, told_by) = match self.ports.executors.remote(root) {
             Some(address) => (ProjectSource::Remote, address),
             None => (ProjectSource::Folder, workspace_id.to_string()),
         };

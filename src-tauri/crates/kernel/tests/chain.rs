@@ -127,7 +127,7 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     assert_eq!(whole_way(&world, all).len(), 4, "the command was denied, the rest was done");
     assert_eq!(whole_way(&world, undo).len(), 1, "a plan of the kernel's own goes the same way");
     for (request, times) in world.oracle.performed() {
-        assert!(dispatched.contains(&request), "hands moved without a dispatch");
+        assert!(dispatched.contains(&request), "an executor moved without a dispatch");
         assert_eq!(times, 1);
     }
     assert_eq!(world.files()["a.txt"], b"text", "deleted, and brought back");

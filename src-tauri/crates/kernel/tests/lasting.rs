@@ -199,9 +199,9 @@ fn a_command_that_runs_long_tells_how_long_and_how_much_it_printed() {
     let task = world.kernel().submit(&world.submission("run", reasoning)).unwrap().task_id;
     world.crash();
     let ports = world.ports();
-    let hands = Arc::new(Walled(Arc::clone(&ports.hands)));
+    let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
     let clock = Arc::new(Slow(Arc::clone(&ports.clock), AtomicU64::new(0)));
-    let kernel = Kernel::open(world.store.path(), Ports { hands, clock, ..ports }).unwrap();
+    let kernel = Kernel::open(world.store.path(), Ports { executors, clock, ..ports }).unwrap();
     let DriveOutcome::Waiting(Waiting::Approval(approval)) = kernel.drive(task).unwrap() else {
         panic!("a command is asked for")
     };

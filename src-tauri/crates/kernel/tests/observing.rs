@@ -2,7 +2,7 @@
 
 use crate::story::{completed, count};
 use effects::Contents;
-use kernel::ports::{Hands, HandsSource};
+use kernel::ports::{ExecutorSource, Executors};
 use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::TaskId;
 use model::WorkspaceId;
@@ -14,16 +14,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use testkit::{Edge, World, command, done, write};
 
-/// The real hands, said to be behind walls, so that policy lets a command come as far as its dispatch.
-pub struct Walled(pub Arc<dyn HandsSource>);
+/// The real executors, said to be behind walls, so that policy lets a command come as far as its dispatch.
+pub struct Walled(pub Arc<dyn ExecutorSource>);
 
-impl HandsSource for Walled {
+impl ExecutorSource for Walled {
     fn open(
         &self,
         root: &Path,
         id: WorkspaceId,
         contents: Arc<dyn Contents>,
-    ) -> Result<Arc<dyn Hands>, String> {
+    ) -> Result<Arc<dyn Executors>, String> {
         self.0.open(root, id, contents)
     }
 
@@ -46,8 +46,8 @@ impl HandsSource for Walled {
 
 fn walled(world: &World) -> Kernel {
     let ports = world.ports();
-    let hands = Arc::new(Walled(Arc::clone(&ports.hands)));
-    Kernel::open(world.store.path(), Ports { hands, ..ports }).unwrap()
+    let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
+    Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap()
 }
 
 /// A command that was dispatched by a host that died before it could begin, and the folder its executor writes to.

@@ -5,7 +5,7 @@ use acts::{Action, ActionRequest};
 use effects::{Contents, Outcome, Output, Progress, Settled};
 use governance::Authorization;
 use kernel::command::submit::Reasoning;
-use kernel::ports::{BeforeImages, Execute, Hands, HandsSource, Look, StagedView};
+use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, StagedView};
 use kernel::{DriveOutcome, Error, Kernel, Ports, Waiting};
 use model::action::{ActionClass, ChangeItem, Reach, Reversibility};
 use model::artifact::ArtifactKind;
@@ -118,17 +118,17 @@ fn without_its_receipt_an_act_is_not_complete() {
     );
 }
 
-/// Hands that claim walls and answer every command with what a shell would have said.
-pub struct Walled(pub Arc<dyn HandsSource>);
-struct Talking(Arc<dyn Hands>);
+/// Executors that claim walls and answer every command with what a shell would have said.
+pub struct Walled(pub Arc<dyn ExecutorSource>);
+struct Talking(Arc<dyn Executors>);
 
-impl HandsSource for Walled {
+impl ExecutorSource for Walled {
     fn open(
         &self,
         root: &Path,
         id: WorkspaceId,
         contents: Arc<dyn Contents>,
-    ) -> Result<Arc<dyn Hands>, String> {
+    ) -> Result<Arc<dyn Executors>, String> {
         Ok(Arc::new(Talking(self.0.open(root, id, contents)?)))
     }
 
@@ -186,7 +186,7 @@ impl Execute for Talking {
         let Action::Command(acts::Command { argv, .. }) = &request.action else {
             return self.0.perform(authorization, request, cancelled, progress);
         };
-        authorization.admits(request).expect("only what was granted reaches the hands");
+        authorization.admits(request).expect("only what was granted reaches the executors");
         Outcome {
             result_code: ResultCode::Succeeded,
             changes: Vec::new(),
@@ -232,7 +232,7 @@ impl Execute for Talking {
 
 impl StagedView for Talking {
     fn stageable(&self, _: &Action) -> Result<(), String> {
-        Err("these hands try nothing".to_owned())
+        Err("these executors try nothing".to_owned())
     }
 
     fn stage(
@@ -276,8 +276,8 @@ fn every_class_of_act_that_exists_leaves_its_receipt() {
     submission.profile = model::policy::Profile::ExternalPublishGated;
     world.crash();
     let ports = world.ports();
-    let hands = Arc::new(Walled(Arc::clone(&ports.hands)));
-    let kernel = Kernel::open(world.store.path(), Ports { hands, ..ports }).unwrap();
+    let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
+    let kernel = Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap();
     let task = kernel.submit(&submission).unwrap().task_id;
     drive_allowing(&world, &kernel, task);
     let deleted = kernel.task(task).unwrap();

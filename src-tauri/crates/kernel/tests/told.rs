@@ -214,7 +214,7 @@ fn the_result_of_every_tool_stands_in_the_next_request_in_every_form() {
         let mut world = World::new(1900 + n);
         world.file("notes/a.txt", "alpha-1\nbeta-2\n");
         world.file("old.txt", "old");
-        let ports = Ports { hands: Arc::new(Walled(world.ports().hands)), ..world.ports() };
+        let ports = Ports { executors: Arc::new(Walled(world.ports().executors)), ..world.ports() };
         let server = Server::agreeing();
         let story: Vec<Told> = looks_and_changes().into_iter().chain(all_the_rest(&server)).collect();
         let offered: BTreeSet<String> = iteration::tools().into_iter().map(|tool| tool.name).collect();

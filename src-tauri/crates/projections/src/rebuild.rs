@@ -123,9 +123,9 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
             });
             (to, typed)
         };
-        let hands: Vec<_> = (0..threads).map(hand).collect();
+        let executors: Vec<_> = (0..threads).map(hand).collect();
         let broken = || Error::Event { log_seq: 0, why: "a thread that reads events broke off".to_owned() };
-        let mut turns = hands.iter().cycle();
+        let mut turns = executors.iter().cycle();
         let mut fold = || -> Result<(), Error> {
             let (_, typed) = turns.next().ok_or_else(broken)?;
             let heap: Vec<(i64, Result<Typed, Error>)> = typed.recv().map_err(|_| broken())?;
@@ -137,7 +137,7 @@ fn typed(conn: &Connection, take: &mut dyn FnMut(i64, Typed) -> Result<(), Error
         let mut found = conn.prepare(DISCLOSURES)?;
         let mut opened = Disclosures { rows: found.query([])?, ahead: None };
         let mut under_way = 0;
-        for (to, _) in hands.iter().cycle() {
+        for (to, _) in executors.iter().cycle() {
             let heap = next(&mut rows, &mut opened, &skipped)?;
             if heap.is_empty() {
                 break;

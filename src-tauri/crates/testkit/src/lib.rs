@@ -3,7 +3,7 @@
 //! **What this room is for.** Everything a test needs to run the real kernel in a small world it controls.
 //!
 //! **What it must never do.** Be linked into a program, or make a fake so kind that a real fault stays unseen: the
-//! ledger, the artifacts, the hands and the policy in here are the real ones.
+//! ledger, the artifacts, the executors and the policy in here are the real ones.
 //!
 //! **Invariants.**
 //! 1. The same seed gives the same identifiers, salts and times.
@@ -13,8 +13,8 @@
 
 mod chance;
 mod chat;
+mod executors;
 mod faults;
-mod hands;
 mod keys;
 mod person;
 #[cfg(target_os = "linux")]
@@ -25,8 +25,8 @@ mod world;
 
 pub use chance::{FakeClock, SeededEntropy};
 pub use chat::{Chat, Large};
+pub use executors::{Oracle, RealExecutors};
 pub use faults::{Crash, Edge, Mode, Script};
-pub use hands::{Oracle, RealHands};
 pub use keys::TestKeys;
 pub use person::Person;
 pub use reasoners::{Model, Reasoners, Say};

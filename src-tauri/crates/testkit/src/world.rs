@@ -1,6 +1,6 @@
 //! A store, a folder, a kernel over both, and the means to kill it and open it again.
 
-use crate::{FakeClock, Oracle, Person, RealHands, Reasoners, Script, SeededEntropy, TestKeys};
+use crate::{FakeClock, Oracle, Person, RealExecutors, Reasoners, Script, SeededEntropy, TestKeys};
 use effects::Sandbox;
 use governance::PolicyEngine;
 use kernel::command::submit::{Reasoning, Submission};
@@ -68,7 +68,7 @@ pub struct World {
     pub redactor: redact::Shared,
     /// Values of secrets that acts may use.
     pub secrets: Arc<dyn effects::Secrets>,
-    /// Counts what hands did.
+    /// Counts what executors did.
     pub oracle: Arc<Oracle>,
     kernel: Option<Kernel>,
 }
@@ -116,7 +116,7 @@ impl World {
     /// What the kernel of this world is given.
     pub fn ports(&self) -> Ports {
         Ports {
-            hands: Arc::new(RealHands {
+            executors: Arc::new(RealExecutors {
                 spool: self.store.path().join("spool"),
                 faults: Arc::clone(&self.faults) as _,
                 clock: Arc::clone(&self.clock) as _,

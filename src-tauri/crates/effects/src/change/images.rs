@@ -1,7 +1,7 @@
 //! Bytes that will be lost, taken before the act.
 
 use super::precondition;
-use crate::{BeforeImage, Error, Hands};
+use crate::{BeforeImage, Error, Executors};
 use model::action::{ChangeItem, Prior};
 use model::limits::ARTIFACT_BYTES_MAX;
 use model::{Digest, RelPath};
@@ -49,19 +49,19 @@ fn lost(items: &[ChangeItem]) -> Vec<Lost> {
     lost
 }
 
-/// See [`Hands::before_images`].
+/// See [`Executors::before_images`].
 pub(crate) fn before<'a>(
-    hands: &'a Hands,
+    executors: &'a Executors,
     items: &[ChangeItem],
 ) -> impl Iterator<Item = Result<BeforeImage, Error>> + use<'a> {
-    lost(items).into_iter().filter_map(move |lost| image(hands, &lost).transpose())
+    lost(items).into_iter().filter_map(move |lost| image(executors, &lost).transpose())
 }
 
-/// See [`Hands::can_keep`].
-pub(crate) fn can_keep(hands: &Hands, items: &[ChangeItem]) -> Result<(), Error> {
+/// See [`Executors::can_keep`].
+pub(crate) fn can_keep(executors: &Executors, items: &[ChangeItem]) -> Result<(), Error> {
     for Lost { path, prior, origin } in lost(items) {
         if let (Prior::Sha256(_), Origin::Disk(at)) = (prior, origin)
-            && let Ok(stat) = hands.workspace.stat(&at)
+            && let Ok(stat) = executors.workspace.stat(&at)
             && stat.byte_size > ARTIFACT_BYTES_MAX
         {
             return Err(Error::TooLarge { path, byte_size: stat.byte_size });
@@ -70,11 +70,11 @@ pub(crate) fn can_keep(hands: &Hands, items: &[ChangeItem]) -> Result<(), Error>
     Ok(())
 }
 
-fn image(hands: &Hands, Lost { path, prior, origin }: &Lost) -> Result<Option<BeforeImage>, Error> {
+fn image(executors: &Executors, Lost { path, prior, origin }: &Lost) -> Result<Option<BeforeImage>, Error> {
     let digest = match prior {
         Prior::Link(digest) => {
             // What a link says is kept as bytes; one that an earlier item of the set makes says so itself.
-            let Ok(target) = hands.workspace.parent(path)?.link_target(path.file_name(), path) else {
+            let Ok(target) = executors.workspace.parent(path)?.link_target(path.file_name(), path) else {
                 return Ok(None);
             };
             precondition::expect_bytes(path, digest, &target)?;
@@ -84,10 +84,10 @@ fn image(hands: &Hands, Lost { path, prior, origin }: &Lost) -> Result<Option<Be
         Prior::Absent | Prior::EmptyFolder => return Ok(None),
     };
     let bytes = match origin {
-        Origin::Disk(at) => hands.workspace.read_whole(at, ARTIFACT_BYTES_MAX)?,
+        Origin::Disk(at) => executors.workspace.read_whole(at, ARTIFACT_BYTES_MAX)?,
         Origin::Store(content) => {
             let fail = |why| Error::Content { path: path.clone(), why };
-            hands.contents.read(content).map_err(fail)?
+            executors.contents.read(content).map_err(fail)?
         }
     };
     precondition::expect_bytes(path, digest, &bytes)?;

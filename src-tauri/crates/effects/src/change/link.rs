@@ -9,9 +9,9 @@ use model::{Digest, RelPath};
 
 /// Gives a folder that is there other permission bits.
 pub(crate) fn folder_mode(job: &Job<'_>, path: &RelPath, was: u32, mode: Option<u32>) -> Result<(), Error> {
-    let hands = job.hands;
+    let executors = job.executors;
     let Some(mode) = mode else { return Ok(()) };
-    match hands.workspace.look(path) {
+    match executors.workspace.look(path) {
         Found::Folder { mode: Some(now) } if now == was => {}
         found => {
             let found = match found {
@@ -25,20 +25,20 @@ pub(crate) fn folder_mode(job: &Job<'_>, path: &RelPath, was: u32, mode: Option<
             });
         }
     }
-    let parent = hands.workspace.parent(path)?;
-    step(hands, Point::ItemRename, path, || parent.set_folder_mode(path.file_name(), path, mode))
+    let parent = executors.workspace.parent(path)?;
+    step(executors, Point::ItemRename, path, || parent.set_folder_mode(path.file_name(), path, mode))
 }
 
 /// Makes a folder where nothing is.
 pub(crate) fn folder(job: &mut Job<'_>, path: &RelPath, mode: Option<u32>) -> Result<(), Error> {
-    let hands = job.hands;
-    precondition::expect(path, &Prior::Absent, &hands.workspace.look(path))?;
+    let executors = job.executors;
+    precondition::expect(path, &Prior::Absent, &executors.workspace.look(path))?;
     let mut made = Vec::new();
-    let parent = hands.workspace.parent_made(path, &mut made);
+    let parent = executors.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);
     let parent = parent?;
     job.changed(&parent, path)?;
-    step(hands, Point::ItemRename, path, || {
+    step(executors, Point::ItemRename, path, || {
         if parent.make_folder(path.file_name(), path)? {
             return mode.map_or(Ok(()), |mode| parent.set_folder_mode(path.file_name(), path, mode));
         }
@@ -53,17 +53,19 @@ pub(crate) fn link(job: &mut Job<'_>, path: &RelPath, target: &str, prior: &Prio
             "`{path}` cannot be put where a folder is; delete the folder first"
         )));
     }
-    let hands = job.hands;
-    precondition::expect(path, prior, &hands.workspace.look(path))?;
+    let executors = job.executors;
+    precondition::expect(path, prior, &executors.workspace.look(path))?;
     let mut made = Vec::new();
-    let parent = hands.workspace.parent_made(path, &mut made);
+    let parent = executors.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);
     let parent = parent?;
     job.changed(&parent, path)?;
     let new = Found::Symlink { target_sha256: Digest::of(target.as_bytes()) };
     let temp = job.temp();
-    let placed = step(hands, Point::ItemWriteTemp, path, || parent.make_link(target, &temp, path))
-        .and_then(|()| step(hands, Point::ItemRename, path, || place::put(job, &parent, path, prior, &new)));
+    let placed = step(executors, Point::ItemWriteTemp, path, || parent.make_link(target, &temp, path))
+        .and_then(|()| {
+            step(executors, Point::ItemRename, path, || place::put(job, &parent, path, prior, &new))
+        });
     if placed.is_err() && place::look(&parent, &temp, path) == new {
         // Ours, and nobody else could have made one of this name and target.
         parent.remove_file(&temp, path)?;

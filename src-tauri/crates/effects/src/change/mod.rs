@@ -13,7 +13,7 @@ mod write;
 
 use crate::tools::Execution;
 use crate::workspace::folder::Folder;
-use crate::{Error, Hands, Progress};
+use crate::{Error, Executors, Progress};
 use acts::{ActionRequest, changed_paths};
 use model::action::{ChangeItem, LeftAsIs, Prior};
 use model::receipt::{Change, ItemOutcome, ResultCode};
@@ -45,11 +45,11 @@ impl Done {
     }
 
     /// Names what an undo has left as it is.
-    pub(crate) fn leave(&mut self, hands: &Hands, left: &[LeftAsIs]) {
+    pub(crate) fn leave(&mut self, executors: &Executors, left: &[LeftAsIs]) {
         for stays in left {
             self.observed.push(format!("left as it is: `{}`: {}", stays.resource, stays.why));
             let ResourceId::File(_, path) = &stays.resource else { continue };
-            let found = hands.workspace.look(path);
+            let found = executors.workspace.look(path);
             self.changes.push(Change {
                 resource: Sensitive::from(stays.resource.to_string()),
                 before: found.clone(),
@@ -71,7 +71,7 @@ impl Done {
 
 /// One item at work.
 pub(crate) struct Job<'a> {
-    pub(crate) hands: &'a Hands,
+    pub(crate) executors: &'a Executors,
     pub(crate) request: ActionRequestId,
     pub(crate) at: usize,
     /// Folders made for it.
@@ -83,8 +83,8 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    pub(crate) fn of(hands: &'a Hands, request: ActionRequestId, at: usize) -> Self {
-        Self { hands, request, at, made: Vec::new(), unsynced: Vec::new(), notes: Vec::new() }
+    pub(crate) fn of(executors: &'a Executors, request: ActionRequestId, at: usize) -> Self {
+        Self { executors, request, at, made: Vec::new(), unsynced: Vec::new(), notes: Vec::new() }
     }
 
     /// Says that the name `path` is about to change in `folder`.
@@ -112,44 +112,44 @@ pub(crate) fn perform(
     settled: Option<&settle::Settled>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Done {
-    let Execution { hands, scope, request, cancelled, .. } = act;
+    let Execution { executors, scope, request, cancelled, .. } = act;
     let mut done = Done::default();
     match settled {
         Some(settled) => done.changes.extend(settled.changes.iter().cloned()),
-        None => note_absent(hands, request, items, &mut done),
+        None => note_absent(executors, request, items, &mut done),
     }
     let known: Vec<ItemOutcome> =
         settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
     let mut unsynced = Unsynced::default();
     for (at, item) in items.iter().enumerate() {
-        let before = || settled.map_or_else(Vec::new, |s| witnessed(hands, s, item));
+        let before = || settled.map_or_else(Vec::new, |s| witnessed(executors, s, item));
         if known.get(at) == Some(&ItemOutcome::Done) {
             done.observed.push(format!("item {at} was found done"));
-            record(hands, &mut done, item, &before(), ItemOutcome::Done);
+            record(executors, &mut done, item, &before(), ItemOutcome::Done);
             continue;
         }
         if done.error.is_none() && unsynced.precedes(item) {
-            sync(hands, &mut unsynced, &mut done);
+            sync(executors, &mut unsynced, &mut done);
         }
         if done.error.is_none() {
             done.error = stop_reason(at, &known, cancelled);
         }
         if done.error.is_some() {
             let outcome = known.get(at).copied().unwrap_or(ItemOutcome::NotDone);
-            record(hands, &mut done, item, &before(), outcome);
+            record(executors, &mut done, item, &before(), outcome);
             continue;
         }
-        let job = Job::of(hands, request.action_request_id, at);
+        let job = Job::of(executors, request.action_request_id, at);
         item_done(job, scope, item, &mut unsynced, &mut done);
         progress(Progress::Items { done: done.done, of: items.len() });
     }
-    sync(hands, &mut unsynced, &mut done);
+    sync(executors, &mut unsynced, &mut done);
     done
 }
 
 /// Makes durable what the items did. Where that fails nobody knows which of it lasts.
-fn sync(hands: &Hands, unsynced: &mut Unsynced, done: &mut Done) {
-    let Err((error, items)) = unsynced.sync(hands) else { return };
+fn sync(executors: &Executors, unsynced: &mut Unsynced, done: &mut Done) {
+    let Err((error, items)) = unsynced.sync(executors) else { return };
     if unsynced::leaves_open(&error) {
         for places in items {
             let changes = done.changes.get_mut(places).unwrap_or_default();
@@ -170,7 +170,7 @@ fn sync(hands: &Hands, unsynced: &mut Unsynced, done: &mut Done) {
 }
 
 /// Writes down which folders are missing before the first item: after a crash nothing else tells that they were made.
-fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], done: &mut Done) {
+fn note_absent(executors: &Executors, request: &ActionRequest, items: &[ChangeItem], done: &mut Done) {
     let mut absent: BTreeSet<RelPath> = BTreeSet::new();
     for item in items {
         let (ChangeItem::Write { path, .. }
@@ -181,7 +181,7 @@ fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], don
             continue;
         };
         let mut at = path.parent();
-        while !at.is_root() && !absent.contains(&at) && hands.workspace.look(&at) == Found::Absent {
+        while !at.is_root() && !absent.contains(&at) && executors.workspace.look(&at) == Found::Absent {
             let above = at.parent();
             absent.insert(at);
             at = above;
@@ -191,22 +191,23 @@ fn note_absent(hands: &Hands, request: &ActionRequest, items: &[ChangeItem], don
         return;
     }
     let absent: Vec<RelPath> = absent.into_iter().collect();
-    if let Err(error) = hands.spool.note_absent(request.action_request_id, &absent) {
+    if let Err(error) = executors.spool.note_absent(request.action_request_id, &absent) {
         done.observed.push(format!("folders that are made cannot be told apart after a crash: {error}"));
     }
 }
 
 /// Those of the folders missing before the first item that are there now.
-pub(crate) fn made_since(hands: &Hands, absent: &[RelPath]) -> Vec<Change> {
-    let there = absent.iter().filter(|folder| matches!(hands.workspace.look(folder), Found::Folder { .. }));
-    there.map(|folder| made(hands, folder)).collect()
+pub(crate) fn made_since(executors: &Executors, absent: &[RelPath]) -> Vec<Change> {
+    let there =
+        absent.iter().filter(|folder| matches!(executors.workspace.look(folder), Found::Folder { .. }));
+    there.map(|folder| made(executors, folder)).collect()
 }
 
-fn made(hands: &Hands, folder: &RelPath) -> Change {
+fn made(executors: &Executors, folder: &RelPath) -> Change {
     Change {
-        resource: named(hands, folder),
+        resource: named(executors, folder),
         before: Found::Absent,
-        after: hands.workspace.look(folder),
+        after: executors.workspace.look(folder),
         before_image: None,
         outcome: ItemOutcome::Done,
     }
@@ -226,7 +227,7 @@ fn item_done(
     unsynced: &mut Unsynced,
     done: &mut Done,
 ) {
-    let before: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
+    let before: Vec<Found> = changed_paths(item).map(|path| job.executors.workspace.look(path)).collect();
     let result = in_scope(scope, item).and_then(|()| match item {
         ChangeItem::Write { path, content_sha256, byte_size, prior, mode } => {
             let content = write::Content { sha256: content_sha256, byte_size: *byte_size, mode: *mode };
@@ -246,10 +247,10 @@ fn item_done(
         Err(error) => after_failure(&job, item, &before, error),
     };
     for folder in std::mem::take(&mut job.made) {
-        done.changes.push(made(job.hands, &folder));
+        done.changes.push(made(job.executors, &folder));
     }
     let places = done.changes.len();
-    record(job.hands, done, item, &before, outcome);
+    record(job.executors, done, item, &before, outcome);
     unsynced.add(item, std::mem::take(&mut job.unsynced), places..done.changes.len());
     done.observed.append(&mut job.notes);
     if let Err(error) = result {
@@ -268,7 +269,7 @@ fn in_scope(scope: &Scope<'_>, item: &ChangeItem) -> Result<(), Error> {
 
 /// What was done must be seen at the path it was done for: a folder that was moved away meanwhile took it along.
 fn still_there(job: &mut Job<'_>, item: &ChangeItem) -> Result<(), Error> {
-    let now: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
+    let now: Vec<Found> = changed_paths(item).map(|path| job.executors.workspace.look(path)).collect();
     if settle::is_done(item, &now) {
         return Ok(());
     }
@@ -288,7 +289,7 @@ fn still_there(job: &mut Job<'_>, item: &ChangeItem) -> Result<(), Error> {
 
 /// After an error, the look decides. A failed sync leaves open whether what is seen will last.
 fn after_failure(job: &Job<'_>, item: &ChangeItem, before: &[Found], error: &Error) -> ItemOutcome {
-    let now: Vec<Found> = changed_paths(item).map(|path| job.hands.workspace.look(path)).collect();
+    let now: Vec<Found> = changed_paths(item).map(|path| job.executors.workspace.look(path)).collect();
     if now == *before {
         return ItemOutcome::NotDone;
     }
@@ -301,21 +302,21 @@ fn after_failure(job: &Job<'_>, item: &ChangeItem, before: &[Found], error: &Err
 }
 
 /// What the witness saw at an item's places; empty when it did not look at all of them.
-fn witnessed(hands: &Hands, settled: &settle::Settled, item: &ChangeItem) -> Vec<Found> {
-    let seen: Option<Vec<Found>> = changed_paths(item).map(|path| settled.before(hands, path)).collect();
+fn witnessed(executors: &Executors, settled: &settle::Settled, item: &ChangeItem) -> Vec<Found> {
+    let seen: Option<Vec<Found>> = changed_paths(item).map(|path| settled.before(executors, path)).collect();
     seen.unwrap_or_default()
 }
 
-fn record(hands: &Hands, done: &mut Done, item: &ChangeItem, before: &[Found], outcome: ItemOutcome) {
+fn record(executors: &Executors, done: &mut Done, item: &ChangeItem, before: &[Found], outcome: ItemOutcome) {
     done.count(outcome);
     for (at, path) in changed_paths(item).enumerate() {
-        let after = hands.workspace.look(path);
+        let after = executors.workspace.look(path);
         let before = before.get(at).cloned().unwrap_or_else(|| match outcome {
             ItemOutcome::NotDone => after.clone(),
             _ => Found::Unreadable { reason: "nobody looked before it was done".to_owned() },
         });
         done.changes.push(Change {
-            resource: named(hands, path),
+            resource: named(executors, path),
             before,
             after,
             before_image: None,
@@ -325,27 +326,27 @@ fn record(hands: &Hands, done: &mut Done, item: &ChangeItem, before: &[Found], o
 }
 
 /// Every item, not done: for a request that was refused as a whole.
-pub(crate) fn none_done(hands: &Hands, request: &ActionRequest) -> Vec<Change> {
+pub(crate) fn none_done(executors: &Executors, request: &ActionRequest) -> Vec<Change> {
     let mut done = Done::default();
     for item in request.items() {
-        record(hands, &mut done, item, &[], ItemOutcome::NotDone);
+        record(executors, &mut done, item, &[], ItemOutcome::NotDone);
     }
     done.changes
 }
 
-fn named(hands: &Hands, path: &RelPath) -> Sensitive<String> {
-    Sensitive::from(ResourceId::File(hands.workspace.id(), path.clone()).to_string())
+fn named(executors: &Executors, path: &RelPath) -> Sensitive<String> {
+    Sensitive::from(ResourceId::File(executors.workspace.id(), path.clone()).to_string())
 }
 
 /// Runs one step between its two crash points.
 pub(crate) fn step<T>(
-    hands: &Hands,
+    executors: &Executors,
     point: model::fault::Point,
     path: &RelPath,
     work: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    hands.faults.before(point).map_err(|e| Error::io("preparing", path, e))?;
+    executors.faults.before(point).map_err(|e| Error::io("preparing", path, e))?;
     let value = work()?;
-    hands.faults.after(point).map_err(|e| Error::io("completing", path, e))?;
+    executors.faults.after(point).map_err(|e| Error::io("completing", path, e))?;
     Ok(value)
 }

@@ -16,26 +16,28 @@ pub(crate) fn relocate(job: &mut Job<'_>, from: &RelPath, to: &RelPath, prior: &
             "`{from}` cannot be moved: the request does not say what it holds"
         )));
     };
-    let hands = job.hands;
-    precondition::expect(from, prior, &hands.workspace.look(from))?;
-    precondition::expect(to, &Prior::Absent, &hands.workspace.look(to))?;
-    let source = hands.workspace.parent(from)?;
+    let executors = job.executors;
+    precondition::expect(from, prior, &executors.workspace.look(from))?;
+    precondition::expect(to, &Prior::Absent, &executors.workspace.look(to))?;
+    let source = executors.workspace.parent(from)?;
     let mut made = Vec::new();
-    let target = hands.workspace.parent_made(to, &mut made);
+    let target = executors.workspace.parent_made(to, &mut made);
     job.made.append(&mut made);
     let target = target?;
     job.changed(&target, to)?;
     job.changed(&source, from)?;
-    step(hands, Point::ItemMove, to, || match source.rename_new(from.file_name(), &target, to.file_name()) {
-        Ok(()) => check_moved(&source, &target, from, to, prior),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-            precondition::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
-            Err(Error::io("moving to", to, e))
+    step(executors, Point::ItemMove, to, || {
+        match source.rename_new(from.file_name(), &target, to.file_name()) {
+            Ok(()) => check_moved(&source, &target, from, to, prior),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                precondition::expect(to, &Prior::Absent, &place::look(&target, to.file_name(), to))?;
+                Err(Error::io("moving to", to, e))
+            }
+            Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
+                across(job, &source, &target, from, to, digest)
+            }
+            Err(e) => Err(Error::io("moving", from, e)),
         }
-        Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
-            across(job, &source, &target, from, to, digest)
-        }
-        Err(e) => Err(Error::io("moving", from, e)),
     })
 }
 

@@ -12,11 +12,11 @@ pub(crate) fn remove(job: &mut Job<'_>, path: &RelPath, prior: &Prior) -> Result
     if matches!(prior, Prior::Absent) {
         return Err(Error::Request(format!("`{path}` cannot be deleted where nothing is expected")));
     }
-    let hands = job.hands;
-    precondition::expect(path, prior, &hands.workspace.look(path))?;
-    let folder = hands.workspace.parent(path)?;
+    let executors = job.executors;
+    precondition::expect(path, prior, &executors.workspace.look(path))?;
+    let folder = executors.workspace.parent(path)?;
     job.changed(&folder, path)?;
-    step(hands, Point::ItemDelete, path, || match prior {
+    step(executors, Point::ItemDelete, path, || match prior {
         Prior::EmptyFolder => empty_folder(job, &folder, path),
         _ => place::take(job, &folder, path, prior),
     })

@@ -1,4 +1,4 @@
-//! What these hands may touch now: an authorization, held against every single item.
+//! What these executors may touch now: an authorization, held against every single item.
 
 use crate::{Authorization, Error};
 use acts::ActionRequest;

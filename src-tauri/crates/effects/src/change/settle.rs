@@ -2,14 +2,14 @@
 //!
 //! Items run strictly in order and stop at the first failure, so what a crash leaves is the state after some number
 //! of items. Every place says after how many items it would be as it is; what all of them have in common is how far
-//! the hands came. A place where somebody else has been says nothing, and what stays open is `unknown`. Only where the
+//! the executors came. A place where somebody else has been says nothing, and what stays open is `unknown`. Only where the
 //! machine itself was started since may items be missing in the middle: their folders were not synced yet
 //! ([`super::unsynced`]), and an item whose own places are as before it was not done.
 
 use super::place::{self, keep_beside, look};
 use super::{Job, temp_name};
 use crate::workspace::folder::Folder;
-use crate::{Hands, Kept, Outcome, Transcript, TranscriptState};
+use crate::{Executors, Kept, Outcome, Transcript, TranscriptState};
 use acts::{ActionRequest, changed_paths};
 use model::action::{ChangeItem, Prior};
 use model::receipt::{Change, ItemOutcome};
@@ -52,8 +52,8 @@ impl Settled {
     }
 
     /// What the witness saw at a path.
-    pub(crate) fn before(&self, hands: &Hands, path: &RelPath) -> Option<Found> {
-        let resource = ResourceId::File(hands.workspace.id(), path.clone());
+    pub(crate) fn before(&self, executors: &Executors, path: &RelPath) -> Option<Found> {
+        let resource = ResourceId::File(executors.workspace.id(), path.clone());
         // A witness is sorted.
         let at = self.before.binary_search_by(|seen| seen.resource.cmp(&resource)).ok();
         at.and_then(|at| self.before.get(at)).map(|seen| seen.state.clone())
@@ -62,30 +62,30 @@ impl Settled {
 
 /// After a crash in a change set: which of its items are done.
 pub(crate) fn items(
-    hands: &Hands,
+    executors: &Executors,
     request: &ActionRequest,
     items: &[ChangeItem],
     before: &StateWitness,
     settled: &mut Settled,
 ) {
     for (at, item) in items.iter().enumerate() {
-        sweep(hands, request, at, item, &mut settled.notes);
+        sweep(executors, request, at, item, &mut settled.notes);
     }
-    match hands.spool.absent(request.action_request_id) {
-        Ok(absent) => settled.changes = super::made_since(hands, &absent),
+    match executors.spool.absent(request.action_request_id) {
+        Ok(absent) => settled.changes = super::made_since(executors, &absent),
         Err(error) => settled.notes.push(format!("which folders were made cannot be told: {error}")),
     }
-    let open = sync(hands, items, &mut settled.notes);
-    let known: Vec<(RelPath, Found)> = known_before(hands, settled);
+    let open = sync(executors, items, &mut settled.notes);
+    let known: Vec<(RelPath, Found)> = known_before(executors, settled);
     let touched: Vec<RelPath> = items.iter().flat_map(changed_paths).cloned().collect();
     let resources: Vec<_> =
-        touched.iter().map(|p| ResourceId::File(hands.workspace.id(), p.clone())).collect();
-    settled.now = hands.observe(&resources);
+        touched.iter().map(|p| ResourceId::File(executors.workspace.id(), p.clone())).collect();
+    settled.now = executors.observe(&resources);
     let now = touched.into_iter().zip(settled.now.iter().map(|f| State::of(&f.state))).collect();
     let restarted = before.observed_at.0 < started_at();
     let mut outcomes = judge(items, &known, &now, restarted);
     for (item, outcome) in items.iter().zip(&mut outcomes) {
-        bits_decide(hands, item, outcome);
+        bits_decide(executors, item, outcome);
         if *outcome == ItemOutcome::Done && changed_paths(item).any(|path| open.contains(&path.parent())) {
             *outcome = ItemOutcome::Unknown;
         }
@@ -95,9 +95,9 @@ pub(crate) fn items(
     settled.now.dedup();
 }
 
-/// Makes durable what is about to be seen: the crash may have come before the hands did. Folders that a file was to
+/// Makes durable what is about to be seen: the crash may have come before the executors did. Folders that a file was to
 /// leave come last. Returns the folders of which it is open whether what is seen there will last.
-fn sync(hands: &Hands, items: &[ChangeItem], notes: &mut Vec<String>) -> BTreeSet<RelPath> {
+fn sync(executors: &Executors, items: &[ChangeItem], notes: &mut Vec<String>) -> BTreeSet<RelPath> {
     let left = |item: &ChangeItem| match item {
         ChangeItem::Move { from, .. } => Some(from.clone()),
         _ => None,
@@ -110,7 +110,7 @@ fn sync(hands: &Hands, items: &[ChangeItem], notes: &mut Vec<String>) -> BTreeSe
             continue;
         }
         // No folder, no names in it.
-        let result = hands.workspace.parent(&path).and_then(|folder| folder.sync(&path));
+        let result = executors.workspace.parent(&path).and_then(|folder| folder.sync(&path));
         if let Err(error @ crate::Error::Io { .. }) = result {
             notes.push(format!("what is seen in the folder of `{path}` may not last: {error}"));
             open.insert(path.parent());
@@ -120,9 +120,9 @@ fn sync(hands: &Hands, items: &[ChangeItem], notes: &mut Vec<String>) -> BTreeSe
 }
 
 /// A folder that only gets other permission bits is the same place before and after: the bits tell.
-fn bits_decide(hands: &Hands, item: &ChangeItem, outcome: &mut ItemOutcome) {
+fn bits_decide(executors: &Executors, item: &ChangeItem, outcome: &mut ItemOutcome) {
     let ChangeItem::Folder { path, mode: Some(mode), was: Some(was) } = item else { return };
-    match hands.workspace.look(path) {
+    match executors.workspace.look(path) {
         Found::Folder { mode: Some(now) } if now == *mode => *outcome = ItemOutcome::Done,
         Found::Folder { mode: Some(now) } if now == *was => *outcome = ItemOutcome::NotDone,
         _ => {}
@@ -130,10 +130,10 @@ fn bits_decide(hands: &Hands, item: &ChangeItem, outcome: &mut ItemOutcome) {
 }
 
 /// After a crash of a command: how far it came, and what differs since.
-pub(crate) fn command(hands: &Hands, request: &ActionRequest, settled: &mut Settled) {
-    let transcript = crate::command::spool::settle(hands, request);
+pub(crate) fn command(executors: &Executors, request: &ActionRequest, settled: &mut Settled) {
+    let transcript = crate::command::spool::settle(executors, request);
     if matches!(transcript.state, TranscriptState::Exited | TranscriptState::Unknown) {
-        match crate::command::difference_since(hands, request.action_request_id) {
+        match crate::command::difference_since(executors, request.action_request_id) {
             Ok(mut difference) => {
                 settled.changes = difference.changes;
                 settled.kept = difference.kept;
@@ -145,9 +145,9 @@ pub(crate) fn command(hands: &Hands, request: &ActionRequest, settled: &mut Sett
     settled.transcript = Some(transcript);
 }
 
-fn known_before(hands: &Hands, settled: &Settled) -> Vec<(RelPath, Found)> {
+fn known_before(executors: &Executors, settled: &Settled) -> Vec<(RelPath, Found)> {
     let of_here = |f: &Fingerprint| match &f.resource {
-        ResourceId::File(workspace, path) if *workspace == hands.workspace.id() => {
+        ResourceId::File(workspace, path) if *workspace == executors.workspace.id() => {
             Some((path.clone(), f.state.clone()))
         }
         _ => None,
@@ -282,7 +282,7 @@ fn judge(items: &[ChangeItem], known: &[(RelPath, Found)], now: &World, restarte
             (0..items.len()).map(|at| by_count(at, *most, *most)).collect()
         }
         (Some(least), Some(most)) => (0..items.len()).map(|at| by_count(at, *least, *most)).collect(),
-        // What is seen cannot be from these hands alone: only what an item's own places say beyond doubt is taken.
+        // What is seen cannot be from these executors alone: only what an item's own places say beyond doubt is taken.
         _ => {
             let own = |(at, item)| by_itself(at, item, &counts, items.len(), restarted);
             items.iter().enumerate().map(own).collect()
@@ -354,8 +354,14 @@ pub(crate) fn is_done(item: &ChangeItem, now: &[Found]) -> bool {
 }
 
 /// Removes what is left of this item's temporary files, unless they hold somebody's bytes.
-fn sweep(hands: &Hands, request: &ActionRequest, at: usize, item: &ChangeItem, notes: &mut Vec<String>) {
-    let mut job = Job::of(hands, request.action_request_id, at);
+fn sweep(
+    executors: &Executors,
+    request: &ActionRequest,
+    at: usize,
+    item: &ChangeItem,
+    notes: &mut Vec<String>,
+) {
+    let mut job = Job::of(executors, request.action_request_id, at);
     let temp = temp_name(request.action_request_id, at);
     let mut swept: Vec<RelPath> = Vec::new();
     for path in changed_paths(item) {
@@ -376,7 +382,7 @@ fn sweep_beside(
     path: &RelPath,
     temp: &[u8],
 ) -> Result<(), crate::Error> {
-    let folder = match job.hands.workspace.parent(path) {
+    let folder = match job.executors.workspace.parent(path) {
         Ok(folder) => folder,
         // No folder, no leftovers in it.
         Err(error) if error.is_absent() => return Ok(()),
@@ -452,8 +458,8 @@ fn is_ours(job: &Job<'_>, item: &ChangeItem, left: &Found) -> bool {
         ChangeItem::Folder { .. } => false,
         // Moving within a file system leaves no temporary file; across, it is a copy of what is still at `from`.
         ChangeItem::Move { from, to, prior } => {
-            let at_source = super::precondition::holds(prior, &job.hands.workspace.look(from));
-            at_source || super::precondition::holds(prior, &job.hands.workspace.look(to))
+            let at_source = super::precondition::holds(prior, &job.executors.workspace.look(from));
+            at_source || super::precondition::holds(prior, &job.executors.workspace.look(to))
         }
     }
 }
@@ -463,7 +469,7 @@ fn begins(job: &Job<'_>, content: &Digest, byte_size: u64, sha256: &Digest) -> b
     if byte_size == 0 || content == sha256 {
         return true;
     }
-    let Ok(bytes) = job.hands.contents.read(content) else {
+    let Ok(bytes) = job.executors.contents.read(content) else {
         return false;
     };
     let part = usize::try_from(byte_size).ok().and_then(|n| bytes.get(..n));

@@ -6,7 +6,7 @@
 
 use super::step;
 use crate::workspace::folder::Folder;
-use crate::{Error, Hands};
+use crate::{Error, Executors};
 use acts::changed_paths;
 use model::RelPath;
 use model::action::ChangeItem;
@@ -95,11 +95,11 @@ impl Unsynced {
     ///
     /// # Errors
     /// What the disk says, with the places of the items of which it is then open whether they last.
-    pub(crate) fn sync(&mut self, hands: &Hands) -> Result<(), (Error, Vec<Range<usize>>)> {
+    pub(crate) fn sync(&mut self, executors: &Executors) -> Result<(), (Error, Vec<Range<usize>>)> {
         let Self { folders, items, .. } = std::mem::take(self);
         let (last, first): (Vec<_>, Vec<_>) = folders.into_values().partition(|waiting| waiting.gave);
         for Waiting { folder, path, .. } in first.iter().chain(&last) {
-            if let Err(error) = step(hands, Point::ItemSyncFolder, path, || folder.sync(path)) {
+            if let Err(error) = step(executors, Point::ItemSyncFolder, path, || folder.sync(path)) {
                 return Err((error, items));
             }
         }

@@ -27,10 +27,10 @@ pub(crate) fn write(
     if matches!(prior, Prior::EmptyFolder) {
         return Err(Error::Request(format!("`{path}` cannot be written where a folder is expected")));
     }
-    precondition::expect(path, prior, &job.hands.workspace.look(path))?;
+    precondition::expect(path, prior, &job.executors.workspace.look(path))?;
     let bytes = content_bytes(job, path, content)?;
     let mut made = Vec::new();
-    let folder = job.hands.workspace.parent_made(path, &mut made);
+    let folder = job.executors.workspace.parent_made(path, &mut made);
     job.made.append(&mut made);
     let folder = folder?;
     let result = place_bytes(job, &folder, path, content, &bytes, prior);
@@ -42,7 +42,7 @@ pub(crate) fn write(
 
 fn content_bytes(job: &Job<'_>, path: &RelPath, content: &Content<'_>) -> Result<Vec<u8>, Error> {
     let fail = |why| Error::Content { path: path.clone(), why };
-    let bytes = job.hands.contents.read(content.sha256).map_err(fail)?;
+    let bytes = job.executors.contents.read(content.sha256).map_err(fail)?;
     if Digest::of(&bytes) != *content.sha256 || bytes.len() as u64 != content.byte_size {
         return Err(fail("the stored bytes are not what their digest and size say".to_owned()));
     }
@@ -57,19 +57,19 @@ fn place_bytes(
     bytes: &[u8],
     prior: &Prior,
 ) -> Result<(), Error> {
-    let hands = job.hands;
+    let executors = job.executors;
     let temp = job.temp();
     let new = Found::File { sha256: *content.sha256, byte_size: content.byte_size, mode: content.mode };
-    let file = step(hands, Point::ItemWriteTemp, path, || {
+    let file = step(executors, Point::ItemWriteTemp, path, || {
         let mut file = folder.create_file(&temp, path)?;
         file.write_all(bytes).map_err(|e| Error::io("writing", path, e))?;
         dress(&file, folder, path, content.mode)?;
         Ok(file)
     })?;
-    step(hands, Point::ItemSync, path, || file.sync_all().map_err(|e| Error::io("syncing", path, e)))?;
+    step(executors, Point::ItemSync, path, || file.sync_all().map_err(|e| Error::io("syncing", path, e)))?;
     drop(file);
     job.changed(folder, path)?;
-    step(hands, Point::ItemRename, path, || place::put(job, folder, path, prior, &new))
+    step(executors, Point::ItemRename, path, || place::put(job, folder, path, prior, &new))
 }
 
 /// Gives the new file the owner and mode of the one it replaces, or the mode the item names.

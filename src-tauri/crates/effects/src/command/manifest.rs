@@ -6,7 +6,7 @@
 use crate::reads::walk::{Walk, walk};
 use crate::workspace::entry::{Kind, Stat};
 use crate::{
-    COMMAND_KEEP_BYTES_MAX, COMMAND_KEEP_FILE_BYTES_MAX, COMMAND_KEEP_FILES_MAX, Error, Hands, Kept,
+    COMMAND_KEEP_BYTES_MAX, COMMAND_KEEP_FILE_BYTES_MAX, COMMAND_KEEP_FILES_MAX, Error, Executors, Kept,
     MANIFEST_ENTRIES_MAX, Workspace,
 };
 use model::receipt::{Change, ItemOutcome};
@@ -114,8 +114,8 @@ impl Manifest {
     }
 
     /// After the command: what differs, in an order that can be taken back from its end.
-    pub(crate) fn difference(&self, hands: &Hands) -> Result<Difference, Error> {
-        let after = Self::now(&hands.workspace)?;
+    pub(crate) fn difference(&self, executors: &Executors) -> Result<Difference, Error> {
+        let after = Self::now(&executors.workspace)?;
         let mut difference = Difference { notes: after.notes.clone(), ..Difference::default() };
         let touched: BTreeSet<&RelPath> = self
             .entries
@@ -128,20 +128,20 @@ impl Manifest {
         let gone = touched.iter().rev().filter(|path| !after.entries.contains_key(**path));
         let rest = touched.iter().filter(|path| after.entries.contains_key(**path));
         for path in gone.chain(rest) {
-            self.one(hands, path, &mut difference);
+            self.one(executors, path, &mut difference);
         }
         Ok(difference)
     }
 
-    fn one(&self, hands: &Hands, path: &RelPath, difference: &mut Difference) {
-        let resource = ResourceId::File(hands.workspace.id(), path.clone());
+    fn one(&self, executors: &Executors, path: &RelPath, difference: &mut Difference) {
+        let resource = ResourceId::File(executors.workspace.id(), path.clone());
         let (before, bytes) = self.found(path);
-        let after = hands.workspace.look(path);
+        let after = executors.workspace.look(path);
         if before == after {
             return;
         }
         match (&before, bytes) {
-            (Found::File { sha256, byte_size, .. }, Some(bytes)) => match hands.contents.keep(&bytes) {
+            (Found::File { sha256, byte_size, .. }, Some(bytes)) => match executors.contents.keep(&bytes) {
                 Ok(kept) if kept == *sha256 => {
                     difference.kept.push(Kept {
                         resource: resource.clone(),

@@ -12,12 +12,15 @@ pub(crate) mod view;
 
 pub(crate) use run::run;
 
-use crate::{Error, Hands};
+use crate::{Error, Executors};
 use manifest::{Difference, Manifest};
 
 /// What differs from before a command whose host did not live to compare.
-pub(crate) fn difference_since(hands: &Hands, request: model::ActionRequestId) -> Result<Difference, Error> {
-    let folder = hands.spool.folder(request).join("before");
+pub(crate) fn difference_since(
+    executors: &Executors,
+    request: model::ActionRequestId,
+) -> Result<Difference, Error> {
+    let folder = executors.spool.folder(request).join("before");
     let before = Manifest::load(&folder);
-    before.map_err(|source| Error::Spool { doing: "reading a manifest", source })?.difference(hands)
+    before.map_err(|source| Error::Spool { doing: "reading a manifest", source })?.difference(executors)
 }

@@ -8,7 +8,7 @@ use crate::stage::ignore::Ignore;
 use crate::workspace::descent::Descent;
 use crate::workspace::entry::Kind;
 use crate::workspace::{digest_reader, names};
-use crate::{Error, Hands, MANIFEST_ENTRIES_MAX, Workspace};
+use crate::{Error, Executors, MANIFEST_ENTRIES_MAX, Workspace};
 use acts::Action;
 use acts::paths::{PathKind, is_secret, path_kind};
 use model::RelPath;
@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 256;
 /// Parts of the words of one command that are looked up, at most.
 const PARTS_MAX: usize = 4_096;
 
-impl Hands {
+impl Executors {
     /// What the words of a command lead to; nothing for any other act. What cannot be looked up is said in `unsure`.
     pub fn reach(&self, action: &Action) -> Reach {
         self.reach_of(action, self.sandbox.can_hide())
@@ -230,7 +230,7 @@ impl Keys {
         };
     }
 
-    fn told(mut self, hands: &Hands, action: &Action, can_hide: bool, reach: &mut Reach) {
+    fn told(mut self, executors: &Executors, action: &Action, can_hide: bool, reach: &mut Reach) {
         self.unnamed.retain(|path| !self.named.contains(path));
         if self.more {
             reach.unsure = Some(format!("more than {HIDDEN_MAX} places look like keys or passwords"));
@@ -240,7 +240,7 @@ impl Keys {
             self.named.append(&mut self.unnamed);
         } else if acts::programs::names_version_control(action.as_tool().argv()) {
             // What is committed is read from the history as well.
-            let ignore = Ignore::of(hands);
+            let ignore = Ignore::of(executors);
             let known = |path: &&RelPath| ignore.tracks(path) || ignore.tracked_within(path).next().is_some();
             let committed: Vec<RelPath> = self.unnamed.iter().filter(known).cloned().collect();
             self.unnamed.retain(|path| !committed.contains(path));

@@ -10,7 +10,7 @@ use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
 use crate::workspace::digest_reader;
-use crate::{Error, Hands, Outcome, Output, Progress};
+use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
 use model::action::Reach;
 use model::artifact::ArtifactKind;
@@ -78,7 +78,7 @@ impl Ran {
 
 /// Runs the command of `request`; every failure is in the outcome.
 pub(crate) fn run(
-    hands: &Hands,
+    executors: &Executors,
     scope: &Scope<'_>,
     request: &ActionRequest,
     started: UnixMs,
@@ -87,7 +87,7 @@ pub(crate) fn run(
 ) -> Outcome {
     let difference = Difference::default();
     let mut stage = Stage {
-        hands,
+        executors,
         request,
         started,
         difference,
@@ -141,7 +141,7 @@ pub(crate) fn words(action: &Action) -> Result<Asked<'_>, Error> {
 }
 
 struct Stage<'a> {
-    hands: &'a Hands,
+    executors: &'a Executors,
     request: &'a ActionRequest,
     started: UnixMs,
     difference: Difference,
@@ -163,20 +163,20 @@ impl Stage<'_> {
         cancelled: &dyn Fn() -> bool,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Ran, Error> {
-        let hands = self.hands;
-        if asked.network && !hands.sandbox.can_hold_network() {
+        let executors = self.executors;
+        if asked.network && !executors.sandbox.can_hold_network() {
             let say = "this machine cannot keep a command to the hosts it may reach; install bubblewrap";
             return Err(Error::Request(say.to_owned()));
         }
-        let marked = hands.sandbox.marks_start();
+        let marked = executors.sandbox.marks_start();
         let begun =
             Begun { argv: asked.argv.to_vec(), cwd: asked.cwd.clone(), network: asked.network, marked };
-        let (folder, mark) = hands.spool.begin(self.request.action_request_id, &begun)?;
+        let (folder, mark) = executors.spool.begin(self.request.action_request_id, &begun)?;
         self.begun = Some(folder.clone());
-        let mut view = view(hands, asked.cwd, &folder)?;
-        if hands.sandbox.can_hide() {
+        let mut view = view(executors, asked.cwd, &folder)?;
+        if executors.sandbox.can_hide() {
             // Looked for again: a key that has come since is hidden as well.
-            self.reach = hands.reach(&self.request.action);
+            self.reach = executors.reach(&self.request.action);
             view.mask(&self.reach.hidden, &folder)?;
         }
         let outlet = asked.network.then(|| self.outlet(asked, scope, &folder)).transpose()?;
@@ -185,12 +185,13 @@ impl Stage<'_> {
             view.proxy =
                 Some(WayOut { socket: outlet.socket().to_owned(), roots, told: outlet.environment() });
         }
-        let before = Manifest::before(&hands.workspace, &folder.join("before"), &hands.redactor.now())?;
-        let ran = spawn(hands, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
+        let before =
+            Manifest::before(&executors.workspace, &folder.join("before"), &executors.redactor.now())?;
+        let ran = spawn(executors, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
         // Also of a command whose end nobody saw: what it sent is on record.
         self.connections = outlet.map(Outlet::close).unwrap_or_default();
         let mut ran = ran?;
-        self.difference = before.difference(hands)?;
+        self.difference = before.difference(executors)?;
         self.compared = true;
         let ended = Ended {
             exit_code: ran.status.and_then(|status| status.code()),
@@ -199,7 +200,7 @@ impl Stage<'_> {
             stdout_bytes: ran.stdout.total(),
             stderr_bytes: ran.stderr.total(),
         };
-        crate::change::step(hands, Point::CommandTranscript, asked.cwd, || spool::end(&folder, &ended))?;
+        crate::change::step(executors, Point::CommandTranscript, asked.cwd, || spool::end(&folder, &ended))?;
         if marked {
             ran.mark =
                 spool::mark(&folder).map_err(|source| Error::Spool { doing: "reading the mark", source })?;
@@ -210,7 +211,7 @@ impl Stage<'_> {
     /// The way out, for the hosts and secrets of the grant and no others.
     fn outlet(&self, asked: &Asked<'_>, scope: &Scope<'_>, folder: &Path) -> Result<Outlet, Error> {
         let salt = self.request.action_request_id.to_string();
-        let opened = Outlet::open(folder, scope.hosts(), asked.secrets, &*self.hands.secrets, &salt);
+        let opened = Outlet::open(folder, scope.hosts(), asked.secrets, &*self.executors.secrets, &salt);
         opened.map_err(Error::Request)
     }
 
@@ -231,12 +232,12 @@ impl Stage<'_> {
             (Some(_), false) => ResultCode::Partial,
         };
         let mut observed =
-            vec![format!("sandbox: {} ({})", self.hands.sandbox.level(), self.hands.sandbox.why())];
+            vec![format!("sandbox: {} ({})", self.executors.sandbox.level(), self.executors.sandbox.why())];
         observed.extend(super::reach::told(&self.reach));
         observed.append(&mut self.connections);
         observed.append(&mut self.difference.notes);
         observed.extend(ran.left_out());
-        let mut happened = self.hands.ran("hermit.command", self.request, self.started);
+        let mut happened = self.executors.ran("hermit.command", self.request, self.started);
         happened.argv = Some(Sensitive::from(asked.argv.to_vec()));
         happened.executable_sha256 = ran.program;
         happened.exit_code = code;
@@ -245,7 +246,7 @@ impl Stage<'_> {
             changes: self.difference.changes,
             outputs: transcript(asked, &ran, code).into_iter().collect(),
             ran: happened,
-            sandbox_level: self.hands.sandbox.level(),
+            sandbox_level: self.executors.sandbox.level(),
             observed,
             error,
             kept: self.difference.kept,
@@ -258,8 +259,8 @@ impl Stage<'_> {
             result_code,
             changes: self.difference.changes,
             outputs: Vec::new(),
-            ran: self.hands.ran("hermit.command", self.request, self.started),
-            sandbox_level: self.hands.sandbox.level(),
+            ran: self.executors.ran("hermit.command", self.request, self.started),
+            sandbox_level: self.executors.sandbox.level(),
             observed: [self.connections, self.difference.notes].concat(),
             error: Some(error.to_string()),
             kept: self.difference.kept,
@@ -270,7 +271,7 @@ impl Stage<'_> {
 /// Starts a command and hears it to its end. `spawned` says whether it may have begun.
 #[allow(clippy::too_many_arguments, reason = "everything that one process needs, once")]
 pub(crate) fn spawn(
-    hands: &Hands,
+    executors: &Executors,
     asked: &Asked<'_>,
     view: &View,
     folder: &Path,
@@ -283,12 +284,12 @@ pub(crate) fn spawn(
     let executable = crate::sandbox::program(view, program).and_then(|path| digest_file(&path));
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
-    let mut command = hands.sandbox.command(view, asked.argv, asked.network, cpu);
-    let stdin = if hands.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
+    let mut command = executors.sandbox.command(view, asked.argv, asked.network, cpu);
+    let stdin = if executors.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    hands
+    executors
         .faults
         .before(Point::CommandSpawn)
         .map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
@@ -297,15 +298,15 @@ pub(crate) fn spawn(
     // The words and the standard input of the command are dropped: the lock is the command's alone from here.
     drop(command);
     *spawned = true;
-    let result = hands
+    let result = executors
         .faults
         .after(Point::CommandSpawn)
         .map_err(|e| Error::io("completing a command in", asked.cwd, e))
         .and_then(|()| {
-            Listener::new(folder, &hands.redactor)?.listen(
+            Listener::new(folder, &executors.redactor)?.listen(
                 &mut child,
                 asked.timeout,
-                hands.sandbox.bounds(),
+                executors.sandbox.bounds(),
                 cancelled,
                 progress,
             )

@@ -7,7 +7,7 @@
 //! staged run and did not come back from it.
 
 use super::removal::remove_tree;
-use crate::{Error, Hands};
+use crate::{Error, Executors};
 use acts::{Action, ActionRequest};
 use model::{ActionRequestId, AttemptId, RelPath};
 use serde::{Deserialize, Serialize};
@@ -270,9 +270,9 @@ pub(crate) fn mark(folder: &Path) -> io::Result<Mark> {
     })
 }
 
-/// See [`Hands::settle`].
-pub(crate) fn settle(hands: &Hands, request: &ActionRequest) -> Transcript {
-    let folder = hands.spool.folder(request.action_request_id);
+/// See [`Executors::settle`].
+pub(crate) fn settle(executors: &Executors, request: &ActionRequest) -> Transcript {
+    let folder = executors.spool.folder(request.action_request_id);
     let mut notes = Vec::new();
     let (state, ended) = judge(&folder, &request.action, &mut notes).unwrap_or_else(|error| {
         notes.push(format!("the transcript cannot be read: {error}"));
@@ -292,8 +292,8 @@ pub(crate) fn settle(hands: &Hands, request: &ActionRequest) -> Transcript {
 }
 
 /// How far something that ran in an act's folder came, whatever its words were.
-pub(crate) fn settle_any(hands: &Hands, request: &ActionRequest) -> Transcript {
-    let folder = hands.spool.folder(request.action_request_id);
+pub(crate) fn settle_any(executors: &Executors, request: &ActionRequest) -> Transcript {
+    let folder = executors.spool.folder(request.action_request_id);
     let alive = is_locked(&folder.join("started")).unwrap_or(false);
     let state = if alive { TranscriptState::Running } else { TranscriptState::Unknown };
     let (stdout, stderr) = (printed(&folder.join("stdout")), printed(&folder.join("stderr")));

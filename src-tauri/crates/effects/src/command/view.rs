@@ -1,7 +1,7 @@
 //! Which folder a command sees.
 
 use crate::workspace::names;
-use crate::{Error, Hands};
+use crate::{Error, Executors};
 use model::RelPath;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -110,11 +110,11 @@ impl View {
 }
 
 /// A view of the lease root itself; [`crate::stage`] puts a copy or a layer in its place.
-pub(crate) fn view(hands: &Hands, cwd: &RelPath, transcript: &Path) -> Result<View, Error> {
-    let workspace = &hands.workspace;
+pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> Result<View, Error> {
+    let workspace = &executors.workspace;
     // Opened step by step, so that a link on the way is refused by name.
     workspace.folder(cwd)?;
-    if !workspace.hidden().is_empty() && !hands.sandbox.can_hide() {
+    if !workspace.hidden().is_empty() && !executors.sandbox.can_hide() {
         let say = "Hermit's own store lies in this workspace and this machine cannot hide it from a command; \
                    install bubblewrap or choose a smaller folder";
         return Err(Error::Request(say.to_owned()));
@@ -122,7 +122,7 @@ pub(crate) fn view(hands: &Hands, cwd: &RelPath, transcript: &Path) -> Result<Vi
     let root = workspace.root().to_path_buf();
     let cwd = names::below(&root, cwd.as_bytes()).map_err(|e| Error::io("naming", cwd, e))?;
     let private = transcript.join("private");
-    if !hands.sandbox.can_hide() {
+    if !executors.sandbox.can_hide() {
         let made = std::fs::create_dir_all(private.join("home"));
         made.map_err(|source| Error::Spool { doing: "making a private folder", source })?;
     }

@@ -6,7 +6,7 @@ mod record;
 
 use crate::change::scope::Scope;
 use crate::egress_proxy::{Allowed, NoWay, Secrets};
-use crate::{Error, Hands, Outcome};
+use crate::{Error, Executors, Outcome};
 use acts::{Action, ActionRequest};
 use model::fault::Point;
 use model::limits::FETCH_REPLY_BYTES_MAX;
@@ -83,20 +83,25 @@ const ANSWER: &str = "answer.json";
 
 /// Sends the request and says what came of it; every failure is in the outcome.
 pub(crate) fn fetch(
-    hands: &Hands,
+    executors: &Executors,
     scope: &Scope<'_>,
     request: &ActionRequest,
     started: UnixMs,
     cancelled: &dyn Fn() -> bool,
 ) -> Outcome {
     let Action::Fetch(fetch) = &request.action else {
-        return record::outcome(hands, request, started, &Record::not_sent("it is no request to a server"));
+        return record::outcome(
+            executors,
+            request,
+            started,
+            &Record::not_sent("it is no request to a server"),
+        );
     };
-    let record = match prepare(hands, scope, request, fetch) {
+    let record = match prepare(executors, scope, request, fetch) {
         Err(error) => Record::not_sent(&error.to_string()),
-        Ok((at, headers)) => exchange(hands, request, fetch, (at, &headers), cancelled),
+        Ok((at, headers)) => exchange(executors, request, fetch, (at, &headers), cancelled),
     };
-    record::outcome(hands, request, started, &record)
+    record::outcome(executors, request, started, &record)
 }
 
 /// The head of a request, with the values of secrets in it.
@@ -104,7 +109,7 @@ type Head = Vec<(String, Zeroizing<Vec<u8>>)>;
 
 /// Everything that can say no before a byte leaves: the grant, the address, the secrets.
 fn prepare(
-    hands: &Hands,
+    executors: &Executors,
     scope: &Scope<'_>,
     request: &ActionRequest,
     fetch: &Fetch,
@@ -118,7 +123,7 @@ fn prepare(
     }
     let mut head = Head::new();
     for header in &fetch.headers {
-        head.push((header.name.clone(), value(&*hands.secrets, scope, url, header)?));
+        head.push((header.name.clone(), value(&*executors.secrets, scope, url, header)?));
     }
     let plain = |text: String| Zeroizing::new(text.into_bytes());
     head.extend(fetch.if_match.iter().map(|tag| ("If-Match".to_owned(), plain(tag.clone()))));
@@ -164,21 +169,21 @@ fn value(
 }
 
 fn exchange(
-    hands: &Hands,
+    executors: &Executors,
     request: &ActionRequest,
     fetch: &Fetch,
     (at, headers): (SocketAddr, &Head),
     cancelled: &dyn Fn() -> bool,
 ) -> Record {
     let id = request.action_request_id;
-    let begun = crate::change::step(hands, Point::CallSend, &RelPath::ROOT, || {
-        if hands.spool.written(id, CALL)?.is_some() {
+    let begun = crate::change::step(executors, Point::CallSend, &RelPath::ROOT, || {
+        if executors.spool.written(id, CALL)?.is_some() {
             // Whatever became of it then, this is not the time to do it again.
             return Err(Error::Request(
                 "this very request was sent before, and is not sent again".to_owned(),
             ));
         }
-        hands.spool.write_down(id, CALL, fetch.url.to_string().as_bytes())
+        executors.spool.write_down(id, CALL, fetch.url.to_string().as_bytes())
     });
     if let Err(error) = begun {
         return Record::not_sent(&error.to_string());
@@ -192,14 +197,14 @@ fn exchange(
         timeout: Duration::from_millis(fetch.timeout_ms),
         bytes_max: FETCH_REPLY_BYTES_MAX,
     };
-    let came = match hands.web.call(&call, cancelled) {
+    let came = match executors.web.call(&call, cancelled) {
         Ok(reply) => Came::Answered(reply),
         Err(NoReply::NotSent(why)) => Came::NotSent(why),
         Err(NoReply::Lost(why)) => Came::Lost(why),
     };
-    let record = Record { at: Some(at.ip().to_string()), came }.clean(&hands.redactor.now());
-    let kept = crate::change::step(hands, Point::CallAnswer, &RelPath::ROOT, || {
-        hands.spool.write_down(id, ANSWER, &record.to_bytes()?)
+    let record = Record { at: Some(at.ip().to_string()), came }.clean(&executors.redactor.now());
+    let kept = crate::change::step(executors, Point::CallAnswer, &RelPath::ROOT, || {
+        executors.spool.write_down(id, ANSWER, &record.to_bytes()?)
     });
     match kept {
         Ok(()) => record,
@@ -210,14 +215,14 @@ fn exchange(
 
 /// After a crash: what was written down, and nothing else. `None` where that says too little for a request that may have
 /// changed something.
-pub(crate) fn settle(hands: &Hands, request: &ActionRequest, started: UnixMs) -> Outcome {
+pub(crate) fn settle(executors: &Executors, request: &ActionRequest, started: UnixMs) -> Outcome {
     let id = request.action_request_id;
-    let written = |name| hands.spool.written(id, name);
+    let written = |name| executors.spool.written(id, name);
     let record = match (written(CALL), written(ANSWER)) {
         (Ok(None), _) => Record::not_sent("interrupted before anything was sent"),
         (Ok(Some(_)), Ok(Some(bytes))) => Record::of_bytes(&bytes),
         (Ok(Some(_)), Ok(None)) => Record::lost("interrupted while it was under way"),
         (Err(error), _) | (_, Err(error)) => Record::lost(&format!("what was sent cannot be told: {error}")),
     };
-    record::outcome(hands, request, started, &record)
+    record::outcome(executors, request, started, &record)
 }

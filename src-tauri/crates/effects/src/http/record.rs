@@ -2,7 +2,7 @@
 
 use super::Reply;
 use crate::reads::read::encode;
-use crate::{Error, Hands, Outcome, Output};
+use crate::{Error, Executors, Outcome, Output};
 use acts::{Action, ActionRequest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -162,7 +162,12 @@ fn verdict(fetch: &Fetch, came: &Came) -> (ResultCode, Option<String>) {
 }
 
 /// A record as an outcome.
-pub(super) fn outcome(hands: &Hands, request: &ActionRequest, started: UnixMs, record: &Record) -> Outcome {
+pub(super) fn outcome(
+    executors: &Executors,
+    request: &ActionRequest,
+    started: UnixMs,
+    record: &Record,
+) -> Outcome {
     let (result_code, error) = match &request.action {
         Action::Fetch(fetch) => verdict(fetch, &record.came),
         _ => (ResultCode::Failed, Some("it is no request to a server".to_owned())),
@@ -171,7 +176,7 @@ pub(super) fn outcome(hands: &Hands, request: &ActionRequest, started: UnixMs, r
         result_code,
         changes: Vec::new(),
         outputs: answer(request, record).into_iter().collect(),
-        ran: hands.ran("hermit.fetch", request, started),
+        ran: executors.ran("hermit.fetch", request, started),
         sandbox_level: SandboxLevel::NotApplicable,
         observed: observed(request, record),
         error,

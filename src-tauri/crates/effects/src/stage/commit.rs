@@ -2,7 +2,7 @@
 
 use crate::change::{self, settle::Settled};
 use crate::tools::Execution;
-use crate::{Hands, Outcome, Output, Progress};
+use crate::{Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
 use model::action::{LeftOut, Staged};
 use model::artifact::ArtifactKind;
@@ -16,7 +16,7 @@ pub(crate) fn commit(
     settled: Option<&Settled>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Outcome {
-    let Execution { hands, request, started, .. } = act;
+    let Execution { executors, request, started, .. } = act;
     let mut done = change::perform(act, &staged.items, settled, progress);
     let committed = done.result_code();
     let error = done.error.take().or_else(|| staged.error.clone());
@@ -37,8 +37,8 @@ pub(crate) fn commit(
     Outcome {
         result_code,
         changes: done.changes,
-        outputs: outputs(hands, staged, &mut observed),
-        ran: ran(hands, request, staged, *started),
+        outputs: outputs(executors, staged, &mut observed),
+        ran: ran(executors, request, staged, *started),
         sandbox_level: staged.sandbox_level,
         observed,
         error,
@@ -63,14 +63,14 @@ fn in_words(request: &ActionRequest, staged: &Staged) -> String {
     format!("`{words}` ran for {took} ms in a staged view; {count}{changes} carried over, nothing ran again")
 }
 
-fn outputs(hands: &Hands, staged: &Staged, observed: &mut Vec<String>) -> Vec<Output> {
+fn outputs(executors: &Executors, staged: &Staged, observed: &mut Vec<String>) -> Vec<Output> {
     let both = [
         (ArtifactKind::CommandTranscript, &staged.transcript_sha256, "what the staged command printed"),
         (ArtifactKind::Diff, &staged.diff_sha256, "what the staged command changed"),
     ];
     let mut outputs = Vec::new();
     for (kind, sha256, about) in both {
-        match hands.contents.read(sha256) {
+        match executors.contents.read(sha256) {
             Ok(bytes) => outputs.push(Output {
                 kind,
                 media_type: "application/json".to_owned(),
@@ -83,8 +83,13 @@ fn outputs(hands: &Hands, staged: &Staged, observed: &mut Vec<String>) -> Vec<Ou
     outputs
 }
 
-fn ran(hands: &Hands, request: &ActionRequest, staged: &Staged, started: UnixMs) -> model::receipt::Ran {
-    let mut ran = hands.ran("hermit.command.staged", request, started);
+fn ran(
+    executors: &Executors,
+    request: &ActionRequest,
+    staged: &Staged,
+    started: UnixMs,
+) -> model::receipt::Ran {
+    let mut ran = executors.ran("hermit.command.staged", request, started);
     if let Action::Command(acts::Command { argv, .. }) = &request.action {
         ran.argv = Some(Sensitive::from(argv.clone()));
     }

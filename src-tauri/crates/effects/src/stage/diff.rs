@@ -4,7 +4,7 @@ use super::Unstaged;
 use super::leftovers::{link_at, read, said};
 use super::text;
 use super::touched::{Now, Touched};
-use crate::{Error, Hands, STAGE_BYTES_MAX};
+use crate::{Error, Executors, STAGE_BYTES_MAX};
 use model::action::{ChangeItem, LeftOut, Prior};
 use model::approval::StagedChange;
 use model::limits::{ARTIFACT_BYTES_MAX, CHANGE_ITEMS_MAX};
@@ -83,17 +83,17 @@ struct Sorted {
 }
 
 /// The change set of what was touched. Bytes to be written are moved to `keep`, by digest.
-pub(crate) fn diff(hands: &Hands, touched: &Touched, keep: &Path) -> Result<Diff, Unstaged> {
+pub(crate) fn diff(executors: &Executors, touched: &Touched, keep: &Path) -> Result<Diff, Unstaged> {
     check_length(touched)?;
     let mut sorted = Sorted { plain: plain(keep)?, ..Sorted::default() };
     for (path, now) in touched {
-        sorted.take(hands, path, now)?;
+        sorted.take(executors, path, now)?;
     }
     let moves = sorted.moves();
     let mut diff = Diff::default();
     sorted.items(&moves, &mut diff);
     check_size(&sorted, &diff)?;
-    sorted.show(hands, &moves, &mut diff);
+    sorted.show(executors, &moves, &mut diff);
     sorted.keep(keep)?;
     Ok(diff)
 }
@@ -159,8 +159,8 @@ pub(super) fn cannot(path: &RelPath, what: &str) -> Unstaged {
 }
 
 impl Sorted {
-    fn take(&mut self, hands: &Hands, path: &RelPath, now: &Now) -> Result<(), Unstaged> {
-        let before = hands.workspace.look(path);
+    fn take(&mut self, executors: &Executors, path: &RelPath, now: &Now) -> Result<(), Unstaged> {
+        let before = executors.workspace.look(path);
         if let Now::Other(what) = now {
             return Err(cannot(path, &format!("leaves {what}")));
         }
@@ -172,7 +172,7 @@ impl Sorted {
             _ => {}
         }
         if let Found::Symlink { .. } = &before {
-            return self.was_link(hands, path, now);
+            return self.was_link(executors, path, now);
         }
         if let Now::Link(at) = now {
             return self.becomes_link(path, &before, at);
@@ -214,8 +214,8 @@ impl Sorted {
     }
 
     /// A place where a link was.
-    fn was_link(&mut self, hands: &Hands, path: &RelPath, now: &Now) -> Result<(), Unstaged> {
-        let old = said(path, hands.workspace.parent(path)?.link_target(path.file_name(), path)?)?;
+    fn was_link(&mut self, executors: &Executors, path: &RelPath, now: &Now) -> Result<(), Unstaged> {
+        let old = said(path, executors.workspace.parent(path)?.link_target(path.file_name(), path)?)?;
         match now {
             Now::Gone => drop(self.unlinked.insert(path.clone(), old)),
             Now::Folder(mode) => {
@@ -372,7 +372,7 @@ impl Sorted {
         diff.items.extend(last.into_iter().rev().map(|(path, (was, mode))| bits(path, was, mode)));
     }
 
-    fn show(&self, hands: &Hands, moves: &BTreeMap<RelPath, (RelPath, Old)>, diff: &mut Diff) {
+    fn show(&self, executors: &Executors, moves: &BTreeMap<RelPath, (RelPath, Old)>, diff: &mut Diff) {
         let mut add = |path: &RelPath, effect: &str, old: Option<&Old>, new: Option<&New>| {
             let mut change = StagedChange {
                 path: path.clone(),
@@ -390,7 +390,7 @@ impl Sorted {
             if !matches!(effect, "mode" | "delete_folder" | "make_folder") {
                 let before = old.map(|o| (path, o.byte_size));
                 let after = new.map(|n| (n.at.as_path(), n.byte_size));
-                match text::lines(&hands.workspace, before, after) {
+                match text::lines(&executors.workspace, before, after) {
                     Ok(text) => change.text = Some(text),
                     Err(why) => change.no_text = Some(why),
                 }

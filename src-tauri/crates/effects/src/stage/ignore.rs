@@ -5,7 +5,7 @@
 //! git has in its index is not ignored, whatever a rule says.
 
 use super::index;
-use crate::{Hands, Workspace};
+use crate::{Executors, Workspace};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use model::RelPath;
@@ -26,8 +26,8 @@ pub(crate) struct Ignore<'a> {
 }
 
 impl<'a> Ignore<'a> {
-    pub(crate) fn of(hands: &'a Hands) -> Self {
-        Self { workspace: &hands.workspace, folders: RefCell::default(), tracked: OnceCell::new() }
+    pub(crate) fn of(executors: &'a Executors) -> Self {
+        Self { workspace: &executors.workspace, folders: RefCell::default(), tracked: OnceCell::new() }
     }
 
     /// Whether the rules leave out what is at `path`, when nothing above it is left out. Version control's own folder

@@ -2,7 +2,7 @@
 //! with the network held; what it changed there is found by digest, and nothing of it is in the folder (governance.md 5).
 //!
 //! A staged run has no effect, so it needs no authorization and may be made anew after a crash. What it left waits in
-//! the spool, under the attempt, until it is committed by [`commit`] or forgotten by [`Hands::unstage`].
+//! the spool, under the attempt, until it is committed by [`commit`] or forgotten by [`Executors::unstage`].
 
 pub(crate) mod commit;
 mod diff;
@@ -20,7 +20,7 @@ pub(crate) use text::text;
 use crate::command::run::{Asked, Ran, spawn, transcript, words};
 use crate::command::spool::{self, Mark};
 use crate::command::view::view;
-use crate::{Error, Hands, Output, Progress, STAGE_HOSTS_MAX, STAGE_TRIES_MAX};
+use crate::{Error, Executors, Output, Progress, STAGE_HOSTS_MAX, STAGE_TRIES_MAX};
 use acts::Action;
 use model::action::{Reach, StageMethod, Staged};
 use model::approval::StagedChange;
@@ -71,7 +71,7 @@ impl From<Error> for Unstaged {
     }
 }
 
-impl Hands {
+impl Executors {
     /// Whether a command can be staged here at all, looked at without running anything.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use crate::reads::walk::walk;
 use crate::workspace::entry::{Kind, Stat};
 use crate::workspace::names;
 use crate::{
-    Error, Hands, STAGE_COPY_BYTES_MAX, STAGE_COPY_ENTRIES_MAX, STAGE_VIEW_BYTES_MAX, STAGE_VIEW_DEPTH_MAX,
-    STAGE_VIEW_ENTRIES_MAX, STAGE_VIEW_PATH_BYTES_MAX, Sandbox,
+    Error, Executors, STAGE_COPY_BYTES_MAX, STAGE_COPY_ENTRIES_MAX, STAGE_VIEW_BYTES_MAX,
+    STAGE_VIEW_DEPTH_MAX, STAGE_VIEW_ENTRIES_MAX, STAGE_VIEW_PATH_BYTES_MAX, Sandbox,
 };
 use model::RelPath;
 use model::action::StageMethod;
@@ -67,7 +67,12 @@ pub(crate) fn methods(sandbox: &Sandbox) -> &'static [StageMethod] {
 }
 
 /// Makes the view in `folder` and points `view` at it.
-pub(crate) fn lay(hands: &Hands, method: StageMethod, folder: &Path, view: &mut View) -> Result<Laid, Once> {
+pub(crate) fn lay(
+    executors: &Executors,
+    method: StageMethod,
+    folder: &Path,
+    view: &mut View,
+) -> Result<Laid, Once> {
     let make = |name: &str| -> Result<PathBuf, Error> {
         let path = folder.join(name);
         fs::create_dir(&path).map_err(|source| Error::Spool { doing: "making a staged view", source })?;
@@ -75,13 +80,13 @@ pub(crate) fn lay(hands: &Hands, method: StageMethod, folder: &Path, view: &mut 
     };
     if method == StageMethod::Overlay {
         let (upper, work) = (make("upper")?, make("work")?);
-        like(hands.workspace.root(), &upper);
+        like(executors.workspace.root(), &upper);
         view.layer = Some((upper.clone(), work.clone()));
         return Ok(Laid::Layer { upper, work });
     }
     let tree = make("tree")?;
-    copy_all(hands, method, &tree, &view.unseen)?;
-    like(hands.workspace.root(), &tree);
+    copy_all(executors, method, &tree, &view.unseen)?;
+    like(executors.workspace.root(), &tree);
     let before = prints(&tree)?;
     view.source = Some(tree.clone());
     Ok(Laid::Copied { tree, before })
@@ -95,8 +100,8 @@ fn like(root: &Path, view: &Path) {
     }
 }
 
-fn copy_all(hands: &Hands, method: StageMethod, tree: &Path, unseen: &[RelPath]) -> Result<(), Once> {
-    let found = walk(&hands.workspace, &RelPath::ROOT, true, STAGE_COPY_ENTRIES_MAX)?;
+fn copy_all(executors: &Executors, method: StageMethod, tree: &Path, unseen: &[RelPath]) -> Result<(), Once> {
+    let found = walk(&executors.workspace, &RelPath::ROOT, true, STAGE_COPY_ENTRIES_MAX)?;
     let bytes: u64 = found.entries.iter().map(|e| e.stat.byte_size).sum();
     if found.cut || (method == StageMethod::Copy && bytes > STAGE_COPY_BYTES_MAX) {
         let say = format!(
@@ -119,8 +124,8 @@ fn copy_all(hands: &Hands, method: StageMethod, tree: &Path, unseen: &[RelPath])
             Kind::Folder => {
                 fs::create_dir(&at).map_err(|e| Error::io("copying the folder", &entry.path, e))?;
             }
-            Kind::File => copy_file(hands, method, &entry.path, &at)?,
-            Kind::Symlink => copy_link(hands, &entry.path, &at)?,
+            Kind::File => copy_file(executors, method, &entry.path, &at)?,
+            Kind::Symlink => copy_link(executors, &entry.path, &at)?,
             // A device, socket or pipe is nothing a copy could have.
             Kind::Special => {}
         }
@@ -134,8 +139,8 @@ fn copy_all(hands: &Hands, method: StageMethod, tree: &Path, unseen: &[RelPath])
     Ok(())
 }
 
-fn copy_file(hands: &Hands, method: StageMethod, path: &RelPath, at: &Path) -> Result<(), Once> {
-    let (file, stat) = match hands.workspace.parent(path)?.open_file(path.file_name(), path) {
+fn copy_file(executors: &Executors, method: StageMethod, path: &RelPath, at: &Path) -> Result<(), Once> {
+    let (file, stat) = match executors.workspace.parent(path)?.open_file(path.file_name(), path) {
         Ok(opened) => opened,
         // It went away between the walk and the copy: it is not there.
         Err(Error::Absent(_)) => return Ok(()),
@@ -164,14 +169,14 @@ fn share(_: &File, _: &File) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn copy_link(hands: &Hands, path: &RelPath, at: &Path) -> Result<(), Error> {
-    let target = hands.workspace.parent(path)?.link_target(path.file_name(), path)?;
+fn copy_link(executors: &Executors, path: &RelPath, at: &Path) -> Result<(), Error> {
+    let target = executors.workspace.parent(path)?.link_target(path.file_name(), path)?;
     let target = names::os_name(&target).map_err(|e| Error::io("reading", path, e))?;
     std::os::unix::fs::symlink(target, at).map_err(|e| Error::io("copying the link", path, e))
 }
 
 #[cfg(not(unix))]
-fn copy_link(_: &Hands, _: &RelPath, _: &Path) -> Result<(), Error> {
+fn copy_link(_: &Executors, _: &RelPath, _: &Path) -> Result<(), Error> {
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use super::ignore::Ignore;
 use super::overlay::{self, Laid, Print};
 use crate::reads::walk::walk;
 use crate::workspace::entry::{Kind, Stat};
-use crate::{Error, Hands, MANIFEST_ENTRIES_MAX};
+use crate::{Error, Executors, MANIFEST_ENTRIES_MAX};
 use model::RelPath;
 use model::action::LeftOut;
 use std::collections::BTreeMap;
@@ -39,10 +39,10 @@ pub(crate) struct Seen {
 }
 
 /// Everything that may differ from the folder itself.
-pub(crate) fn find(hands: &Hands, laid: &Laid) -> Result<Seen, Error> {
+pub(crate) fn find(executors: &Executors, laid: &Laid) -> Result<Seen, Error> {
     let mut finder = Finder {
-        hands,
-        ignore: Ignore::of(hands),
+        executors,
+        ignore: Ignore::of(executors),
         waiting: Vec::new(),
         touched: Touched::new(),
         left_out: BTreeMap::new(),
@@ -94,7 +94,7 @@ fn special(_: &Path) -> &'static str {
 }
 
 struct Finder<'a> {
-    hands: &'a Hands,
+    executors: &'a Executors,
     ignore: Ignore<'a>,
     /// Folders of a layer that are still to be read; with `true`, of which only tracked files are looked at.
     waiting: Vec<(RelPath, PathBuf, bool)>,
@@ -177,7 +177,7 @@ impl Finder<'_> {
                 if is_opaque(&place) {
                     self.all_within_gone(&path)?;
                 }
-                if self.hands.workspace.stat(&path)?.mode != stat.mode {
+                if self.executors.workspace.stat(&path)?.mode != stat.mode {
                     self.touched.insert(path.clone(), Now::Folder(stat.mode));
                 }
                 self.waiting.push((path, place, false));
@@ -245,7 +245,7 @@ impl Finder<'_> {
 
     /// What is at a path of the folder itself.
     fn kind_below(&self, path: &RelPath) -> Result<Option<Kind>, Error> {
-        match self.hands.workspace.stat(path) {
+        match self.executors.workspace.stat(path) {
             Ok(stat) => Ok(Some(stat.kind)),
             Err(Error::Absent(_) | Error::NotAFolder(_) | Error::Symlink { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -274,7 +274,7 @@ impl Finder<'_> {
     }
 
     fn all_within_gone(&mut self, path: &RelPath) -> Result<(), Error> {
-        let found = walk(&self.hands.workspace, path, true, MANIFEST_ENTRIES_MAX)?;
+        let found = walk(&self.executors.workspace, path, true, MANIFEST_ENTRIES_MAX)?;
         if let Some(unread) = found.unread.first() {
             return Err(Error::Request(format!("`{}` cannot be seen: {}", unread.path, unread.reason)));
         }
@@ -322,16 +322,16 @@ pub(crate) fn moment(folder: &Path) -> Result<i64, Error> {
 
 /// Nobody else has changed a touched place since `begin`: times of change cannot be set back by a program. A place
 /// that is not there may have been taken away, so the folder that would hold it is looked at.
-pub(crate) fn undisturbed(hands: &Hands, touched: &Touched, begin: i64) -> Result<(), RelPath> {
+pub(crate) fn undisturbed(executors: &Executors, touched: &Touched, begin: i64) -> Result<(), RelPath> {
     // Where each place is, or the innermost folder above it that is there: folders come before what is in them.
     let mut known: BTreeMap<&RelPath, (RelPath, Option<Stat>)> = BTreeMap::new();
     for path in touched.keys() {
         let parent = path.parent();
         let above = known.get(&parent).filter(|(at, _)| *at != parent).cloned();
-        let (at, stat) = above.unwrap_or_else(|| innermost(hands, path));
+        let (at, stat) = above.unwrap_or_else(|| innermost(executors, path));
         known.insert(path, (at.clone(), stat));
         // The root's own times are looked at like any folder's.
-        let stat = if at.is_root() { root_stat(hands) } else { stat };
+        let stat = if at.is_root() { root_stat(executors) } else { stat };
         let is_folder_on_the_way = at == *path && stat.is_some_and(|s| s.kind == Kind::Folder);
         if stat.is_some_and(|stat| stat.changed_ns > begin) && !is_folder_on_the_way {
             return Err(path.clone());
@@ -340,10 +340,10 @@ pub(crate) fn undisturbed(hands: &Hands, touched: &Touched, begin: i64) -> Resul
     Ok(())
 }
 
-fn innermost(hands: &Hands, path: &RelPath) -> (RelPath, Option<Stat>) {
+fn innermost(executors: &Executors, path: &RelPath) -> (RelPath, Option<Stat>) {
     let mut at = path.clone();
     loop {
-        match hands.workspace.stat(&at) {
+        match executors.workspace.stat(&at) {
             Ok(stat) => return (at, Some(stat)),
             Err(_) if at.is_root() => return (at, None),
             Err(_) => at = at.parent(),
@@ -351,7 +351,7 @@ fn innermost(hands: &Hands, path: &RelPath) -> (RelPath, Option<Stat>) {
     }
 }
 
-fn root_stat(hands: &Hands) -> Option<Stat> {
-    let metadata = fs::symlink_metadata(hands.workspace.root()).ok()?;
+fn root_stat(executors: &Executors) -> Option<Stat> {
+    let metadata = fs::symlink_metadata(executors.workspace.root()).ok()?;
     Some(Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata)))
 }

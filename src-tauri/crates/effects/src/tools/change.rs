@@ -2,7 +2,7 @@
 
 use super::{Execution, Executor};
 use crate::change::{self, settle};
-use crate::{Hands, Outcome, Progress, Settled};
+use crate::{Executors, Outcome, Progress, Settled};
 use acts::{ActionRequest, Change};
 use model::receipt::SandboxLevel;
 use model::witness::StateWitness;
@@ -12,8 +12,8 @@ impl Executor for Change {
         outcome(act, change::perform(act, &self.items, None, progress))
     }
 
-    fn settle(&self, hands: &Hands, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
-        settle::items(hands, request, &self.items, before, settled);
+    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+        settle::items(executors, request, &self.items, before, settled);
     }
 
     fn roll_forward(&self, act: &Execution<'_>, settled: &Settled) -> Option<Outcome> {
@@ -23,12 +23,12 @@ impl Executor for Change {
 
 /// What a change set came to, as an outcome.
 pub(super) fn outcome(act: &Execution<'_>, done: change::Done) -> Outcome {
-    let Execution { hands, request, started, .. } = act;
+    let Execution { executors, request, started, .. } = act;
     Outcome {
         result_code: done.result_code(),
         changes: done.changes,
         outputs: Vec::new(),
-        ran: hands.ran(&request.action.executor(), request, *started),
+        ran: executors.ran(&request.action.executor(), request, *started),
         sandbox_level: SandboxLevel::Beneath,
         observed: done.observed,
         error: done.error,

@@ -2,7 +2,7 @@
 
 use super::{Execution, Executor};
 use crate::change::settle;
-use crate::{Hands, Outcome, Progress, Settled, command, stage};
+use crate::{Executors, Outcome, Progress, Settled, command, stage};
 use acts::{ActionRequest, Command};
 use model::witness::StateWitness;
 
@@ -11,16 +11,16 @@ impl Executor for Command {
         match &act.request.staged {
             Some(staged) => stage::commit::commit(act, staged, None, progress),
             None => {
-                let Execution { hands, scope, request, started, cancelled } = act;
-                command::run(hands, scope, request, *started, *cancelled, progress)
+                let Execution { executors, scope, request, started, cancelled } = act;
+                command::run(executors, scope, request, *started, *cancelled, progress)
             }
         }
     }
 
-    fn settle(&self, hands: &Hands, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
         match &request.staged {
-            Some(staged) => settle::items(hands, request, &staged.items, before, settled),
-            None => settle::command(hands, request, settled),
+            Some(staged) => settle::items(executors, request, &staged.items, before, settled),
+            None => settle::command(executors, request, settled),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Looking at files and folders.
 
 use super::{Execution, Executor};
-use crate::{Hands, Outcome, Output, Progress, Settled, reads};
+use crate::{Executors, Outcome, Output, Progress, Settled, reads};
 use acts::{ActionRequest, Observe};
 use model::artifact::ArtifactKind;
 use model::receipt::{ResultCode, SandboxLevel};
@@ -9,8 +9,8 @@ use model::witness::StateWitness;
 
 impl Executor for Observe {
     fn perform(&self, act: &Execution<'_>, _: &mut dyn FnMut(Progress<'_>)) -> Outcome {
-        let Execution { hands, scope, request, started, .. } = act;
-        let (bytes, errors) = reads::observe((&hands.workspace, &hands.redactor), scope, &self.items);
+        let Execution { executors, scope, request, started, .. } = act;
+        let (bytes, errors) = reads::observe((&executors.workspace, &executors.redactor), scope, &self.items);
         let result_code = match errors.len() {
             0 => ResultCode::Succeeded,
             n if n == self.items.len() => ResultCode::Failed,
@@ -26,7 +26,7 @@ impl Executor for Observe {
             result_code,
             changes: Vec::new(),
             outputs: vec![output],
-            ran: hands.ran(&request.action.executor(), request, *started),
+            ran: executors.ran(&request.action.executor(), request, *started),
             sandbox_level: SandboxLevel::Beneath,
             observed: errors.clone(),
             error: (!errors.is_empty()).then(|| errors.join("; ")),
@@ -35,5 +35,5 @@ impl Executor for Observe {
     }
 
     /// A look leaves nothing behind; it is made again.
-    fn settle(&self, _: &Hands, _: &ActionRequest, _: &StateWitness, _: &mut Settled) {}
+    fn settle(&self, _: &Executors, _: &ActionRequest, _: &StateWitness, _: &mut Settled) {}
 }

@@ -1,16 +1,16 @@
 //! Remembering: the kernel writes memory itself, in the commit that authorises it.
 
 use super::{Execution, Executor};
-use crate::{Error, Hands, Outcome, Progress, Settled};
+use crate::{Error, Executors, Outcome, Progress, Settled};
 use acts::{ActionRequest, Remember};
 use model::witness::StateWitness;
 
 impl Executor for Remember {
     fn perform(&self, act: &Execution<'_>, _: &mut dyn FnMut(Progress<'_>)) -> Outcome {
         let error = Error::Request("no executor writes memory; the kernel does".to_owned());
-        act.hands.refused(act.request, act.started, &error)
+        act.executors.refused(act.request, act.started, &error)
     }
 
     /// Written with its commit, or not at all.
-    fn settle(&self, _: &Hands, _: &ActionRequest, _: &StateWitness, _: &mut Settled) {}
+    fn settle(&self, _: &Executors, _: &ActionRequest, _: &StateWitness, _: &mut Settled) {}
 }

@@ -2,7 +2,7 @@
 
 use super::{Execution, Executor};
 use crate::change::{self, settle};
-use crate::{Hands, Outcome, Progress, Settled};
+use crate::{Executors, Outcome, Progress, Settled};
 use acts::{ActionRequest, Rollback};
 use model::receipt::ResultCode;
 use model::witness::StateWitness;
@@ -12,8 +12,8 @@ impl Executor for Rollback {
         outcome(self, act, change::perform(act, &self.items, None, progress))
     }
 
-    fn settle(&self, hands: &Hands, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
-        settle::items(hands, request, &self.items, before, settled);
+    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+        settle::items(executors, request, &self.items, before, settled);
     }
 
     fn roll_forward(&self, act: &Execution<'_>, settled: &Settled) -> Option<Outcome> {
@@ -28,7 +28,7 @@ fn outcome(undo: &Rollback, act: &Execution<'_>, mut done: change::Done) -> Outc
         code => code,
     };
     if !undo.left.is_empty() {
-        done.leave(act.hands, &undo.left);
+        done.leave(act.executors, &undo.left);
     }
     Outcome { result_code, ..super::change::outcome(act, done) }
 }

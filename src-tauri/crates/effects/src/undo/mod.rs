@@ -70,7 +70,7 @@ pub struct Plan {
 
 /// The inverse change set of what a receipt says was done, last thing first; each item expects what the act left.
 ///
-/// `current` is what [`crate::Hands::observe`] finds at the receipt's resources now. Bytes needed are those of the
+/// `current` is what [`crate::Executors::observe`] finds at the receipt's resources now. Bytes needed are those of the
 /// receipt's before-images. Folders the act made are taken away again when they are empty by then; a folder it
 /// removed comes back with the files that were in it, an empty one does not come back: it held no bytes.
 /// The receipt of an undo is undone in the same way.

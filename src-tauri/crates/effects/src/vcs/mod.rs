@@ -12,7 +12,7 @@ use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, Ran, spawn};
 use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
 use crate::command::view::view;
-use crate::{Error, Hands, Kept, Outcome, Output, Progress};
+use crate::{Error, Executors, Kept, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
 use model::receipt::{Change, ItemOutcome, ResultCode};
@@ -31,7 +31,7 @@ const NEW: &str = "hermit-new ";
 /// The same of a ref that goes.
 const NOWHERE: &str = "nothing";
 
-impl Hands {
+impl Executors {
     /// What is checked out in the folder's repository. Looks, and runs nothing.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ const BEFORE: &str = "ref.json";
 
 /// Makes the change; every failure is in the outcome.
 pub(crate) fn perform(
-    hands: &Hands,
+    executors: &Executors,
     scope: &Scope<'_>,
     request: &ActionRequest,
     started: UnixMs,
@@ -82,57 +82,57 @@ pub(crate) fn perform(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Outcome {
     let Action::Vcs(acts::Vcs { change }) = &request.action else {
-        return refused(hands, request, started, "it is no change of version control".to_owned());
+        return refused(executors, request, started, "it is no change of version control".to_owned());
     };
     let mut spawned = false;
-    let prepared = prepare(hands, scope, change);
+    let prepared = prepare(executors, scope, change);
     let ran = prepared.as_ref().map_err(ToString::to_string).and_then(|before| {
-        run(hands, request, before, &mut spawned, cancelled, progress).map_err(|e| e.to_string())
+        run(executors, request, before, &mut spawned, cancelled, progress).map_err(|e| e.to_string())
     });
     match (prepared, ran) {
-        (Ok(before), Ok(ran)) => told(hands, request, change, started, &before, &ran),
-        (Ok(_), Err(why)) if spawned => settled(hands, request, change, started, Some(why)),
-        (Ok(_), Err(why)) => refused(hands, request, started, why),
-        (Err(error), _) => refused(hands, request, started, error.to_string()),
+        (Ok(before), Ok(ran)) => told(executors, request, change, started, &before, &ran),
+        (Ok(_), Err(why)) if spawned => settled(executors, request, change, started, Some(why)),
+        (Ok(_), Err(why)) => refused(executors, request, started, why),
+        (Err(error), _) => refused(executors, request, started, error.to_string()),
     }
 }
 
 /// Everything that can say no before git begins; the bytes of the ref's file are kept for an undo.
-fn prepare(hands: &Hands, scope: &Scope<'_>, change: &VcsChange) -> Result<Before, Error> {
+fn prepare(executors: &Executors, scope: &Scope<'_>, change: &VcsChange) -> Result<Before, Error> {
     change.check().map_err(Error::Request)?;
-    let workspace = &hands.workspace;
+    let workspace = &executors.workspace;
     scope.covers(&ResourceId::Ref(workspace.id(), change.moves().to_owned()))?;
     change.files().iter().try_for_each(|file| scope.covers_path(&file.path))?;
-    if !hands.sandbox.has_walls() {
+    if !executors.sandbox.has_walls() {
         let say = "version control is changed in a sandbox only, and this machine has none for it";
         return Err(Error::Request(say.to_owned()));
     }
     if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
         return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
     }
-    let mut of_ref = place(hands, refs::file_of(change.moves())?, refs::LOOSE_BYTES_MAX)?;
+    let mut of_ref = place(executors, refs::file_of(change.moves())?, refs::LOOSE_BYTES_MAX)?;
     let locks = disk::locked(workspace, change)?;
     let VcsChange::Delete { at, .. } = change else { return Ok(Before { of_ref, log: None, locks }) };
     if of_ref.bytes.is_none() {
         // It stands in the list of packed refs only: it is taken back as a file of its own.
-        let (sha256, byte_size) = keep(hands, &of_ref.path, format!("{at}\n").as_bytes())?;
+        let (sha256, byte_size) = keep(executors, &of_ref.path, format!("{at}\n").as_bytes())?;
         of_ref.found = Found::File { sha256, byte_size, mode: Some(0o644) };
         of_ref.bytes = Some((sha256, byte_size));
     }
-    let log = place(hands, refs::log_of(change.moves())?, refs::LOG_BYTES_MAX)?;
+    let log = place(executors, refs::log_of(change.moves())?, refs::LOG_BYTES_MAX)?;
     Ok(Before { of_ref, log: log.bytes.is_some().then_some(log), locks })
 }
 
 /// What is at a place, with its bytes kept, at most so many.
-fn place(hands: &Hands, path: RelPath, most: u64) -> Result<Place, Error> {
-    let found = hands.workspace.look(&path);
-    let there = refs::bytes_of(&hands.workspace, &path, most)?;
-    let bytes = there.map(|bytes| keep(hands, &path, &bytes)).transpose()?;
+fn place(executors: &Executors, path: RelPath, most: u64) -> Result<Place, Error> {
+    let found = executors.workspace.look(&path);
+    let there = refs::bytes_of(&executors.workspace, &path, most)?;
+    let bytes = there.map(|bytes| keep(executors, &path, &bytes)).transpose()?;
     Ok(Place { path, found, bytes })
 }
 
-fn keep(hands: &Hands, path: &RelPath, bytes: &[u8]) -> Result<(Digest, u64), Error> {
-    let kept = hands.contents.keep(bytes);
+fn keep(executors: &Executors, path: &RelPath, bytes: &[u8]) -> Result<(Digest, u64), Error> {
+    let kept = executors.contents.keep(bytes);
     let sha256 = kept.map_err(|why| Error::Content { path: path.clone(), why })?;
     Ok((sha256, bytes.len() as u64))
 }
@@ -169,7 +169,7 @@ fn words(request: &ActionRequest) -> Vec<String> {
 }
 
 fn run(
-    hands: &Hands,
+    executors: &Executors,
     request: &ActionRequest,
     before: &Before,
     spawned: &mut bool,
@@ -177,13 +177,13 @@ fn run(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Ran, Error> {
     let argv = words(request);
-    let marked = hands.sandbox.marks_start();
+    let marked = executors.sandbox.marks_start();
     // What is in the transcript's folder says whether it began; its words are in the request.
     let begun = Begun { argv: vec!["git".to_owned()], cwd: RelPath::ROOT, network: false, marked };
-    let (folder, mark) = hands.spool.begin(request.action_request_id, &begun)?;
+    let (folder, mark) = executors.spool.begin(request.action_request_id, &begun)?;
     let written = serde_json::to_vec(before).map_err(|e| Error::Request(e.to_string()))?;
-    hands.spool.write_down(request.action_request_id, BEFORE, &written)?;
-    let view = view(hands, &RelPath::ROOT, &folder)?;
+    executors.spool.write_down(request.action_request_id, BEFORE, &written)?;
+    let view = view(executors, &RelPath::ROOT, &folder)?;
     let asked = Asked {
         argv: &argv,
         cwd: &RelPath::ROOT,
@@ -192,7 +192,7 @@ fn run(
         hosts: &[],
         secrets: &[],
     };
-    let mut ran = spawn(hands, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
+    let mut ran = spawn(executors, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
     let _ = remove_tree(&folder.join("private"));
     if marked {
         ran.mark =
@@ -203,7 +203,7 @@ fn run(
 
 /// What came of it, read from where the ref is now and not from what git said of itself.
 fn told(
-    hands: &Hands,
+    executors: &Executors,
     request: &ActionRequest,
     change: &VcsChange,
     started: UnixMs,
@@ -212,7 +212,7 @@ fn told(
 ) -> Outcome {
     let said = String::from_utf8_lossy(&ran.stdout.kept()).into_owned();
     let new = new_of(&said);
-    let now = refs::at(&hands.workspace, change.moves()).ok().flatten();
+    let now = refs::at(&executors.workspace, change.moves()).ok().flatten();
     let moved = new.as_ref().is_some_and(|new| now == *new);
     let why = || {
         let complained = String::from_utf8_lossy(&ran.stderr.kept()).trim().to_owned();
@@ -225,7 +225,7 @@ fn told(
         true => why(),
         false => format!("`{}` is where nobody expected it; {}", change.moves(), why()),
     });
-    let mut outcome = blank(hands, request, started, error);
+    let mut outcome = blank(executors, request, started, error);
     outcome.result_code = match (moved, now.as_deref() == change.prior()) {
         (true, _) => ResultCode::Succeeded,
         (false, true) => ResultCode::Failed,
@@ -237,30 +237,42 @@ fn told(
         .observed
         .extend(said.lines().filter_map(|line| line.strip_prefix("hermit-index ").map(str::to_owned)));
     if ran.code().is_none() || ran.ended_by.is_some() {
-        unlock(hands, change, new.flatten().as_deref(), before, &mut outcome);
+        unlock(executors, change, new.flatten().as_deref(), before, &mut outcome);
     }
     if moved {
-        finish(hands, change, now.as_deref(), before, &mut outcome);
+        finish(executors, change, now.as_deref(), before, &mut outcome);
     }
     outcome.outputs.extend(report(change, now.as_deref(), &outcome));
     outcome
 }
 
-fn unlock(hands: &Hands, change: &VcsChange, new: Option<&str>, before: &Before, outcome: &mut Outcome) {
-    match disk::unlock(&hands.workspace, change, new, &before.locks) {
+fn unlock(
+    executors: &Executors,
+    change: &VcsChange,
+    new: Option<&str>,
+    before: &Before,
+    outcome: &mut Outcome,
+) {
+    match disk::unlock(&executors.workspace, change, new, &before.locks) {
         Ok(mut said) => outcome.observed.append(&mut said),
         Err(error) => outcome.observed.push(format!("a lock file of git may be left: {error}")),
     }
 }
 
 /// The ref has moved: it is made durable, and its files before and after are told, so that it can be taken back like them.
-fn finish(hands: &Hands, change: &VcsChange, now: Option<&str>, before: &Before, outcome: &mut Outcome) {
+fn finish(
+    executors: &Executors,
+    change: &VcsChange,
+    now: Option<&str>,
+    before: &Before,
+    outcome: &mut Outcome,
+) {
     for place in std::iter::once(&before.of_ref).chain(&before.log) {
-        let resource = ResourceId::File(hands.workspace.id(), place.path.clone());
+        let resource = ResourceId::File(executors.workspace.id(), place.path.clone());
         outcome.changes.push(Change {
             resource: Sensitive::from(resource.to_string()),
             before: place.found.clone(),
-            after: hands.workspace.look(&place.path),
+            after: executors.workspace.look(&place.path),
             before_image: None,
             outcome: ItemOutcome::Done,
         });
@@ -268,30 +280,30 @@ fn finish(hands: &Hands, change: &VcsChange, now: Option<&str>, before: &Before,
     }
     let (from, to) = (change.prior().unwrap_or("nothing"), now.unwrap_or("nothing"));
     outcome.observed.push(format!("`{}`: {from} before, {to} after", change.moves()));
-    if let Err(error) = disk::sync(&hands.workspace, change) {
+    if let Err(error) = disk::sync(&executors.workspace, change) {
         outcome.result_code = ResultCode::UnknownOutcome;
         outcome.error = Some(format!("`{}` has moved, and may not last: {error}", change.moves()));
     }
 }
 
 /// After a crash, or an end that nobody heard: where the ref is tells what became of it.
-pub(crate) fn settle(hands: &Hands, request: &ActionRequest, before: &StateWitness) -> Outcome {
+pub(crate) fn settle(executors: &Executors, request: &ActionRequest, before: &StateWitness) -> Outcome {
     match &request.action {
-        Action::Vcs(acts::Vcs { change }) => settled(hands, request, change, before.observed_at, None),
-        _ => refused(hands, request, before.observed_at, "it is no change of version control".to_owned()),
+        Action::Vcs(acts::Vcs { change }) => settled(executors, request, change, before.observed_at, None),
+        _ => refused(executors, request, before.observed_at, "it is no change of version control".to_owned()),
     }
 }
 
 fn settled(
-    hands: &Hands,
+    executors: &Executors,
     request: &ActionRequest,
     change: &VcsChange,
     started: UnixMs,
     why: Option<String>,
 ) -> Outcome {
-    let Transcript { state, stdout, .. } = spool::settle_any(hands, request);
+    let Transcript { state, stdout, .. } = spool::settle_any(executors, request);
     let new = new_of(&String::from_utf8_lossy(&stdout));
-    let there = refs::at(&hands.workspace, change.moves());
+    let there = refs::at(&executors.workspace, change.moves());
     let reason = why.unwrap_or_else(|| "interrupted".to_owned());
     let (code, error) = match &there {
         Ok(now) if new.as_ref() == Some(now) => (ResultCode::Succeeded, None),
@@ -307,18 +319,18 @@ fn settled(
         }
         Err(error) => (ResultCode::UnknownOutcome, Some(format!("{reason}; {error}"))),
     };
-    let mut outcome = blank(hands, request, started, error);
+    let mut outcome = blank(executors, request, started, error);
     outcome.result_code = code;
     let now = there.ok().flatten();
-    let written = hands.spool.written(request.action_request_id, BEFORE).ok().flatten();
+    let written = executors.spool.written(request.action_request_id, BEFORE).ok().flatten();
     let before: Option<Before> = written.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if let (Some(before), false) = (&before, state == TranscriptState::Running) {
-        unlock(hands, change, new.flatten().as_deref(), before, &mut outcome);
+        unlock(executors, change, new.flatten().as_deref(), before, &mut outcome);
     }
     if code == ResultCode::Succeeded {
         outcome.observed.push("found out by looking".to_owned());
         if let Some(before) = before {
-            finish(hands, change, now.as_deref(), &before, &mut outcome);
+            finish(executors, change, now.as_deref(), &before, &mut outcome);
         }
     }
     outcome.outputs.extend(report(change, now.as_deref(), &outcome));
@@ -331,21 +343,21 @@ fn new_of(said: &str) -> Option<Option<String>> {
     Some((new != NOWHERE).then(|| new.to_owned()))
 }
 
-fn blank(hands: &Hands, request: &ActionRequest, started: UnixMs, error: Option<String>) -> Outcome {
+fn blank(executors: &Executors, request: &ActionRequest, started: UnixMs, error: Option<String>) -> Outcome {
     Outcome {
         result_code: ResultCode::Failed,
         changes: Vec::new(),
         outputs: Vec::new(),
-        ran: hands.ran("hermit.vcs", request, started),
-        sandbox_level: hands.sandbox.level(),
-        observed: vec![format!("sandbox: {} ({})", hands.sandbox.level(), hands.sandbox.why())],
+        ran: executors.ran("hermit.vcs", request, started),
+        sandbox_level: executors.sandbox.level(),
+        observed: vec![format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why())],
         error,
         kept: Vec::new(),
     }
 }
 
-fn refused(hands: &Hands, request: &ActionRequest, started: UnixMs, why: String) -> Outcome {
-    blank(hands, request, started, Some(why))
+fn refused(executors: &Executors, request: &ActionRequest, started: UnixMs, why: String) -> Outcome {
+    blank(executors, request, started, Some(why))
 }
 
 /// What was done, as a person would say it to git.

@@ -8,12 +8,12 @@ const DAY: i64 = 24 * 3600 * 1000;
 const BEGAN: i64 = 1_790_000_000_000;
 
 /// Two clocks that stand until a test moves them.
-struct Hands {
+struct FakeClock {
     wall: AtomicI64,
     counted: AtomicU64,
 }
 
-impl Hands {
+impl FakeClock {
     fn new() -> Arc<Self> {
         Arc::new(Self { wall: AtomicI64::new(BEGAN), counted: AtomicU64::new(7) })
     }
@@ -30,7 +30,7 @@ impl Hands {
     }
 }
 
-impl Clock for Hands {
+impl Clock for FakeClock {
     fn now(&self) -> UnixMs {
         UnixMs(self.wall.load(Ordering::SeqCst))
     }
@@ -69,7 +69,7 @@ fn ms(ms: u64) -> Duration {
 
 #[test]
 fn what_is_due_is_taken_up_once_and_nothing_else_with_it() {
-    let (clock, early, late) = (Hands::new(), Instants::at(&[1_000, 60_000]), Instants::at(&[2_000]));
+    let (clock, early, late) = (FakeClock::new(), Instants::at(&[1_000, 60_000]), Instants::at(&[2_000]));
     let sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&early) as _, Arc::clone(&late) as _];
     let mut watch = Watch::new(&*clock);
     assert_eq!(watch.look(&*clock, &sources), (None, ms(1_000)), "it waits until the first of all");
@@ -87,7 +87,7 @@ fn what_is_due_is_taken_up_once_and_nothing_else_with_it() {
 
 #[test]
 fn where_nothing_is_due_there_is_no_round_but_after_a_long_sleep() {
-    let (clock, never) = (Hands::new(), Instants::at(&[DAY]));
+    let (clock, never) = (FakeClock::new(), Instants::at(&[DAY]));
     let sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&never) as _];
     let mut watch = Watch::new(&*clock);
     assert_eq!(watch.look(&*clock, &sources), (None, ms(SLEEP_MS_MAX)));
@@ -103,7 +103,7 @@ fn where_nothing_is_due_there_is_no_round_but_after_a_long_sleep() {
 
 #[test]
 fn a_jump_of_the_clock_takes_everything_up() {
-    let (clock, never) = (Hands::new(), Instants::at(&[DAY]));
+    let (clock, never) = (FakeClock::new(), Instants::at(&[DAY]));
     let sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&never) as _];
     let mut watch = Watch::new(&*clock);
     clock.passes(10_000);
@@ -118,7 +118,7 @@ fn a_jump_of_the_clock_takes_everything_up() {
 
 #[test]
 fn an_instant_that_the_clock_ran_ahead_to_comes_again() {
-    let (clock, soon) = (Hands::new(), Instants::at(&[5_000]));
+    let (clock, soon) = (FakeClock::new(), Instants::at(&[5_000]));
     let sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&soon) as _];
     let mut watch = Watch::new(&*clock);
     clock.set(DAY);
@@ -147,7 +147,7 @@ impl Due for Told {
 #[test]
 fn the_thread_hears_the_bell_while_it_sleeps_and_ends_with_its_timer() {
     let (send, heard) = channel();
-    let clock = Hands::new();
+    let clock = FakeClock::new();
     let told = Arc::new(Told(Mutex::new(send)));
     let bell = Bell::default();
     let timer = Timer::begin(bell.clone(), Arc::clone(&clock) as _, vec![Arc::clone(&told) as _]).unwrap();

@@ -25,7 +25,7 @@ impl Local {
     pub fn facts(&self) -> Vec<wire::host::Fact> {
         // Without a store, or in one that cannot be read, nothing is named; the doctor says so elsewhere.
         let known = self.known_keys().unwrap_or_default();
-        doctor::gather(&self.home, &self.settings_now(), &self.keys, &self.hands, &self.secrets, &known)
+        doctor::gather(&self.home, &self.settings_now(), &self.keys, &self.executors, &self.secrets, &known)
     }
 
     /// The keys in force that the ledger names.

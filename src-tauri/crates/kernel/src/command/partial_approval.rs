@@ -158,7 +158,7 @@ impl Kernel {
             .flat_map(acts::changed_paths)
             .map(|path| ResourceId::File(workspace, path.clone()))
             .collect();
-        let found = self.hands(tx)?.observe(&governance::witness::observable(&part.target_resources));
+        let found = self.executors(tx)?.observe(&governance::witness::observable(&part.target_resources));
         let is_item =
             |effect: &str| matches!(effect, "create" | "replace" | "delete" | "move_from" | "move_to");
         part.expected_effects

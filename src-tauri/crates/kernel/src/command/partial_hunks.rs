@@ -58,7 +58,7 @@ impl Kernel {
             let ChangeItem::Write { path, content_sha256, prior: Prior::Sha256(prior), .. } = item else {
                 return Err(whole("only a text that replaces another has hunks"));
             };
-            let mut there = self.hands(state)?.texts(std::slice::from_ref(path));
+            let mut there = self.executors(state)?.texts(std::slice::from_ref(path));
             let before = match (there.remove(prior), there.is_empty()) {
                 (Some(bytes), _) => bytes,
                 (None, true) => return Err(whole("what is there cannot be read as a text")),

@@ -4,7 +4,7 @@ use super::submit::{Reasoning, Submission, Submitted};
 use crate::Error;
 use crate::drive::Then;
 use crate::kernel::Kernel;
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::Writeup;
@@ -124,7 +124,7 @@ impl Kernel {
         let first = receipts.first().ok_or_else(|| Error::Conflict("there is nothing to undo".to_owned()))?;
         let state = self.task(self.receipt(*first)?.0)?;
         let workspace = folder_of(&state)?;
-        self.undo_plan(workspace, &*self.hands(&state)?, receipts)
+        self.undo_plan(workspace, &*self.executors(&state)?, receipts)
     }
 
     /// The one that has undone a receipt, unless that was undone again: found in views, believed from events.
@@ -177,7 +177,7 @@ impl Kernel {
     fn undo_plan(
         &self,
         workspace: WorkspaceId,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         receipts: &[ReceiptId],
     ) -> Result<effects::Plan, Error> {
         let mut known = Vec::with_capacity(receipts.len());
@@ -193,7 +193,7 @@ impl Kernel {
             }
         }
         let look = |path: &RelPath| {
-            let seen = hands.observe(&[ResourceId::File(workspace, path.clone())]);
+            let seen = executors.observe(&[ResourceId::File(workspace, path.clone())]);
             let unseen = || Found::Unreadable { reason: "it could not be looked at".to_owned() };
             seen.into_iter().next().map_or_else(unseen, |print| print.state)
         };
@@ -206,7 +206,7 @@ impl Kernel {
             known.iter().flat_map(|receipt| &receipt.changes).filter_map(named).collect();
         paths.sort();
         paths.dedup();
-        let now = hands.texts(&paths);
+        let now = executors.texts(&paths);
         let read =
             |sha256: &seal::Digest| now.get(sha256).cloned().or_else(|| self.artifacts.read(sha256).ok());
         let mut plan = effects::plan_undo(&known.iter().collect::<Vec<_>>(), &look, &read);
@@ -233,12 +233,12 @@ impl Kernel {
     /// Plans the inverse of receipts from what is there now: it is the request in hand.
     pub(crate) fn plan_rollback(&self, tx: &mut Tx<'_>, receipts: &[ReceiptId]) -> Result<Then, Error> {
         tx.at(Point::RollbackPlan);
-        let hands = self.hands(tx)?;
-        let planned = self.undo_plan(folder_of(tx)?, &*hands, receipts);
+        let executors = self.executors(tx)?;
+        let planned = self.undo_plan(folder_of(tx)?, &*executors, receipts);
         tx.unblock("planned")?;
         tx.set_attempt(AttemptStatus::CompilingContext, "planning the undo")?;
         tx.set_attempt(AttemptStatus::Reasoning, "planning the undo")?;
-        let plan = match planned.and_then(|plan| match hands.can_keep(&plan.items) {
+        let plan = match planned.and_then(|plan| match executors.can_keep(&plan.items) {
             Ok(()) => Ok(plan),
             Err(why) => Err(Error::Conflict(why)),
         }) {
@@ -267,7 +267,7 @@ impl Kernel {
             many => format!("undo what {} receipts did, the newest first", many.len()),
         };
         let reason = format!("{what}; later edits by others are left alone{around}");
-        let normalised = self.request_of(tx, &*hands, action_of(plan)?, &reason)?;
+        let normalised = self.request_of(tx, &*executors, action_of(plan)?, &reason)?;
         self.request(tx, normalised)?;
         Ok(Then::GoOn)
     }

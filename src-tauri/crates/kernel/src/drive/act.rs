@@ -7,7 +7,7 @@ use crate::Error;
 use crate::command::standing::{Held, is_overtaken};
 use crate::decide::{Basis, lapsed};
 use crate::kernel::{Kernel, lock};
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::{Stage, TaskState};
 use crate::tx::{After, Tx};
 use crate::writeup::NewArtifact;
@@ -48,13 +48,13 @@ impl Kernel {
     /// The act in hand is dispatched: witness, decision, grant and gate in one commit; then the executor starts.
     pub(super) fn dispatch(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
         tx.at(Point::EffectDispatch);
-        let hands = self.hands(tx)?;
+        let executors = self.executors(tx)?;
         let asked = matches!(self.act(tx)?.stage, Stage::Asked);
         let (judged, yes) = match (tx.hand.judged.take(), asked) {
             (Some(judged), _) => (judged, None),
             (None, false) => return self.judge(tx),
             // A person allowed it. Only if all that they saw still holds is anything dispatched (HK-12.4-6).
-            (None, true) => match self.as_approved(tx, &*hands)? {
+            (None, true) => match self.as_approved(tx, &*executors)? {
                 AsApproved::Holds(held) => *held,
                 AsApproved::Lapsed(why) => return self.judge_again(tx, why),
                 AsApproved::Drifted(witness_id, drifts) => return self.drifted(tx, witness_id, &drifts),
@@ -70,7 +70,7 @@ impl Kernel {
         };
         tx.unblock("allowed")?;
         tx.set_attempt(AttemptStatus::Authorized, "granted")?;
-        match (self.keep_before_images(tx, &*hands, &judged.request), &judged.witness) {
+        match (self.keep_before_images(tx, &*executors, &judged.request), &judged.witness) {
             (Err(Error::Effects(why)), Some((witness, _))) if yes.is_some() => {
                 // What would be lost cannot be kept: nothing is done, the yes is void, and whoever proposed it is told.
                 let witness_id = witness.witness_id;
@@ -79,18 +79,18 @@ impl Kernel {
             }
             (kept, _) => kept?,
         }
-        self.keep_staged(tx, &*hands, &judged.request)?;
+        self.keep_staged(tx, &*executors, &judged.request)?;
         self.dispatched(tx, &judged, yes.as_ref(), &authorization)?;
         if let Action::Remember(_) = judged.request.action {
             return self.remember(tx, judged, yes.as_ref());
         }
         tx.hand.by_standing = judged.policy.standing.is_some();
-        tx.then(After::Perform(hands, Box::new(judged.request), authorization));
+        tx.then(After::Perform(executors, Box::new(judged.request), authorization));
         Ok(Then::Commit)
     }
 
     /// What a person allowed, with everything that it rested on looked at again.
-    fn as_approved(&self, tx: &mut Tx<'_>, hands: &dyn Hands) -> Result<AsApproved, Error> {
+    fn as_approved(&self, tx: &mut Tx<'_>, executors: &dyn Executors) -> Result<AsApproved, Error> {
         let act = self.act(tx)?.clone();
         let request = self.request_in_hand(tx)?;
         let policy_at =
@@ -113,9 +113,9 @@ impl Kernel {
         if let Some(at) = &act.witness {
             let approved: StateWitness = self.read_object(tx, at.artifact.artifact_id)?;
             let resources = governance::witness::observable(&request.target_resources);
-            let observed = self.witness_of(&request, hands.observe(&resources), tx.now())?;
+            let observed = self.witness_of(&request, executors.observe(&resources), tx.now())?;
             let observed = StateWitness { witness_id: approved.witness_id, ..observed };
-            let drifts = self.drifts(&request, hands, &approved, &observed);
+            let drifts = self.drifts(&request, executors, &approved, &observed);
             if !drifts.is_empty() || tx.now() > approved.expires_at {
                 return Ok(AsApproved::Drifted(approved.witness_id, drifts));
             }
@@ -132,7 +132,7 @@ impl Kernel {
     fn drifts(
         &self,
         request: &ActionRequest,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         approved: &StateWitness,
         observed: &StateWitness,
     ) -> Vec<String> {
@@ -141,8 +141,8 @@ impl Kernel {
         if !compared.is_empty() {
             return compared;
         }
-        let stale = self.staged_stale(request, hands, &observed.fingerprints);
-        if stale.is_empty() { led_elsewhere(request, hands) } else { stale }
+        let stale = self.staged_stale(request, executors, &observed.fingerprints);
+        if stale.is_empty() { led_elsewhere(request, executors) } else { stale }
     }
 
     /// The yes in the log: envelope, approval as it was when asked, packet; verified again before it is used.
@@ -263,14 +263,14 @@ impl Kernel {
     fn keep_before_images(
         &self,
         tx: &mut Tx<'_>,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         request: &ActionRequest,
     ) -> Result<(), Error> {
         if request.items().is_empty() {
             return Ok(());
         }
         tx.act_as(PrincipalType::Executor)?;
-        for image in hands.before_images(request.items()) {
+        for image in executors.before_images(request.items()) {
             let (path, _, bytes) = image.map_err(Error::Effects)?;
             let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
             new.media_type = "application/octet-stream";
@@ -314,9 +314,9 @@ impl Kernel {
 
 /// How the words of a command that runs in the folder itself lead elsewhere than when a person was asked: to another
 /// program, to files that were not there, to a key that it could not read. What is hidden from it may be more.
-fn led_elsewhere(request: &ActionRequest, hands: &dyn Hands) -> Vec<String> {
+fn led_elsewhere(request: &ActionRequest, executors: &dyn Executors) -> Vec<String> {
     let (Some(then), None) = (&request.reach, &request.staged) else { return Vec::new() };
-    let now = hands.reach(&request.action);
+    let now = executors.reach(&request.action);
     let mut said = Vec::new();
     for was in &then.programs {
         match now.programs.iter().find(|is| is.name == was.name) {

@@ -118,10 +118,10 @@ impl Kernel {
                 if let Some(Known::Failed(why)) = known {
                     return self.close_said(tx, &[act], answer, Some(why));
                 }
-                let hands = self.hands(tx)?;
+                let executors = self.executors(tx)?;
                 let said = reasoning::answer_text::of(&answer.text);
                 let reason = if said.trim().is_empty() { tx.goal_text() } else { said };
-                match self.normalise(tx, &*hands, &act, &reason, known.as_ref())? {
+                match self.normalise(tx, &*executors, &act, &reason, known.as_ref())? {
                     Err(unfit) => self.close_said(tx, &[act], answer, Some(unfit.0)),
                     Ok(normalised) => {
                         self.request(tx, normalised)?;

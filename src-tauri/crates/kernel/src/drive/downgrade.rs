@@ -9,7 +9,7 @@ use super::Then;
 use super::judge::Judged;
 use crate::command::partial_approval::is_part;
 use crate::kernel::Kernel;
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
@@ -128,15 +128,15 @@ impl Kernel {
 
     /// The lesser form of a request that policy downgraded. Nothing is recorded by asking.
     fn lesser(&self, tx: &Tx<'_>, judged: &Judged) -> Result<Option<Lesser>, Error> {
-        let hands = self.hands(tx)?;
+        let executors = self.executors(tx)?;
         let (asked, mode) = (&judged.request, judged.policy.downgrade.as_deref().unwrap_or_default());
-        let there = |folder: &RelPath| is_there(&*hands, asked, folder);
+        let there = |folder: &RelPath| is_there(&*executors, asked, folder);
         let Some(action) = lesser_action(mode, &asked.action, &there).filter(|_| asked.instead_of.is_none())
         else {
             return Ok(None);
         };
         let reason = format!("policy allows `{}` only as `{mode}`", asked.action_request_id);
-        let mut request = self.request_of(tx, &*hands, action, &reason)?.request;
+        let mut request = self.request_of(tx, &*executors, action, &reason)?.request;
         request.proposed_by = self.actor(PrincipalType::PolicyEngine)?.actor_id;
         let bytes = seal::canon::to_canonical(&request)?;
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
@@ -145,7 +145,7 @@ impl Kernel {
             return Ok(None);
         }
         let draft = match &asked.action {
-            Action::Change(acts::Change { items }) => self.draft_of(tx, &*hands, items)?,
+            Action::Change(acts::Change { items }) => self.draft_of(tx, &*executors, items)?,
             other => other.as_tool().draft().unwrap_or_else(|| asked.in_words().join("\n")),
         };
         Ok(Some(Lesser { request, draft }))
@@ -189,9 +189,14 @@ impl Kernel {
     }
 
     /// The change as lines that a person reads, item by item.
-    fn draft_of(&self, tx: &Tx<'_>, hands: &dyn Hands, items: &[ChangeItem]) -> Result<String, Error> {
+    fn draft_of(
+        &self,
+        tx: &Tx<'_>,
+        executors: &dyn Executors,
+        items: &[ChangeItem],
+    ) -> Result<String, Error> {
         let paths: Vec<RelPath> = items.iter().flat_map(acts::changed_paths).cloned().collect();
-        let there = hands.texts(&paths);
+        let there = executors.texts(&paths);
         let before = |path: &RelPath, prior: &Prior| match prior {
             // Lines of a key are read by nobody who has not asked to read it.
             Prior::Sha256(_) if acts::paths::is_secret(path, false) => None,
@@ -234,13 +239,13 @@ fn lesser_action(mode: &str, asked: &Action, there: &dyn Fn(&RelPath) -> bool) -
 }
 
 /// Whether a folder is there, in the workspace that the request is about.
-fn is_there(hands: &dyn Hands, asked: &ActionRequest, folder: &RelPath) -> bool {
+fn is_there(executors: &dyn Executors, asked: &ActionRequest, folder: &RelPath) -> bool {
     let workspace = asked.target_resources.iter().find_map(|resource| match resource {
         ResourceId::File(workspace, _) => Some(*workspace),
         _ => None,
     });
     workspace.is_some_and(|workspace| {
-        let found = hands.observe(&[ResourceId::File(workspace, folder.clone())]);
+        let found = executors.observe(&[ResourceId::File(workspace, folder.clone())]);
         found.iter().any(|print| matches!(print.state, Found::Folder { .. }))
     })
 }

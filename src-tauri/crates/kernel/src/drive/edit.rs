@@ -1,7 +1,7 @@
 //! An edit: pieces of a text that stand there exactly once, replaced by others.
 
 use super::normalise::{Unfit, would_lose};
-use crate::ports::Hands;
+use crate::ports::Executors;
 use iteration::{Edit, ProposedChange};
 use model::RelPath;
 use model::action::Prior;
@@ -95,17 +95,17 @@ fn near(text: &str, old: &str) -> String {
 /// The text that a write or an edit leaves in a file.
 pub(super) fn content_of<'c>(
     redactor: &redact::Redactor,
-    hands: &dyn Hands,
+    executors: &dyn Executors,
     item: &'c ProposedChange,
     prior: &Prior,
 ) -> Result<Cow<'c, str>, Unfit> {
     match (item, prior) {
-        (ProposedChange::Write { path, content }, _) => match would_lose(hands, path, content, prior) {
+        (ProposedChange::Write { path, content }, _) => match would_lose(executors, path, content, prior) {
             Some(why) => Err(why),
             None => Ok(Cow::Borrowed(content)),
         },
         (ProposedChange::Edit { path, edits }, Prior::Sha256(digest)) => {
-            let Some(bytes) = hands.texts(std::slice::from_ref(path)).remove(digest) else {
+            let Some(bytes) = executors.texts(std::slice::from_ref(path)).remove(digest) else {
                 return Err(Unfit(format!("`{path}` is too long to be edited; change it with a command")));
             };
             let held = redactor.holds(&bytes);

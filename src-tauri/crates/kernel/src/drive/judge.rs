@@ -7,7 +7,7 @@ use crate::command::partial_approval::is_part;
 use crate::command::standing::Held;
 use crate::gatepass::Ask;
 use crate::kernel::Kernel;
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
@@ -84,12 +84,12 @@ impl Judged {
 }
 
 impl Kernel {
-    /// Hands in the task's folder.
-    pub(crate) fn hands(&self, state: &TaskState) -> Result<Arc<dyn Hands>, Error> {
+    /// Executors in the task's folder.
+    pub(crate) fn executors(&self, state: &TaskState) -> Result<Arc<dyn Executors>, Error> {
         let workspace =
             state.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
         let contents = Arc::new(crate::open::Shelf(Arc::clone(&self.artifacts), self.ports.redactor.clone()));
-        self.ports.hands.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
+        self.ports.executors.open(&self.workspace_root(state)?, workspace, contents).map_err(Error::Effects)
     }
 
     /// Puts a request on record: it is in hand from now on.
@@ -149,11 +149,11 @@ impl Kernel {
     /// The request in hand, read and looked at again: its approval was withdrawn or its assumptions changed (HK-11.5-3).
     /// With it, why it cannot be done any more as it is.
     fn request_again(&self, tx: &Tx<'_>) -> Result<(Requested, Vec<String>), Error> {
-        let hands = self.hands(tx)?;
+        let executors = self.executors(tx)?;
         let request = self.request_in_hand(tx)?;
         let request_ref = self.act(tx)?.request.clone();
-        let found = hands.observe(&governance::witness::observable(&request.target_resources));
-        let stale = self.staged_stale(&request, &*hands, &found);
+        let found = executors.observe(&governance::witness::observable(&request.target_resources));
+        let stale = self.staged_stale(&request, &*executors, &found);
         let view = if stale.is_empty() { self.view_again(tx, &request)? } else { None };
         Ok((Requested { request, request_ref, found, view }, stale))
     }
@@ -181,7 +181,7 @@ impl Kernel {
             request,
             request_sha256,
             profile: state.task.policy_profile_ref,
-            sandbox: self.ports.hands.sandbox(),
+            sandbox: self.ports.executors.sandbox(),
             allow_unconfined: false,
             approved_packet: None,
             packet: None,

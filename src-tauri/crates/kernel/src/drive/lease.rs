@@ -99,7 +99,7 @@ impl Kernel {
             )],
         };
         tx.push(LeaseAcquired { lease });
-        let facts = self.ports.hands.environment(&root);
+        let facts = self.ports.executors.environment(&root);
         let environment = tx.object(&facts, NewArtifact::audit(ArtifactKind::EnvironmentSnapshot))?;
         tx.push(EnvironmentCaptured { about_attempt_id: attempt_id, environment });
         tx.set_attempt(AttemptStatus::Leased, "lease taken")

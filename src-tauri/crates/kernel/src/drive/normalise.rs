@@ -3,7 +3,7 @@
 use super::trial::Known;
 use crate::Error;
 use crate::kernel::Kernel;
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::{ObservedRef, TaskState};
 use crate::tx::Tx;
 use acts::{Action, ActionRequest};
@@ -57,26 +57,26 @@ impl Kernel {
     pub(super) fn normalise(
         &self,
         tx: &mut Tx<'_>,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         proposal: &Proposal,
         reason: &str,
         known: Option<&Known>,
     ) -> Result<Result<Normalised, Unfit>, Error> {
         let workspace =
             tx.task.workspace_hint.ok_or_else(|| Error::Input("the task has no workspace".to_owned()))?;
-        let action = match self.action_of(tx, hands, proposal, workspace)? {
+        let action = match self.action_of(tx, executors, proposal, workspace)? {
             Ok(action) => action,
             Err(unfit) => return Ok(Err(unfit)),
         };
-        let mut normalised = self.request_of(tx, hands, action, reason)?;
+        let mut normalised = self.request_of(tx, executors, action, reason)?;
         if let Some(known) = known {
-            self.with_staged(&mut normalised, workspace, hands, known)?;
-            let stale = self.staged_stale(&normalised.request, hands, &normalised.found);
+            self.with_staged(&mut normalised, workspace, executors, known)?;
+            let stale = self.staged_stale(&normalised.request, executors, &normalised.found);
             if !stale.is_empty() {
                 return Ok(Err(Unfit(format!("nothing was done: {}; propose it again", stale.join("; ")))));
             }
         }
-        match in_the_way(tx.redactor(), hands, normalised.request.items()) {
+        match in_the_way(tx.redactor(), executors, normalised.request.items()) {
             Some(unfit) => Ok(Err(unfit)),
             None => Ok(Ok(normalised)),
         }
@@ -86,7 +86,7 @@ impl Kernel {
     fn action_of(
         &self,
         tx: &mut Tx<'_>,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         proposal: &Proposal,
         workspace: WorkspaceId,
     ) -> Result<Result<Action, Unfit>, Error> {
@@ -95,7 +95,7 @@ impl Kernel {
             Proposal::Observe(items) => Action::Observe(acts::Observe { items: items.clone() }),
             Proposal::Change(items) => {
                 let seen = seen_digests(self, &observed)?;
-                match change_items(tx, hands, workspace, items, &seen)? {
+                match change_items(tx, executors, workspace, items, &seen)? {
                     Ok(items) => Action::Change(acts::Change { items }),
                     Err(unfit) => return Ok(Err(unfit)),
                 }
@@ -121,7 +121,7 @@ impl Kernel {
             | Proposal::Branch { .. }
             | Proposal::Tag { .. }
             | Proposal::MoveRef { .. }
-            | Proposal::DeleteRef { .. } => match super::vcs::change_of(hands, workspace, proposal) {
+            | Proposal::DeleteRef { .. } => match super::vcs::change_of(executors, workspace, proposal) {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
@@ -147,7 +147,7 @@ impl Kernel {
     pub(crate) fn request_of(
         &self,
         tx: &Tx<'_>,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         action: Action,
         reason: &str,
     ) -> Result<Normalised, Error> {
@@ -156,10 +156,10 @@ impl Kernel {
         let classes = action.classes();
         let action_class =
             *classes.first().ok_or_else(|| Error::Broken("an action without a class".to_owned()))?;
-        let reach = (!action.as_tool().argv().is_empty()).then(|| hands.reach(&action));
+        let reach = (!action.as_tool().argv().is_empty()).then(|| executors.reach(&action));
         let target_resources = acts::resources_of(workspace, &action, None, reach.as_ref());
         let found = if action_class.is_important() {
-            hands.observe(&governance::witness::observable(&target_resources))
+            executors.observe(&governance::witness::observable(&target_resources))
         } else {
             Vec::new()
         };
@@ -191,14 +191,14 @@ impl Kernel {
 }
 
 /// What is overwritten is kept for an undo: what is too large, and what holds a secret, which is never kept, cannot be.
-fn in_the_way(redactor: &redact::Redactor, hands: &dyn Hands, items: &[ChangeItem]) -> Option<Unfit> {
-    if let Err(why) = hands.can_keep(items) {
+fn in_the_way(redactor: &redact::Redactor, executors: &dyn Executors, items: &[ChangeItem]) -> Option<Unfit> {
+    if let Err(why) = executors.can_keep(items) {
         return Some(Unfit(why));
     }
     if redactor.is_empty() || items.is_empty() {
         return None;
     }
-    hands.before_images(items).map_while(Result::ok).find_map(|(path, _, bytes)| {
+    executors.before_images(items).map_while(Result::ok).find_map(|(path, _, bytes)| {
         let held = redactor.holds(&bytes);
         (!held.is_empty()).then(|| {
             Unfit(format!(
@@ -212,7 +212,7 @@ fn in_the_way(redactor: &redact::Redactor, hands: &dyn Hands, items: &[ChangeIte
 
 /// What is at every place that the proposal names.
 fn found_at(
-    hands: &dyn Hands,
+    executors: &dyn Executors,
     workspace: WorkspaceId,
     proposed: &[ProposedChange],
 ) -> BTreeMap<RelPath, Found> {
@@ -226,7 +226,7 @@ fn found_at(
         })
         .map(|path| ResourceId::File(workspace, path))
         .collect();
-    hands
+    executors
         .observe(&paths)
         .into_iter()
         .filter_map(|print| match print.resource {
@@ -239,12 +239,12 @@ fn found_at(
 /// Priors: a write may replace only what this attempt has seen; a move or delete names what is there now (pain 8).
 fn change_items(
     tx: &mut Tx<'_>,
-    hands: &dyn Hands,
+    executors: &dyn Executors,
     workspace: WorkspaceId,
     proposed: &[ProposedChange],
     seen: &BTreeMap<RelPath, Digest>,
 ) -> Result<Result<Vec<ChangeItem>, Unfit>, Error> {
-    let mut there = found_at(hands, workspace, proposed);
+    let mut there = found_at(executors, workspace, proposed);
     let mut items = Vec::with_capacity(proposed.len());
     for item in &super::edit::joined(proposed) {
         match item {
@@ -253,7 +253,7 @@ fn change_items(
                     Ok(prior) => prior,
                     Err(unfit) => return Ok(Err(unfit)),
                 };
-                let content = match super::edit::content_of(tx.redactor(), hands, item, &prior) {
+                let content = match super::edit::content_of(tx.redactor(), executors, item, &prior) {
                     Ok(content) => content,
                     Err(unfit) => return Ok(Err(unfit)),
                 };
@@ -304,11 +304,16 @@ fn change_items(
 }
 
 /// A proposer that was shown a placeholder where a key stands would write the placeholder over the key.
-pub(super) fn would_lose(hands: &dyn Hands, path: &RelPath, content: &str, prior: &Prior) -> Option<Unfit> {
+pub(super) fn would_lose(
+    executors: &dyn Executors,
+    path: &RelPath,
+    content: &str,
+    prior: &Prior,
+) -> Option<Unfit> {
     if !matches!(prior, Prior::Sha256(_)) || !content.contains(PLACEHOLDER) {
         return None;
     }
-    let there = hands.texts(std::slice::from_ref(path));
+    let there = executors.texts(std::slice::from_ref(path));
     let is_there = there.values().any(|bytes| String::from_utf8_lossy(bytes).contains(PLACEHOLDER));
     (!is_there).then(|| {
         Unfit(format!(

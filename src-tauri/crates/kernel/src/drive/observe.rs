@@ -63,7 +63,9 @@ impl Kernel {
         if let Some(attempt) = state.current {
             self.unstage(state, attempt);
         }
-        if let Err(error) = self.hands(state).and_then(|hands| hands.forget(request).map_err(Error::Input)) {
+        if let Err(error) =
+            self.executors(state).and_then(|executors| executors.forget(request).map_err(Error::Input))
+        {
             tracing::warn!(%request, %error, "what was kept to settle an act by is still there");
         }
     }
@@ -205,7 +207,7 @@ impl Kernel {
 }
 
 /// What is looked at comes from outside and is not to be believed: contents, and names as well, because whoever packed
-/// an archive chose them. What became of our own changes was seen by our own hands, at places that a proposer named, and
+/// an archive chose them. What became of our own changes was seen by our own executors, at places that a proposer named, and
 /// so was the digest of a file that it named.
 fn trust_of(action: &Action, seen: &[u8]) -> TrustTier {
     match action {

@@ -28,7 +28,7 @@ impl Kernel {
             drop(state);
             return self.look_again(cell);
         }
-        let hands = self.hands(&state)?;
+        let executors = self.executors(&state)?;
         let dispatched_at = match act.stage {
             Stage::Dispatched { at } => Some(at),
             _ => None,
@@ -37,7 +37,7 @@ impl Kernel {
             Some(witness) => self.read_object(&state, witness.artifact.artifact_id)?,
             None => self.witness_of(&request, Vec::new(), dispatched_at.unwrap_or(UnixMs(0)))?,
         };
-        let mut settled = hands.settle(&request, &before);
+        let mut settled = executors.settle(&request, &before);
         if let Some(outcome) = settled.outcome.take() {
             drop(state);
             return self.observed(cell, request, outcome, true);
@@ -56,7 +56,7 @@ impl Kernel {
                 // This use of the grant is the one under way: it is not counted twice.
                 let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
                 let authorization = governance::authorize(&grant, &request, uses, now)?;
-                hands.roll_forward(authorization, &request, &settled)
+                executors.roll_forward(authorization, &request, &settled)
             }
         };
         drop(state);
@@ -130,7 +130,7 @@ impl Kernel {
                 finished_at,
             },
             sandbox_level: match request.action {
-                Action::Command(_) => self.ports.hands.sandbox(),
+                Action::Command(_) => self.ports.executors.sandbox(),
                 _ => SandboxLevel::Beneath,
             },
             observed: settled

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::decide::may_be_tried;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, next};
-use crate::ports::Hands;
+use crate::ports::Executors;
 use crate::state::{Stage, TaskState, Turn};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
@@ -69,12 +69,12 @@ impl Kernel {
     /// Asks policy about a command in its words alone. What it does not deny is tried in a staged view, and that is on
     /// record before it starts; the request that comes of it is judged anew, with all that the command did.
     pub(super) fn trial_of(&self, tx: &mut Tx<'_>, command: &Action) -> Result<Trial, Error> {
-        let hands = self.hands(tx)?;
-        if let Err(why) = hands.stageable(command) {
+        let executors = self.executors(tx)?;
+        if let Err(why) = executors.stageable(command) {
             return Ok(Trial::Not(Some(Known::NotStaged(why))));
         }
         let wish = "to see what it would do";
-        let Normalised { request, bytes, .. } = self.request_of(tx, &*hands, command.clone(), wish)?;
+        let Normalised { request, bytes, .. } = self.request_of(tx, &*executors, command.clone(), wish)?;
         let id = PolicyResultId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let policy = self.ask_policy(tx, &request, Digest::of(&bytes), id, tx.now())?;
         if !may_be_tried(policy.verdict) {
@@ -100,7 +100,7 @@ impl Kernel {
 
     /// Tries the command in hand, without holding the task: a person may look, pause and cancel meanwhile.
     pub(super) fn try_command(&self, cell: &Cell) -> Result<Option<DriveOutcome>, Error> {
-        let (hands, request, known) = {
+        let (executors, request, known) = {
             let state = self.lock_task(cell)?;
             let Some(Turn::Trying { trial, .. }) = state.attempt().map(|attempt| &attempt.turn) else {
                 return Err(Error::Broken("no command is to be tried".to_owned()));
@@ -117,12 +117,12 @@ impl Kernel {
                     (!may_be_tried(policy.verdict)).then_some(Known::Forbidden)
                 }
             };
-            (self.hands(&state)?, request, known)
+            (self.executors(&state)?, request, known)
         };
         let trial = request.action_request_id;
         let known = match known {
             Some(known) => known,
-            None => self.staged_run(cell, &*hands, &request)?,
+            None => self.staged_run(cell, &*executors, &request)?,
         };
         let mut tx = self.begin_tx(cell, Point::ActionJudge, PrincipalType::Executor)?;
         if next(&tx, tx.now()) != Next::Try || self.winding.load(Ordering::SeqCst) {
@@ -136,15 +136,20 @@ impl Kernel {
         self.go_through(cell, tx, then)
     }
 
-    fn staged_run(&self, cell: &Cell, hands: &dyn Hands, request: &ActionRequest) -> Result<Known, Error> {
+    fn staged_run(
+        &self,
+        cell: &Cell,
+        executors: &dyn Executors,
+        request: &ActionRequest,
+    ) -> Result<Known, Error> {
         let attempt = request.attempt_id;
         let mut lasting = Lasting::new(self, cell, request.task_id, request.action_request_id);
         let stop = || cell.stop.load(Ordering::SeqCst) || self.winding.load(Ordering::SeqCst);
-        Ok(match hands.stage(attempt, &request.action, &stop, &mut |told| lasting.hear(told)) {
-            Ok(staging) => match self.fit_to_keep(hands, attempt, staging) {
+        Ok(match executors.stage(attempt, &request.action, &stop, &mut |told| lasting.hear(told)) {
+            Ok(staging) => match self.fit_to_keep(executors, attempt, staging) {
                 Ok(staging) => Known::Staged(staging),
                 Err(why) => {
-                    hands.unstage(attempt).map_err(Error::Effects)?;
+                    executors.unstage(attempt).map_err(Error::Effects)?;
                     Known::Failed(why)
                 }
             },
@@ -176,7 +181,7 @@ impl Kernel {
     /// bytes are what a person allows and cannot be changed.
     fn fit_to_keep(
         &self,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         attempt: AttemptId,
         mut staging: Staging,
     ) -> Result<Staging, String> {
@@ -185,7 +190,7 @@ impl Kernel {
             if let ChangeItem::Write { path, content_sha256, .. } = item
                 && !redactor.is_empty()
             {
-                let held = redactor.holds(&hands.staged_bytes(attempt, path, content_sha256)?);
+                let held = redactor.holds(&executors.staged_bytes(attempt, path, content_sha256)?);
                 if !held.is_empty() {
                     let named = crate::redaction::named(held);
                     return Err(format!(
@@ -217,7 +222,7 @@ impl Kernel {
         &self,
         normalised: &mut Normalised,
         workspace: WorkspaceId,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         known: &Known,
     ) -> Result<(), Error> {
         let request = &mut normalised.request;
@@ -235,7 +240,7 @@ impl Kernel {
                     request.reach.as_ref(),
                 );
                 let observable = governance::witness::observable(&request.target_resources);
-                normalised.found = hands.observe(&observable);
+                normalised.found = executors.observe(&observable);
                 request.expected_effects.extend(acts::items::expected(workspace, items, &normalised.found));
                 request.reversibility_hint = request.known_way_back();
                 request.action_class = request.gravest();
@@ -313,7 +318,7 @@ impl Kernel {
     pub(super) fn staged_stale(
         &self,
         request: &ActionRequest,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         found: &[Fingerprint],
     ) -> Vec<String> {
         if request.staged.is_none() {
@@ -336,7 +341,7 @@ impl Kernel {
                 stale.push(format!("`{path}` is not as it was when the command ran"));
             }
             if let ChangeItem::Write { content_sha256, .. } = item
-                && let Err(why) = hands.staged_bytes(request.attempt_id, path, content_sha256)
+                && let Err(why) = executors.staged_bytes(request.attempt_id, path, content_sha256)
             {
                 stale.push(why);
             }
@@ -360,13 +365,14 @@ impl Kernel {
     pub(super) fn keep_staged(
         &self,
         tx: &mut Tx<'_>,
-        hands: &dyn Hands,
+        executors: &dyn Executors,
         request: &ActionRequest,
     ) -> Result<(), Error> {
         for item in request.staged.iter().flat_map(|staged| &staged.items) {
             if let ChangeItem::Write { path, content_sha256, .. } = item {
-                let bytes =
-                    hands.staged_bytes(request.attempt_id, path, content_sha256).map_err(Error::Effects)?;
+                let bytes = executors
+                    .staged_bytes(request.attempt_id, path, content_sha256)
+                    .map_err(Error::Effects)?;
                 tx.keep(&bytes)?;
             }
         }
@@ -375,7 +381,7 @@ impl Kernel {
 
     /// Forgets what a host has left in the spool when it died, but for what is still needed.
     pub(crate) fn sweep_spool(&self) {
-        match self.ports.hands.sweep(self) {
+        match self.ports.executors.sweep(self) {
             Ok(0) => {}
             Ok(swept) => tracing::info!(swept, "what a host that died has left of its acts is forgotten"),
             Err(error) => tracing::warn!(error, "what a host that died has left of its acts is still there"),
@@ -409,7 +415,9 @@ impl Kernel {
         if state.task.workspace_hint.is_none() {
             return;
         }
-        if let Err(error) = self.hands(state).and_then(|hands| hands.unstage(attempt).map_err(Error::Input)) {
+        if let Err(error) =
+            self.executors(state).and_then(|executors| executors.unstage(attempt).map_err(Error::Input))
+        {
             tracing::warn!(%attempt, %error, "what a staged run left is still there");
         }
     }

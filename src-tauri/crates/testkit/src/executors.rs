@@ -1,12 +1,12 @@
-//! The real hands, in a test's folder, with somebody who counts what they do.
+//! The real executors, in a test's folder, with somebody who counts what they do.
 
 use crate::{Crash, Edge};
 use acts::{Action, ActionRequest};
 use effects::{
-    Contents, Hands as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
+    Contents, Executors as Real, Outcome, Progress, Sandbox, Settled, Spool, Staging, Unstaged, Workspace,
 };
 use governance::Authorization;
-use kernel::ports::{BeforeImages, Execute, Hands, HandsSource, Look, StagedView};
+use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, StagedView};
 use model::action::{ChangeItem, Reach};
 use model::fault::{Faults, Point};
 use model::receipt::SandboxLevel;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts every arrival at the hands, and outlives the kernels of its world: what ran is known however often a host
+/// Counts every arrival at the executors, and outlives the kernels of its world: what ran is known however often a host
 /// has died.
 #[derive(Default)]
 pub struct Oracle {
@@ -60,8 +60,8 @@ impl Oracle {
     }
 }
 
-/// Opens real hands; commands get the walls it was given.
-pub struct RealHands {
+/// Opens real executors; commands get the walls it was given.
+pub struct RealExecutors {
     /// Where transcripts go.
     pub spool: PathBuf,
     /// Stops the world.
@@ -80,13 +80,13 @@ pub struct RealHands {
 
 struct Adapter(Real, Arc<Oracle>);
 
-impl HandsSource for RealHands {
+impl ExecutorSource for RealExecutors {
     fn open(
         &self,
         root: &Path,
         workspace: WorkspaceId,
         contents: Arc<dyn Contents>,
-    ) -> Result<Arc<dyn Hands>, String> {
+    ) -> Result<Arc<dyn Executors>, String> {
         let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?;
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.spool.clone());

@@ -1,11 +1,11 @@
-//! Hands for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
+//! Executors for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
 use crate::lent_secrets::LentSecrets;
 use crate::secrets::SecretBook;
 use crate::web_client::WebClient;
 use crate::{Config, Home, HostKeys, SystemClock};
-use effects::{Contents, Hands as Real, Sandbox, Spool, Workspace};
-use kernel::ports::{Hands, HandsSource};
+use effects::{Contents, Executors as Real, Sandbox, Spool, Workspace};
+use kernel::ports::{ExecutorSource, Executors};
 use model::fault::Faults;
 use model::receipt::SandboxLevel;
 use model::{Clock, WorkspaceId};
@@ -15,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 /// Names of variables whose values are told in an environment snapshot; all others may hold secrets.
 const VARIABLES: [&str; 8] = ["LANG", "LC_ALL", "TERM", "SHELL", "TZ", "PATH", "NO_COLOR", "CI"];
 
-/// Opens hands.
-pub struct LocalHands {
+/// Opens executors.
+pub struct LocalExecutors {
     dir: PathBuf,
     faults: Arc<dyn Faults>,
     clock: Arc<dyn Clock>,
@@ -27,8 +27,8 @@ pub struct LocalHands {
     sandbox: OnceLock<Sandbox>,
 }
 
-impl LocalHands {
-    /// Hands of a store. The walls are tried when they are first asked for, and only once.
+impl LocalExecutors {
+    /// Executors of a store. The walls are tried when they are first asked for, and only once.
     pub fn new(
         home: &Home,
         config: &Config,
@@ -77,19 +77,20 @@ fn executor() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("`{name}` is not beside `{}`", program.display()))
 }
 
-impl HandsSource for LocalHands {
+impl ExecutorSource for LocalExecutors {
     fn open(
         &self,
         root: &Path,
         workspace: WorkspaceId,
         contents: Arc<dyn Contents>,
-    ) -> Result<Arc<dyn Hands>, String> {
+    ) -> Result<Arc<dyn Executors>, String> {
         let workspace = Workspace::open(root, workspace).map_err(|e| e.to_string())?.without(&self.dir);
         let (faults, clock) = (Arc::clone(&self.faults), Arc::clone(&self.clock));
         let spool = Spool::new(self.dir.join("spool"));
-        let hands = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
-        let hands = hands.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
-        Ok(Arc::new(hands.with_web(Arc::clone(&self.web))))
+        let executors = Real::new(workspace, contents, faults, clock, spool, self.walls().clone());
+        let executors =
+            executors.with_redactor(self.redactor.clone()).with_secrets(Arc::clone(&self.secrets));
+        Ok(Arc::new(executors.with_web(Arc::clone(&self.web))))
     }
 
     fn sweep(&self, needed: &dyn effects::Needed) -> Result<usize, String> {

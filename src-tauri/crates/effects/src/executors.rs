@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Executors over one workspace. Share it by reference; it holds no state between calls.
-pub struct Hands {
+pub struct Executors {
     pub(crate) workspace: Workspace,
     pub(crate) contents: Arc<dyn Contents>,
     pub(crate) faults: Arc<dyn Faults>,
@@ -28,14 +28,14 @@ pub struct Hands {
     pub(crate) web: Arc<dyn Web>,
 }
 
-impl std::fmt::Debug for Hands {
+impl std::fmt::Debug for Executors {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hands").field("workspace", &self.workspace).field("sandbox", &self.sandbox).finish()
     }
 }
 
-impl Hands {
-    /// Hands over `workspace`. `clock` only stamps [`Ran`]; `spool` holds the transcripts of commands.
+impl Executors {
+    /// Executors over `workspace`. `clock` only stamps [`Ran`]; `spool` holds the transcripts of commands.
     pub fn new(
         workspace: Workspace,
         contents: Arc<dyn Contents>,
@@ -50,28 +50,28 @@ impl Hands {
         Self { workspace, contents, faults, clock, spool, sandbox, redactor, secrets, web }
     }
 
-    /// The same hands, with a way to the servers that a grant names.
+    /// The same executors, with a way to the servers that a grant names.
     #[must_use]
     pub fn with_web(mut self, web: Arc<dyn Web>) -> Self {
         self.web = web;
         self
     }
 
-    /// The same hands, whose commands may use secrets that a grant names.
+    /// The same executors, whose commands may use secrets that a grant names.
     #[must_use]
     pub fn with_secrets(mut self, secrets: Arc<dyn Secrets>) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// The same hands, which write no value that `redactor` knows into a transcript.
+    /// The same executors, which write no value that `redactor` knows into a transcript.
     #[must_use]
     pub fn with_redactor(mut self, redactor: redact::Shared) -> Self {
         self.redactor = redactor;
         self
     }
 
-    /// The workspace beneath these hands.
+    /// The workspace beneath these executors.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -143,7 +143,7 @@ impl Hands {
             Ok(scope) => scope,
             Err(error) => return self.refused(request, started, &error),
         };
-        let act = Execution { hands: self, scope: &scope, request, started, cancelled };
+        let act = Execution { executors: self, scope: &scope, request, started, cancelled };
         tools::executor(&request.action).perform(&act, progress)
     }
 
@@ -176,7 +176,7 @@ impl Hands {
             Ok(scope) => scope,
             Err(error) => return self.refused(request, started, &error),
         };
-        let act = Execution { hands: self, scope: &scope, request, started, cancelled: &|| false };
+        let act = Execution { executors: self, scope: &scope, request, started, cancelled: &|| false };
         tools::executor(&request.action).roll_forward(&act, settled).unwrap_or_else(|| {
             let error = Error::Request(format!("`{}` cannot be rolled forward", request.action.tool()));
             self.refused(request, started, &error)
