@@ -1,4 +1,4 @@
-//! A landed migration of the ledger or the journal never changes: its bytes are frozen in `migrations.sha256`.
+//! A landed migration of the ledger or the run stream never changes: its bytes are frozen in `migrations.sha256`.
 //! Those of the projections may: their tables are dropped and folded anew.
 
 use super::tree::root;
@@ -37,7 +37,7 @@ fn frozen() -> BTreeMap<String, String> {
 }
 
 fn standing() -> BTreeMap<String, String> {
-    let rooms = ["migrations/ledger", "migrations/journal"];
+    let rooms = ["migrations/ledger", "migrations/runstream"];
     let folders = rooms.into_iter().filter_map(|room| Some((room, fs::read_dir(root().join(room)).ok()?)));
     folders
         .flat_map(|(room, folder)| folder.map(move |entry| (room, entry.expect("the folder can be listed"))))

@@ -10,7 +10,7 @@ const OTHERWISE: [(&str, &str); 6] = [
     ("src-tauri/crates/effects/src/command/removal.rs", "a folder that goes is moved up before it does"),
     ("src-tauri/crates/effects/src/workspace/folder.rs", "files of a person, beneath an open folder"),
     ("src-tauri/crates/host/src/logs.rs", "yesterday's log, which may be lost"),
-    ("src-tauri/crates/journal/src/schema.rs", "a damaged stream is set aside"),
+    ("src-tauri/crates/runstream/src/schema.rs", "a damaged stream is set aside"),
 ];
 
 fn renames(text: &str) -> bool {

@@ -7,9 +7,9 @@ mod start;
 mod stream;
 
 pub use control::{approval, cancel, goal, message, respond};
-pub use journal::Position;
 pub(crate) use look::is_interrupted;
 pub use look::{capabilities, session_runs, status};
+pub use runstream::Position;
 pub use start::start;
 pub use stream::{Follow, Journal, Part, page};
 

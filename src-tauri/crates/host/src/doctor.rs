@@ -255,7 +255,7 @@ fn settings(home: &Home) -> Fact {
 
 /// Run streams that were damaged and set aside: nothing is lost with them, and nobody needs them.
 fn streams(home: &Home) -> Option<Fact> {
-    let damaged = journal::damaged(home.dir());
+    let damaged = runstream::damaged(home.dir());
     let newest = damaged.last()?;
     let value = format!("{} damaged, set aside; the newest is `{}`", damaged.len(), newest.display());
     let advice = "the log has everything; look at the disk, and remove these files when you have";

@@ -63,10 +63,10 @@ impl Local {
 
     /// The run stream is never truth: what of it was about these tasks goes, and is mirrored anew without the values.
     fn forget_runs(&self, tasks: &[TaskId]) {
-        if !self.home().path(journal::FILE).exists() {
+        if !self.home().path(runstream::FILE).exists() {
             return;
         }
-        let journal = match journal::Writer::open(self.home().dir(), &OsEntropy) {
+        let journal = match runstream::Writer::open(self.home().dir(), &OsEntropy) {
             Ok(journal) => journal,
             Err(error) => return tracing::warn!(%error, "the run stream could not be opened to forget"),
         };

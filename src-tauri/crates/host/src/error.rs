@@ -68,7 +68,7 @@ pub enum Error {
     Said(wire::Error),
     /// The run stream cannot be kept.
     #[error(transparent)]
-    Journal(#[from] journal::Error),
+    Journal(#[from] runstream::Error),
     /// A decision could not be made or signed.
     #[error("the decision could not be signed: {0}")]
     Signing(String),

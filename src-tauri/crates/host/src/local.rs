@@ -425,7 +425,7 @@ impl api::Host for Local {
         if let Some(run) = run {
             run_stream.catch_up(run);
         }
-        let reader = journal::Reader::open(self.home.dir()).map_err(api::failed)?;
+        let reader = runstream::Reader::open(self.home.dir()).map_err(api::failed)?;
         Ok(api::Journal { reader, watch: run_stream.watch() })
     }
 

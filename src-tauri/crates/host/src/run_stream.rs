@@ -1,7 +1,6 @@
 //! From the ledger to the run stream: folds each task, says how it stands after every event, and writes what the
 //! mirror tells. Everything here can be thrown away and made again from the ledger, but for the deltas.
 
-use journal::{Draft, Lifecycle, Mirrored, RunFold, Writer};
 use kernel::Kernel;
 use kernel::state::TaskState;
 use ledger::Stored;
@@ -9,6 +8,7 @@ use model::attempt::TerminationReason;
 use model::task::TaskContract;
 use model::{Body, Digest, Event, TaskId, UnixMs, limits};
 use projections::{Ending, RunStatus, run_status};
+use runstream::{Draft, Lifecycle, Mirrored, RunFold, Writer};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ const HEEDED: &str = "journal.heeded";
 pub enum Trouble {
     /// The journal says no.
     #[error(transparent)]
-    Journal(#[from] journal::Error),
+    Journal(#[from] runstream::Error),
     /// The ledger or what it holds says no.
     #[error("{0}")]
     Ledger(String),
@@ -71,7 +71,7 @@ impl RunStreamWriter {
     }
 
     /// Wakes whoever has caught up.
-    pub fn watch(&self) -> journal::Watch {
+    pub fn watch(&self) -> runstream::Watch {
         self.writer.watch()
     }
 

@@ -4,10 +4,10 @@
 use crate::chance::SystemClock;
 use crate::run_stream::{RunStreamWriter, Trouble};
 use crate::{Error, OsEntropy};
-use journal::{Watch, Writer};
 use kernel::Kernel;
 use kernel::ports::Notice;
 use model::{Clock as _, TaskId, UnixMs};
+use runstream::{Watch, Writer};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -127,8 +127,8 @@ impl RunStream {
 /// The journal for writing. It is never truth: a damaged one is set aside, and the next one is told from the ledger.
 fn open(kernel: &Kernel) -> Result<Writer, Error> {
     match Writer::open(kernel.dir(), &OsEntropy) {
-        Err(journal::Error::Damaged { why }) => {
-            let aside = journal::set_aside(kernel.dir())?;
+        Err(runstream::Error::Damaged { why }) => {
+            let aside = runstream::set_aside(kernel.dir())?;
             tracing::warn!(%why, ?aside, "the run stream was damaged; it is told again from the ledger");
             Ok(Writer::open(kernel.dir(), &OsEntropy)?)
         }
@@ -212,10 +212,10 @@ impl Keeper {
     fn heard(&mut self, done: Result<(), Trouble>) {
         let Err(trouble) = done else { return };
         tracing::warn!(%trouble, "the run stream lacks something");
-        if !matches!(trouble, Trouble::Journal(journal::Error::Damaged { .. })) {
+        if !matches!(trouble, Trouble::Journal(runstream::Error::Damaged { .. })) {
             return;
         }
-        let aside = journal::set_aside(self.kernel.dir());
+        let aside = runstream::set_aside(self.kernel.dir());
         match (aside, open(&self.kernel)) {
             (Ok(_), Ok(writer)) => {
                 self.stream_writer = RunStreamWriter::new(Arc::clone(&self.kernel), writer);

@@ -3,7 +3,6 @@
 use super::{controls, known, seconds};
 use crate::convert::{all, text};
 use crate::{Host, Stands, Wire as _};
-use journal::Family;
 use model::ConversationId;
 use model::approval::ApprovalStatus;
 use model::ingress::{Channel, ClarificationStatus};
@@ -12,6 +11,7 @@ use model::task::TaskStatus;
 use projections::query::{Ask, TaskFilter};
 use projections::rows::TaskRow;
 use projections::{Query, RunStatus};
+use runstream::Family;
 use std::time::Duration;
 use wire::Error;
 use wire::runs::{Capabilities, SessionRun, SessionRuns};

@@ -2,8 +2,8 @@
 
 use super::known;
 use crate::Host;
-use journal::{Position, Resumed};
 use model::TaskId;
+use runstream::{Position, Resumed};
 use serde_json::Value;
 use std::time::Duration;
 use wire::{Code, Error};
@@ -11,20 +11,20 @@ use wire::{Code, Error};
 /// The run stream of a store, as one reader sees it.
 pub struct Journal {
     /// Reads it; a connection of its own.
-    pub reader: journal::Reader,
+    pub reader: runstream::Reader,
     /// Wakes whoever has caught up.
-    pub watch: journal::Watch,
+    pub watch: runstream::Watch,
 }
 
-pub(super) fn of_journal(error: journal::Error) -> Error {
+pub(super) fn of_journal(error: runstream::Error) -> Error {
     let message = error.to_string();
     match error {
-        journal::Error::NoRun { .. } | journal::Error::NoJournal { .. } => {
+        runstream::Error::NoRun { .. } | runstream::Error::NoJournal { .. } => {
             Error::new(Code::Unavailable, message)
                 .hint("it is written a moment after the run began; ask again")
         }
-        journal::Error::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
-        journal::Error::Damaged { .. } => {
+        runstream::Error::NewerSchema { .. } => Error::new(Code::NewerVersion, message),
+        runstream::Error::Damaged { .. } => {
             Error::new(Code::Unavailable, message).hint("ask again in a moment")
         }
         _ => Error::new(Code::Failed, message),

@@ -5,7 +5,7 @@ use crate::bench::{Bench, Heard, PATIENCE};
 use crate::model::Model;
 use crate::served::Shown;
 use conforms::conforms;
-use journal::Family;
+use runstream::Family;
 use serde_json::{Value, json};
 use std::net::TcpListener;
 

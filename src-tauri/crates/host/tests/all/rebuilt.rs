@@ -67,7 +67,7 @@ fn a_journal_that_is_lost_or_damaged_is_told_again_from_the_ledger() {
     bench.allow(&approval);
     bench.reaches(&run, &["completed"]);
     let first = bench.events(&run);
-    let journal = bench.path("store").join(journal::FILE);
+    let journal = bench.path("store").join(runstream::FILE);
     for damage in [None, Some(b"this is no database at all, whatever its name says".repeat(100))] {
         bench.close();
         for tail in ["", "-wal", "-shm"] {

@@ -1,8 +1,8 @@
 //! What is written: order, one end, promises kept, compaction, forgetting (invariants 1, 2, 3, 5).
 
 use crate::tale::{Tale, begin, delta, done, id, open, replay, run_id, session};
-use journal::{Draft, Error, Family, Mirrored, Position, Resumed};
 use model::{TaskId, UnixMs};
+use runstream::{Draft, Error, Family, Mirrored, Position, Resumed};
 use serde_json::{Value, json};
 
 #[conforms::conforms("RA-1.1-1", "RA-1.1-2", part = "RA-1.1-3")]
@@ -26,9 +26,9 @@ fn an_event_on_the_wire_is_the_contracts_envelope() {
     assert_eq!((events[2].seq, events[2].terminal, &events[2].payload["last_seq"]), (3, true, &json!(3)));
     for event in events {
         let text = serde_json::to_string(&event).unwrap();
-        assert_eq!(serde_json::from_str::<journal::Envelope>(&text).unwrap(), event);
+        assert_eq!(serde_json::from_str::<runstream::Envelope>(&text).unwrap(), event);
         let forged = text.replacen(&event.event_id(), &format!("{run}:9"), 1);
-        assert!(serde_json::from_str::<journal::Envelope>(&forged).is_err());
+        assert!(serde_json::from_str::<runstream::Envelope>(&forged).is_err());
     }
 }
 
@@ -148,7 +148,7 @@ fn the_database_itself_refuses_what_this_room_must_never_do() {
     let told = Tale::whole().told;
     writer.mirror(run_id(), session(), &told[..4]).unwrap();
     writer.append(run_id(), &[delta("a")]).unwrap();
-    let conn = rusqlite::Connection::open(dir.path().join(journal::FILE)).unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join(runstream::FILE)).unwrap();
     let row = "INSERT INTO events SELECT run_id, seq + ?1, family, created_at, terminal, payload FROM events \
                WHERE seq = (SELECT max(seq) FROM events)";
     for refused in [
@@ -177,7 +177,7 @@ fn a_session_finds_its_runs_again_after_a_restart() {
     writer.append(runs[1], &[done()]).unwrap();
     writer.mirror(id("task", 9), id("cnv", 2), &[Mirrored { task_seq: 1, drafts: vec![] }]).unwrap();
     writer.close().unwrap();
-    let reader = journal::Reader::open(dir.path()).unwrap();
+    let reader = runstream::Reader::open(dir.path()).unwrap();
     let found = reader.runs_of(session()).unwrap();
     assert_eq!(found.iter().map(|r| r.run_id).collect::<Vec<_>>(), runs);
     assert_eq!(found.iter().map(|r| r.ended.is_some()).collect::<Vec<_>>(), [false, true, false]);

@@ -20,7 +20,7 @@
 //! 6. After a crash what is left is a beginning of what was written.
 //!
 //! **Where to start reading.** [`Family`] and [`Envelope`], then [`RunFold`], [`Writer`], [`Reader`];
-//! `migrations/journal/0001_streams.sql` for what is stored.
+//! `migrations/runstream/0001_streams.sql` for what is stored.
 
 mod cursor;
 mod envelope;

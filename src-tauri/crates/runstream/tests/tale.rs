@@ -1,6 +1,5 @@
 //! One task told from beginning to end, and journals to tell it to.
 
-use journal::{Draft, Envelope, Family, Lifecycle, Mirrored, Position, Reader, Resumed, RunFold, Writer};
 use model::action::{ActionClass, Reversibility};
 use model::approval::{Approval, ApprovalScope, ApprovalStatus, Shape, Surface};
 use model::artifact::ArtifactRef;
@@ -14,6 +13,7 @@ use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
 use model::task::{ParallelismMode, Priority, Task, TaskStatus};
 use model::*;
+use runstream::{Draft, Envelope, Family, Lifecycle, Mirrored, Position, Reader, Resumed, RunFold, Writer};
 use serde_json::json;
 use std::path::Path;
 use std::str::FromStr;

@@ -1,13 +1,13 @@
 //! What the stream says of each committed event (invariants 2 and 3).
 
 use crate::tale::{Tale, at, id, run_id};
-use journal::{Draft, Family};
 use model::approval::Shape;
 use model::attempt::TerminationReason;
 use model::body::*;
 use model::receipt::ResultCode;
 use model::task::TaskStatus;
 use model::{Digest, Sensitive, UnixMs};
+use runstream::{Draft, Family};
 use serde_json::{Value, json};
 
 fn only(drafts: Vec<Draft>, family: Family) -> Draft {
@@ -306,7 +306,7 @@ fn another_tasks_events_say_nothing_here() {
     let mut event = tale.event(&body);
     event.task_id = id("task", 99);
     let now = tale.lifecycle();
-    assert_eq!(journal::RunFold::new(run_id()).event(&event, &body, &now), []);
+    assert_eq!(runstream::RunFold::new(run_id()).event(&event, &body, &now), []);
     assert_eq!(tale.tell(body), []);
 }
 

@@ -16,7 +16,8 @@ const SCHEMA: u32 = 1;
 const APPLICATION_ID: i32 = 0x4852_4d4a;
 
 /// Every migration, oldest first.
-const MIGRATIONS: [&str; SCHEMA as usize] = [include_str!("../../../../migrations/journal/0001_streams.sql")];
+const MIGRATIONS: [&str; SCHEMA as usize] =
+    [include_str!("../../../../migrations/runstream/0001_streams.sql")];
 
 /// Numbers left out after an unclean end: more events than the unsynced part of a log can hold, so that none that
 /// a client may have seen is given to another event.

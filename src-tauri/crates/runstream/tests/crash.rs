@@ -1,7 +1,7 @@
 //! What a crash leaves: a beginning of what was written, and no number given twice (invariants 1 and 6).
 
 use crate::tale::{Seeded, Tale, begin, delta, id, open, replay, run_id, session};
-use journal::{Envelope, Error, FILE, Mirrored, Position, Reader, Resumed, Writer, set_aside};
+use runstream::{Envelope, Error, FILE, Mirrored, Position, Reader, Resumed, Writer, set_aside};
 use std::fs;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! Replay from any place, and readers beside the writer (invariant 4).
 
 use crate::tale::{begin, delta, done, id, open, replay, run_id};
-use journal::{Envelope, Position, Reader, Resumed};
 use model::TaskId;
 use proptest::prelude::*;
+use runstream::{Envelope, Position, Reader, Resumed};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -86,7 +86,7 @@ fn a_cursor_of_another_run_or_behind_the_end_starts_over_and_says_so() {
     let reader = writer.reader().unwrap();
     let of_two = reader.page(id("task", 2), &Position::Start, 10).unwrap().cursor;
     let other = tempfile::tempdir().unwrap();
-    let elsewhere = journal::Writer::open(other.path(), &crate::tale::Seeded(8)).unwrap();
+    let elsewhere = runstream::Writer::open(other.path(), &crate::tale::Seeded(8)).unwrap();
     begin(&elsewhere, run_id());
     elsewhere.append(run_id(), &[delta("a")]).unwrap();
     let of_other = elsewhere.reader().unwrap().page(run_id(), &Position::Start, 10).unwrap().cursor;
@@ -117,7 +117,7 @@ fn a_large_stream_comes_in_pages_of_bounded_size() {
 }
 
 /// A client that asks again and again, now and then from where it stood before, and drops what it has.
-fn follow(reader: &Reader, watch: &journal::Watch, rows: u32) -> Vec<Envelope> {
+fn follow(reader: &Reader, watch: &runstream::Watch, rows: u32) -> Vec<Envelope> {
     let (mut all, mut known) = (Vec::<Envelope>::new(), BTreeSet::new());
     let mut forgotten = BTreeSet::new();
     let mut position = Position::Start;
@@ -186,7 +186,7 @@ fn readers_beside_a_writer_replay_then_follow_and_all_see_the_same() {
 #[conforms::conforms("RA-2-6")]
 #[test]
 fn reasoning_is_told_again_as_it_was_also_to_who_comes_in_the_middle_and_by_the_next_process() {
-    use journal::{Draft, Family};
+    use runstream::{Draft, Family};
     use serde_json::json;
     let dir = tempfile::tempdir().unwrap();
     let at = model::UnixMs(1_778_750_000_000);
