@@ -22,6 +22,7 @@ CREATE TABLE view_tasks (
   owner            TEXT    NOT NULL,
   profile          TEXT    NOT NULL,
   channel          TEXT    NOT NULL,
+  origin           TEXT    NOT NULL,
   contract_ref     TEXT    NOT NULL,
   ingress_id       TEXT    NOT NULL,
   parent_task_id   TEXT,
@@ -428,6 +429,7 @@ CREATE TABLE view_ingress (
   waits_for        TEXT,
   absorbed_at      INTEGER,
   boundary         TEXT,
+  trust_tier       TEXT,
   created_at       INTEGER NOT NULL,
   updated_at       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

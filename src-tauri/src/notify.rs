@@ -41,8 +41,7 @@ fn capabilities() -> Result<Vec<String>, String> {
 
 /// Tells what waits now and did not wait before; takes back what waits no longer.
 pub fn changed(app: &AppHandle, before: &Waiting, now: &Waiting) {
-    let was = |asked: &&Asked| !before.approvals.iter().any(|old| old.id == asked.id);
-    let fresh: Vec<&Asked> = now.approvals.iter().filter(was).take(AT_ONCE_MAX).collect();
+    let fresh = fresh(before, now);
     for gone in before.approvals.iter().filter(|old| !now.approvals.iter().any(|one| one.id == old.id)) {
         take_back(&gone.id);
     }
@@ -59,6 +58,12 @@ pub fn changed(app: &AppHandle, before: &Waiting, now: &Waiting) {
     if lacks.actions.is_some() {
         window::notice(app);
     }
+}
+
+/// What is told: what did not wait before, and does not wait quietly.
+fn fresh<'n>(before: &Waiting, now: &'n Waiting) -> Vec<&'n Asked> {
+    let was = |asked: &&Asked| !before.approvals.iter().any(|old| old.id == asked.id);
+    now.approvals.iter().filter(was).filter(|asked| !asked.is_quiet).take(AT_ONCE_MAX).collect()
 }
 
 fn tell(app: &AppHandle, asked: &Asked) {
@@ -202,8 +207,24 @@ mod tests {
     }
 
     #[test]
+    fn what_hermit_began_by_itself_waits_without_a_notification() {
+        let asked = |id: &str, is_quiet| Asked {
+            id: id.to_owned(),
+            words: "mv".to_owned(),
+            risk: "low".to_owned(),
+            is_quiet,
+        };
+        let now =
+            Waiting { approvals: vec![asked("apr_1", true), asked("apr_2", false)], ..Waiting::default() };
+        let told: Vec<&str> = fresh(&Waiting::default(), &now).iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(told, ["apr_2"]);
+        assert!(fresh(&now, &now).is_empty(), "what waited before is not told again");
+    }
+
+    #[test]
     fn no_button_of_a_notification_says_yes() {
-        let asked = Asked { id: "apr_1".to_owned(), words: "mv".to_owned(), risk: "low".to_owned() };
+        let asked =
+            Asked { id: "apr_1".to_owned(), words: "mv".to_owned(), risk: "low".to_owned(), is_quiet: false };
         let actions = notification(&asked).actions;
         assert_eq!(actions, ["default", "Review", "review", "Review", "deny", "Deny"]);
     }

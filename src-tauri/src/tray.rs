@@ -160,7 +160,12 @@ mod tests {
 
     #[test]
     fn a_line_of_the_menu_marks_no_key_and_names_the_risk() {
-        let asked = Asked { id: "apr_1".to_owned(), words: "mv a&b c".to_owned(), risk: "high".to_owned() };
+        let asked = Asked {
+            id: "apr_1".to_owned(),
+            words: "mv a&b c".to_owned(),
+            risk: "high".to_owned(),
+            is_quiet: false,
+        };
         assert_eq!(line(&asked), "mv a&&b c (high risk)");
     }
 }

@@ -35,6 +35,8 @@ pub struct Asked {
     pub words: String,
     /// `low` to `critical`; empty for a question.
     pub risk: String,
+    /// Hermit itself began the task: it waits to be looked at, and interrupts nobody.
+    pub is_quiet: bool,
 }
 
 /// Everything that waits.
@@ -64,11 +66,13 @@ impl Waiting {
             words: shown(&row.summary),
             id: row.approval_id,
             risk: row.risk.to_string(),
+            is_quiet: row.origin.is_background(),
         });
         let questions = questions.rows.into_iter().map(|row| Asked {
             words: shown(&row.question),
             id: row.task_id,
             risk: String::new(),
+            is_quiet: true,
         });
         Ok(Self {
             halted: status.halted,

@@ -190,6 +190,14 @@ fn folds_anew(stage: &Stage) {
     assert!(live == projections::tables(&conn).expect("the lists"), "lists differ from the log");
 }
 
+/// Principals that a store of this version lacked are registered by the first host that takes it, and once.
+fn knows_services(stage: &Stage) {
+    let conn = rusqlite::Connection::open(stage.home().join(ledger::FILE)).expect("the ledger");
+    let text = "SELECT count(*) FROM view_principals WHERE kind = ?1";
+    let count = |kind: &str| conn.query_row(text, [kind], |row| row.get::<_, u32>(0)).expect("the list");
+    assert_eq!((count("service"), count("scheduler"), count("user")), (2, 1, 1));
+}
+
 #[test]
 fn a_store_of_6cc1eb4_verifies_folds_and_goes_on_by_todays_programs() {
     let golden = Golden::new();
@@ -222,6 +230,7 @@ fn a_store_of_6cc1eb4_verifies_folds_and_goes_on_by_todays_programs() {
     assert!(!kept.exists());
     stage.is_sound();
     folds_anew(stage);
+    knows_services(stage);
     for n in 0..golden.facts["tasks"].as_array().expect("tasks").len() {
         stage.prove(&golden.task(n));
     }

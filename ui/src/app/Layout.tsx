@@ -77,7 +77,7 @@ function Rail() {
   const waiting = status.data?.waiting;
   const forYou = waiting === undefined ? 0 : waiting.approvals + waiting.questions + waiting.unknown_effects + waiting.undecided_messages;
   const navigate = useNavigate();
-  useCalls(useHost().kind === "tauri" || waiting === undefined ? undefined : forYou, useCallback(() => void navigate({ to: "/" }), [navigate]));
+  useCalls(useHost().kind === "tauri" || waiting === undefined ? undefined : forYou - waiting.quiet, useCallback(() => void navigate({ to: "/" }), [navigate]));
   const isHere = (to: string) => (to === "/" ? path === "/" || path.startsWith("/inbox") : path.startsWith(to));
   return (
     <nav className={styles.rail} aria-label="Places">

@@ -132,12 +132,13 @@ test("history is judged again without a rule, and what would change is counted",
 
 test("a message that nobody could bind is bound by a person, once", async () => {
   const message = {
-    message_id: "ing_1", conversation_id: "cnv_1", channel: "app", text: "and the others?", said_at: Date.now(), rationale: "2 tasks are open and none is in focus",
+    message_id: "ing_1", conversation_id: "cnv_1", channel: "webhook", trust: "untrusted" as const, text: "and the others?", said_at: Date.now(), rationale: "2 tasks are open and none is in focus",
     candidates: [{ task_id: WAITS, title: "Move tax rates", status: "awaiting_approval", updated_at: Date.now() }, { task_id: DONE, title: "Tidy the downloads", status: "completed", updated_at: Date.now() }],
   };
   const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "conversations.bind": { message_id: "ing_1", resolution: "append_note", task_id: WAITS, candidates: [], rationale: "a person said what it is about" } });
   const { user } = show(host, "/");
   expect(await screen.findByText("2 tasks are open and none is in focus")).toBeTruthy();
+  expect(screen.getByText(/through webhook, by a sender that nobody confirms/)).toBeTruthy();
   expect(screen.getByRole("button", { name: "A task that follows it" })).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "More input for it" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "conversations.bind")?.params).toEqual({ message: "ing_1", about: "task", task: WAITS }));

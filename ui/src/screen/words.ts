@@ -1,7 +1,7 @@
 // The wire's words as a person reads them, in one place.
 import type { Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
-import type { ActionClass, ApprovalStatus, PolicyVerdict, Profile, ResultCode, RunStatus, Surface, TrustTier } from "~/ipc/generated/words";
+import type { ActionClass, ApprovalStatus, Origin, PolicyVerdict, Profile, ResultCode, RunStatus, Surface, TrustTier } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -25,7 +25,7 @@ export function plain(word: string): string {
 
 const PROFILE: Readonly<Record<Profile, string>> = {
   readonly_analysis: "Read only", local_edit_allowed: "Ask before edits", network_read_allowed: "May read from the network",
-  repo_mutation_gated: "Ask before Git changes", external_publish_gated: "Ask before publishing", destructive_denied: "Never delete",
+  repo_mutation_gated: "Ask before Git changes", external_publish_gated: "Ask before publishing", destructive_denied: "Never delete", service: "Read and propose, in the background",
 };
 
 /** A profile as a person chooses it. */
@@ -118,6 +118,14 @@ const APPROVAL: Readonly<Record<ApprovalStatus, Look>> = {
 /** How a question to a person stands. */
 export function approvalLook(status: ApprovalStatus): Look {
   return lookUp(APPROVAL, status, other(status));
+}
+
+const ORIGIN: Readonly<Record<Origin, string>> = {
+  person: "You", program: "Another program", service: "Hermit, in the background", scheduler: "Hermit, on schedule",
+};
+/** Who began a task. */
+export function originName(origin: Origin): string {
+  return lookUp(ORIGIN, origin, capital(plain(origin)));
 }
 
 const TRUST: Readonly<Record<TrustTier, string>> = {

@@ -4,9 +4,9 @@ use crate::host::{BundleSigners, Flow, Stands};
 use crate::{Host, Journal};
 use acts::paths::PathKind;
 use kernel::Kernel;
-use kernel::command::add_input::Voice;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::Reasoning;
+use kernel::sender::Sender;
 use ledger::Reader;
 use model::body::KeyPurpose;
 use model::ingress::Channel;
@@ -90,10 +90,10 @@ impl<'h> Through<'h> {
     }
 }
 
-/// Where words come from: over which surface, and whether anything shows that a person said them.
-pub(crate) fn voice(host: &dyn Host, channel: Channel) -> Voice {
-    let voice = Voice::from(channel);
-    Voice { by_program: voice.by_program || host.caller() != Caller::Owner, ..voice }
+/// Who sends words over a surface: a person only where they hold the store themselves.
+pub(crate) fn sender(host: &dyn Host, channel: Channel) -> Sender {
+    let sender = Sender::from(channel);
+    if host.caller() == Caller::Owner { sender } else { sender.by_program() }
 }
 
 /// A folder that a page may name: not the store, nothing of the system, nothing that holds keys.

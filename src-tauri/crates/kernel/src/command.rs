@@ -2,6 +2,8 @@
 
 pub mod add_input;
 pub mod approve;
+pub mod background;
+pub mod bind;
 pub mod checkpoint;
 pub mod clarify;
 pub mod client_session;

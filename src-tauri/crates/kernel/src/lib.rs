@@ -33,6 +33,7 @@ mod open;
 pub mod ports;
 mod query;
 mod redaction;
+pub mod sender;
 pub mod state;
 mod store;
 mod tx;

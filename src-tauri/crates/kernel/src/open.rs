@@ -1,7 +1,7 @@
 //! Opening a store: making it, taking it, booting the gate, finding what was interrupted.
 
 use crate::kernel::{Kernel, Ports, lock};
-use crate::store::StoreState;
+use crate::store::{BACKGROUND, StoreState};
 use crate::writeup::{Scope, Sources, Writeup};
 use crate::{Error, gatepass};
 use artifacts::InlineBlobs;
@@ -10,7 +10,7 @@ use model::body::{ConversationOpened, HostStarted, HostStopped, PrincipalRegiste
 use model::event::Actor;
 use model::fault::Point;
 use model::principal::{Principal, PrincipalType};
-use model::{ConversationId, Event, PrincipalId, Sensitive, TaskId};
+use model::{ConversationId, Event, PrincipalId, Sensitive, TaskId, UnixMs};
 use seal::Digest;
 use std::collections::HashMap;
 use std::path::Path;
@@ -120,7 +120,50 @@ impl Chain {
     }
 }
 
+/// A principal of every store: its kind, name and label.
+type Known = (PrincipalType, &'static str, Option<&'static str>);
+
+/// Principals of every store from its first commit; the kernel itself comes first.
+const FIRST: [Known; 5] = [
+    (PrincipalType::System, "Hermit kernel", None),
+    (PrincipalType::PolicyEngine, "Hermit policy", None),
+    (PrincipalType::Executor, "Hermit executor", None),
+    (PrincipalType::Agent, "model", None),
+    (PrincipalType::User, "owner of this store", None),
+];
+/// Principals that stores of earlier versions lack; a host that takes one registers them.
+const LATER: [Known; 3] = [
+    (PrincipalType::Service, "program", None),
+    (PrincipalType::Service, "Hermit background work", Some(BACKGROUND)),
+    (PrincipalType::Scheduler, "Hermit scheduler", None),
+];
+
+fn registered(known: Known, principal_id: PrincipalId, created_at: UnixMs) -> PrincipalRegistered {
+    let (principal_type, name, label) = known;
+    PrincipalRegistered {
+        principal: Principal {
+            principal_id,
+            principal_type,
+            display_name: Sensitive::from(name.to_owned()),
+            created_at,
+            authn_context_ref: None,
+            labels: label.into_iter().map(str::to_owned).collect(),
+            external_identity_ref: None,
+        },
+    }
+}
+
 impl Kernel {
+    fn register(&self, writeup: &mut Writeup<'_>, known: &[Known]) {
+        for known in known {
+            let id = match known.0 {
+                PrincipalType::System => writeup.actor.actor_id,
+                _ => PrincipalId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            };
+            writeup.push(registered(*known, id, writeup.now));
+        }
+    }
+
     /// Folds the system task, the first stream of every store. What was severed of it is taken as far as it can be
     /// read; of a broken store that is anchored anew, everything is.
     fn fold_store(&self, whole: bool) -> Result<(), Error> {
@@ -160,30 +203,8 @@ impl Kernel {
         let mut writeup = Writeup::new(sources, Point::StoreInit, scope, actor, self.session.clone(), None);
         let store_id = self.writer.log_id().to_owned();
         writeup.push(StoreInitialised { store_id, system_task_id, hermit_version: VERSION.to_owned() });
-        let people = [
-            (PrincipalType::System, "Hermit kernel"),
-            (PrincipalType::PolicyEngine, "Hermit policy"),
-            (PrincipalType::Executor, "Hermit executor"),
-            (PrincipalType::Agent, "model"),
-            (PrincipalType::User, "owner of this store"),
-        ];
-        for (principal_type, name) in people {
-            let principal_id = if principal_type == PrincipalType::System {
-                system_id
-            } else {
-                PrincipalId::fresh(clock, entropy)
-            };
-            let principal = Principal {
-                principal_id,
-                principal_type,
-                display_name: Sensitive::from(name.to_owned()),
-                created_at: writeup.now,
-                authn_context_ref: None,
-                labels: Vec::new(),
-                external_identity_ref: None,
-            };
-            writeup.push(PrincipalRegistered { principal });
-        }
+        self.register(&mut writeup, &FIRST);
+        self.register(&mut writeup, &LATER);
         let conversation = ConversationOpened {
             conversation_id: ConversationId::fresh(clock, entropy),
             inbox_task_id: TaskId::fresh(clock, entropy),
@@ -200,6 +221,11 @@ impl Kernel {
         let mut writeup = self.store_writeup(Point::HostStart, actor, self.session.clone(), None)?;
         let halted = lock(&self.store).halted.is_some();
         let booted = if halted { None } else { Some(gatepass::boot(self, &mut writeup)?) };
+        let lacking: Vec<Known> = {
+            let store = lock(&self.store);
+            LATER.into_iter().filter(|known| !store.knows(known.0, known.2)).collect()
+        };
+        self.register(&mut writeup, &lacking);
         writeup.push(HostStarted {
             session: self.session.clone(),
             epoch: self.writer.epoch(),

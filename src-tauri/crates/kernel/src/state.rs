@@ -7,7 +7,7 @@ mod turn;
 
 pub use attempt::{AttemptState, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
-pub use records::{ApprovalRecord, GrantRecord, ReceiptRecord};
+pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
 pub use turn::{Act, Authority, CheckpointAt, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
 use crate::Error;
@@ -46,11 +46,11 @@ pub struct TaskState {
     /// The latest attempt.
     pub current: Option<AttemptId>,
     /// Input not absorbed yet.
-    pub inputs: Vec<(IngressId, String)>,
+    pub inputs: Vec<Input>,
     /// Input that waits until the run would else be done, in order.
-    pub queued: Vec<(IngressId, String)>,
+    pub queued: Vec<Input>,
     /// Input absorbed, in order.
-    pub absorbed: Vec<(IngressId, String)>,
+    pub absorbed: Vec<Input>,
     /// How often the goal was edited.
     pub goal_edits: u32,
     /// The goal was edited, and no context pack holds it yet.
@@ -229,14 +229,10 @@ impl TaskState {
             Body::TaskCancelRequested(b) => {
                 self.cancel_requested = Some(b.reason.shown().cloned().unwrap_or_default());
             }
-            Body::TaskInputAdded(b) => {
-                self.inputs.push((b.ingress_id, b.text.shown().cloned().unwrap_or_default()));
-            }
-            Body::TaskInputQueued(b) => {
-                self.queued.push((b.ingress_id, b.text.shown().cloned().unwrap_or_default()));
-            }
+            Body::TaskInputAdded(b) => self.inputs.push(Input::of(b.ingress_id, &b.text, b.trust_tier)),
+            Body::TaskInputQueued(b) => self.queued.push(Input::of(b.ingress_id, &b.text, b.trust_tier)),
             Body::TaskInputAbsorbed(b) => {
-                let at = |of: &[(IngressId, String)]| of.iter().position(|(id, _)| *id == b.ingress_id);
+                let at = |of: &[Input]| of.iter().position(|input| input.ingress_id == b.ingress_id);
                 if let Some(at) = at(&self.inputs) {
                     let input = self.inputs.remove(at);
                     self.absorbed.push(input);

@@ -9,6 +9,9 @@ use model::{ConversationId, GrantId, PrincipalId, TaskId, WorkspaceId};
 use seal::{Digest, PublicKey};
 use std::collections::BTreeMap;
 
+/// The label of the service that does Hermit's own work in the background; the other service stands for programs.
+pub(crate) const BACKGROUND: &str = "background";
+
 /// A conversation and the task that owns its inbox (reconciliation C37).
 #[derive(Debug, Clone)]
 pub struct Conversation {
@@ -105,6 +108,25 @@ impl StoreState {
     /// [`Error::Broken`] in a store that has no first event.
     pub fn system_task(&self) -> Result<TaskId, Error> {
         self.system_task_id.ok_or_else(|| Error::Broken("the store has no system task".to_owned()))
+    }
+
+    /// Whether a principal of a kind is registered, with this label or without any.
+    pub(crate) fn knows(&self, kind: PrincipalType, label: Option<&str>) -> bool {
+        self.labelled(kind, label).is_some()
+    }
+
+    fn labelled(&self, kind: PrincipalType, label: Option<&str>) -> Option<PrincipalId> {
+        let of_kind = self.principals.values().filter(|p| p.principal_type == kind);
+        of_kind.filter(|p| p.labels.first().map(String::as_str) == label).map(|p| p.principal_id).next()
+    }
+
+    /// The service that does Hermit's own work in the background, or the one that stands for programs.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when it was never registered.
+    pub(crate) fn service(&self, is_own: bool) -> Result<PrincipalId, Error> {
+        self.labelled(PrincipalType::Service, is_own.then_some(BACKGROUND))
+            .ok_or_else(|| Error::Broken("no service principal is registered".to_owned()))
     }
 
     /// The first principal of a kind.

@@ -37,6 +37,7 @@ mod records;
 mod recovery;
 mod rules;
 mod secrets;
+mod senders;
 mod standing;
 mod steps;
 mod story;

@@ -37,7 +37,7 @@ fn every_message_is_on_record_before_it_changes_a_task() {
     let task = world.script("ask first", vec![say("ask", json!({ "question": "which?" })), done("a")]);
     world.kernel().append_note(task, "mind the gap", Channel::App, "note").unwrap();
     let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
-    world.kernel().answer(task, question, "the left one", Channel::Mcp).unwrap();
+    world.kernel().answer(task, question, "the left one", Channel::RunApi).unwrap();
     assert_eq!(world.drive(task), completed());
     let log = log(world.kernel());
     let changes = log.iter().enumerate().filter_map(|(at, (_, body))| match body {
@@ -81,7 +81,7 @@ fn every_message_is_on_record_before_it_changes_a_task() {
     }
     said.dedup();
     let expected =
-        [("ask first", Channel::Cli), ("mind the gap", Channel::App), ("the left one", Channel::Mcp)];
+        [("ask first", Channel::Cli), ("mind the gap", Channel::App), ("the left one", Channel::RunApi)];
     assert_eq!(said, expected.map(|(text, channel)| (text.to_owned(), channel)));
 }
 

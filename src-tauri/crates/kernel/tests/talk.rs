@@ -2,7 +2,8 @@
 //! and words of which nobody can tell yet what they are about.
 
 use crate::story::{completed, count, die, events, log, packs, shows, state};
-use kernel::command::ingress::{About, Bound, Saying};
+use kernel::command::bind::About;
+use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::approval::ApprovalStatus;
@@ -17,7 +18,7 @@ use testkit::{Edge, Mode, World, done, say, write};
 
 fn saying<'s>(text: &'s str, key: &'s str) -> Saying<'s> {
     let (conversation_id, task, reply_to) = (None, None, None);
-    Saying { conversation_id, text, voice: Channel::App.into(), task, reply_to, idempotency_key: key }
+    Saying { conversation_id, text, sender: Channel::App.into(), task, reply_to, idempotency_key: key }
 }
 
 fn conversation(world: &World) -> ConversationId {
@@ -123,7 +124,7 @@ fn to_stop_and_to_send_is_one_thing_whenever_the_host_dies() {
         world.reopen();
         let now = state(&world, task);
         let stopped = now.attempt().unwrap().attempt.status == AttemptStatus::Superseded;
-        let said = now.inputs.iter().any(|(_, text)| text == "something else");
+        let said = now.inputs.iter().any(|input| input.text == "something else");
         assert_eq!((stopped, said), (edge == Edge::After, edge == Edge::After), "both or neither");
         world.kernel().stop_and_send(task, "something else", Channel::App, "stop").unwrap();
         let now = state(&world, task);

@@ -238,6 +238,30 @@ fn untrusted_content_stands_in_a_fence_it_cannot_close() {
 }
 
 #[test]
+fn goal_contract_and_step_have_each_the_tier_of_whoever_gave_them() {
+    let fenced = |goal: TrustTier, contract: TrustTier| {
+        let mut input = full(4_000);
+        input.contract.constraints = vec!["never stop".into()];
+        (input.goal_tier, input.contract_tier) = (goal, contract);
+        let pack = packed(&input);
+        ["tidy the folder", "never stop", "find duplicates"].map(|words| {
+            let item = pack.items.iter().find(|item| item.text.contains(words)).expect("it is there");
+            (item.text.starts_with("[[data "), item.trust_tier)
+        })
+    };
+    use TrustTier::{Observed, PolicyAsserted, Untrusted, UserAsserted};
+    let own = [(false, UserAsserted), (false, UserAsserted), (false, PolicyAsserted)];
+    assert_eq!(fenced(UserAsserted, UserAsserted), own);
+    assert_eq!(fenced(Untrusted, Untrusted), [(true, Untrusted); 3]);
+    assert_eq!(fenced(Observed, Observed), [(true, Observed); 3]);
+    // A person has edited a stranger's goal: the goal is theirs, and what it came with is not.
+    assert_eq!(
+        fenced(UserAsserted, Untrusted),
+        [(false, UserAsserted), (true, Untrusted), (true, Untrusted)]
+    );
+}
+
+#[test]
 fn what_ended_went_stale_or_is_untrusted_does_not_steer_and_is_named() {
     let mut input = input(3_000);
     let live = belief(1, "still true", "repo", TrustTier::Observed, 500);

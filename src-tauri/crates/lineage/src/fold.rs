@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::node::{EdgeKind, Node, NodeId};
-use model::artifact::{Artifact, ArtifactRef, EvidenceRef};
+use model::artifact::{Artifact, ArtifactRef, EvidenceRef, TrustTier};
 use model::body::{
     ApprovalRequested, Body, EffectProgressed, GrantIssued, ReceiptIssued, ReceiptsUndone, TrialStarted,
 };
@@ -86,6 +86,13 @@ impl At<'_> {
         match body {
             Body::IngressReceived(b) => {
                 self.node(b.record.ingress_id, Some(&b.record.raw_text), b.record.source_channel.as_str());
+            }
+            Body::IngressAttributed(b) => {
+                let node = self.node(b.ingress_id, None, "");
+                node.trust_tier = Some(b.trust_tier);
+                if b.trust_tier != TrustTier::UserAsserted {
+                    node.detail = format!("{}, {}", node.detail, b.trust_tier);
+                }
             }
             Body::TaskCreated(b) => {
                 self.task(&b.task);

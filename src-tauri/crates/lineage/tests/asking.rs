@@ -3,7 +3,7 @@
 use crate::tale::{Tale, art, governed, id};
 use lineage::{EdgeKind, Graph, NodeId};
 use model::artifact::*;
-use model::body::{ArtifactCreated, ArtifactSealed};
+use model::body::{ArtifactCreated, ArtifactSealed, IngressAttributed};
 use model::*;
 
 use ArtifactKind::{Answer, ContextPack, FileSnapshot, WebSnapshot};
@@ -115,6 +115,19 @@ fn a_receipt_is_explained_link_by_link() {
     assert_eq!(graph.explain(id("rcp", 9)), None);
     let bare = graph.explain(id("rcp", 2)).expect("it is there");
     assert_eq!((bare.action, bare.grants.len()), (None, 0));
+}
+
+#[test]
+fn a_message_says_who_sent_it_and_how_far_that_can_be_relied_on() {
+    let mut tale = governed();
+    let (ingress_id, principal_id): (IngressId, PrincipalId) = (id("ing", 1), id("prn", 2));
+    tale.tell(IngressAttributed { ingress_id, principal_id, trust_tier: TrustTier::Untrusted });
+    let node = tale.graph.node(ingress_id).expect("it is there");
+    assert_eq!(node.trust_tier, Some(TrustTier::Untrusted));
+    assert!(node.detail.ends_with(", untrusted"), "{}", node.detail);
+    let own: IngressId = id("ing", 2);
+    tale.tell(IngressAttributed { ingress_id: own, principal_id, trust_tier: TrustTier::UserAsserted });
+    assert!(!tale.graph.node(own).expect("it is there").detail.contains(','));
 }
 
 #[test]

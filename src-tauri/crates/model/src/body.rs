@@ -6,12 +6,13 @@
 
 use crate::action::{ActionClass, Reversibility};
 use crate::approval::{Approval, ApprovalScope, Surface};
-use crate::artifact::{Artifact, ArtifactRef};
+use crate::artifact::{Artifact, ArtifactRef, TrustTier};
 use crate::attempt::{
     AttemptPhase, AttemptStatus, IterationRecord, StepAttempt, TerminationReason, WorkspaceLease,
 };
 use crate::decision::Decision;
 use crate::event::EntityType;
+pub use crate::ingress::Boundary;
 use crate::ingress::{Clarification, IngressRecord, IngressResolution};
 use crate::knowledge::{Belief, MemoryRecord};
 use crate::policy::{RiskBand, Verdict};
@@ -38,13 +39,17 @@ type Text = Sensitive<String>;
 
 macro_rules! bodies {
     ($($(#[$meta:meta])* $name:ident ($text:literal, $version:literal, $entity:ident, |$b:ident| $id:expr) {
-        $($field:ident : $ty:ty),* $(,)?
+        $($field:ident : $ty:ty),* $(,)? $(; since $($later:ident : $kind:ty),+)?
     })+) => {
         $(
             $(#[$meta])*
             #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
             #[serde(deny_unknown_fields)]
-            pub struct $name { $(pub $field: $ty),* }
+            pub struct $name {
+                $(pub $field: $ty,)*
+                // Of a body that older stores have without it.
+                $($(#[serde(default, skip_serializing_if = "Option::is_none")] pub $later: Option<$kind>,)+)?
+            }
 
             impl From<$name> for Body { fn from(body: $name) -> Self { Self::$name(body) } }
         )+
@@ -176,7 +181,7 @@ bodies! {
     TaskCancelRequested ("task.cancel_requested", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, reason: Text }
     /// New input waits to be absorbed (HK-8.3-10).
     TaskInputAdded ("task.input_added", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, ingress_id: IngressId, text: Text,
+        about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier
     }
     /// New input was absorbed at a boundary (HK-11.5-5).
     TaskInputAbsorbed ("task.input_absorbed", 1, Task, |b| b.about_task_id) {
@@ -459,7 +464,7 @@ bodies! {
 
     /// New input waits for the end of what the run is at: it is taken up when the run would else be done (RA 1.4).
     TaskInputQueued ("task.input_queued", 1, Task, |b| b.about_task_id) {
-        about_task_id: TaskId, ingress_id: IngressId, text: Text,
+        about_task_id: TaskId, ingress_id: IngressId, text: Text; since trust_tier: TrustTier
     }
 
     /// What was asked is not done, and a lesser form of it was asked instead, as a request of its own (HK-11.4).
@@ -486,5 +491,9 @@ bodies! {
     EffectProgressed ("effect.progressed", 1, ActionRequest, |b| b.action_request_id) {
         action_request_id: ActionRequestId, sequence: u32, elapsed_ms: i64, done: Option<u64>, total: Option<u64>,
         note: Text, checkpoint: Option<ArtifactRef>,
+    }
+    /// Who sent what came in, and how far it may be relied on for that; committed with `ingress.received`.
+    IngressAttributed ("ingress.attributed", 1, Ingress, |b| b.ingress_id) {
+        ingress_id: IngressId, principal_id: PrincipalId, trust_tier: TrustTier,
     }
 }

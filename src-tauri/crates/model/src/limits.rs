@@ -61,6 +61,12 @@ pub const CANDIDATES_MAX: usize = 8;
 pub const PAGE_ROWS_MAX: u32 = 500;
 /// Tokens of a context pack unless the model says otherwise: small local models see 4,096.
 pub const CONTEXT_TOKENS_DEFAULT: u32 = 3_000;
+/// Turns of a task that a service or the scheduler began: some look, one proposes; what needs more is for a person to begin.
+pub const BACKGROUND_ITERATIONS_MAX: u32 = 8;
+/// Tokens of such a task: its turns at the usual pack of 3,000 tokens, answers and one larger pack included.
+pub const BACKGROUND_TOKENS_MAX: u64 = 60_000;
+/// Time at work of such a task: longer, and it holds folder and model when a person comes back.
+pub const BACKGROUND_MS_MAX: i64 = 10 * 60 * 1000;
 /// How long an approval waits before it expires: a week, so that a weekend never decides.
 pub const APPROVAL_MS_MAX: i64 = 7 * 24 * 3600 * 1000;
 /// How long a witness holds before it is observed again: it is always observed again before execution.

@@ -1,10 +1,10 @@
 //! Tasks and steps (HK-8.1, HK-8.2).
 
 use crate::policy::Profile;
-use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId};
+use crate::{ArtifactId, ConversationId, PrincipalId, StepId, TaskId, UnixMs, WorkspaceId, limits};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
-pub use words::task::{Priority, Proposer, StepStatus, TaskStatus};
+pub use words::task::{Origin, Priority, Proposer, StepStatus, TaskStatus};
 
 crate::names! {
     /// Whether steps of one task may overlap (HK-20.2).
@@ -33,6 +33,16 @@ impl Default for Budget {
     fn default() -> Self {
         Self { iterations_max: 24, tokens_max: 400_000, wall_ms_max: 3_600_000, cost_micros_max: 5_000_000 }
     }
+}
+
+impl Budget {
+    /// What work that nobody waits for may spend.
+    pub const BACKGROUND: Self = Self {
+        iterations_max: limits::BACKGROUND_ITERATIONS_MAX,
+        tokens_max: limits::BACKGROUND_TOKENS_MAX,
+        wall_ms_max: limits::BACKGROUND_MS_MAX,
+        cost_micros_max: 0,
+    };
 }
 
 /// Which reasoner proposes, and what it needs.
@@ -159,6 +169,16 @@ pub struct Task {
     /// What a follow-up to an ended task carries (HK-8.1.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation_anchor: Option<crate::ingress::ContinuationAnchor>,
+    /// Who began it; absent, a person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+impl Task {
+    /// Who began it.
+    pub fn origin(&self) -> Origin {
+        self.origin.unwrap_or(Origin::Person)
+    }
 }
 
 crate::names! {

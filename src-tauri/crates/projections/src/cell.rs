@@ -92,6 +92,7 @@ macro_rules! name_cells {
 }
 
 name_cells!(
+    model::task::Origin,
     model::task::TaskStatus,
     model::task::StepStatus,
     model::task::StepKind,

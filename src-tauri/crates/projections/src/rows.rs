@@ -18,7 +18,7 @@ use model::knowledge::{BeliefStatus, MemoryStatus};
 use model::policy::{Profile, RiskBand, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode, SandboxLevel, Verifiability};
-use model::task::{Priority, StepKind, StepStatus, TaskStatus};
+use model::task::{Origin, Priority, StepKind, StepStatus, TaskStatus};
 use model::{
     ActionRequestId, ApprovalId, ArtifactId, AttemptId, BeliefId, ClarificationId, ConversationId,
     DecisionId, Digest, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId,
@@ -192,7 +192,7 @@ views! {
     TaskRow from NewTask in "view_tasks" as tasks by (task_id: TaskId) {
         task_id: TaskId, conversation_id: ConversationId, title: Text, goal: Text, status: TaskStatus,
         run_status: RunStatus, priority: Priority, owner: PrincipalId, profile: Profile, channel: Channel,
-        contract_ref: ArtifactId, ingress_id: IngressId, parent_task_id: Option<TaskId>,
+        origin: Origin, contract_ref: ArtifactId, ingress_id: IngressId, parent_task_id: Option<TaskId>,
         anchor_task_id: Option<TaskId>, workspace_id: Option<WorkspaceId>, labels: Vec<String>,
         depends_on: Vec<TaskId>, created_at: UnixMs, updated_at: UnixMs, deadline_at: Option<UnixMs>,
     } later {
@@ -367,6 +367,7 @@ views! {
         updated_at: UnixMs,
     } later {
         waits_for: Option<TaskId>, absorbed_at: Option<UnixMs>, boundary: Option<Boundary>,
+        trust_tier: Option<TrustTier>,
     }
 
     /// One question put to a person.

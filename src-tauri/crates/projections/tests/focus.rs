@@ -130,7 +130,10 @@ fn a_persons_note_moves_the_focus_and_idle_talk_does_not() {
         let bound = scene.world.bound(ingress_id, scene.inbox, how, to);
         let text = crate::world::words("more", 1);
         let added = to.map(|task| {
-            scene.world.draft(Place::task(task), TaskInputAdded { about_task_id: task, ingress_id, text })
+            scene.world.draft(
+                Place::task(task),
+                TaskInputAdded { about_task_id: task, ingress_id, text, trust_tier: None },
+            )
         });
         scene.store.commit([received, bound].into_iter().chain(added).collect(), &[], &[]);
         assert_eq!(scene.focus(), Some(expected), "{how}");

@@ -211,10 +211,10 @@ impl History {
         let channel = self.channel();
         let (ingress_id, received) = self.world.ingress(conversation, inbox, channel);
         let bound = self.world.bound(ingress_id, inbox, IngressResolution::AppendNote, Some(work.task));
-        let mut drafts = vec![received, bound];
+        let mut drafts = vec![received, self.world.attributed(ingress_id, inbox), bound];
         if !work.status.is_terminal() {
-            let body =
-                TaskInputAdded { about_task_id: work.task, ingress_id, text: words("also", self.world.n) };
+            let (about_task_id, text) = (work.task, words("also", self.world.n));
+            let body = TaskInputAdded { about_task_id, ingress_id, text, trust_tier: None };
             drafts.push(self.world.draft(place, body));
             work.inputs.push(ingress_id);
         }

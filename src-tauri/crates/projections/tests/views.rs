@@ -1,10 +1,10 @@
 //! Each view shows what its events say, page by page, and search finds it.
 
 use crate::rebuilding::writer;
-use crate::world::{Place, World, words};
+use crate::world::{Place, World, person, words};
 use ledger::{Batch, Writer};
 use model::approval::ApprovalStatus;
-use model::artifact::ArtifactKind;
+use model::artifact::{ArtifactKind, TrustTier};
 use model::attempt::{AttemptStatus, LeaseMode, TerminationReason, WorkspaceLease};
 use model::body::*;
 use model::event::Draft;
@@ -13,7 +13,7 @@ use model::ingress::{Channel, ClarificationStatus, IngressResolution};
 use model::knowledge::{BeliefStatus, MemoryStatus};
 use model::policy::Verdict;
 use model::receipt::ResultCode;
-use model::task::{StepStatus, TaskStatus};
+use model::task::{Origin, StepStatus, TaskStatus};
 use model::{Body, ConversationId, Digest, IngressId, Sensitive, StepId, TaskId, UnixMs};
 use projections::names::Ending;
 use projections::query::{ArtifactFilter, TaskFilter};
@@ -372,7 +372,7 @@ fn the_chat_is_told_from_events_in_their_order() {
 fn inputs_wait_until_they_are_absorbed() {
     let mut desk = Desk::new();
     let (ingress_id, about_task_id) = (desk.ingress, desk.task);
-    desk.say(TaskInputAdded { about_task_id, ingress_id, text: words("also this", 1) });
+    desk.say(TaskInputAdded { about_task_id, ingress_id, text: words("also this", 1), trust_tier: None });
     assert_eq!(
         desk.query.pending_inputs(desk.task, Ask::ALL).expect("it reads").rows[0].ingress_id,
         ingress_id
@@ -382,6 +382,12 @@ fn inputs_wait_until_they_are_absorbed() {
     assert!(desk.query.pending_inputs(desk.task, Ask::ALL).expect("it reads").rows.is_empty());
     let row = &desk.query.ingress(desk.conversation, Ask::ALL).expect("it reads").rows[0];
     assert_eq!((row.boundary, desk.task_row().unread_inputs), (Some(Boundary::PrePolicy), 0));
+    assert_eq!(row.trust_tier, None, "nothing is claimed of what nobody said");
+    let body = IngressAttributed { ingress_id, principal_id: person(), trust_tier: TrustTier::Untrusted };
+    desk.say(body);
+    let row = &desk.query.ingress(desk.conversation, Ask::ALL).expect("it reads").rows[0];
+    assert_eq!(row.trust_tier, Some(TrustTier::Untrusted));
+    assert_eq!(desk.task_row().origin, Origin::Person, "absent, a person began it");
 }
 
 #[test]

@@ -106,6 +106,11 @@ impl World {
         (ingress_id, self.draft(Place::task(inbox), IngressReceived { record }))
     }
 
+    pub fn attributed(&mut self, ingress_id: IngressId, inbox: TaskId) -> Draft {
+        let trust_tier = TrustTier::ALL[usize::try_from(self.n).expect("a number") % TrustTier::ALL.len()];
+        self.draft(Place::task(inbox), IngressAttributed { ingress_id, principal_id: person(), trust_tier })
+    }
+
     pub fn bound(
         &mut self,
         ingress: IngressId,
@@ -145,6 +150,7 @@ impl World {
             parallelism_mode: ParallelismMode::Serial,
             conversation_id,
             continuation_anchor: None,
+            origin: None,
         };
         self.draft(Place::task(task_id), TaskCreated { task, ingress_id })
     }

@@ -219,7 +219,7 @@ const fn part(body: &Body) -> Part {
         | StandingAllowed(_) | StandingRevoked(_) | StandingUsed(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
-        | ProjectKnown(_)
+        | ProjectKnown(_) | IngressAttributed(_)
         | ConversationOpened(_) | FocusChanged(_) | IngressReceived(_) | IngressBound(_) | TaskPauseRequested(_)
         | TaskCancelRequested(_) | TaskPriorityChanged(_) | BudgetReserved(_) | StepCreated(_)
         | StepStatusChanged(_) | AttemptCreated(_) | AttemptStatusChanged(_) | AttemptCheckpointed(_)

@@ -2,6 +2,7 @@
 
 use crate::tale::{Tale, at, id, run_id};
 use model::approval::Shape;
+use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::body::*;
 use model::receipt::ResultCode;
@@ -315,8 +316,15 @@ fn an_erased_text_is_null_in_a_stream_written_again() {
     let mut tale = Tale::new();
     tale.created();
     let text = Sensitive::Erased(Digest::ZERO);
-    let added = TaskInputAdded { about_task_id: run_id(), ingress_id: id("ing", 3), text };
-    assert_eq!(only(tale.tell(added), Family::Progress).payload["text"], Value::Null);
+    let added = TaskInputAdded {
+        about_task_id: run_id(),
+        ingress_id: id("ing", 3),
+        text,
+        trust_tier: Some(TrustTier::Untrusted),
+    };
+    let told = only(tale.tell(added), Family::Progress).payload;
+    assert_eq!(told["text"], Value::Null);
+    assert_eq!(told["trust_tier"], "untrusted", "whose words they were stays to be seen");
 }
 
 #[test]

@@ -158,6 +158,7 @@ impl Tale {
             parallelism_mode: ParallelismMode::Serial,
             conversation_id: session(),
             continuation_anchor: None,
+            origin: None,
         };
         self.tell(TaskCreated { task, ingress_id: id("ing", 1) })
     }

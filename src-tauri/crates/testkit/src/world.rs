@@ -226,7 +226,7 @@ impl World {
             constraints: Vec::new(),
             deadline_at: None,
             channel: Channel::Cli,
-            by_program: false,
+            by: None,
             conversation_id: None,
             parent_task_id: None,
             continuation_anchor: None,

@@ -15,6 +15,8 @@ crate::names! {
         ExternalPublishGated = "external_publish_gated",
         /// Nothing that destroys, whoever asks.
         DestructiveDenied = "destructive_denied",
+        /// Background work: reads, and proposes changes that wait for a person.
+        Service = "service",
     }
 }
 

@@ -71,6 +71,27 @@ crate::names! {
 }
 
 crate::names! {
+    /// Who something that came in comes from.
+    pub enum Origin ("origin") {
+        /// A person of this machine.
+        Person = "person",
+        /// Another program.
+        Program = "program",
+        /// A background service of Hermit itself.
+        Service = "service",
+        /// A job of the scheduler.
+        Scheduler = "scheduler",
+    }
+}
+
+impl Origin {
+    /// Whether Hermit began it by itself, and nobody waits for it.
+    pub const fn is_background(self) -> bool {
+        matches!(self, Self::Service | Self::Scheduler)
+    }
+}
+
+crate::names! {
     /// How urgent a task is.
     pub enum Priority ("priority") {
         /// Behind everything else.

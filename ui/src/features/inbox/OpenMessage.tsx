@@ -18,7 +18,7 @@ export function OpenMessage({ message }: { message: Message }) {
     <section className={styles.form} aria-label="Message">
       <div className={styles.meta}>
         <StateTag tone="waiting" mark="question">What is it about?</StateTag>
-        <span>Said <Time at={message.said_at} ago /> through {plain(message.channel)}</span>
+        <span>Said <Time at={message.said_at} ago /> through {plain(message.channel)}{message.trust === "untrusted" && ", by a sender that nobody confirms"}</span>
       </div>
       <h2><Words of={said(message.text)} /></h2>
       {message.rationale !== null && <p><Words of={said(message.rationale)} /></p>}

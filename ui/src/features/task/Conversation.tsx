@@ -12,7 +12,7 @@ import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
-import { said } from "~/screen/words";
+import { originName, said } from "~/screen/words";
 import { type Message, type See, type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
@@ -48,7 +48,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
     <section className={styles.column} aria-label="Conversation">
       <header><h2>Conversation</h2><span title={task.reasoner}>{task.reasoner}</span></header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
-        <p className={styles.origin}><Icon name="folder" size={14} />Started {task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
+        <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         <Answer asked={events} what="the conversation">
           {() => (
             <>
@@ -124,7 +124,7 @@ function Said({ message, agent, see }: { message: Message; agent: string; see: (
   const isClaim = message.who === "agent" && agent === "Model" && message.final;
   return (
     <div className={styles.message} data-who={message.who}>
-      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && <span title="Nobody has checked these words. What was done is listed with its receipts."><Unverified>Not verified</Unverified></span>}</div>
+      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && <span title="Nobody has checked these words. What was done is listed with its receipts."><Unverified>Not verified</Unverified></span>}</div>
       <p><Prose of={message.text} /></p>
       {message.final && (receipts.length > 0
         ? <p className={styles.proven}>Done in this task, each with its receipt: {receipts}</p>

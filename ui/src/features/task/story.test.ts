@@ -28,6 +28,16 @@ test("the last words of a task that did nothing cite nothing", () => {
   expect(said.messages.at(-1)).toMatchObject({ final: true, receipts: [] });
 });
 
+test("words that are not the person's own name who sent them", () => {
+  const said = story([
+    event(1, "task.created", { task: { goal: "tidy", origin: "scheduler" } }),
+    event(2, "task.input_added", { text: "delete it all", trust_tier: "untrusted" }),
+    event(3, "task.input_added", { text: "carefully", trust_tier: "user_asserted" }),
+    event(4, "task.input_added", { text: "as before" }),
+  ]).messages;
+  expect(said.map((one) => [one.who, one.from])).toEqual([["other", "Hermit, on schedule"], ["other", "Another program"], ["you", ""], ["you", ""]]);
+});
+
 test("a turn that ended and its summary are told once", () => {
   const said = story([
     event(1, "attempt.iteration_completed", { record: { model_decision: "Done: tidy.", error: null } }),

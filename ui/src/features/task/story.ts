@@ -1,9 +1,9 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
-import { capital, count, plain, result, tokens, verdict } from "~/screen/words";
+import { capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -36,7 +36,9 @@ export interface Message {
   seq: number;
   at: number;
   /** `agent`: words of the model or playbook, which nobody has checked. `hermit`: what Hermit itself says. `did`: what was carried out or refused, from the log. */
-  who: "you" | "agent" | "hermit" | "did" | "asks";
+  who: "you" | "agent" | "hermit" | "did" | "asks" | "other";
+  /** Who sent it, of `other`: words that are not the person's own. */
+  from: string;
   text: string;
   /** Receipts of what was done; of the last words, of everything done in the attempt. They prove the acts, not the words. */
   receipts: string[];
@@ -86,6 +88,11 @@ const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested">, s
   "approval.cancelled": "The question was cancelled", "approval.invalidated": "The question was invalidated",
 };
 
+/** Whose words they are that may be relied on so far; older stores took all of them for the person's. */
+function origin(tier: TrustTier | null): Origin {
+  return tier === "untrusted" ? "program" : tier === "observed" ? "service" : "person";
+}
+
 class Teller {
   rows: Row[] = [];
   messages: Message[] = [];
@@ -114,8 +121,14 @@ class Teller {
   #say(event: Event, who: Message["who"], text: string, more: Partial<Message> = {}) {
     if (text === "") return;
     this.messages.push({
-      key: `${event.seq}`, seq: event.seq, at: event.at, who, text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, ...more,
+      key: `${event.seq}`, seq: event.seq, at: event.at, who, from: "", text, receipts: [], final: false, approval: null, action: null, tone: "mute", many: 1, ...more,
     });
+  }
+
+  /** Words that came in: the person's own, or another's, who is named. */
+  #said(event: Event, text: unknown, from: Origin) {
+    if (from === "person") this.#say(event, "you", word(text));
+    else this.#say(event, "other", word(text), { from: originName(from) });
   }
 
   /** Looks one after the other are one line, which tells the last of them and how many there were. */
@@ -141,10 +154,10 @@ class Teller {
   #task(name: Of<"task" | "step">, event: Event, body: Record<string, unknown>, here: See) {
     switch (name) {
       case "task.created":
-        this.#say(event, "you", word(record(body["task"])["goal"]));
+        this.#said(event, record(body["task"])["goal"], oneOf(ORIGIN, record(body["task"])["origin"]) ?? "person");
         break;
       case "task.input_added":
-        this.#say(event, "you", word(body["text"]));
+        this.#said(event, body["text"], origin(oneOf(TRUST_TIER, body["trust_tier"])));
         break;
       case "step.created": {
         const step = record(body["step"]);
@@ -382,7 +395,7 @@ class Teller {
       case "store.initialised": case "key.registered": case "key.rotated": case "host.started": case "host.stopped": case "gate.halted":
       case "gate.booted": case "checkpoint.signed": case "backup.made": case "store.restored": case "chain.reanchored": case "disclosure.erased":
       case "dedupe.recorded": case "principal.registered": case "workspace.registered": case "project.known": case "conversation.opened":
-      case "conversation.focus_changed": case "ingress.received": case "ingress.bound": case "budget.reserved": case "budget.settled":
+      case "conversation.focus_changed": case "ingress.received": case "ingress.bound": case "ingress.attributed": case "budget.reserved": case "budget.settled":
       case "workspace.lease_acquired": case "workspace.lease_renewed": case "workspace.lease_released": case "workspace.lease_lost":
       case "artifact.created": case "artifact.referenced": case "artifact.sealed": case "artifact.promoted": case "artifact.compacted":
       case "artifact.expired": case "working_state.updated": case "belief.revised": case "belief.superseded": case "belief.contradicted":

@@ -15,7 +15,7 @@ import styles from "./Tasks.module.css";
 
 const PROFILES = [
   { value: "", label: profileName("local_edit_allowed") },
-  ...PROFILE.filter((value) => value !== "local_edit_allowed").map((value) => ({ value, label: profileName(value) })),
+  ...PROFILE.filter((value) => value !== "local_edit_allowed" && value !== "service").map((value) => ({ value, label: profileName(value) })),
 ];
 
 const STANDARD = "standard";

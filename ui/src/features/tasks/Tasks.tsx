@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useState } from "react";
 import { Screen } from "~/screen/Screen";
-import { brief, cost, count, folderName, run, said, tokens } from "~/screen/words";
+import { brief, cost, count, folderName, originName, run, said, tokens } from "~/screen/words";
 import { useAsk, usePages } from "~/ipc/client";
 import type { TaskCounts, TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
@@ -74,7 +74,12 @@ function State({ row }: { row: TaskRow }) {
   return <StateWord tone={at.tone} mark={at.mark}>{at.word}</StateWord>;
 }
 
+/** What is most worth knowing of it, and who began it when no person did. */
 function second(row: TaskRow): string {
+  return row.origin === "person" ? stands(row) : `${originName(row.origin)}: ${stands(row)}`;
+}
+
+function stands(row: TaskRow): string {
   const parts = [
     row.open_approvals > 0 && count(row.open_approvals, "approval"),
     row.open_questions > 0 && count(row.open_questions, "question"),

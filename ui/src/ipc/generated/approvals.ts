@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
-import type { ActionClass, ApprovalStatus, RiskBand, Surface } from "./words";
+import type { ActionClass, ApprovalStatus, Origin, RiskBand, Surface } from "./words";
 
 /** Which approvals; without a status those that wait. */
 export interface List {
@@ -94,6 +94,8 @@ export interface ApprovalRow {
   surface: Surface | null;
   feedback: Text | null;
   reason: string;
+  /** Who began the task that asks; what Hermit itself began interrupts nobody. */
+  origin: Origin;
 }
 
 /** Everything a person reads, and everything a signer needs. */

@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, Text } from "./shared";
+import type { TrustTier } from "./words";
 
 /** All of them, the newest first. */
 export interface List {
@@ -87,6 +88,8 @@ export interface Message {
   message_id: string;
   conversation_id: string;
   channel: string;
+  /** How far its sender's words may be relied on; absent in what older versions took in. */
+  trust: TrustTier | null;
   text: Text;
   said_at: number;
   candidates: Candidate[];

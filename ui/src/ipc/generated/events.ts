@@ -106,5 +106,6 @@ export const EVENT_NAME = [
   "trial.ended",
   "project.known",
   "effect.progressed",
+  "ingress.attributed",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

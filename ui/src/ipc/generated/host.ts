@@ -46,6 +46,8 @@ export interface Waiting {
   unknown_effects: number;
   undecided_messages: number;
   running: number;
+  /** Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody. */
+  quiet: number;
 }
 
 /** What was found. */

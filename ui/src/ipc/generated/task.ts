@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Page, PersonSigned, Text } from "./shared";
-import type { ActionClass, ActionState, AttemptStatus, Channel, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, TaskStatus, TerminationReason } from "./words";
+import type { ActionClass, ActionState, AttemptStatus, Channel, Origin, PolicyVerdict, Priority, Profile, RefusedBy, ResultCode, RiskBand, RunStatus, SandboxLevel, TaskStatus, TerminationReason } from "./words";
 
 /** Who proposes. */
 export type Reasoner =
@@ -188,6 +188,8 @@ export interface TaskRow {
   reason: string;
   priority: Priority;
   profile: Profile;
+  /** Who began it. */
+  origin: Origin;
   created_at: number;
   updated_at: number;
   ended_at: number | null;

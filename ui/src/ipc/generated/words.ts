@@ -205,6 +205,8 @@ export const PROFILE = [
   "external_publish_gated",
   /** Nothing that destroys, whoever asks. */
   "destructive_denied",
+  /** Background work: reads, and proposes changes that wait for a person. */
+  "service",
 ] as const;
 export type Profile = (typeof PROFILE)[number];
 
@@ -384,6 +386,19 @@ export const REFUSED_BY = [
   "person",
 ] as const;
 export type RefusedBy = (typeof REFUSED_BY)[number];
+
+/** Who something that came in comes from. */
+export const ORIGIN = [
+  /** A person of this machine. */
+  "person",
+  /** Another program. */
+  "program",
+  /** A background service of Hermit itself. */
+  "service",
+  /** A job of the scheduler. */
+  "scheduler",
+] as const;
+export type Origin = (typeof ORIGIN)[number];
 
 /** How urgent a task is. */
 export const PRIORITY = [

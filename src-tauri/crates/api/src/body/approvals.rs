@@ -1,7 +1,7 @@
 //! What waits for a person. Nothing here can say yes: a yes arrives signed, or it does not arrive.
 
 use crate::change_lists::Sheet;
-use crate::convert::{ask, from_base64, opt, opt_text, opt_word, page, text, to_base64, word};
+use crate::convert::{ask, from_base64, opt, opt_text, opt_word, text, to_base64, word};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, fold, not_found};
 use acts::LineKind;
@@ -10,8 +10,9 @@ use kernel::command::partial_approval::Chosen;
 use model::approval::{ApprovalStatus, Surface};
 use model::body::KeyPurpose;
 use model::principal::PrincipalType;
+use model::task::Origin;
 use model::{ApprovalId, RelPath};
-use projections::rows;
+use projections::{Query, rows};
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use wire::Error;
@@ -33,11 +34,14 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Approvals, Error> {
         (None, task) => query.approvals(task, Some(ApprovalStatus::Pending), ask),
         (Some(status), task) => query.approvals(task, Some(word(status)?), ask),
     };
-    Ok(page(found.wire()?, row))
+    let found = found.wire()?;
+    let next = opt(found.next);
+    Ok(wire::Page { rows: found.rows.iter().map(|r| row(&query, r)).collect::<Result<_, _>>()?, next })
 }
 
-fn row(r: &rows::ApprovalRow) -> ApprovalRow {
-    ApprovalRow {
+fn row(query: &Query, r: &rows::ApprovalRow) -> Result<ApprovalRow, Error> {
+    let task = query.task(r.task_id).wire()?;
+    Ok(ApprovalRow {
         approval_id: r.approval_id.to_string(),
         task_id: r.task_id.to_string(),
         action_class: r.action_class,
@@ -50,7 +54,8 @@ fn row(r: &rows::ApprovalRow) -> ApprovalRow {
         surface: r.surface,
         feedback: opt_text(r.feedback.as_ref()),
         reason: r.reason.clone(),
-    }
+        origin: task.map_or(Origin::Person, |task| task.origin),
+    })
 }
 
 fn found(host: &dyn Host, named: &str) -> Result<rows::ApprovalRow, Error> {
@@ -73,7 +78,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
     let act = host.query()?.action(found.action_request_id).wire()?;
     let receipt = found.receipt_id.or(act.and_then(|act| act.receipt_id));
     Ok(Approval {
-        row: row(&found),
+        row: row(&host.query()?, &found)?,
         title: sheet.title.clone(),
         lines_left: sheet.lines.len().saturating_sub(lines.len()) as u64,
         lines,

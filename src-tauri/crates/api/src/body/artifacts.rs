@@ -25,7 +25,7 @@ pub(crate) fn ingest(host: &dyn Host, p: Ingest) -> Result<Ingested, Error> {
     if trust == TrustTier::PolicyAsserted {
         return Err(usage("only policy asserts as policy; a person gives `user_asserted` at most"));
     }
-    let channel = crate::caller::voice(host, channel(p.channel.as_deref())?);
+    let channel = crate::caller::sender(host, channel(p.channel.as_deref())?);
     let (at, byte_size) = match (p.path, p.bytes) {
         (Some(path), None) => {
             let (at, size, _) = take_in(kernel, &absolute("path", &path)?, p.name, trust, channel)?;

@@ -4,7 +4,8 @@ use super::task::channel;
 use crate::convert::{ask, opt, opt_text, page, text};
 use crate::ids::find_opt;
 use crate::{Host, Wire as _, not_found, usage};
-use kernel::command::ingress::{About, Bound, Saying};
+use kernel::command::bind::About;
+use kernel::command::ingress::{Bound, Saying};
 use model::{ConversationId, IngressId, TaskId};
 use projections::Ask;
 use projections::rows::IngressRow;
@@ -41,7 +42,7 @@ pub(crate) fn say(host: &dyn Host, p: Say) -> Result<Said, Error> {
     let saying = Saying {
         conversation_id,
         text: &p.text,
-        voice: crate::caller::voice(host, channel(p.channel.as_deref())?),
+        sender: crate::caller::sender(host, channel(p.channel.as_deref())?),
         task,
         reply_to: p.reply_to.as_deref(),
         idempotency_key: &key,
@@ -65,6 +66,7 @@ fn message(host: &dyn Host, row: &IngressRow) -> Result<Message, Error> {
         message_id: row.ingress_id.to_string(),
         conversation_id: row.conversation_id.to_string(),
         channel: row.channel.to_string(),
+        trust: row.trust_tier,
         text: text(&row.text),
         said_at: row.created_at.0,
         candidates: candidates(host, &row.candidates)?,

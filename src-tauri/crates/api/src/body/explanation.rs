@@ -27,9 +27,22 @@ fn what(chain: &Explanation) -> String {
 
 fn why(chain: &Explanation) -> String {
     let of = |kind: &str| chain.goal.iter().rev().filter(|link| link.kind == kind).find_map(label);
+    let sender = senders(chain);
     match of("task").or_else(|| chain.goal.iter().find_map(label)) {
-        Some(goal) => format!("It was done for the task: {goal}."),
-        None => "What it was done for is erased or not recorded.".to_owned(),
+        Some(goal) => format!("It was done for the task: {goal}.{sender}"),
+        None => format!("What it was done for is erased or not recorded.{sender}"),
+    }
+}
+
+/// Through which channels words came that are not the person's own, and how far they may be relied on.
+fn senders(chain: &Explanation) -> String {
+    let of = |link: &Link| (link.kind == "ingress" && link.detail.contains(',')).then(|| link.detail.clone());
+    let mut found: Vec<String> = chain.goal.iter().filter_map(of).collect();
+    found.sort();
+    found.dedup();
+    match found.is_empty() {
+        true => String::new(),
+        false => format!(" Words for it came from elsewhere: {}.", found.join("; ")),
     }
 }
 
@@ -67,5 +80,39 @@ fn back(chain: &Explanation) -> String {
     match chain.undone_by.first() {
         Some(by) => format!("It was undone since, by receipt {}.", by.id),
         None => format!("To undo it: hermit rollback {}", chain.receipt_id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_names_the_senders_whose_words_are_not_the_persons() {
+        let link = |kind: &str, detail: &str| Link {
+            kind: kind.to_owned(),
+            id: "x".to_owned(),
+            task_id: None,
+            label: Some(Text::Shown("tidy".to_owned())),
+            detail: detail.to_owned(),
+            at: None,
+        };
+        let chain = |details: &[&str]| {
+            let words = details.iter().map(|detail| link("ingress", detail));
+            let goal = words.chain([link("task", "")]).collect();
+            serde_json::from_value::<Explanation>(serde_json::json!({
+                "receipt_id": "r", "goal": Vec::<Link>::new(), "context": [], "evidence": [], "action": null, "policy": [],
+                "decisions": [], "approvals": [], "witnesses": [], "grants": [], "effect": null, "changes": [],
+                "undone_by": [], "trust": null, "untrusted": [],
+            }))
+            .map(|chain| Explanation { goal, ..chain })
+        };
+        let own = chain(&["cli", "app"]).expect("an explanation");
+        assert_eq!(why(&own), "It was done for the task: tidy.");
+        let foreign = chain(&["cli", "webhook, untrusted", "webhook, untrusted"]).expect("an explanation");
+        assert_eq!(
+            why(&foreign),
+            "It was done for the task: tidy. Words for it came from elsewhere: webhook, untrusted."
+        );
     }
 }

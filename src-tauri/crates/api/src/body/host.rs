@@ -31,6 +31,7 @@ pub(crate) fn status(host: &dyn Host, _: Status) -> Result<HostStatus, Error> {
             unknown_effects: waiting.unknown_effects,
             undecided_messages: waiting.undecided_messages,
             running: waiting.running,
+            quiet: waiting.quiet,
         },
     })
 }

@@ -53,6 +53,7 @@ const fn about(profile: Profile) -> &'static str {
         Profile::RepoMutationGated => "edits, commands and version control; asks you before each change",
         Profile::ExternalPublishGated => "everything up to publishing; asks you before each change",
         Profile::DestructiveDenied => "creates files when you approve them; deletes and overwrites nothing",
+        Profile::Service => "work in the background: reads files, and proposes changes that wait for you",
     }
 }
 

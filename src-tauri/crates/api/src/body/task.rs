@@ -3,7 +3,7 @@
 pub(crate) use super::task_control::{answer, cancel, edit_goal, note, pause, resume, retry, settle};
 pub(crate) use super::task_show::show;
 
-use crate::caller::voice;
+use crate::caller::sender;
 use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};
 use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
@@ -13,6 +13,7 @@ use kernel::command::add_input::Voice;
 use kernel::command::ingest::Incoming;
 use kernel::command::plan::Part;
 use kernel::command::submit::{Attachment, Reasoning, Submission};
+use kernel::sender::Sender;
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::ingress::Channel;
@@ -73,8 +74,8 @@ pub(crate) fn submit_in(
         (Reasoning::Playbook { name, .. }, "") => format!("Run the playbook {name}"),
         (_, goal) => goal.to_owned(),
     };
-    let voice = voice(host, channel);
-    let attachments = p.attachments.iter().map(|path| attach(kernel, path, voice));
+    let sender = sender(host, channel);
+    let attachments = p.attachments.iter().map(|path| attach(kernel, path, sender));
     let attachments = attachments.collect::<Result<Vec<_>, Error>>()?;
     let submission = Submission {
         goal,
@@ -87,7 +88,7 @@ pub(crate) fn submit_in(
         constraints: p.constraints,
         deadline_at: p.deadline_at.map(UnixMs),
         channel,
-        by_program: voice.by_program,
+        by: Some(sender.by),
         conversation_id,
         parent_task_id: None,
         continuation_anchor: None,
@@ -145,9 +146,9 @@ fn budget(asked: wire::task::Budget) -> Result<Budget, Error> {
 }
 
 /// A file handed over with a goal is an artifact first.
-fn attach(kernel: &Kernel, path: &str, voice: Voice) -> Result<Attachment, Error> {
+fn attach(kernel: &Kernel, path: &str, sender: Sender) -> Result<Attachment, Error> {
     let path = absolute("attachments", path)?;
-    let (at, byte_size, name) = take_in(kernel, &path, None, TrustTier::Untrusted, voice)?;
+    let (at, byte_size, name) = take_in(kernel, &path, None, TrustTier::Untrusted, sender)?;
     Ok(Attachment { name, sha256: at.sha256, byte_size, trust_tier: TrustTier::Untrusted })
 }
 
@@ -157,7 +158,7 @@ pub(crate) fn take_in(
     path: &Path,
     name: Option<String>,
     trust_tier: TrustTier,
-    voice: Voice,
+    sender: Sender,
 ) -> Result<(model::artifact::ArtifactRef, u64, String), Error> {
     let mut file = open(path)?;
     let last = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -169,7 +170,7 @@ pub(crate) fn take_in(
         bytes: &mut file,
         trust_tier,
     };
-    let (at, byte_size) = kernel.ingest(incoming, voice).wire()?;
+    let (at, byte_size) = kernel.ingest(incoming, sender).wire()?;
     Ok((at, byte_size, name))
 }
 
@@ -258,6 +259,7 @@ pub(crate) fn row(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<wire::t
         reason: r.reason.clone(),
         priority: r.priority,
         profile: r.profile,
+        origin: r.origin,
         created_at: r.created_at.0,
         updated_at: r.updated_at.0,
         ended_at: r.ended_at.map(|at| at.0),

@@ -1,7 +1,7 @@
 //! What a person does to a task. The kernel records the wish; a driver takes it up.
 
 use super::task::{channel, of_submitted, only_question};
-use crate::caller::voice;
+use crate::caller::sender;
 use crate::convert::word;
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
@@ -50,7 +50,7 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
-    let channel = voice(host, channel(p.channel.as_deref())?);
+    let channel = sender(host, channel(p.channel.as_deref())?);
     let ingress = match p.mode.as_deref() {
         None | Some("steer") => kernel.append_note(task, &p.text, channel, &key),
         Some("queue") => kernel.queue_note(task, &p.text, channel, &key),
@@ -68,7 +68,7 @@ pub(crate) fn note(host: &dyn Host, p: Note) -> Result<Noted, Error> {
 pub(crate) fn edit_goal(host: &dyn Host, p: EditGoal) -> Result<Done, Error> {
     let kernel = host.kernel()?;
     let task: TaskId = find(host, &p.task)?;
-    kernel.change_goal(task, &p.goal, voice(host, channel(p.channel.as_deref())?)).wire()?;
+    kernel.change_goal(task, &p.goal, sender(host, channel(p.channel.as_deref())?)).wire()?;
     driven(host, task)
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<Done, Error> {
         Some(question) => question,
         None => only_question(host, task)?,
     };
-    kernel.answer(task, question, &p.text, voice(host, channel(p.channel.as_deref())?)).wire()?;
+    kernel.answer(task, question, &p.text, sender(host, channel(p.channel.as_deref())?)).wire()?;
     driven(host, task)
 }
 

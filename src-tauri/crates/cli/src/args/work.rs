@@ -34,7 +34,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub model: Option<String>,
     /// Policy profile: readonly_analysis, local_edit_allowed (the default), network_read_allowed, repo_mutation_gated,
-    /// external_publish_gated, destructive_denied.
+    /// external_publish_gated, destructive_denied, service.
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// A parameter of the playbook; repeat it for several.

@@ -19,6 +19,7 @@ use wire::receipts::Link;
 use wire::task::{Action, Answer, Cancel, Done, EditGoal, List, Note, Pause, Resume, Retry, Show};
 use wire::{Error, exit};
 use words::act::ActionState;
+use words::task::Origin;
 
 /// How often a followed task is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -88,7 +89,10 @@ fn list(context: &Context, list: List) -> Came {
                 time(r.updated_at),
                 r.receipts.to_string(),
                 folder(r),
-                plain(&r.title.to_string()),
+                match r.origin {
+                    Origin::Person => plain(&r.title.to_string()),
+                    origin => format!("{} ({})", plain(&r.title.to_string()), began(origin)),
+                },
             ]
         });
         table(out, &["task", "status", "changed", "receipts", "folder", "title"], &rows.collect::<Vec<_>>());
@@ -117,6 +121,16 @@ fn folder(row: &wire::task::TaskRow) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
+/// Who began a task that no person did.
+const fn began(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Person => "you",
+        Origin::Program => "another program",
+        Origin::Service => "Hermit, in the background",
+        Origin::Scheduler => "Hermit, on schedule",
+    }
+}
+
 fn show(out: &Output, asking: &Asking<'_>) {
     let task = asking.task;
     let row = &task.row;
@@ -130,7 +144,10 @@ fn show(out: &Output, asking: &Asking<'_>) {
     }
     fact("model", &plain(&task.reasoner));
     fact("policy", row.profile.as_str());
-    fact("started", &time(row.created_at));
+    match row.origin {
+        Origin::Person => fact("started", &time(row.created_at)),
+        origin => fact("started", &format!("{} by {}", time(row.created_at), began(origin))),
+    }
     let spent = took(Duration::from_millis(u64::try_from(task.wall_ms).unwrap_or(0)));
     let (turns, tokens) = (count(row.iterations as usize, "turn"), grouped(row.tokens_used));
     fact("used", &format!("{turns}, {tokens} tokens, {spent} of work"));

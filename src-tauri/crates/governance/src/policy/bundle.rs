@@ -50,6 +50,7 @@ pub(crate) const fn layers(profile: Profile) -> &'static [Layer<'static>] {
         Profile::RepoMutationGated => &[BASE, EDIT, FETCH, VCS, layer!("repo_mutation_gated")],
         Profile::ExternalPublishGated => &[BASE, WALLS, EDIT, FETCH, VCS, layer!("external_publish_gated")],
         Profile::DestructiveDenied => &[BASE, WALLS, EDIT, layer!("destructive_denied")],
+        Profile::Service => &[BASE, WALLS, layer!("service")],
     }
 }
 

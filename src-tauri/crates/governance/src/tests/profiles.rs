@@ -9,55 +9,55 @@ use model::action::{ActionClass, ReadItem};
 use model::policy::{Profile, Verdict};
 use model::receipt::SandboxLevel;
 
-/// Columns in the order of [`Profile::ALL`]: readonly, edits, network reads, repository, publication, preserving.
+/// Columns in the order of [`Profile::ALL`]: readonly, edits, network reads, repository, publication, preserving, background.
 /// `+` allow, `?` a person is asked, `-` deny, `r` only as a look, `d` only as a draft.
 const BY_CLASS: &str = "
-    read_local             +  +  +  +  +  +
-    network_read           -  -  ?  ?  ?  -
-    durable_memory_write   -  ?  ?  ?  ?  ?
-    write_local            r  ?  ?  ?  ?  ?
-    delete_local           r  ?  ?  ?  ?  -
-    execute_command        -  ?  ?  ?  ?  -
-    rollback               -  ?  ?  ?  ?  ?
-    vcs_mutation           d  -  -  ?  ?  -
-    network_write          d  -  r  -  ?  -
-    credentialed_api_call  d  -  -  -  ?  -
-    publication            d  -  -  -  ?  -
-    payment                -  -  -  -  -  -
-    capability_change      -  ?  ?  ?  ?  ?
-    policy_override        -  -  -  -  -  -
-    approval_resolution    -  -  -  -  -  -
+    read_local             +  +  +  +  +  +  +
+    network_read           -  -  ?  ?  ?  -  -
+    durable_memory_write   -  ?  ?  ?  ?  ?  ?
+    write_local            r  ?  ?  ?  ?  ?  ?
+    delete_local           r  ?  ?  ?  ?  -  ?
+    execute_command        -  ?  ?  ?  ?  -  -
+    rollback               -  ?  ?  ?  ?  ?  -
+    vcs_mutation           d  -  -  ?  ?  -  -
+    network_write          d  -  r  -  ?  -  -
+    credentialed_api_call  d  -  -  -  ?  -  -
+    publication            d  -  -  -  ?  -  -
+    payment                -  -  -  -  -  -  -
+    capability_change      -  ?  ?  ?  ?  ?  -
+    policy_override        -  -  -  -  -  -  -
+    approval_resolution    -  -  -  -  -  -  -
 ";
 
 /// The same columns; the actions are those of [`situation`].
 const BY_SITUATION: &str = "
-    read                     +  +  +  +  +  +
-    read_key                 ?  ?  ?  ?  ?  ?
-    search_for_keys          ?  ?  ?  ?  ?  ?
-    create                   r  ?  ?  ?  ?  ?
-    overwrite                r  ?  ?  ?  ?  -
-    delete                   r  ?  ?  ?  ?  -
-    move                     r  ?  ?  ?  ?  -
-    create_and_delete        r  ?  ?  ?  ?  -
-    write_into_git           d  -  -  ?  ?  -
-    command                  -  ?  ?  ?  ?  -
-    command_git_commit       -  -  -  ?  ?  -
-    command_git_status       -  ?  ?  ?  ?  -
-    command_network          -  -  -  -  ?  -
-    unconfined               -  -  -  -  -  -
-    unconfined_allowed       -  -  -  ?  -  -
-    unconfined_network       -  -  -  -  -  -
-    unsandboxed_level        -  -  -  -  -  -
-    fetch                    -  -  ?  ?  ?  -
-    send                     d  -  -  -  ?  -
-    commit                   d  -  -  ?  ?  -
-    remember                 -  ?  ?  ?  ?  ?
-    undo_by_creating         -  ?  ?  ?  ?  ?
-    undo_by_overwriting      -  ?  ?  ?  ?  -
-    undo_by_deleting         -  ?  ?  ?  ?  -
-    untrusted_read           +  +  +  +  +  +
-    untrusted_create         r  ?  ?  ?  ?  ?
-    outside_step             -  -  -  -  -  -
+    read                     +  +  +  +  +  +  +
+    read_key                 ?  ?  ?  ?  ?  ?  ?
+    search_for_keys          ?  ?  ?  ?  ?  ?  ?
+    create                   r  ?  ?  ?  ?  ?  ?
+    overwrite                r  ?  ?  ?  ?  -  ?
+    delete                   r  ?  ?  ?  ?  -  ?
+    move                     r  ?  ?  ?  ?  -  ?
+    create_and_delete        r  ?  ?  ?  ?  -  ?
+    write_into_git           d  -  -  ?  ?  -  -
+    command                  -  ?  ?  ?  ?  -  -
+    command_git_commit       -  -  -  ?  ?  -  -
+    command_git_status       -  ?  ?  ?  ?  -  -
+    command_network          -  -  -  -  ?  -  -
+    unconfined               -  -  -  -  -  -  -
+    unconfined_allowed       -  -  -  ?  -  -  -
+    unconfined_network       -  -  -  -  -  -  -
+    unsandboxed_level        -  -  -  -  -  -  -
+    fetch                    -  -  ?  ?  ?  -  -
+    send                     d  -  -  -  ?  -  -
+    commit                   d  -  -  ?  ?  -  -
+    remember                 -  ?  ?  ?  ?  ?  ?
+    undo_by_creating         -  ?  ?  ?  ?  ?  -
+    undo_by_overwriting      -  ?  ?  ?  ?  -  -
+    undo_by_deleting         -  ?  ?  ?  ?  -  -
+    untrusted_read           +  +  +  +  +  +  +
+    untrusted_create         r  ?  ?  ?  ?  ?  ?
+    outside_step             -  -  -  -  -  -  -
 ";
 
 /// A verdict and, of a downgrade, the lesser form.

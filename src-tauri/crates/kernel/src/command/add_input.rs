@@ -6,44 +6,33 @@
 
 use crate::Error;
 use crate::kernel::Kernel;
+use crate::sender::Sender;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::Writeup;
-use model::body::{
-    DuplicateRefused, IngressBound, IngressReceived, PrincipalRegistered, TaskGoalChanged, TaskInputAdded,
-    TaskInputQueued,
-};
-use model::event::Actor;
+use model::body::{DuplicateRefused, IngressBound, TaskGoalChanged, TaskInputAdded, TaskInputQueued};
 use model::fault::Point;
-use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
-use model::principal::{Principal, PrincipalType};
-use model::{Body, Event, EventId, IngressId, PrincipalId, Sensitive, TaskId, limits};
+use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
+use model::principal::PrincipalType;
+use model::{Body, Event, EventId, IngressId, Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
-
-/// Where words come from: the surface, and whether a program said them and not the person of this store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Voice {
-    /// The surface they came through.
-    pub channel: Channel,
-    /// A token or a session shows that a program or a page is there, and no person.
-    pub by_program: bool,
-}
-
-impl From<Channel> for Voice {
-    fn from(channel: Channel) -> Self {
-        let by_program = matches!(channel, Channel::RunApi | Channel::Mcp | Channel::Webhook);
-        Self { channel, by_program }
-    }
-}
 
 /// Words for a task, as they came in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'w> {
     pub(crate) text: &'w str,
-    pub(crate) voice: Voice,
+    pub(crate) sender: Sender,
     pub(crate) key: &'w str,
     pub(crate) resolution: IngressResolution,
     pub(crate) why: &'w str,
+}
+
+impl Words<'_> {
+    /// The event by which a task has them as its input.
+    pub(crate) fn added(&self, about_task_id: TaskId, ingress_id: IngressId) -> TaskInputAdded {
+        let (text, trust_tier) = (Sensitive::from(self.text.to_owned()), Some(self.sender.tier()));
+        TaskInputAdded { about_task_id, ingress_id, text, trust_tier }
+    }
 }
 
 const NAMED: &str = "the task was named outright";
@@ -57,13 +46,13 @@ impl Kernel {
         &self,
         task_id: TaskId,
         text: &str,
-        voice: impl Into<Voice>,
+        sender: impl Into<Sender>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        self.heard(task_id, noted(text, voice, idempotency_key)?, |ingress_id, text| TaskInputAdded {
-            about_task_id: task_id,
-            ingress_id,
-            text,
+        let words = noted(text, sender, idempotency_key)?;
+        self.said(task_id, words, |tx, ingress_id| {
+            tx.push(words.added(task_id, ingress_id));
+            Ok(())
         })
     }
 
@@ -75,13 +64,15 @@ impl Kernel {
         &self,
         task_id: TaskId,
         text: &str,
-        voice: impl Into<Voice>,
+        sender: impl Into<Sender>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        self.heard(task_id, noted(text, voice, idempotency_key)?, |ingress_id, text| TaskInputQueued {
-            about_task_id: task_id,
-            ingress_id,
-            text,
+        let words = noted(text, sender, idempotency_key)?;
+        self.said(task_id, words, |tx, ingress_id| {
+            let TaskInputAdded { about_task_id, ingress_id, text, trust_tier } =
+                words.added(task_id, ingress_id);
+            tx.push(TaskInputQueued { about_task_id, ingress_id, text, trust_tier });
+            Ok(())
         })
     }
 
@@ -89,18 +80,19 @@ impl Kernel {
     /// one without the other.
     ///
     /// # Errors
-    /// As [`Kernel::append_note`]; [`Error::Conflict`] when an effect of it is not settled.
+    /// As [`Kernel::append_note`]; [`Error::Conflict`] when an effect of it is not settled; [`Error::Refused`] for words
+    /// that are not a person's.
     pub fn stop_and_send(
         &self,
         task_id: TaskId,
         text: &str,
-        voice: impl Into<Voice>,
+        sender: impl Into<Sender>,
         idempotency_key: &str,
     ) -> Result<IngressId, Error> {
-        let words = noted(text, voice, idempotency_key)?;
+        let words = noted(text, sender, idempotency_key)?;
+        words.sender.speaks_for_the_person("stop what a task is at")?;
         let ingress_id = self.said(task_id, words, |tx, ingress_id| {
-            let text = Sensitive::from(text.to_owned());
-            tx.push(TaskInputAdded { about_task_id: task_id, ingress_id, text });
+            tx.push(words.added(task_id, ingress_id));
             tx.at(Point::AttemptSupersede);
             self.supersede(tx, "stopped by a person")
         })?;
@@ -112,8 +104,10 @@ impl Kernel {
     /// whether to go on is the loop's to say. The goal it has already changes nothing.
     ///
     /// # Errors
-    /// As [`Kernel::append_note`].
-    pub fn change_goal(&self, task_id: TaskId, goal: &str, voice: impl Into<Voice>) -> Result<bool, Error> {
+    /// As [`Kernel::append_note`]; [`Error::Refused`] for words that are not a person's.
+    pub fn change_goal(&self, task_id: TaskId, goal: &str, sender: impl Into<Sender>) -> Result<bool, Error> {
+        let sender = sender.into();
+        sender.speaks_for_the_person("edit a goal")?;
         let (edits, same) = {
             let cell = self.cell(task_id)?;
             let state = self.lock_task(&cell)?;
@@ -124,7 +118,7 @@ impl Kernel {
         }
         let key = format!("goal:{task_id}:{edits}");
         let why = "the goal of a task at work was edited";
-        let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, voice, &key)? };
+        let words = Words { resolution: IngressResolution::Control, why, ..noted(goal, sender, &key)? };
         self.said(task_id, words, |tx, _| {
             if tx.goal_edits != edits {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
@@ -133,19 +127,6 @@ impl Kernel {
             Ok(())
         })?;
         Ok(true)
-    }
-
-    /// Words that came in, and the one event by which the task has them.
-    fn heard<B: Into<Body>>(
-        &self,
-        task_id: TaskId,
-        words: Words<'_>,
-        event: impl FnOnce(IngressId, Sensitive<String>) -> B,
-    ) -> Result<IngressId, Error> {
-        self.said(task_id, words, |tx, ingress_id| {
-            tx.push(event(ingress_id, Sensitive::from(words.text.to_owned())));
-            Ok(())
-        })
     }
 
     /// Words that came in and what follows from them, in one commit.
@@ -207,11 +188,11 @@ impl Kernel {
         let about = Some(state.task.task_id);
         let (conversation_id, inbox) = self.inbox(Some(state.task.conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), words.voice)?;
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), words.sender)?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: words.voice.channel,
+            source_channel: words.sender.channel,
             raw_text: Sensitive::from(words.text.to_owned()),
             normalized_text: Sensitive::from(words.text.trim().to_owned()),
             status: IngressStatus::Received,
@@ -225,7 +206,7 @@ impl Kernel {
             rationale: None,
             idempotency_key: words.key.to_owned(),
         };
-        w.push_keyed(Some(format!("ingress:{}", words.key)), IngressReceived { record });
+        w.receive(record, words.sender);
         w.push(IngressBound {
             ingress_id,
             resolution: words.resolution,
@@ -246,32 +227,6 @@ impl Kernel {
         if first.shown().is_none_or(|first| same(first)) { Ok(()) } else { Err(used_before(key)) }
     }
 
-    /// Who speaks. The first program to do so is made known to the store.
-    pub(crate) fn speaker(&self, voice: Voice) -> Result<Actor, Error> {
-        if !voice.by_program {
-            return self.actor(PrincipalType::User);
-        }
-        if let Ok(actor) = self.actor(PrincipalType::Service) {
-            return Ok(actor);
-        }
-        let system = self.actor(PrincipalType::System)?;
-        let mut w = self.store_writeup(Point::IngressReceive, system, self.session.clone(), None)?;
-        let principal_id = PrincipalId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        w.push(PrincipalRegistered {
-            principal: Principal {
-                principal_id,
-                principal_type: PrincipalType::Service,
-                display_name: Sensitive::from("program".to_owned()),
-                created_at: w.now,
-                authn_context_ref: None,
-                labels: Vec::new(),
-                external_identity_ref: None,
-            },
-        });
-        self.commit(w)?;
-        self.actor(PrincipalType::Service)
-    }
-
     /// What follows in a writeup that began in an inbox belongs to a task.
     pub(crate) fn go_on_in(&self, w: &mut Writeup<'_>, state: &TaskState) {
         let in_task = self.writeup(Point::IngressBind, state, w.actor);
@@ -288,7 +243,7 @@ pub(crate) fn used_before(key: &str) -> Error {
 }
 
 /// A note within its bounds, for a task that is named.
-pub(crate) fn noted<'w>(text: &'w str, voice: impl Into<Voice>, key: &'w str) -> Result<Words<'w>, Error> {
+pub(crate) fn noted<'w>(text: &'w str, sender: impl Into<Sender>, key: &'w str) -> Result<Words<'w>, Error> {
     if text.trim().is_empty() || text.len() > limits::NOTE_BYTES_MAX {
         return Err(Error::Input(format!(
             "{} bytes were said and 1 to {} are taken; ingest what is longer as a file",
@@ -296,5 +251,5 @@ pub(crate) fn noted<'w>(text: &'w str, voice: impl Into<Voice>, key: &'w str) ->
             limits::NOTE_BYTES_MAX
         )));
     }
-    Ok(Words { text, voice: voice.into(), key, resolution: IngressResolution::AppendNote, why: NAMED })
+    Ok(Words { text, sender: sender.into(), key, resolution: IngressResolution::AppendNote, why: NAMED })
 }

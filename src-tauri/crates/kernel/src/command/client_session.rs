@@ -1,8 +1,8 @@
 //! Sessions that a client names: a conversation of this store under a name of the client's own.
 
-use super::add_input::Voice;
 use crate::Error;
 use crate::kernel::Kernel;
+use crate::sender::Sender;
 use model::body::ConversationOpened;
 use model::fault::Point;
 use model::ingress::Channel;
@@ -24,7 +24,7 @@ impl Kernel {
         }
         let (clock, entropy) = (&*self.ports.clock, &*self.ports.entropy);
         let conversation_id = ConversationId::fresh(clock, entropy);
-        let actor = self.speaker(Voice::from(Channel::RunApi))?;
+        let actor = self.principal_of(Sender::from(Channel::RunApi))?;
         let mut w = self.store_writeup(Point::IngressBind, actor, conversation_id.to_string(), None)?;
         let inbox_task_id = TaskId::fresh(clock, entropy);
         let title = Sensitive::from(title.to_owned());

@@ -12,7 +12,7 @@ use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested};
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor};
 use model::principal::PrincipalType;
-use model::task::{StepStatus, TaskStatus};
+use model::task::{Origin, StepStatus, TaskStatus};
 use model::{Sensitive, TaskId};
 use std::sync::atomic::Ordering;
 
@@ -141,8 +141,12 @@ impl Kernel {
             priority: state.task.priority,
             constraints: contract.constraints,
             deadline_at: None,
-            channel: Channel::Cli,
-            by_program: false,
+            // What another program or Hermit itself began stays theirs when a person runs it again.
+            channel: match state.task.origin() {
+                Origin::Person => Channel::Cli,
+                Origin::Program | Origin::Service | Origin::Scheduler => state.task.source_channel,
+            },
+            by: None,
             conversation_id: Some(state.task.conversation_id),
             parent_task_id: None,
             continuation_anchor: Some(ContinuationAnchor {

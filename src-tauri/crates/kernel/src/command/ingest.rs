@@ -1,12 +1,12 @@
 //! Files taken in by a person: artifacts of the conversation's inbox, with where they came from.
 
-use super::add_input::Voice;
 use crate::Error;
 use crate::kernel::Kernel;
+use crate::sender::Sender;
 use crate::writeup::NewArtifact;
 use artifacts::Put;
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, Sensitivity, TrustTier};
-use model::body::{IngressBound, IngressReceived};
+use model::body::IngressBound;
 use model::fault::Point;
 use model::ingress::{IngressRecord, IngressResolution, IngressStatus};
 use model::{IngressId, Sensitive};
@@ -35,13 +35,13 @@ impl Kernel {
     pub fn ingest(
         &self,
         incoming: Incoming<'_>,
-        voice: impl Into<Voice>,
+        sender: impl Into<Sender>,
     ) -> Result<(ArtifactRef, u64), Error> {
-        let voice = voice.into();
+        let sender = sender.into();
         let (put, found) = self.keep_incoming(incoming.bytes)?;
         let (conversation_id, inbox) = self.inbox(None)?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::ArtifactIngest, inbox, ingress_id.to_string(), voice)?;
+        let mut w = self.inbox_writeup(Point::ArtifactIngest, inbox, ingress_id.to_string(), sender)?;
         let (sha256, byte_size) = match put {
             Put::Inline { digest, bytes } => {
                 let size = bytes.len() as u64;
@@ -66,7 +66,7 @@ impl Kernel {
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: voice.channel,
+            source_channel: sender.channel,
             raw_text: Sensitive::from(said.clone()),
             normalized_text: Sensitive::from(said),
             status: IngressStatus::Received,
@@ -80,7 +80,7 @@ impl Kernel {
             rationale: None,
             idempotency_key: ingress_id.to_string(),
         };
-        w.push(IngressReceived { record });
+        w.receive(record, sender);
         w.push(IngressBound {
             ingress_id,
             resolution: IngressResolution::Control,

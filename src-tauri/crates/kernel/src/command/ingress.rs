@@ -6,22 +6,23 @@
 //! no error. A task that has ended is never reopened: words about it make a task that follows it. Words never allow
 //! and never refuse an act; only an answer to the approval itself does.
 
-use super::add_input::{Voice, Words};
-use super::submit::{Attachment, Submission};
+use super::bind::of_a_person;
+use super::add_input::Words;
+use super::submit::Submission;
 use crate::Error;
 use crate::kernel::Kernel;
+use crate::sender::Sender;
 use crate::writeup::Writeup;
-use model::body::{ConversationOpened, FocusChanged, IngressBound, IngressReceived, TaskInputAdded};
+use model::body::{ConversationOpened, FocusChanged, IngressBound};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
-use model::task::TaskStatus;
+use model::task::{Origin, TaskStatus};
 use model::{
     ApprovalId, Body, ClarificationId, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, limits,
 };
 use projections::Query;
 use projections::query::{Ask, TaskFilter};
-use projections::rows::IngressRow;
 
 /// A message as it came in.
 #[derive(Debug, Clone)]
@@ -30,8 +31,8 @@ pub struct Saying<'s> {
     pub conversation_id: Option<ConversationId>,
     /// The words.
     pub text: &'s str,
-    /// Where it comes from.
-    pub voice: Voice,
+    /// Who sent it.
+    pub sender: Sender,
     /// The task it names outright.
     pub task: Option<TaskId>,
     /// What it answers: a task, approval, question, receipt or message, by its identifier.
@@ -53,19 +54,6 @@ pub struct Bound {
     pub candidates: Vec<TaskId>,
     /// Why.
     pub rationale: String,
-}
-
-/// What a person says an open message is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
-    /// This task: more input for it, or a task that follows it when it has ended.
-    Task(TaskId),
-    /// Work of its own under this task, which gets none of its working state.
-    Child(TaskId),
-    /// Work of its own, in the folder and by the reasoner of this task.
-    New(TaskId),
-    /// Talk that starts no work.
-    Talk,
 }
 
 /// What the words are about, as far as anybody can tell.
@@ -111,8 +99,8 @@ impl Kernel {
                 return Err(Error::Conflict(format!("the task is {}", state.task.status)));
             }
         }
-        let voice = Voice::from(Channel::App);
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string(), voice)?;
+        let sender = Sender::from(Channel::App);
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, conversation_id.to_string(), sender)?;
         let reason = "a person turned to it".to_owned();
         w.push(FocusChanged { conversation_id, focus_task_id: task, reason });
         self.commit(w)?;
@@ -126,81 +114,35 @@ impl Kernel {
     /// recorded then.
     pub fn say(&self, saying: &Saying<'_>) -> Result<Bound, Error> {
         let (conversation_id, _) = self.inbox(saying.conversation_id)?;
-        let Saying { text, voice, idempotency_key: key, .. } = *saying;
-        super::add_input::noted(text, voice, key)?;
+        let Saying { text, sender, idempotency_key: key, .. } = *saying;
+        super::add_input::noted(text, sender, key)?;
         if let Some(first) = self.reader.by_idempotency_key(&format!("ingress:{key}"))? {
             return self.heard_before(first.event_id, key, text);
         }
         match self.meant(saying, conversation_id)? {
-            Meant::Answer(task, question, why) => {
-                self.answer_as(task, question, saying.text, voice, key, &why)?;
+            Meant::Answer(task, question, why) if sender.origin() == Origin::Person => {
+                self.answer_as(task, question, saying.text, sender, key, &why)?;
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
-            Meant::One(task, why) if !self.has_ended(task)? => {
+            Meant::One(task, why) | Meant::Answer(task, _, why) if !self.has_ended(task)? => {
                 let resolution = IngressResolution::AppendNote;
-                let words = Words { text, voice, key, resolution, why: &why };
+                let words = Words { text, sender, key, resolution, why: &why };
                 self.said(task, words, |tx, ingress_id| {
-                    let text = Sensitive::from(text.to_owned());
-                    tx.push(TaskInputAdded { about_task_id: task, ingress_id, text });
+                    tx.push(words.added(task, ingress_id));
                     Ok(())
                 })?;
                 self.bound_by_key(key, resolution, Some(task), why)
             }
-            Meant::One(task, why) => {
+            Meant::One(task, why) | Meant::Answer(task, _, why) => {
                 let ingress_id = self.take_down(saying, conversation_id, Some(task), None)?;
                 let why = format!("{why}; it has ended, so a task follows it");
-                self.follow(task, ingress_id, text, voice.channel, &why, Vec::new())
+                self.follow(task, ingress_id, text, sender, &why, Vec::new())
             }
             Meant::Several(candidates, why) => {
                 let open = (candidates.clone(), why.clone());
                 let ingress_id = self.take_down(saying, conversation_id, None, Some(open))?;
                 let resolution = IngressResolution::PendingDisambiguation;
                 Ok(Bound { ingress_id, resolution, task_id: None, candidates, rationale: why })
-            }
-        }
-    }
-
-    /// A person says what an open message is about. It is bound once.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], and [`Error::Conflict`] when it is bound already.
-    pub fn bind_message(&self, ingress_id: IngressId, about: About) -> Result<Bound, Error> {
-        let row = self.query()?.message(ingress_id).map_err(broken)?;
-        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
-        if row.status == IngressStatus::Bound {
-            return Err(Error::Conflict("the message is bound already".to_owned()));
-        }
-        let text = row.text.shown().cloned();
-        let text = text.ok_or_else(|| Error::Conflict("the message was erased".to_owned()))?;
-        let why = "a person said what it is about";
-        match about {
-            About::Task(task) if self.has_ended(task)? => {
-                self.follow(task, ingress_id, &text, row.channel, why, row.candidates)
-            }
-            About::Task(task) => self.add_to(task, &row, &text, why),
-            About::Child(task) => {
-                let mut work = self.work_like(task, &text, row.channel, ingress_id)?;
-                work.parent_task_id = Some(task);
-                self.make(&work, ingress_id, why, row.candidates)
-            }
-            About::New(task) => {
-                let work = self.work_like(task, &text, row.channel, ingress_id)?;
-                self.make(&work, ingress_id, why, row.candidates)
-            }
-            About::Talk => {
-                let (_, inbox) = self.inbox(Some(row.conversation_id))?;
-                let voice = Voice::from(Channel::App);
-                let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), voice)?;
-                bound(&mut w, ingress_id, IngressResolution::ChatOnly, None, row.candidates.clone(), why);
-                self.commit(w).map_err(once)?;
-                let resolution = IngressResolution::ChatOnly;
-                Ok(Bound {
-                    ingress_id,
-                    resolution,
-                    task_id: None,
-                    candidates: row.candidates,
-                    rationale: why.into(),
-                })
             }
         }
     }
@@ -302,7 +244,7 @@ impl Kernel {
         Ok(rows.into_iter().map(|row| row.task_id).collect())
     }
 
-    fn has_ended(&self, task: TaskId) -> Result<bool, Error> {
+    pub(super) fn has_ended(&self, task: TaskId) -> Result<bool, Error> {
         let cell = self.cell(task)?;
         let state = self.lock_task(&cell)?;
         Ok(state.task.status.is_terminal())
@@ -318,11 +260,12 @@ impl Kernel {
     ) -> Result<IngressId, Error> {
         let (_, inbox) = self.inbox(Some(conversation_id))?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), saying.voice)?;
+        let mut w =
+            self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), saying.sender)?;
         let record = IngressRecord {
             ingress_id,
             conversation_id,
-            source_channel: saying.voice.channel,
+            source_channel: saying.sender.channel,
             raw_text: Sensitive::from(saying.text.to_owned()),
             normalized_text: Sensitive::from(saying.text.trim().to_owned()),
             status: IngressStatus::Received,
@@ -336,7 +279,7 @@ impl Kernel {
             rationale: None,
             idempotency_key: saying.idempotency_key.to_owned(),
         };
-        w.push_keyed(Some(format!("ingress:{}", saying.idempotency_key)), IngressReceived { record });
+        w.receive(record, saying.sender);
         if let Some((candidates, why)) = open {
             w.push(IngressBound {
                 ingress_id,
@@ -350,30 +293,13 @@ impl Kernel {
         Ok(ingress_id)
     }
 
-    /// An open message becomes input of a task at work.
-    fn add_to(&self, task: TaskId, row: &IngressRow, text: &str, why: &str) -> Result<Bound, Error> {
-        let cell = self.cell(task)?;
-        let state = self.lock_task(&cell)?;
-        let (_, inbox) = self.inbox(Some(row.conversation_id))?;
-        let voice = Voice::from(row.channel);
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), voice)?;
-        let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
-        bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
-        self.go_on_in(&mut w, &state);
-        let mut tx = self.tx_from(&cell, state, w);
-        tx.push(TaskInputAdded { about_task_id: task, ingress_id, text: Sensitive::from(text.to_owned()) });
-        tx.commit().map_err(once)?;
-        let candidates = row.candidates.clone();
-        Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })
-    }
-
     /// A task that follows one that has ended, anchored to how it ended (HK-8.1.1-4).
-    fn follow(
+    pub(super) fn follow(
         &self,
         ended: TaskId,
         ingress_id: IngressId,
         text: &str,
-        channel: Channel,
+        sender: Sender,
         why: &str,
         candidates: Vec<TaskId>,
     ) -> Result<Bound, Error> {
@@ -386,28 +312,14 @@ impl Kernel {
             }
             work
         };
-        let work =
-            Submission { goal: text.to_owned(), title: String::new(), steps: Vec::new(), channel, ..work };
+        let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());
+        let constraints = of_a_person(&work);
+        let (channel, by) = (sender.channel, Some(sender.by));
+        let work = Submission { goal, title, steps, constraints, channel, by, ..work };
         self.make(&work, ingress_id, why, candidates)
     }
 
-    /// Work of its own in the folder and by the reasoner of another task; of what that one knows it gets nothing.
-    fn work_like(
-        &self,
-        task: TaskId,
-        text: &str,
-        channel: Channel,
-        ingress_id: IngressId,
-    ) -> Result<Submission, Error> {
-        let cell = self.cell(task)?;
-        let state = self.lock_task(&cell)?;
-        let like = self.follow_up(&state, format!("bound:{ingress_id}"))?;
-        let attachments: Vec<Attachment> = Vec::new();
-        let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());
-        Ok(Submission { goal, title, steps, channel, attachments, continuation_anchor: None, ..like })
-    }
-
-    fn make(
+    pub(super) fn make(
         &self,
         work: &Submission,
         ingress_id: IngressId,
@@ -467,7 +379,7 @@ enum Named {
 }
 
 /// Bound once: the key is taken then.
-fn bound(
+pub(super) fn bound(
     w: &mut Writeup<'_>,
     ingress_id: IngressId,
     resolution: IngressResolution,
@@ -480,7 +392,7 @@ fn bound(
     w.push_keyed(Some(format!("bind:{ingress_id}")), body);
 }
 
-fn once(error: Error) -> Error {
+pub(super) fn once(error: Error) -> Error {
     match error {
         Error::Ledger(ledger::Error::Duplicate { .. }) => {
             Error::Conflict("the message is bound already".to_owned())
@@ -489,6 +401,6 @@ fn once(error: Error) -> Error {
     }
 }
 
-fn broken(error: projections::Error) -> Error {
+pub(super) fn broken(error: projections::Error) -> Error {
     Error::Broken(error.to_string())
 }

@@ -74,12 +74,12 @@ impl Kernel {
             };
             return Ok(vec![self.create_step(w, kind, title(submission), &contract, Vec::new())?]);
         }
-        let mut ids: BTreeMap<&str, StepId> = BTreeMap::new();
+        let (mut ids, tier): (BTreeMap<&str, StepId>, _) = (BTreeMap::new(), submission.sender().tier());
         let mut ready = Vec::new();
         for part in &submission.steps {
             let mut contract = contract(part.objective.clone());
             contract.allowed_action_classes.clone_from(&part.may);
-            contract.model = part.reasoning.as_ref().map(|r| self.model_choice(w, r)).transpose()?;
+            contract.model = part.reasoning.as_ref().map(|r| self.model_choice(w, r, tier)).transpose()?;
             let depends_on: Vec<StepId> =
                 part.after.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect();
             let free = depends_on.is_empty();
@@ -122,9 +122,9 @@ impl Kernel {
         &self,
         w: &mut Writeup<'_>,
         reasoning: &Reasoning,
+        tier: TrustTier,
     ) -> Result<ModelChoice, Error> {
-        let text =
-            |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(TrustTier::UserAsserted);
+        let text = |kind| NewArtifact::audit(kind).class(ArtifactClass::Working).trust(tier);
         Ok(match reasoning {
             Reasoning::Playbook { name, text: playbook, parameters } => {
                 let new = text(ArtifactKind::Playbook).media("text/plain; charset=utf-8");

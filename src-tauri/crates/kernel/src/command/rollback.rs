@@ -106,7 +106,7 @@ impl Kernel {
             constraints: Vec::new(),
             deadline_at: None,
             channel,
-            by_program: false,
+            by: None,
             conversation_id: Some(original.task.conversation_id),
             parent_task_id: parent,
             continuation_anchor: None,

@@ -18,6 +18,7 @@ use model::event::Actor;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::standing::{Cover, StandingGrant, StandingRef, StandingScope};
+use model::task::Origin;
 use model::{ActionRequestId, GrantId, PrincipalId, Sensitive, TaskId, UnixMs};
 use seal::Digest;
 
@@ -195,8 +196,12 @@ impl Kernel {
         Ok(())
     }
 
-    /// Standing grants that may answer for a person in this task, the narrowest scope first.
+    /// Standing grants that may answer for a person in this task, the narrowest scope first. They answer only where a
+    /// person gave the task: not for another program, a service or the scheduler.
     pub(crate) fn standing_for(&self, state: &TaskState) -> Result<Vec<Held>, Error> {
+        if state.task.origin() != Origin::Person {
+            return Ok(Vec::new());
+        }
         let here = |scope: StandingScope| match scope {
             StandingScope::User => true,
             StandingScope::Project { workspace_id } => state.task.workspace_hint == Some(workspace_id),

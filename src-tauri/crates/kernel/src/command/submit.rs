@@ -1,21 +1,21 @@
 //! A goal comes in: recorded first, then bound, then a task (HK-8.1-2, HK-8.1.2).
 
-use super::add_input::{Voice, used_before};
+use super::add_input::used_before;
 use super::plan::Part;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::sender::Sender;
 use crate::writeup::{NewArtifact, Scope, Writeup};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::body::{
-    DuplicateRefused, FocusChanged, IngressBound, IngressReceived, StepStatusChanged, TaskCreated,
-    TaskStatusChanged,
+    DuplicateRefused, FocusChanged, IngressBound, StepStatusChanged, TaskCreated, TaskStatusChanged,
 };
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord, IngressResolution, IngressStatus};
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::{
-    Budget, ModelChoice, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus,
+    Budget, ModelChoice, Origin, ParallelismMode, Priority, StepStatus, Task, TaskContract, TaskStatus,
 };
 use model::{
     ArtifactId, Body, ConversationId, Event, IngressId, ReceiptId, Sensitive, TaskId, UnixMs, WorkspaceId,
@@ -89,9 +89,9 @@ pub struct Submission {
     pub deadline_at: Option<UnixMs>,
     /// The surface it came through.
     pub channel: Channel,
-    /// Whether a program handed it in; who did stands in the record of what came in.
-    #[serde(skip)]
-    pub by_program: bool,
+    /// Who handed it in, when its channel does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Origin>,
     /// The conversation; the first one when none is named.
     pub conversation_id: Option<ConversationId>,
     /// The task it derives from, for decomposition only.
@@ -132,9 +132,10 @@ pub struct Submitted {
 }
 
 impl Submission {
-    fn voice(&self) -> Voice {
-        let voice = Voice::from(self.channel);
-        Voice { by_program: self.by_program || voice.by_program, ..voice }
+    /// Who handed it in, and how.
+    pub(crate) fn sender(&self) -> Sender {
+        let known = Sender::from(self.channel);
+        Sender { by: self.by.unwrap_or(known.by), ..known }
     }
 }
 
@@ -202,9 +203,9 @@ impl Kernel {
         point: Point,
         inbox: TaskId,
         correlation: String,
-        voice: Voice,
+        sender: Sender,
     ) -> Result<Writeup<'_>, Error> {
-        let actor = self.speaker(voice)?;
+        let actor = self.principal_of(sender)?;
         let scope = Scope { task_id: inbox, step_id: None, attempt_id: None, workspace_id: None };
         Ok(Writeup::new(self.sources(), point, scope, actor, correlation, None))
     }
@@ -213,11 +214,11 @@ impl Kernel {
     fn receive(&self, submission: &Submission) -> Result<IngressId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
         let ingress_id = IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let voice = submission.voice();
-        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), voice)?;
+        let sender = submission.sender();
+        let mut w = self.inbox_writeup(Point::IngressReceive, inbox, ingress_id.to_string(), sender)?;
         let stored = serde_json::to_vec(submission).map_err(|e| Error::Input(e.to_string()))?;
         let mut new = NewArtifact::audit(ArtifactKind::Message).class(ArtifactClass::Source);
-        new.trust_tier = TrustTier::UserAsserted;
+        new.trust_tier = sender.tier();
         let message = w.artifact(&stored, new)?;
         let record = IngressRecord {
             ingress_id,
@@ -236,8 +237,7 @@ impl Kernel {
             rationale: None,
             idempotency_key: submission.idempotency_key.clone(),
         };
-        let key = format!("ingress:{}", submission.idempotency_key);
-        w.push_keyed(Some(key), IngressReceived { record });
+        w.receive(record, sender);
         self.commit(w)?;
         Ok(ingress_id)
     }
@@ -318,8 +318,8 @@ impl Kernel {
     ) -> Result<TaskId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
         let task_id = TaskId::fresh(&*self.ports.clock, &*self.ports.entropy);
-        let voice = submission.voice();
-        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), voice)?;
+        let sender = submission.sender();
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), sender)?;
         let resolution = match submission.parent_task_id {
             Some(_) => IngressResolution::ForkChild,
             None => IngressResolution::StartNewRoot,
@@ -334,8 +334,8 @@ impl Kernel {
                 rationale: Sensitive::from(why.to_owned()),
             },
         );
-        // The system's own derived tasks never steal the focus (HK-13.6).
-        if submission.parent_task_id.is_none() {
+        // Only what a person began takes the focus, and no task derived from another (HK-13.6).
+        if submission.parent_task_id.is_none() && sender.origin() == Origin::Person {
             w.push(FocusChanged {
                 conversation_id,
                 focus_task_id: Some(task_id),
@@ -356,7 +356,7 @@ impl Kernel {
         ingress_id: IngressId,
         conversation_id: ConversationId,
     ) -> Result<(), Error> {
-        let task_id = w.scope.task_id;
+        let (task_id, sender) = (w.scope.task_id, submission.sender());
         let contract_ref = ArtifactId::fresh(&*self.ports.clock, &*self.ports.entropy);
         let task = Task {
             task_id,
@@ -379,9 +379,10 @@ impl Kernel {
             parallelism_mode: ParallelismMode::Serial,
             conversation_id,
             continuation_anchor: submission.continuation_anchor.clone(),
+            origin: Some(sender.origin()).filter(|origin| *origin != Origin::Person),
         };
         w.push(TaskCreated { task, ingress_id });
-        let model = self.model_choice(w, &submission.reasoning)?;
+        let model = self.model_choice(w, &submission.reasoning, sender.tier())?;
         let contract = TaskContract {
             goal: submission.goal.clone(),
             model,
@@ -390,7 +391,7 @@ impl Kernel {
             constraints: submission.constraints.clone(),
         };
         let bytes = seal::canon::to_canonical(&contract)?;
-        let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(TrustTier::UserAsserted);
+        let new = NewArtifact::audit(ArtifactKind::TaskContract).trust(sender.tier());
         w.artifact_named(contract_ref, &bytes, new)?;
         self.attach(w, &submission.attachments)?;
         let ready = self.create_steps(w, submission)?;

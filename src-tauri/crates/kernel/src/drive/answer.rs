@@ -224,12 +224,12 @@ impl Kernel {
     fn goes_on(&self, tx: &mut Tx<'_>, summary: &str, answer: &Answer) -> Result<Then, Error> {
         let said = [Proposal::Done { summary: summary.to_owned() }];
         let mut record = self.record(tx, &said, answer, None, None)?;
-        let next = if tx.inputs.is_empty() { tx.queued.first().map(|(id, _)| *id) } else { None };
+        let next = if tx.inputs.is_empty() { tx.queued.first().map(|input| input.ingress_id) } else { None };
         // It did not end, so the turn is no end; and what was said to it is news, whatever it answered.
         record.tool_invocation = None;
         record.model_decision =
             Sensitive::from(format!("said it was done: {summary}; a person has said more"));
-        let news = tx.inputs.iter().map(|(id, _)| *id).chain(next);
+        let news = tx.inputs.iter().map(|input| input.ingress_id).chain(next);
         let news: Vec<Digest> = news.map(|id| Digest::of(id.to_string().as_bytes())).collect();
         record.progress_mark = iteration::progress_mark(&said, &news);
         let about_attempt_id = self.attempt_id(tx)?;

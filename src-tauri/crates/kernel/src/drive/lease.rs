@@ -126,7 +126,9 @@ impl Kernel {
 const fn lease_mode(profile: Profile) -> LeaseMode {
     match profile {
         Profile::ReadonlyAnalysis => LeaseMode::Readonly,
-        Profile::LocalEditAllowed | Profile::DestructiveDenied => LeaseMode::ExternalEffectsDisabled,
+        Profile::LocalEditAllowed | Profile::DestructiveDenied | Profile::Service => {
+            LeaseMode::ExternalEffectsDisabled
+        }
         Profile::NetworkReadAllowed | Profile::RepoMutationGated | Profile::ExternalPublishGated => {
             LeaseMode::Mutable
         }

@@ -188,7 +188,8 @@ impl Kernel {
         if is_part(request) {
             return Ok(false);
         }
-        let heard = state.absorbed.iter().chain(&state.inputs).map(|(id, _)| when(&id.to_string())).max();
+        let heard = state.absorbed.iter().chain(&state.inputs).filter(|input| input.is_the_persons());
+        let heard = heard.map(|input| when(&input.ingress_id.to_string())).max();
         for record in state.approvals.values().filter(|r| r.approval.status == ApprovalStatus::Denied) {
             let asked = when(&record.approval.approval_id.to_string());
             if heard.as_ref().is_some_and(|heard| *heard > asked) {

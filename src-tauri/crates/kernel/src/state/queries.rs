@@ -3,6 +3,7 @@
 use super::{ApprovalRecord, TaskState};
 use model::ArtifactId;
 use model::approval::ApprovalStatus;
+use model::artifact::TrustTier;
 use model::attempt::AttemptStatus;
 use seal::Digest;
 
@@ -15,6 +16,17 @@ impl TaskState {
     /// Whether a person has said something that no context pack holds yet.
     pub fn has_unheard(&self) -> bool {
         !self.inputs.is_empty() || !self.queued.is_empty() || self.goal_is_news
+    }
+
+    /// How far the contract may be relied on: as far as whoever gave it.
+    pub fn contract_tier(&self) -> TrustTier {
+        let contract = self.artifacts.get(&self.task.task_contract_ref);
+        contract.map_or(TrustTier::UserAsserted, |contract| contract.trust_tier)
+    }
+
+    /// How far the goal may be relied on; only a person edits one.
+    pub fn goal_tier(&self) -> TrustTier {
+        if self.goal_edits > 0 { TrustTier::UserAsserted } else { self.contract_tier() }
     }
 
     /// Digest of an artifact of this task.

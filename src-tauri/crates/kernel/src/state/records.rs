@@ -2,10 +2,10 @@
 
 use model::action::{ActionClass, Reversibility};
 use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice};
-use model::artifact::ArtifactRef;
+use model::artifact::{ArtifactRef, TrustTier};
 use model::policy::RiskBand;
 use model::receipt::{ReceiptClass, ResultCode};
-use model::{ActionRequestId, AttemptId, Event, EventId, ReceiptId, TaskId, UnixMs};
+use model::{ActionRequestId, AttemptId, Event, EventId, IngressId, ReceiptId, Sensitive, TaskId, UnixMs};
 
 /// Where an event stands: what a fold needs of it beside its body.
 #[derive(Debug, Clone, Copy)]
@@ -97,4 +97,28 @@ pub struct ReceiptRecord {
     pub rolls_back: Option<ReceiptId>,
     /// Every receipt of which it has left nothing.
     pub undoes: Vec<ReceiptId>,
+}
+
+/// Words that came in for a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Their record.
+    pub ingress_id: IngressId,
+    /// The words, or nothing when they were erased.
+    pub text: String,
+    /// How far they may be relied on: as far as their sender.
+    pub trust_tier: TrustTier,
+}
+
+impl Input {
+    /// What an event says; one of an older store took every sender for the person.
+    pub(super) fn of(ingress_id: IngressId, text: &Sensitive<String>, tier: Option<TrustTier>) -> Self {
+        let text = text.shown().cloned().unwrap_or_default();
+        Self { ingress_id, text, trust_tier: tier.unwrap_or(TrustTier::UserAsserted) }
+    }
+
+    /// Whether a person of this machine said so.
+    pub(crate) fn is_the_persons(&self) -> bool {
+        self.trust_tier == TrustTier::UserAsserted
+    }
 }

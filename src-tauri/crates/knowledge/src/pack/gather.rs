@@ -35,6 +35,13 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// The same as words of this tier: fenced, unless they may instruct.
+    fn of(mut self, tier: TrustTier) -> Self {
+        self.tier = tier;
+        self.fenced = !crate::trust::may_trigger_action(tier);
+        self
+    }
+
     /// Tokens of the whole item: text, title, fence.
     pub(super) fn cost(&self) -> u32 {
         self.tokens.saturating_add(self.frame())
@@ -167,15 +174,22 @@ fn bullets(heading: &str, lines: &[String]) -> String {
 
 fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let contract = &input.contract;
-    let text = format!(
-        "{}{}{}",
-        input.goal,
+    let bound = format!(
+        "{}{}",
         bullets("Done when", &contract.success_criteria),
         bullets("Must be kept to", &contract.constraints)
     );
-    let mut goal = basket.plain(Section::TaskContract, &input.contract_ref.to_string(), "Goal", &text);
-    goal.tier = TrustTier::UserAsserted;
-    let mut pinned = vec![goal];
+    let of_contract = |basket: &mut Basket<'_>, text: &str, tier: TrustTier| {
+        let item = basket.plain(Section::TaskContract, &input.contract_ref.to_string(), "Goal", text);
+        item.of(tier)
+    };
+    let is_one = input.goal_tier == input.contract_tier || bound.is_empty();
+    let text = format!("{}{}", input.goal, if is_one { bound.as_str() } else { "" });
+    let mut pinned = vec![of_contract(basket, &text, input.goal_tier)];
+    // A goal that was edited since is another's word than what it came with.
+    if !is_one {
+        pinned.push(of_contract(basket, bound.trim_start(), input.contract_tier));
+    }
     if let Some((id, step)) = &input.step {
         let classes: Vec<String> = step.allowed_action_classes.iter().map(ToString::to_string).collect();
         let text = format!(
@@ -185,7 +199,9 @@ fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
             bullets("Done when", &step.success_criteria),
             bullets("Only these classes of action", &classes)
         );
-        pinned.push(basket.plain(Section::StepContract, &id.to_string(), "This step", &text));
+        let item = basket.plain(Section::StepContract, &id.to_string(), "This step", &text);
+        let is_fenced = !crate::trust::may_trigger_action(input.contract_tier);
+        pinned.push(if is_fenced { item.of(input.contract_tier) } else { item });
     }
     for (title, list) in [("Policy", &input.policy), ("Rule", &input.rules)] {
         pinned.extend(list.iter().map(|p| basket.plain(Section::Policy, &p.source, title, &p.text)));
@@ -238,9 +254,8 @@ fn artifacts(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
 
 fn ingress(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let delta = |d: &super::Delta| {
-        let mut candidate = basket.plain(Section::Ingress, &d.ingress_id.to_string(), "New message", &d.text);
-        candidate.tier = d.trust_tier;
-        candidate.fenced = !crate::trust::may_trigger_action(d.trust_tier);
+        let candidate = basket.plain(Section::Ingress, &d.ingress_id.to_string(), "New message", &d.text);
+        let mut candidate = candidate.of(d.trust_tier);
         candidate.divisible = true;
         candidate.needed = true;
         candidate

@@ -82,6 +82,10 @@ pub struct PackInput {
     pub now: UnixMs,
     /// The goal in force; an edited goal takes the place of the contract's.
     pub goal: String,
+    /// How far the goal may be relied on: as far as whoever gave or edited it.
+    pub goal_tier: TrustTier,
+    /// How far the rest of the contract, and its steps, may be relied on.
+    pub contract_tier: TrustTier,
     /// The artifact of the task contract.
     pub contract_ref: ArtifactId,
     /// The task contract.
@@ -123,6 +127,8 @@ impl PackInput {
             tokens_max: model::limits::CONTEXT_TOKENS_DEFAULT,
             now: UnixMs(0),
             goal: contract.goal.clone(),
+            goal_tier: TrustTier::UserAsserted,
+            contract_tier: TrustTier::UserAsserted,
             contract_ref,
             contract,
             step: None,

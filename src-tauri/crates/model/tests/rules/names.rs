@@ -169,6 +169,7 @@ fn names_of_policy() {
             "repo_mutation_gated",
             "external_publish_gated",
             "destructive_denied",
+            "service",
         ]
     );
     list!(Verdict, ["allow", "require_approval", "deny", "downgrade"]);

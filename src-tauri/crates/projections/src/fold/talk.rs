@@ -32,6 +32,9 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
         Body::FocusChanged(b) => focus(seen, b.conversation_id, b.focus_task_id, &b.reason),
         Body::IngressReceived(b) => received(seen, &b.record),
         Body::IngressBound(b) => bound(seen, b),
+        Body::IngressAttributed(b) => {
+            seen.set((b.ingress_id,), |row: &mut IngressRow| row.trust_tier = Some(b.trust_tier))
+        }
         Body::TaskInputAdded(b) => waits(seen, b.ingress_id, b.about_task_id),
         Body::TaskInputQueued(b) => waits(seen, b.ingress_id, b.about_task_id),
         Body::TaskInputAbsorbed(b) => seen.set((b.ingress_id,), |row: &mut IngressRow| {

@@ -82,6 +82,7 @@ fn task(seen: &Seen<'_>, t: &model::task::Task, ingress: IngressId) -> Result<()
         owner: t.owner_principal_id,
         profile: t.policy_profile_ref,
         channel: t.source_channel,
+        origin: t.origin(),
         contract_ref: t.task_contract_ref,
         ingress_id: ingress,
         parent_task_id: t.parent_task_id,

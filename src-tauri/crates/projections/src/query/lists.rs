@@ -41,6 +41,8 @@ pub struct Waiting {
     pub undecided_messages: u64,
     /// Tasks at work.
     pub running: u64,
+    /// Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody.
+    pub quiet: u64,
 }
 
 /// Whether the gate was halted, and why.
@@ -427,6 +429,9 @@ impl Query {
         let live = |table: &str| {
             format!("SELECT count(*) FROM {table} WHERE status = 'pending' AND expires_at > ?1")
         };
+        let of_background =
+            "task_id IN (SELECT task_id FROM view_tasks WHERE origin IN ('service', 'scheduler'))";
+        let quiet = |table: &str| format!("{} AND {of_background}", live(table));
         let undecided = "SELECT count(*) FROM view_ingress WHERE status = 'pending_disambiguation'";
         Ok(Waiting {
             approvals: self.number(&live("view_approvals"), &now)?,
@@ -435,6 +440,8 @@ impl Query {
                 .number("SELECT count(*) FROM view_actions WHERE state = 'uncertain'", &[])?,
             undecided_messages: self.number(undecided, &[])?,
             running: self.number("SELECT count(*) FROM view_tasks WHERE status = 'running'", &[])?,
+            quiet: self.number(&quiet("view_approvals"), &now)?
+                + self.number(&quiet("view_questions"), &now)?,
         })
     }
 

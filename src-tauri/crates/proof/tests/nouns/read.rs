@@ -179,7 +179,7 @@ impl Parse for Id {
     }
 }
 
-/// `/// docs Name ("type", 1, Entity, |b| …) { field: Type, … }`
+/// `/// docs Name ("type", 1, Entity, |b| …) { field: Type, …; since field: Type, … }`
 struct BodyRow(String, u32, Vec<Field>);
 
 impl Parse for BodyRow {
@@ -193,12 +193,23 @@ impl Parse for BodyRow {
         let version = head.parse::<LitInt>()?.base10_parse()?;
         head.parse::<proc_macro2::TokenStream>()?;
         braced!(inside in input);
-        let mut fields = Vec::new();
+        let (mut fields, mut is_later) = (Vec::new(), false);
         while !inside.is_empty() {
+            if inside.peek(Token![;]) {
+                inside.parse::<Token![;]>()?;
+                inside.parse::<Ident>()?;
+                is_later = true;
+            }
             let name: Ident = inside.parse()?;
             inside.parse::<Token![:]>()?;
-            fields.push(field(name.to_string(), &inside.parse()?, ""));
-            if !inside.is_empty() {
+            let ty: syn::Type = inside.parse()?;
+            fields.push(match is_later {
+                true => {
+                    field(name.to_string(), &syn::parse_quote!(Option<#ty>), "default,skip_serializing_if")
+                }
+                false => field(name.to_string(), &ty, ""),
+            });
+            if inside.peek(Token![,]) {
                 inside.parse::<Token![,]>()?;
             }
         }

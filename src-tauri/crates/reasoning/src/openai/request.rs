@@ -282,7 +282,9 @@ fn sections(pack: &ContextPack, cites: bool, wanted: impl Fn(Section) -> bool) -
             items.reverse();
         }
         if !items.is_empty() {
-            text.push_str(&format!("## {}\n", heading(section)));
+            let is_theirs =
+                section != Section::Ingress || items.iter().all(|item| is_own_word(item.trust_tier));
+            text.push_str(&format!("## {}\n", if is_theirs { heading(section) } else { "New messages" }));
         }
         for item in items {
             push_item(&mut text, item, cites);
@@ -316,7 +318,12 @@ fn nudge(pack: &ContextPack, did: &[String], changed: bool, guided: Option<&str>
         return format!("The next action{form}:");
     }
     let goal = pack.items.iter().find(|item| item.section == Section::TaskContract);
-    let goal = goal.map(|item| first_line(&item.text)).unwrap_or_default();
+    let goal = match goal {
+        // What stands in a fence is not repeated outside it.
+        Some(item) if !is_own_word(item.trust_tier) => "the fenced one above".to_owned(),
+        Some(item) => first_line(&item.text),
+        None => String::new(),
+    };
     let recent: Vec<&str> = did.iter().rev().take(12).rev().map(String::as_str).collect();
     let recent = recent.join(", ");
     if let Some(guided) = guided {

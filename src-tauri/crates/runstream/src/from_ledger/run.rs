@@ -2,10 +2,12 @@
 
 use super::{Lifecycle, Outcome, RunFold, shown, step};
 use crate::{Draft, Family};
+use model::Sensitive;
+use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::body::{Body, TaskStatusChanged};
 use model::event::Event;
-use model::task::TaskStatus;
+use model::task::{Origin, TaskStatus};
 use serde_json::{Value, json};
 
 pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lifecycle) -> Vec<Draft> {
@@ -15,12 +17,15 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             mirror.session_id = Some(b.task.conversation_id);
             let mut started = Draft::new(Family::RunStarted, at, mirror.lifecycle(now));
             started.payload.insert("goal".to_owned(), shown(&b.task.goal));
+            if b.task.origin() != Origin::Person {
+                started.payload.insert("origin".to_owned(), json!(b.task.origin()));
+            }
             let title = json!({ "title": shown(&b.task.title), "source": "goal", "confidence": 1 });
             vec![started, Draft::new(Family::TitleUpdated, at, title)]
         }
         Body::TaskStatusChanged(b) => ending(mirror, event, b, now),
-        Body::TaskInputAdded(b) => vec![step(event, "input_added", shown(&b.text))],
-        Body::TaskInputQueued(b) => vec![step(event, "input_queued", shown(&b.text))],
+        Body::TaskInputAdded(b) => vec![input(event, "input_added", &b.text, b.trust_tier)],
+        Body::TaskInputQueued(b) => vec![input(event, "input_queued", &b.text, b.trust_tier)],
         Body::TaskInputAbsorbed(_) => vec![step(event, "input_absorbed", json!("new input was taken up"))],
         Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
         Body::BudgetSettled(b) => {
@@ -72,6 +77,15 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         _ => Vec::new(),
     }
+}
+
+/// Words that came in, and how far their sender's word goes when it is not the person's.
+fn input(event: &Event, phase: &str, text: &Sensitive<String>, tier: Option<TrustTier>) -> Draft {
+    let mut draft = step(event, phase, shown(text));
+    if let Some(tier) = tier.filter(|tier| *tier != TrustTier::UserAsserted) {
+        draft.payload.insert("trust_tier".to_owned(), json!(tier));
+    }
+    draft
 }
 
 /// Completed, failed and cancelled end a run; rolled back keeps the end it had (T1).

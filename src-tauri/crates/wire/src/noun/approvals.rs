@@ -6,6 +6,7 @@ use crate::{Page, Text};
 use serde_json::Value;
 use words::act::ActionClass;
 use words::policy::{ApprovalStatus, RiskBand, Surface};
+use words::task::Origin;
 
 params! {
     /// Which approvals; without a status those that wait.
@@ -98,6 +99,8 @@ answers! {
         surface: Option<Surface>,
         feedback: Option<Text>,
         reason: String,
+        /// Who began the task that asks; what Hermit itself began interrupts nobody.
+        origin: Origin,
     }
 
     /// Everything a person reads, and everything a signer needs.

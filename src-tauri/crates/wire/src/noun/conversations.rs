@@ -3,6 +3,7 @@
 
 use crate::table::{answers, params};
 use crate::{Page, Text};
+use words::knowledge::TrustTier;
 
 params! {
     /// All of them, the newest first.
@@ -68,6 +69,8 @@ answers! {
         message_id: String,
         conversation_id: String,
         channel: String,
+        /// How far its sender's words may be relied on; absent in what older versions took in.
+        trust: Option<TrustTier>,
         text: Text,
         said_at: i64,
         candidates: Vec<Candidate>,

@@ -44,6 +44,8 @@ answers! {
         unknown_effects: u64,
         undecided_messages: u64,
         running: u64,
+        /// Of the approvals and questions those of work that Hermit began by itself: they interrupt nobody.
+        quiet: u64,
     }
     /// What was found.
     Facts { facts: Vec<Fact> }

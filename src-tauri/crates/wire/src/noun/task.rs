@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use words::act::{ActionClass, ActionState, ResultCode, SandboxLevel};
 use words::policy::{PolicyVerdict, Profile, RiskBand};
 use words::store::Channel;
-use words::task::{AttemptStatus, Priority, RefusedBy, RunStatus, TaskStatus, TerminationReason};
+use words::task::{AttemptStatus, Origin, Priority, RefusedBy, RunStatus, TaskStatus, TerminationReason};
 
 /// Who proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -197,6 +197,8 @@ answers! {
         reason: String,
         priority: Priority,
         profile: Profile,
+        /// Who began it.
+        origin: Origin,
         created_at: i64,
         updated_at: i64,
         ended_at: Option<i64>,

@@ -47,7 +47,7 @@ export const kernelState = names("BOOTING", "IDLE", "VALIDATING", "ARBITRATING",
 export const auditEntry = object({ prev_hash: digest, entry_hash: digest, ts_ms: integer, request_id: string, actor: string, intent: string, decision: gateDecision, state_from: kernelState, state_to: kernelState, tool_name: nullable(string), params_hash: nullable(digest), evidence_hash: nullable(digest), error: nullable(string) }, "closed");
 export const verdict = names("allow", "require_approval", "deny", "downgrade");
 export const riskBand = names("low", "moderate", "high", "critical");
-export const profile = names("readonly_analysis", "local_edit_allowed", "network_read_allowed", "repo_mutation_gated", "external_publish_gated", "destructive_denied");
+export const profile = names("readonly_analysis", "local_edit_allowed", "network_read_allowed", "repo_mutation_gated", "external_publish_gated", "destructive_denied", "service");
 export const policyResult = object({ policy_result_id: id("pol"), action_request_id: id("act"), action_request_sha256: digest, verdict: verdict, risk_band: riskBand, action_classes: array(actionClass), policy_profile: profile, policy_set_sha256: digest, schema_sha256: digest, determining_rules: array(string), affected_resources: array(string), action_summary: string, risk_summary: string, reasoning_summary: string, witness_required: boolean, decision_required: boolean, downgrade: nullable(string), evaluated_at: integer, standing: nullable(standingRef) });
 export const readItem = tagged("op", {
   list: object({ path: relPath, recursive: boolean }),
@@ -270,5 +270,6 @@ export const REGISTRY = [
   "trial.ended",
   "project.known",
   "effect.progressed",
+  "ingress.attributed",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -1,0 +1,69 @@
+//! Tasks that no person began: those of Hermit's own services and of the scheduler (decision 106).
+//!
+//! They read and propose. Standing grants do not answer in them, so what they want to change waits in the inbox; and they
+//! spend little.
+
+use super::submit::{Reasoning, Submission, Submitted};
+use crate::Error;
+use crate::kernel::Kernel;
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::task::{Budget, Priority};
+use model::{ConversationId, WorkspaceId};
+
+/// Which part of Hermit begins a task by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Initiator {
+    /// A background service.
+    Service,
+    /// A job of the scheduler.
+    Scheduler,
+}
+
+/// What such a task comes with; the rest is the same for all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackgroundWork {
+    /// The goal.
+    pub goal: String,
+    /// One line for lists.
+    pub title: String,
+    /// The folder it works in.
+    pub workspace_id: WorkspaceId,
+    /// Who proposes.
+    pub reasoning: Reasoning,
+    /// The conversation it reports into; the first one when none is named.
+    pub conversation_id: Option<ConversationId>,
+    /// The same key twice is the same task.
+    pub idempotency_key: String,
+}
+
+impl Kernel {
+    /// Begins a task of a service or of the scheduler, under the profile and with the budget of such work.
+    ///
+    /// # Errors
+    /// As [`Kernel::submit`].
+    pub fn submit_background(&self, by: Initiator, work: BackgroundWork) -> Result<Submitted, Error> {
+        self.submit(&Submission {
+            goal: work.goal,
+            title: work.title,
+            workspace_id: work.workspace_id,
+            profile: Profile::Service,
+            reasoning: work.reasoning,
+            budget: Budget::BACKGROUND,
+            priority: Priority::Low,
+            constraints: Vec::new(),
+            deadline_at: None,
+            channel: match by {
+                Initiator::Service => Channel::System,
+                Initiator::Scheduler => Channel::Scheduler,
+            },
+            by: None,
+            conversation_id: work.conversation_id,
+            parent_task_id: None,
+            continuation_anchor: None,
+            attachments: Vec::new(),
+            steps: Vec::new(),
+            idempotency_key: work.idempotency_key,
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! A person says what an open message is about. Its words stay those of whoever sent them.
+
+use super::ingress::{Bound, bound, broken, once};
+use super::add_input::Words;
+use super::submit::Submission;
+use crate::Error;
+use crate::kernel::Kernel;
+use crate::sender::Sender;
+use model::fault::Point;
+use model::ingress::{Channel, IngressResolution, IngressStatus};
+use model::task::Origin;
+use model::{IngressId, TaskId};
+use projections::rows::IngressRow;
+
+/// What a person says an open message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// This task: more input for it, or a task that follows it when it has ended.
+    Task(TaskId),
+    /// Work of its own under this task, which gets none of its working state.
+    Child(TaskId),
+    /// Work of its own, in the folder and by the reasoner of this task.
+    New(TaskId),
+    /// Talk that starts no work.
+    Talk,
+}
+
+impl Kernel {
+    /// A person says what an open message is about. It is bound once.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and [`Error::Conflict`] when it is bound already.
+    pub fn bind_message(&self, ingress_id: IngressId, about: About) -> Result<Bound, Error> {
+        let row = self.query()?.message(ingress_id).map_err(broken)?;
+        let row = row.ok_or_else(|| Error::NotFound { kind: "message", id: ingress_id.to_string() })?;
+        if row.status == IngressStatus::Bound {
+            return Err(Error::Conflict("the message is bound already".to_owned()));
+        }
+        let text = row.text.shown().cloned();
+        let text = text.ok_or_else(|| Error::Conflict("the message was erased".to_owned()))?;
+        let (why, sender) = ("a person said what it is about", self.sender_of(&row)?);
+        match about {
+            About::Task(task) if self.has_ended(task)? => {
+                self.follow(task, ingress_id, &text, sender, why, row.candidates)
+            }
+            About::Task(task) => self.add_to(task, &row, &text, sender, why),
+            About::Child(task) => {
+                let mut work = self.work_like(task, &text, sender, ingress_id)?;
+                work.parent_task_id = Some(task);
+                self.make(&work, ingress_id, why, row.candidates)
+            }
+            About::New(task) => {
+                let work = self.work_like(task, &text, sender, ingress_id)?;
+                self.make(&work, ingress_id, why, row.candidates)
+            }
+            About::Talk => {
+                let (_, inbox) = self.inbox(Some(row.conversation_id))?;
+                let sender = Sender::from(Channel::App);
+                let mut w = self.inbox_writeup(Point::IngressBind, inbox, ingress_id.to_string(), sender)?;
+                bound(&mut w, ingress_id, IngressResolution::ChatOnly, None, row.candidates.clone(), why);
+                self.commit(w).map_err(once)?;
+                let resolution = IngressResolution::ChatOnly;
+                Ok(Bound {
+                    ingress_id,
+                    resolution,
+                    task_id: None,
+                    candidates: row.candidates,
+                    rationale: why.into(),
+                })
+            }
+        }
+    }
+
+    /// An open message becomes input of a task at work.
+    fn add_to(
+        &self,
+        task: TaskId,
+        row: &IngressRow,
+        text: &str,
+        sender: Sender,
+        why: &str,
+    ) -> Result<Bound, Error> {
+        let cell = self.cell(task)?;
+        let state = self.lock_task(&cell)?;
+        let (_, inbox) = self.inbox(Some(row.conversation_id))?;
+        let mut w = self.inbox_writeup(Point::IngressBind, inbox, row.ingress_id.to_string(), sender)?;
+        let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
+        let words = Words { text, sender, key: "", resolution, why };
+        bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
+        self.go_on_in(&mut w, &state);
+        let mut tx = self.tx_from(&cell, state, w);
+        tx.push(words.added(task, ingress_id));
+        tx.commit().map_err(once)?;
+        let candidates = row.candidates.clone();
+        Ok(Bound { ingress_id, resolution, task_id: Some(task), candidates, rationale: why.to_owned() })
+    }
+
+    /// Work of its own in the folder and by the reasoner of another task; of what that one knows it gets nothing.
+    fn work_like(
+        &self,
+        task: TaskId,
+        text: &str,
+        sender: Sender,
+        ingress_id: IngressId,
+    ) -> Result<Submission, Error> {
+        let cell = self.cell(task)?;
+        let state = self.lock_task(&cell)?;
+        let like = self.follow_up(&state, format!("bound:{ingress_id}"))?;
+        let attachments = Vec::new();
+        let (goal, title, steps) = (text.to_owned(), String::new(), Vec::new());
+        let (channel, by, constraints) = (sender.channel, Some(sender.by), of_a_person(&like));
+        let continuation_anchor = None;
+        Ok(Submission {
+            goal,
+            title,
+            steps,
+            constraints,
+            channel,
+            by,
+            attachments,
+            continuation_anchor,
+            ..like
+        })
+    }
+}
+
+/// What must be kept to in work like this: as far as a person said so, else it would become the word of who follows.
+pub(super) fn of_a_person(like: &Submission) -> Vec<String> {
+    if like.sender().origin() == Origin::Person { like.constraints.clone() } else { Vec::new() }
+}

@@ -1,0 +1,116 @@
+//! Who sent what came in, and how far it may be relied on for that (decision 106).
+
+use crate::Error;
+use crate::kernel::{Kernel, lock};
+use crate::writeup::Writeup;
+use governance::Refusal;
+use model::artifact::TrustTier;
+use model::body::{IngressAttributed, IngressReceived};
+use model::event::Actor;
+use model::ingress::{Channel, IngressRecord};
+use model::principal::PrincipalType;
+use model::task::Origin;
+use projections::rows::IngressRow;
+
+/// The sender of a goal, a message or a file: a party, and the channel it came through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sender {
+    /// Who it is, as far as anything shows: a token or a session shows that a program is there, and no person.
+    pub by: Origin,
+    /// The surface it came through.
+    pub channel: Channel,
+}
+
+impl From<Channel> for Sender {
+    fn from(channel: Channel) -> Self {
+        let by = match channel {
+            Channel::Cli | Channel::App => Origin::Person,
+            Channel::RunApi | Channel::Mcp | Channel::Webhook => Origin::Program,
+            Channel::Scheduler => Origin::Scheduler,
+            Channel::System => Origin::Service,
+        };
+        Self { by, channel }
+    }
+}
+
+impl Sender {
+    /// The same channel, by a program: nothing shows that a person is at it.
+    #[must_use]
+    pub const fn by_program(self) -> Self {
+        match self.by {
+            Origin::Person => Self { by: Origin::Program, ..self },
+            Origin::Program | Origin::Service | Origin::Scheduler => self,
+        }
+    }
+
+    /// How far the words may be relied on. The one table there is:
+    ///
+    /// - through a terminal, a window or page of this machine, or the run API: a person's own words, or those that a
+    ///   program hands over which they gave the token of their host;
+    /// - by a service or the scheduler: Hermit's own templates, filled with what it has seen;
+    /// - over MCP or a webhook: whoever wrote it, nobody here confirms it.
+    pub const fn tier(self) -> TrustTier {
+        match (self.by, self.channel) {
+            (_, Channel::Mcp | Channel::Webhook) => TrustTier::Untrusted,
+            (Origin::Service | Origin::Scheduler, _) | (_, Channel::System | Channel::Scheduler) => {
+                TrustTier::Observed
+            }
+            (Origin::Person | Origin::Program, Channel::Cli | Channel::App | Channel::RunApi) => {
+                TrustTier::UserAsserted
+            }
+        }
+    }
+
+    /// Who a task comes from that these words begin.
+    pub const fn origin(self) -> Origin {
+        match self.tier() {
+            TrustTier::Untrusted => Origin::Program,
+            TrustTier::Observed if matches!(self.by, Origin::Scheduler) => Origin::Scheduler,
+            TrustTier::Observed => Origin::Service,
+            TrustTier::Verified | TrustTier::UserAsserted | TrustTier::PolicyAsserted => Origin::Person,
+        }
+    }
+
+    /// What only the person's own words do: answer a question, edit a goal, stop what is at work.
+    pub(crate) fn speaks_for_the_person(self, what: &str) -> Result<(), Error> {
+        match self.origin() {
+            Origin::Person => Ok(()),
+            by => Err(Error::Refused(Refusal::new(
+                "sender_untrusted",
+                format!("a {by} cannot {what} (`{}`): a person does, at this machine", self.channel),
+            ))),
+        }
+    }
+}
+
+impl Kernel {
+    /// The principal of a sender.
+    pub(crate) fn principal_of(&self, sender: Sender) -> Result<Actor, Error> {
+        let service = |is_own| {
+            let actor_id = lock(&self.store).service(is_own)?;
+            Ok(Actor { actor_type: PrincipalType::Service, actor_id })
+        };
+        match sender.by {
+            Origin::Person => self.actor(PrincipalType::User),
+            Origin::Scheduler => self.actor(PrincipalType::Scheduler),
+            Origin::Service => service(true),
+            Origin::Program => service(false),
+        }
+    }
+
+    /// The sender of a message that waits to be bound.
+    pub(crate) fn sender_of(&self, row: &IngressRow) -> Result<Sender, Error> {
+        let (sender, user) = (Sender::from(row.channel), self.actor(PrincipalType::User)?.actor_id);
+        Ok(if row.actor.is_some_and(|actor| actor != user) { sender.by_program() } else { sender })
+    }
+}
+
+impl Writeup<'_> {
+    /// Puts on record what came in, and beside it who sent it.
+    pub(crate) fn receive(&mut self, record: IngressRecord, sender: Sender) {
+        let (ingress_id, principal_id) = (record.ingress_id, self.actor.actor_id);
+        let key = format!("ingress:{}", record.idempotency_key);
+        self.push_keyed(Some(key), IngressReceived { record });
+        self.push(IngressAttributed { ingress_id, principal_id, trust_tier: sender.tier() });
+    }
+}
