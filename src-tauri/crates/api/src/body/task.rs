@@ -9,7 +9,6 @@ use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
 use kernel::Kernel;
-use kernel::command::add_input::Voice;
 use kernel::command::ingest::Incoming;
 use kernel::command::plan::Part;
 use kernel::command::submit::{Attachment, Reasoning, Submission};

@@ -1,7 +1,7 @@
 //! A person says what an open message is about. Its words stay those of whoever sent them.
 
-use super::ingress::{Bound, bound, broken, once};
 use super::add_input::Words;
+use super::ingress::{Bound, bound, broken, once};
 use super::submit::Submission;
 use crate::Error;
 use crate::kernel::Kernel;

@@ -6,8 +6,8 @@
 //! no error. A task that has ended is never reopened: words about it make a task that follows it. Words never allow
 //! and never refuse an act; only an answer to the approval itself does.
 
-use super::bind::of_a_person;
 use super::add_input::Words;
+use super::bind::of_a_person;
 use super::submit::Submission;
 use crate::Error;
 use crate::kernel::Kernel;
