@@ -12,7 +12,6 @@ use crate::attempt::{
 };
 use crate::decision::Decision;
 use crate::event::EntityType;
-pub use crate::ingress::Boundary;
 use crate::ingress::{Clarification, IngressRecord, IngressResolution};
 use crate::knowledge::{Belief, MemoryRecord};
 use crate::policy::{RiskBand, Verdict};

@@ -37,22 +37,6 @@ crate::names! {
     }
 }
 
-crate::names! {
-    /// Durable boundaries at which new input may be absorbed (HK-11.5-5).
-    pub enum Boundary ("boundary") {
-        /// Before a request is judged.
-        PrePolicy = "pre_policy",
-        /// After it was judged.
-        PostPolicy = "post_policy",
-        /// Before it is executed.
-        PreExec = "pre_exec",
-        /// After its outcome was observed.
-        PostObservation = "post_observation",
-        /// Before the next context pack.
-        PreCompilation = "pre_compilation",
-    }
-}
-
 /// The durable record of one inbound free-form message (HK-8.1.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IngressRecord {
