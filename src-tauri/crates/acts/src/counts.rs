@@ -2,7 +2,7 @@
 
 use crate::items::changed_paths;
 use crate::observe::read_path;
-use crate::paths::{PathKind, names_secret, path_kind};
+use crate::sensitive_paths::{PathKind, names_secret, path_kind};
 use model::RelPath;
 use model::action::{ChangeItem, Prior, ReadItem};
 

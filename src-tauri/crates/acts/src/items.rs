@@ -1,6 +1,6 @@
 //! Items of a change set: what is known of each, for whatever tool does them or undoes them.
 
-use crate::paths::{is_capability, is_version_control};
+use crate::sensitive_paths::{is_capability, is_version_control};
 use crate::{Line, LineKind, Part, count, place, visible, visible_path};
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, Prior, ReadItem};
 use model::witness::{Fingerprint, Found};

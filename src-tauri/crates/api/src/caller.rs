@@ -2,7 +2,7 @@
 
 use crate::host::{BundleSigners, Flow, Stands};
 use crate::{Host, Journal};
-use acts::paths::PathKind;
+use acts::sensitive_paths::PathKind;
 use kernel::Kernel;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::Reasoning;
@@ -110,7 +110,7 @@ fn for_pages(store: &Path, folder: PathBuf) -> Result<PathBuf, Error> {
     }
     let below = folder.strip_prefix("/").unwrap_or(&folder).to_string_lossy().into_owned();
     let looks_secret = RelPath::from_bytes(below.as_bytes())
-        .is_ok_and(|path| acts::paths::path_kind(&path) == PathKind::Secret);
+        .is_ok_and(|path| acts::sensitive_paths::path_kind(&path) == PathKind::Secret);
     if looks_secret {
         return Err(refused("it looks as if keys or passwords were kept there"));
     }

@@ -1,4 +1,4 @@
-//! `hermit-exec`: puts itself behind the walls, then becomes the command.
+//! `hermit-exec`: the small program inside the sandbox: applies limits, Landlock and the filter of system calls, then becomes the command.
 //!
 //! # What this room is for
 //!

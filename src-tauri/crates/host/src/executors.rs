@@ -1,8 +1,8 @@
 //! Executors for the kernel: real ones, behind the walls of this machine, away from the store's own folder.
 
+use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::secrets::SecretBook;
-use crate::web_client::WebClient;
 use crate::{Config, Home, HostKeys, SystemClock};
 use effects::{Contents, Executors as Real, Sandbox, Spool, Workspace};
 use kernel::ports::{ExecutorSource, Executors};
@@ -43,7 +43,7 @@ impl LocalExecutors {
             readable: config.readable.clone(),
             redactor: secrets.redactor(),
             secrets: Arc::new(LentSecrets::new(keys.secrets(), secrets.clone())),
-            web: Arc::new(WebClient::new(config)),
+            web: Arc::new(FetchClient::new(config)),
             sandbox: OnceLock::new(),
         }
     }

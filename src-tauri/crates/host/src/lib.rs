@@ -48,6 +48,7 @@ mod erase;
 mod error;
 mod executors;
 mod faults;
+mod fetch_client;
 mod garbage;
 mod head_pin;
 mod home;
@@ -75,7 +76,6 @@ mod session;
 mod small_artifacts;
 mod task_drivers;
 pub mod trust;
-mod web_client;
 
 pub use acts::visible_path;
 pub use api::Stands;

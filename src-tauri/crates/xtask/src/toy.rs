@@ -22,6 +22,8 @@ const FILES: [(&str, &str); 2] = [
     ("tests/toy/acts.rs", "src-tauri/crates/acts/src/folder.rs"),
     ("tests/toy/effects.rs", "src-tauri/crates/effects/src/tools/folder.rs"),
 ];
+/// Its story on a page, run where the other stories of pages are.
+const PAGE: (&str, &str) = ("tests/toy/page.test.ts", "tests/browser/toy.test.ts");
 /// Its story, and the list of stories.
 const STORY: (&str, &str) = ("tests/toy/story.rs", "tests/journeys/toy.rs");
 const STORIES: (&str, &str, &str) = ("tests/journeys/mod.rs", "mod tidy;\n", "mod toy;\n");
@@ -34,7 +36,7 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
         _ if name == STORIES.0 => behind(text, STORIES.1, STORIES.2).map(Some),
         _ => Ok(None),
     })?;
-    for (from, to) in FILES.into_iter().chain([STORY]) {
+    for (from, to) in FILES.into_iter().chain([STORY, PAGE]) {
         fs::copy(place.root.join(from), tree.join(to)).map_err(|e| format!("cannot copy `{from}`: {e}"))?;
     }
     sources_copy::lend(place, &target)?;
@@ -59,6 +61,10 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
     say("telling its story ...");
     let mut story = cargo(&["--test", "house", "journeys::toy"]);
     run_program(story.env("HERMIT_VERIFY_MJS", verifier.join("verify.mjs")))?;
+    say("telling it on a page ...");
+    let mut page = pages::tool(place, "vitest/vitest.mjs");
+    page.current_dir(&tree).args(["run", "--config", "tests/browser/vite.config.ts", "toy"]);
+    run_program(page.env("HERMIT_PROGRAMS", target.join("debug")))?;
     println!("a tool of {} files went the whole way", FILES.len() + 1);
     Ok(ExitCode::SUCCESS)
 }

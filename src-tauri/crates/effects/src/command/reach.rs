@@ -10,7 +10,7 @@ use crate::workspace::entry::Kind;
 use crate::workspace::{digest_reader, names};
 use crate::{Error, Executors, MANIFEST_ENTRIES_MAX, Workspace};
 use acts::Action;
-use acts::paths::{PathKind, is_secret, path_kind};
+use acts::sensitive_paths::{PathKind, is_secret, path_kind};
 use model::RelPath;
 use model::action::{ActionClass, Program, Reach};
 use std::collections::BTreeSet;

@@ -47,7 +47,7 @@ fn one(
 ) -> Result<Value, Error> {
     scope.covers(&ResourceId::File(workspace.id(), acts::read_path(item).clone()))?;
     // Policy has asked about what is named; what is only met below a folder is left out.
-    let names_secret = acts::paths::names_secret(item);
+    let names_secret = acts::sensitive_paths::names_secret(item);
     match item {
         ReadItem::List { path, recursive } => list::list(workspace, path, *recursive, names_secret),
         ReadItem::Read { path } => read::read(workspace, path),

@@ -40,7 +40,7 @@ impl Walk {
             if folders.last().is_some_and(|folder| entry.path.is_within(folder)) {
                 return false;
             }
-            if !acts::paths::is_secret(&entry.path, is_folder) {
+            if !acts::sensitive_paths::is_secret(&entry.path, is_folder) {
                 return true;
             }
             if is_folder {
@@ -51,7 +51,7 @@ impl Walk {
             }
             which == Secrets::Named
         });
-        self.unread.retain(|unread| !acts::paths::is_secret(&unread.path.parent(), true));
+        self.unread.retain(|unread| !acts::sensitive_paths::is_secret(&unread.path.parent(), true));
         self.unread.append(&mut left_out);
         self.unread.sort_by(|a, b| a.path.cmp(&b.path));
     }

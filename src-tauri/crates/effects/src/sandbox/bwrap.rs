@@ -66,7 +66,7 @@ impl Sandbox {
         let source = view.source.as_ref().unwrap_or(&view.root);
         add(&["--bind".into(), source.into(), view.root.clone().into()]);
         // What Hermit may do changes by a request that says so, and by nothing that a command does beside it.
-        let own = view.root.join(acts::paths::CAPABILITY_FOLDER);
+        let own = view.root.join(acts::sensitive_paths::CAPABILITY_FOLDER);
         if !view.is_staged() && own.symlink_metadata().is_ok_and(|there| there.is_dir()) {
             add(&["--ro-bind".into(), own.clone().into(), own.into()]);
         }

@@ -6,8 +6,8 @@
 
 use crate::Error;
 use crate::standing::{glob_is_sound, glob_matches};
-use acts::paths::{PathKind, path_kind};
 use acts::programs::open_ended;
+use acts::sensitive_paths::{PathKind, path_kind};
 use acts::{ActionRequest, Part};
 use model::{RelPath, ResourceId};
 use seal::Digest;

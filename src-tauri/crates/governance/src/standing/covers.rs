@@ -3,8 +3,8 @@
 use super::glob::{self, matches};
 use crate::Refusal;
 use crate::refusal::demand;
-use acts::paths::{PathKind, path_kind};
 use acts::programs::{self, open_ended};
+use acts::sensitive_paths::{PathKind, path_kind};
 use acts::shell::{Simple, simple_commands};
 use acts::{Action, ActionRequest, changed_paths};
 use model::action::{ActionClass, ChangeItem, Prior, Program, Reach};

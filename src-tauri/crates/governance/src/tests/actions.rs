@@ -2,7 +2,7 @@
 
 use super::world::*;
 use acts::Action;
-use acts::paths::{PathKind, path_kind};
+use acts::sensitive_paths::{PathKind, path_kind};
 use model::action::{ActionClass, ChangeItem, Prior, ReadItem};
 use model::{RelPath, ResourceId};
 use proptest::prelude::*;
@@ -167,7 +167,7 @@ fn delicate_paths_are_known_by_name() {
 
 #[test]
 fn a_folder_is_secret_when_all_in_it_is_and_a_look_names_a_secret_by_path_or_glob() {
-    use acts::paths::{is_secret, names_secret};
+    use acts::sensitive_paths::{is_secret, names_secret};
     for (text, is_folder, wanted) in [
         (".ssh", true, true),
         ("home/.aws", true, true),

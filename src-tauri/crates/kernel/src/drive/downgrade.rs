@@ -199,7 +199,7 @@ impl Kernel {
         let there = executors.texts(&paths);
         let before = |path: &RelPath, prior: &Prior| match prior {
             // Lines of a key are read by nobody who has not asked to read it.
-            Prior::Sha256(_) if acts::paths::is_secret(path, false) => None,
+            Prior::Sha256(_) if acts::sensitive_paths::is_secret(path, false) => None,
             Prior::Sha256(sha256) => there.get(sha256).cloned(),
             Prior::Absent | Prior::EmptyFolder | Prior::Link(_) => Some(Vec::new()),
         };

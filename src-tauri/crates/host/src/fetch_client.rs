@@ -26,13 +26,13 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Sends requests of executors.
 #[derive(Debug, Clone)]
-pub struct WebClient {
+pub struct FetchClient {
     authorities: Option<PathBuf>,
     /// How long a connection may take to come about, TLS and all.
     connect: Duration,
 }
 
-impl WebClient {
+impl FetchClient {
     /// A way out that believes the authorities which the owner set.
     pub fn new(config: &Config) -> Self {
         Self { authorities: config.authorities(), connect: CONNECT }
@@ -92,7 +92,7 @@ impl Connector<()> for Marking {
     }
 }
 
-impl Web for WebClient {
+impl Web for FetchClient {
     fn call(&self, call: &Call<'_>, cancelled: &dyn Fn() -> bool) -> Result<Reply, NoReply> {
         let connected = Arc::new(AtomicBool::new(false));
         let agent = self.agent(call, &connected)?;
@@ -230,7 +230,7 @@ mod tests {
             timeout: Duration::from_secs(20),
             bytes_max,
         };
-        WebClient { connect, ..WebClient::new(&Config::default()) }.call(&call, &|| false)
+        FetchClient { connect, ..FetchClient::new(&Config::default()) }.call(&call, &|| false)
     }
 
     #[test]
