@@ -1,6 +1,6 @@
 // Text that came from somewhere else. Characters that would not show, or would reorder what is read, are shown as
 // their code points, in the order of the file.
-import { Fragment } from "react";
+import { Fragment, type ReactNode } from "react";
 import { BLANK, HIDDEN } from "./hidden";
 import styles from "./Words.module.css";
 
@@ -21,6 +21,22 @@ function pointOf(character: string): string {
   return `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/** A run of characters this long may not fit a narrow screen: it breaks where a path or a name has a joint, not within a word. */
+const LONG = /[^\s]{25,}/gu;
+const JOINT = /(?<=[/\\_.,:=-])(?=[^\s/\\_.,:=-])/u;
+
+/** A text whose long names may break at their joints. */
+function Broken({ of }: { of: string }) {
+  const parts: ReactNode[] = [];
+  let end = 0;
+  for (const run of of.matchAll(LONG)) {
+    parts.push(of.slice(end, run.index));
+    run[0].split(JOINT).forEach((piece, at) => { parts.push(at === 0 ? piece : <Fragment key={`${run.index}.${at}`}><wbr />{piece}</Fragment>); });
+    end = run.index + run[0].length;
+  }
+  return end === 0 ? <>{of}</> : <>{parts}{of.slice(end)}</>;
+}
+
 export function Words({ of }: { of: string }) {
   const parts: { text: string; point?: string }[] = [];
   let end = 0;
@@ -30,13 +46,13 @@ export function Words({ of }: { of: string }) {
     parts.push({ text: found[0], point: written === undefined ? pointOf(found[0]) : `U+${written}` });
     end = found.index + found[0].length;
   }
-  if (parts.length === 0) return <>{of}</>;
+  if (parts.length === 0) return <Broken of={of} />;
   if (end < of.length) parts.push({ text: of.slice(end) });
   return (
     <>
       {parts.map((part, at) =>
         part.point === undefined ? (
-          <Fragment key={at}>{part.text}</Fragment>
+          <Broken key={at} of={part.text} />
         ) : (
           <span key={at} className={styles.point} title="a character that would not show">{part.point}</span>
         ),

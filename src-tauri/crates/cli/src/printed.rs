@@ -4,6 +4,7 @@ use crate::output::{Row, Tone};
 use crate::text::{clip, plain};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::Session;
+use model::receipt::SandboxLevel;
 use serde_json::Value;
 use wire::artifacts::{Bytes, Content};
 
@@ -14,28 +15,60 @@ const CHARS: usize = 400;
 /// Bytes of a stored result that are read for it: beyond that the story only says how much was printed.
 const RESULT_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The end of what the command of an `effect.observed` printed; nothing for other acts, and for one that printed nothing.
+/// Why a stored result is not read for the story.
+enum Unread {
+    TooLarge(u64),
+    Broken,
+}
+
+/// The end of what the command of an `effect.observed` printed, or why it is not shown; nothing for other acts, and for one
+/// that printed nothing.
 pub fn printed(session: &Session, body: &Value) -> Vec<Row> {
-    let result = body.pointer("/result/artifact_id").and_then(Value::as_str);
-    let told = result.and_then(|artifact| whole(session, artifact)).unwrap_or_default();
-    let transcript = told.get("transcript").and_then(Value::as_str).unwrap_or_default();
-    rows(&serde_json::from_str(transcript).unwrap_or_default())
+    let Some(artifact) = body.pointer("/result/artifact_id").and_then(Value::as_str) else { return Vec::new() };
+    let unread = match whole(session, artifact) {
+        Ok(told) => {
+            // Only a command has a transcript.
+            let Some(transcript) = told.get("transcript").and_then(Value::as_str) else { return Vec::new() };
+            match serde_json::from_str(transcript) {
+                Ok(transcript) => return rows(&transcript),
+                Err(_) => Unread::Broken,
+            }
+        }
+        Err(unread) => unread,
+    };
+    let level = body.get("sandbox_level").and_then(Value::as_str).and_then(|level| level.parse().ok());
+    match level {
+        // No command, so nothing was printed.
+        None | Some(SandboxLevel::Beneath | SandboxLevel::NotApplicable) => Vec::new(),
+        Some(_) => vec![(Tone::Faint, unread_in_words(&unread, artifact))],
+    }
+}
+
+fn unread_in_words(unread: &Unread, artifact: &str) -> String {
+    match unread {
+        Unread::TooLarge(bytes) => {
+            format!("  What it printed is in {artifact}, with {bytes} bytes too long to be shown here.")
+        }
+        Unread::Broken => {
+            format!("  What it printed cannot be read: `hermit artifacts show {artifact}` says why.")
+        }
+    }
 }
 
 /// A stored result as JSON, when it is not too large to be read for a few lines.
-fn whole(session: &Session, artifact: &str) -> Option<Value> {
+fn whole(session: &Session, artifact: &str) -> Result<Value, Unread> {
     let mut all = Vec::new();
     let mut offset = 0;
     loop {
         let content = Content { artifact: artifact.to_owned(), offset, limit: None };
-        let Bytes { bytes, byte_size, next_offset, .. } = session.call(&content).ok()?;
+        let Bytes { bytes, byte_size, next_offset, .. } = session.call(&content).map_err(|_| Unread::Broken)?;
         if byte_size > RESULT_BYTES_MAX {
-            return None;
+            return Err(Unread::TooLarge(byte_size));
         }
-        all.extend(STANDARD.decode(&bytes).ok()?);
+        all.extend(STANDARD.decode(&bytes).map_err(|_| Unread::Broken)?);
         match next_offset {
             Some(next) if next > offset => offset = next,
-            _ => return serde_json::from_slice(&all).ok(),
+            _ => return serde_json::from_slice(&all).map_err(|_| Unread::Broken),
         }
     }
 }

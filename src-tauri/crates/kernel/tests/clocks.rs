@@ -193,6 +193,21 @@ fn the_next_instant_is_the_one_at_which_a_task_goes_on_by_time_alone() {
 }
 
 #[test]
+fn a_question_that_nobody_answers_in_time_ends_the_run_and_the_model_is_not_asked_again() {
+    let mut world = World::new(613);
+    let task = world.script("asks", vec![testkit::say("ask", json!({ "question": "which?" })), done("guessed")]);
+    world.drive(task);
+    let asked = state(&world, task).clarifications.values().next().unwrap().expires_at;
+    world.clock.advance(asked.0 - world.clock.now().0 + 1);
+    let ended = world.drive(task);
+    let expired = Some(model::attempt::TerminationReason::Expired);
+    assert!(matches!(ended, DriveOutcome::Ended { reason, .. } if reason == expired), "{ended:?}");
+    assert_eq!(count(world.kernel(), task, "attempt.model_requested"), 1, "nobody guesses for the person");
+    let (views, fresh) = crate::story::rebuilt(&mut world);
+    assert_eq!(views, fresh);
+}
+
+#[test]
 fn a_task_that_is_paused_waits_for_no_instant() {
     let world = World::new(612);
     let kernel = world.kernel();

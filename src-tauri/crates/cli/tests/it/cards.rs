@@ -238,6 +238,37 @@ fn files_named_with_the_approval_are_the_only_ones_that_are_asked_about() {
     );
 }
 
+/// The one question that waits.
+fn question(bench: &Bench) -> String {
+    let rows = bench.run(&["approvals", "list", "--status", "pending", "--json"]).ends_with(0).json();
+    let [row] = <[Value; 1]>::try_from(rows["rows"].as_array().unwrap().clone()).expect("one question");
+    text(&row["approval_id"])
+}
+
+#[test]
+fn a_part_of_an_undo_is_taken_and_the_rest_is_undone_another_time() {
+    let bench = Bench::new();
+    let (_, receipt) = bench.tidied();
+    let tidy = bench.files();
+    let moved = tidy.keys().find(|name| name.ends_with("/a.txt")).expect("it was moved").clone();
+    bench.run(&["rollback", &receipt]).ends_with(4);
+    let mut terminal = bench.terminal(&["approvals", "approve", &question(&bench), "--only", &moved]);
+    terminal.expect("A PART of what was asked");
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    let now = bench.files();
+    assert!(now.contains_key("a.txt") && !now.contains_key(&moved), "{code}: {shown}");
+    let back = before().keys().filter(|name| !tidy.contains_key(*name) && now.contains_key(*name)).count();
+    assert_eq!(back, 1, "the others stay where they are");
+    // The receipt is not undone yet: what is left of it can be.
+    bench.run(&["rollback", &receipt]).ends_with(4);
+    let mut terminal = bench.terminal(&["approvals", "approve", &question(&bench)]);
+    allow(&mut terminal);
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(bench.files(), before());
+    bench.run(&["ledger", "verify", "--content"]).ends_with(0);
+}
+
 #[test]
 fn hunks_that_the_card_numbers_are_taken_one_by_one() {
     let bench = Bench::new();

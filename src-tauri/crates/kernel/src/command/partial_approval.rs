@@ -15,13 +15,13 @@ use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
 use governance::PART;
 use governance::approval::verify_denial;
-use model::action::{ChangeItem, InsteadOf, Staged};
+use model::action::{ChangeItem, InsteadOf, LeftAsIs, Prior, Staged};
 use model::approval::{Approval, ApprovalStatus, Choice, StagedChange, Surface};
 use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::ApprovalDenied;
 use model::fault::Point;
-use model::{ActionRequestId, ApprovalId, RelPath, ResourceId, Sensitive, TaskId};
+use model::{ActionRequestId, ApprovalId, RelPath, ResourceId, Sensitive, TaskId, WorkspaceId};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -141,6 +141,7 @@ impl Kernel {
         part.proposed_at = tx.now();
         match (&mut part.action, &mut part.staged) {
             (Action::Change(acts::Change { items: all }), _) => *all = items.clone(),
+            (Action::Rollback(undo), _) => undo_of_part(undo, workspace, &items),
             (_, Some(staged)) => {
                 staged
                     .notes
@@ -284,6 +285,23 @@ fn words_of(left: &[&ChangeItem], cuts: &[Cut], feedback: Option<&str>) -> Strin
     }
 }
 
+/// The undo of some items: something is left of each of its receipts, so that the rest can be undone another time.
+fn undo_of_part(undo: &mut acts::Rollback, workspace: WorkspaceId, items: &[ChangeItem]) {
+    let receipts = undo.receipts();
+    // Which of several receipts an item is of is not on record; the receipt of the undo names those items it has done.
+    if let [receipt_id] = receipts.as_slice() {
+        let left = undo.items.iter().filter(|item| !items.contains(item)).map(|item| LeftAsIs {
+            receipt_id: *receipt_id,
+            resource: ResourceId::File(workspace, item.path().clone()),
+            why: "you left it out".to_owned(),
+            beside: None,
+        });
+        undo.left.extend(left.collect::<Vec<_>>());
+    }
+    (undo.also, undo.partly) = (Vec::new(), receipts);
+    undo.items = items.to_vec();
+}
+
 fn within<'a>(items: &'a [ChangeItem], chosen: &'a BTreeSet<usize>) -> impl Iterator<Item = &'a ChangeItem> {
     chosen.iter().filter_map(|at| items.get(*at))
 }
@@ -297,6 +315,7 @@ fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BT
     let Resolved { items: chosen, cuts } = resolved;
     let has_parts = match &asked.action {
         Action::Change(_) => true,
+        Action::Rollback(_) => !by_hunk,
         Action::Command(_) => asked.staged.is_some(),
         _ => false,
     };
@@ -309,7 +328,8 @@ fn sound(asked: &ActionRequest, resolved: &Resolved, by_hunk: bool) -> Result<BT
     for (n, item) in items.iter().enumerate() {
         acts::changed_paths(item).for_each(|path| at.entry(path).or_default().push(n));
     }
-    let chosen = with_folders(items, chosen, &at);
+    let chosen = without_kept_folders(items, with_folders(items, chosen, &at), &at);
+    demand(!chosen.is_empty(), "nothing was chosen but folders that are not empty then; deny it instead")?;
     demand(chosen.len() < items.len() || !cuts.is_empty(), "everything was chosen; approve it instead")?;
     for cut in cuts {
         let alone = items.get(cut.at).and_then(|item| at.get(item.path())).is_some_and(|all| all.len() == 1);
@@ -364,6 +384,28 @@ fn with_folders(items: &[ChangeItem], chosen: &BTreeSet<usize>, at: &Places<'_>)
     all
 }
 
+/// An item that takes a folder away when nothing is in it any more.
+const fn removes_folder(item: &ChangeItem) -> bool {
+    matches!(item, ChangeItem::Delete { prior: Prior::EmptyFolder, .. })
+}
+
+/// The choice without the folders that are not empty by then, because something in them was left out.
+fn without_kept_folders(
+    items: &[ChangeItem],
+    mut chosen: BTreeSet<usize>,
+    at: &Places<'_>,
+) -> BTreeSet<usize> {
+    let mut open: Vec<usize> = (0..items.len()).filter(|n| !chosen.contains(n)).collect();
+    while let Some(item) = open.pop().and_then(|n| items.get(n)) {
+        for n in above(item).iter().filter_map(|up| at.get(up)).flatten() {
+            if items.get(*n).is_some_and(removes_folder) && chosen.remove(n) {
+                open.push(*n);
+            }
+        }
+    }
+    chosen
+}
+
 /// A chosen item and one left out that are about the same place, or about a place on the way to it: neither can be done
 /// without the other as it was asked.
 fn bound(items: &[ChangeItem], chosen: &BTreeSet<usize>, at: &Places<'_>) -> Option<(usize, usize)> {
@@ -377,7 +419,8 @@ fn bound(items: &[ChangeItem], chosen: &BTreeSet<usize>, at: &Places<'_>) -> Opt
     for (n, item) in items.iter().enumerate() {
         let is_chosen = chosen.contains(&n);
         let other_side = |m: &&usize| {
-            chosen.contains(m) != is_chosen && items.get(**m).is_some_and(|other| !is_folder(other))
+            chosen.contains(m) != is_chosen
+                && items.get(**m).is_some_and(|other| !is_folder(other) && !removes_folder(other))
         };
         let met = above(item).iter().filter_map(|up| at.get(up)).flatten().find(other_side).copied();
         if let Some(met) = met {

@@ -210,9 +210,8 @@ impl AttemptState {
             Body::ClarificationRequested(b) => {
                 self.turn = Turn::Questioned(b.clarification.clarification_id);
             }
-            Body::ClarificationAnswered(_)
-            | Body::ClarificationExpired(_)
-            | Body::ClarificationCancelled(_) => {
+            // One that nobody answered in time ends the run: the turn stays with its question.
+            Body::ClarificationAnswered(_) | Body::ClarificationCancelled(_) => {
                 if matches!(self.turn, Turn::Questioned(_)) {
                     self.turn_over();
                 }
