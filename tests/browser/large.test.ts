@@ -56,7 +56,7 @@ const CARD = id("apr", 1);
 /** A card of so many moves into four folders, behind three deletions. */
 const cardRow = {
   approval_id: CARD, task_id: id("task", 1), action_class: "delete_local", risk: "moderate", summary: `move ${ROWS - DELETED} files, delete ${DELETED}`, status: "pending",
-  requested_at: AT, expires_at: AT + 6e8, resolved_at: null, surface: null, feedback: null, reason: "",
+  requested_at: AT, expires_at: AT + 6e8, resolved_at: null, surface: null, feedback: null, reason: "", origin: "person",
 };
 const card = {
   row: cardRow, title: cardRow.summary, lines: [{ kind: "risk", text: "moderate risk" }], lines_left: 5 * ROWS, resources: 2 * ROWS, checked: 2 * ROWS, packet_sha256: "ab".repeat(32),

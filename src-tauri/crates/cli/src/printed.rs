@@ -24,7 +24,9 @@ enum Unread {
 /// The end of what the command of an `effect.observed` printed, or why it is not shown; nothing for other acts, and for one
 /// that printed nothing.
 pub fn printed(session: &Session, body: &Value) -> Vec<Row> {
-    let Some(artifact) = body.pointer("/result/artifact_id").and_then(Value::as_str) else { return Vec::new() };
+    let Some(artifact) = body.pointer("/result/artifact_id").and_then(Value::as_str) else {
+        return Vec::new();
+    };
     let unread = match whole(session, artifact) {
         Ok(told) => {
             // Only a command has a transcript.
@@ -61,7 +63,8 @@ fn whole(session: &Session, artifact: &str) -> Result<Value, Unread> {
     let mut offset = 0;
     loop {
         let content = Content { artifact: artifact.to_owned(), offset, limit: None };
-        let Bytes { bytes, byte_size, next_offset, .. } = session.call(&content).map_err(|_| Unread::Broken)?;
+        let Bytes { bytes, byte_size, next_offset, .. } =
+            session.call(&content).map_err(|_| Unread::Broken)?;
         if byte_size > RESULT_BYTES_MAX {
             return Err(Unread::TooLarge(byte_size));
         }

@@ -195,7 +195,8 @@ fn the_next_instant_is_the_one_at_which_a_task_goes_on_by_time_alone() {
 #[test]
 fn a_question_that_nobody_answers_in_time_ends_the_run_and_the_model_is_not_asked_again() {
     let mut world = World::new(613);
-    let task = world.script("asks", vec![testkit::say("ask", json!({ "question": "which?" })), done("guessed")]);
+    let task =
+        world.script("asks", vec![testkit::say("ask", json!({ "question": "which?" })), done("guessed")]);
     world.drive(task);
     let asked = state(&world, task).clarifications.values().next().unwrap().expires_at;
     world.clock.advance(asked.0 - world.clock.now().0 + 1);
