@@ -199,7 +199,7 @@ fn a_question_that_nobody_answers_in_time_ends_the_run_and_the_model_is_not_aske
         world.script("asks", vec![testkit::say("ask", json!({ "question": "which?" })), done("guessed")]);
     world.drive(task);
     let asked = state(&world, task).clarifications.values().next().unwrap().expires_at;
-    world.clock.advance(asked.0 - world.clock.now().0 + 1);
+    assert_eq!(resumable_at(&world, asked.0 + 1), [task]);
     let ended = world.drive(task);
     let expired = Some(model::attempt::TerminationReason::Expired);
     assert!(matches!(ended, DriveOutcome::Ended { reason, .. } if reason == expired), "{ended:?}");
