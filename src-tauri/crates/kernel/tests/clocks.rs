@@ -174,7 +174,9 @@ fn the_next_instant_is_the_one_at_which_a_task_goes_on_by_time_alone() {
     let deadline = state(&world, writes).latest.plus_ms(HOUR);
     late.deadline_at = Some(deadline);
     let late = kernel.submit(&late).unwrap().task_id;
-    [asks, late].into_iter().for_each(|task| drop(world.drive(task)));
+    for task in [asks, late] {
+        assert!(matches!(world.drive(task), DriveOutcome::Waiting(_)));
+    }
     let approval = world.drive_to_approval(writes);
     let lapses = state(&world, writes).approvals[&approval].approval.expires_at;
     let question = state(&world, asks).clarifications.values().next().unwrap().expires_at;
