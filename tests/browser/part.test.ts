@@ -86,3 +86,31 @@ test("a hunk of a text is left out on a phone, and the others are written", asyn
   await wishes.end();
   expect(world.complaints).toEqual([]);
 });
+
+test("a file is left out of an undo, stays as it is, and is undone another time", async () => {
+  await world.page.setViewportSize({ width: 1280, height: 800 });
+  const moved = NAMES.filter((name) => !world.has(name));
+  expect(moved.length).toBe(3);
+  const receipts = JSON.parse(world.hermit("receipts", "list", "--json")) as { rows: { receipt_id: string; action_class: string }[] };
+  const receipt = receipts.rows.find((row) => row.action_class === "delete_local")?.receipt_id ?? "";
+  const undo = async (leave: string | null) => {
+    world.hermit("rollback", "--no-input", receipt);
+    const [asks] = rows("pending");
+    await world.go(`/?at=${asks?.approval_id ?? ""}`);
+    if (leave !== null) {
+      await button("Choose files").click();
+      await world.page.getByRole("checkbox", { name: new RegExp(`^Approve .*${leave}$`) }).uncheck();
+      await button(/^Continue with/).click();
+      await expect.poll(() => world.page.url(), { timeout: 30_000 }).not.toContain(asks?.approval_id);
+    }
+    await button("Approve with passphrase").click();
+    await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
+    await world.page.getByRole("button", { name: "Approve", exact: true }).click();
+    await card().getByRole("link", { name: "Receipt" }).waitFor();
+  };
+  await undo("talk.mp3");
+  await expect.poll(() => NAMES.filter((name) => !world.has(name)), { timeout: 30_000 }).toEqual(["talk.mp3"]);
+  await undo(null);
+  await expect.poll(() => NAMES.filter((name) => !world.has(name)), { timeout: 30_000 }).toEqual([]);
+  expect(world.complaints).toEqual([]);
+});

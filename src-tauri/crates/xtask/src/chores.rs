@@ -132,5 +132,7 @@ pub fn bench(place: &Place, args: &[String]) -> Result<(), Problem> {
         cargo.args(["test", "--release", "-p", "hermit-tests", "--test", "house", test, "--", "--nocapture"]);
         return run(cargo.env(variable, size));
     }
-    run(place.cargo().args(["bench", "-p", "hermit-tests"]).args(args))
+    // Whatever is said is for the benchmarks: cargo takes one word alone, as a filter.
+    let words = args.iter().skip_while(|word| *word == "--");
+    run(place.cargo().args(["bench", "-p", "hermit-tests", "--"]).args(words))
 }
