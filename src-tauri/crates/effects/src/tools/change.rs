@@ -12,7 +12,13 @@ impl Executor for Change {
         outcome(act, change::perform(act, &self.items, None, progress))
     }
 
-    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+    fn settle(
+        &self,
+        executors: &Executors,
+        request: &ActionRequest,
+        before: &StateWitness,
+        settled: &mut Settled,
+    ) {
         settle::items(executors, request, &self.items, before, settled);
     }
 

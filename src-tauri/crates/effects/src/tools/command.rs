@@ -17,7 +17,13 @@ impl Executor for Command {
         }
     }
 
-    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+    fn settle(
+        &self,
+        executors: &Executors,
+        request: &ActionRequest,
+        before: &StateWitness,
+        settled: &mut Settled,
+    ) {
         match &request.staged {
             Some(staged) => settle::items(executors, request, &staged.items, before, settled),
             None => settle::command(executors, request, settled),

@@ -11,7 +11,13 @@ impl Executor for Fetch {
         http::fetch(executors, scope, request, *started, *cancelled)
     }
 
-    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+    fn settle(
+        &self,
+        executors: &Executors,
+        request: &ActionRequest,
+        before: &StateWitness,
+        settled: &mut Settled,
+    ) {
         settled.outcome = Some(http::settle(executors, request, before.observed_at));
     }
 }

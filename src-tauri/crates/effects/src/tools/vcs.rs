@@ -11,7 +11,13 @@ impl Executor for Vcs {
         vcs::perform(executors, scope, request, *started, *cancelled, progress)
     }
 
-    fn settle(&self, executors: &Executors, request: &ActionRequest, before: &StateWitness, settled: &mut Settled) {
+    fn settle(
+        &self,
+        executors: &Executors,
+        request: &ActionRequest,
+        before: &StateWitness,
+        settled: &mut Settled,
+    ) {
         settled.outcome = Some(vcs::settle(executors, request, before));
     }
 }
