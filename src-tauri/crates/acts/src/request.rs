@@ -1,7 +1,8 @@
 //! The action request: a tool's typed arguments with task, reason, targets and foreseen effects (HK-11.3).
 
 use crate::Action;
-use crate::items::{self, changed_paths};
+use crate::items::changed_paths;
+use crate::sensitive_paths::is_capability;
 use crate::tools::gravest_first;
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
 use model::{
@@ -63,8 +64,8 @@ impl ActionRequest {
     /// change of Hermit itself (HK-16.4).
     pub fn classes(&self) -> Vec<ActionClass> {
         let mut classes = self.action.classes();
-        let staged = self.staged.iter().flat_map(|staged| items::classes(&staged.items));
-        if staged.into_iter().any(|class| class == ActionClass::CapabilityChange)
+        let staged = self.staged.iter().flat_map(|staged| &staged.items);
+        if staged.flat_map(changed_paths).any(is_capability)
             && !classes.contains(&ActionClass::CapabilityChange)
         {
             classes.push(ActionClass::CapabilityChange);

@@ -281,6 +281,9 @@ pub fn is_capability(path: &RelPath) -> bool {
 
 /// Whether a part of a path is one of some names, as file systems that fold case and trim ends read them.
 fn has_part(path: &RelPath, names: &[&str]) -> bool {
-    let text = path.display_lossy().to_lowercase();
-    text.split('/').map(|part| part.trim_end_matches([' ', '.'])).any(|part| names.contains(&part))
+    path.as_bytes().split(|byte| *byte == b'/').any(|part| {
+        let end = part.iter().rposition(|byte| !matches!(byte, b' ' | b'.')).map_or(0, |last| last + 1);
+        let part = part.get(..end).unwrap_or_default();
+        names.iter().any(|name| part.eq_ignore_ascii_case(name.as_bytes()))
+    })
 }

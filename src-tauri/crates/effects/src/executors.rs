@@ -30,7 +30,10 @@ pub struct Executors {
 
 impl std::fmt::Debug for Executors {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hands").field("workspace", &self.workspace).field("sandbox", &self.sandbox).finish()
+        f.debug_struct("Executors")
+            .field("workspace", &self.workspace)
+            .field("sandbox", &self.sandbox)
+            .finish()
     }
 }
 

@@ -125,11 +125,17 @@ impl Watch {
         let cause = self.cause(wall, counted);
         // An instant that a clock ran ahead to was taken up then, and comes again.
         self.taken = self.taken.min(wall);
-        let is_due = |source: &&Arc<dyn Due>| {
-            cause.is_some() || source.next_due(self.taken).is_some_and(|instant| instant <= wall)
-        };
-        let due: Vec<_> = sources.iter().filter(is_due).collect();
+        let (mut due, mut later) = (Vec::new(), Vec::new());
+        for source in sources {
+            let instant = if cause.is_some() { Some(wall) } else { source.next_due(self.taken) };
+            match instant {
+                Some(instant) if instant <= wall => due.push(source),
+                // Nothing of it lies between what was taken up and now, so its next instant is known.
+                instant => later.extend(instant),
+            }
+        }
         due.iter().for_each(|source| source.take_up());
+        let next = later.into_iter().chain(due.iter().filter_map(|source| source.next_due(wall))).min();
         let cause = cause.or((!due.is_empty()).then_some(Cause::Due));
         if let Some(cause) = cause {
             tracing::debug!(?cause, "what can go on is taken up");
@@ -139,7 +145,6 @@ impl Watch {
         if matches!(cause, Some(Cause::Jump | Cause::LongSleep)) {
             self.round = counted;
         }
-        let next = sources.iter().filter_map(|source| source.next_due(wall)).min();
         let until = next
             .map_or(u64::MAX, |instant| u64::try_from(instant.0.saturating_sub(wall.0)).unwrap_or(0).max(1));
         let awake = SLEEP_MS_MAX.saturating_sub(counted.saturating_sub(self.round)).max(1);

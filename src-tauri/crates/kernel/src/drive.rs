@@ -265,6 +265,7 @@ impl Kernel {
         }
         Ok(found)
     }
+
     /// The first instant after `after` at which a task goes on by time alone: its deadline passes, or what it asked a
     /// person lapses.
     ///
