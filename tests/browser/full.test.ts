@@ -172,7 +172,7 @@ test("the nine questions are each answered within two clicks from a task", confo
 test("from a task lead ways to its lineage and to every pack that was sent, and its proof is exported for who has no Hermit", conforms("HK-10.6-2", "HK-10.6-3", "HK-21-6", "HK-21-7", async () => {
   const done = await ended("Tidy the downloads");
   await world.go(`/task/${done.task_id}`);
-  await world.page.getByRole("button", { name: /^Turn 1 prepared/ }).click();
+  await world.page.getByRole("button", { name: /^Turn 1: / }).click();
   await world.page.getByRole("heading", { name: "Attempt 1, turn 1" }).waitFor();
   await world.page.getByRole("button", { name: "Exact bytes" }).click();
   await world.page.locator("pre").filter({ hasText: "task_contract" }).first().waitFor();

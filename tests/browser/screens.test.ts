@@ -164,6 +164,33 @@ test("a task begun in the browser runs in the host and asks", async () => {
   await world.page.getByText("Policy: ask", { exact: false }).waitFor();
 });
 
+test("a goal names its files with @, a folder is completed, and a task that ended is used again", async () => {
+  await world.go("/tasks/new");
+  const folder = world.page.getByLabel("Folder to work in");
+  await folder.fill(world.folder.slice(0, -2));
+  await expect.poll(() => world.page.locator("datalist option").evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))).toContain(world.folder);
+  await world.page.getByRole("group", { name: "Recent folders" }).getByRole("button", { name: "downloads" }).click();
+  await expect.poll(() => folder.inputValue()).toBe(world.folder);
+  const goal = world.page.getByLabel("Goal", { exact: true });
+  await goal.fill("");
+  await goal.pressSequentially("sum up @notes");
+  await world.page.getByRole("option", { name: "notes.txt" }).waitFor();
+  expect(await serious()).toEqual([]);
+  await goal.press("Enter");
+  await expect.poll(() => goal.inputValue()).toBe("sum up `notes.txt` ");
+  await world.page.getByRole("radio", { name: /^Another model/ }).click();
+  await world.page.getByLabel("Address").fill("openai:http://127.0.0.1:1/v1#none");
+  expect(await serious()).toEqual([]);
+});
+
+test("the path of a file is found by its name, as a person knows it", async () => {
+  await world.go("/lineage");
+  await world.page.getByLabel(/File, line of a file/).fill("nothing-of-the-kind.txt");
+  await world.page.getByLabel(/File, line of a file/).press("Enter");
+  await world.page.getByText(/No change of it is on record|Reading the file failed/).first().waitFor();
+  expect(await serious()).toEqual([]);
+});
+
 test("a yes takes the passphrase, in this browser and for this card, and no program can give it", async () => {
   await world.go("/");
   const card = world.page.getByRole("article", { name: "Approval" });

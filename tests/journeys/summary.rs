@@ -25,7 +25,7 @@ pub const NOTES: [(&str, &str); 2] = [
     (
         "2026-11-16-review.md",
         "# Review, 16 November\n\n- The budget of Project Larch was raised from 40,000 to 55,000 euros.\n- The release \
-         moves from 15 January to 1 February, because the audit takes longer.\n- Boris executors the backend over to Chen. \
+         moves from 15 January to 1 February, because the audit takes longer.\n- Boris hands the backend over to Chen. \
          Ana stays.\n",
     ),
 ];

@@ -26,7 +26,7 @@ const inbox = createRoute({
 const tasks = createRoute({ getParentRoute: () => frame, path: "/tasks", component: Tasks });
 const newTask = createRoute({
   getParentRoute: () => frame, path: "/tasks/new", component: () => <NewTask {...newTask.useSearch()} />,
-  validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]) }),
+  validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string; like?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]), like: text(search["like"]) }),
 });
 const task = createRoute({
   getParentRoute: () => frame, path: "/task/$id", component: () => {

@@ -1,4 +1,4 @@
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
+import { type ComponentPropsWithRef, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react";
 import { Icon } from "./Icon";
 import styles from "./Field.module.css";
 
@@ -24,7 +24,7 @@ export function TextField({ label, hint, hideLabel, error, mono, ...rest }: Labe
   );
 }
 
-export function TextArea({ label, hint, hideLabel, error, ...rest }: Labelled & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({ label, hint, hideLabel, error, ...rest }: Labelled & ComponentPropsWithRef<"textarea">) {
   const id = useId();
   return (
     <Around id={id} label={label} hint={hint} hideLabel={hideLabel} error={error}>

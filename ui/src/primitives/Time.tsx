@@ -70,7 +70,7 @@ export function Time({ at, clock = false, ago = false }: { at: number; clock?: b
     return Math.abs(gone) > 20 * 3_600_000 ? `${DAY.format(at)} ${text}` : text;
   };
   // The clock of this page ticks now and then: what happened since its last tick has happened.
-  const relative = gone > -TICK_MS ? span(Math.max(0, gone)) + (ago && gone >= 60_000 ? " ago" : "") : `in ${ahead(-gone)}`;
+  const relative = ago || gone > -TICK_MS ? span(Math.max(0, gone)) + (ago && gone >= 60_000 ? " ago" : "") : `in ${ahead(-gone)}`;
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
       {clock ? clocked() : relative === "in now" ? "in a moment" : relative}

@@ -152,7 +152,12 @@ export function cost(micros: number): string {
 }
 
 export function tokens(n: number): string {
-  return n < 10_000 ? many(n) : `${(n / 1000).toFixed(1)}k`;
+  return n < 10_000 ? many(n) : `${(n / 1000).toFixed(1).replace(/\.0$/, "")}k`;
+}
+
+/** A model or playbook by its name, without where it is asked. */
+export function modelName(address: string): string {
+  return address.split("#")[1] ?? address.replace(/^playbook:/, "playbook ");
 }
 
 /** The last part of a path. */

@@ -35,7 +35,7 @@ export const approvalRow: ApprovalRow = {
 };
 
 const packet = {
-  action_request: { action: { tool: "change", items: [] } }, goal: "Move the rates", rationale: "propose 2 changes", risk_summary: "deletes files, whose bytes are kept; the model had read files or names that may contain instructions",
+  action_request: { action: { tool: "change", items: [] } }, goal: "Move the rates", rationale: "propose 2 changes", risk_summary: "deletes files, whose bytes are kept; it is based on files or names that may contain instructions",
   rollback_availability: "can be undone: what was there before is kept", policy_result: { policy_profile: "local_edit_allowed", determining_rules: ["base.untrusted_context"] },
   state_witness: { witness_id: "wit_01a20000000070008000000000000010", observed_at: AT, fingerprints: [{}, {}] }, impacted_resources: ["a", "b"], step_id: "step_1", attempt_id: "att_1",
 };
@@ -82,7 +82,7 @@ export const task: Task = {
     approval_id: APPROVAL, grant_id: null, receipt_id: null, result: null, sandbox: null, requested_at: AT, observed_at: null, trouble: null,
     instead_of: null, instead_rules: null,
   }],
-  children: [],
+  children: [], follows: null,
 };
 
 export const doneTask: Task = {
@@ -176,6 +176,9 @@ export function sceneAnswers(): Answers {
     "knowledge.memories": page([]),
     "knowledge.decisions": page([]),
     "knowledge.search": page([]),
+    "workspaces.list": { workspaces: [{ workspace_id: "wsp_1", folder: "/home/you/atlas-billing", project_hash: null, project_source: null }] },
+    "workspaces.files": ({ folder, find, folders }) => ({ paths: folders ? [`${folder}-deep`] : ["notes/meeting 1.md", "meeting.md"].filter((path) => path.includes(find ?? "")), more: false }),
+    "models.find": { servers: [], looked: [8080], standard: null, providers: [], set: [] },
     "playbooks.list": { playbooks: [{ name: "tidy", about: "Sorts a folder", description: "Sorts a folder.", parameters: [{ name: "folder", about: "Which", standard: "" }] }] },
     "policy.profiles": { rows: [{ profile: "local_edit_allowed", about: "edits below the workspace, each asked for", rules: 1, policy_set_sha256: HASH }] },
     "policy.rules": { profile: "local_edit_allowed", rows: [{ name: "base.read_local", effect: "permit", reason: "looking is allowed", text: "permit (principal, action, resource);" }] },

@@ -6,15 +6,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use wire::{Code, Error};
 
-/// A path as given; relative ones are refused, because the host's folder is not the caller's.
+/// A path as given, `~` being the home of whoever runs the host; other relative ones are refused, because the host's folder
+/// is not the caller's.
 pub(crate) fn absolute(what: &str, text: &str) -> Result<PathBuf, Error> {
-    let path = PathBuf::from(text);
+    let below_home = || {
+        let rest = text.strip_prefix('~')?;
+        let inner = rest.strip_prefix(['/', '\\']).or_else(|| rest.is_empty().then_some(""))?;
+        Some(std::env::home_dir()?.join(inner))
+    };
+    let path = below_home().unwrap_or_else(|| PathBuf::from(text));
     if path.is_absolute() {
         return Ok(path);
     }
-    Err(usage(format!(
-        "`{what}` is `{text}`; give an absolute path, because the store may be held by another process"
-    )))
+    let example = if cfg!(windows) { r"C:\Users\you\Documents" } else { "/home/you/Documents" };
+    Err(usage(format!("`{what}` is `{text}`; give an absolute path, such as `{example}` or `~/Documents`")))
 }
 
 /// Opens a file for reading. What is no file is not opened, or not waited for: a pipe would wait for its other end.

@@ -19,6 +19,8 @@ const TICK: Duration = Duration::from_millis(120);
 const LOOK: Duration = Duration::from_millis(100);
 /// The same under a screen, which moves when a key is pressed.
 const LOOK_AND_LISTEN: Duration = Duration::from_millis(30);
+/// How long one thing lasts before it is said how to interrupt it.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Characters of one line of the log.
 const LOG_CHARS: usize = 200;
 
@@ -115,6 +117,10 @@ impl<'c> Live<'c> {
             }
             self.heard = Some(heard);
         }
+        if let Way::Line(Some(_)) = self.way {
+            // Time goes on while nothing is told.
+            self.draw();
+        }
         match &mut self.way {
             Way::Screen(screen) => screen.turn(&self.progress),
             _ => Ok(false),
@@ -158,10 +164,12 @@ impl<'c> Live<'c> {
             bar
         });
         let doing = self.progress.saying().unwrap_or_else(|| self.progress.doing().to_owned());
-        bar.set_message(format!(
-            "{}  {doing}",
-            self.out.paint(Tone::Faint, &self.progress.spent().to_string())
-        ));
+        let spent = self.out.paint(Tone::Faint, &self.progress.spent().to_string());
+        let pause = match self.progress.for_how_long() >= PATIENCE {
+            true => self.out.paint(Tone::Faint, "  (Ctrl-C pauses)"),
+            false => String::new(),
+        };
+        bar.set_message(format!("{spent}  {doing}{pause}"));
     }
 
     /// Where a person is asked, with nothing moving in between; none where nobody is.

@@ -74,36 +74,32 @@ impl Output {
         }
     }
 
-    /// One line for a person; nothing with `--json`.
+    /// One line for a person; nothing with `--json`. As [`Self::say`].
     pub fn line(&self, text: impl AsRef<str>) {
-        if !self.json {
-            print(text.as_ref());
-        }
+        self.say(Tone::Plain, text);
     }
 
-    /// One line in a tone.
+    /// One line in a tone, broken between words where the screen is narrower, unless it is verbatim.
     pub fn say(&self, tone: Tone, text: impl AsRef<str>) {
-        self.line(self.paint(tone, text.as_ref()));
-    }
-
-    /// A sentence in a tone, broken between words where the screen is narrower.
-    pub fn prose(&self, tone: Tone, text: impl AsRef<str>) {
-        match crate::terminal::columns() {
-            Some(columns) => {
-                crate::text::wrap(text.as_ref(), columns).iter().for_each(|line| self.say(tone, line));
-            }
-            None => self.say(tone, text),
+        let text = text.as_ref();
+        match crate::terminal::columns().filter(|_| !is_verbatim(text)) {
+            Some(columns) => text.split('\n').for_each(|line| {
+                crate::text::wrap(line, columns).iter().for_each(|part| self.whole(tone, part));
+            }),
+            None => self.whole(tone, text),
         }
     }
 
-    /// Lines in their tones; prose is broken where the screen is narrower, what is verbatim is not.
+    /// One line in a tone, as it is: what somebody copies or compares, such as a row of a table.
+    pub fn whole(&self, tone: Tone, text: &str) {
+        if !self.json {
+            print(&self.paint(tone, text));
+        }
+    }
+
+    /// Lines in their tones.
     pub fn rows(&self, rows: &[Row]) {
-        for (tone, text) in rows {
-            match is_verbatim(text) {
-                true => self.say(*tone, text),
-                false => self.prose(*tone, text),
-            }
-        }
+        rows.iter().for_each(|(tone, text)| self.say(*tone, text));
     }
 
     /// An answer: wire's type with `--json`, else what `show` prints.
@@ -141,16 +137,32 @@ impl Output {
         }
         let colour = self.colour && std::io::stderr().is_terminal();
         let head = if colour { "\u{1b}[31merror:\u{1b}[0m" } else { "error:" };
-        let _ = writeln!(std::io::stderr(), "{head} {}", crate::text::paragraph(&error.message));
+        aside(&format!("{head} {}", crate::text::paragraph(&error.message)));
         if !error.hint.is_empty() {
-            let _ = writeln!(std::io::stderr(), " hint: {}", crate::text::paragraph(&error.hint));
+            aside(&format!(" hint: {}", crate::text::paragraph(&error.hint)));
         }
     }
 
     /// A word beside the point, on standard error, so that standard output stays what was asked for.
     pub fn note(&self, text: impl AsRef<str>) {
         if !self.json {
-            let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+            aside(text.as_ref());
+        }
+    }
+}
+
+/// Words on standard error, broken between words where that is a screen.
+fn aside(text: &str) {
+    let columns = crate::terminal::columns().filter(|_| std::io::stderr().is_terminal());
+    let mut err = std::io::stderr().lock();
+    for line in text.split('\n') {
+        match columns {
+            Some(columns) => crate::text::wrap(line, columns).iter().for_each(|part| {
+                let _ = writeln!(err, "{part}");
+            }),
+            None => {
+                let _ = writeln!(err, "{line}");
+            }
         }
     }
 }
@@ -175,6 +187,6 @@ pub fn table(out: &Output, head: &[&str], rows: &[Vec<String>]) {
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     let head: Vec<String> = head.iter().map(|h| (*h).to_owned()).collect();
-    out.say(Tone::Faint, join(&head));
-    rows.iter().for_each(|row| out.line(join(row)));
+    out.whole(Tone::Faint, &join(&head));
+    rows.iter().for_each(|row| out.whole(Tone::Plain, &join(row)));
 }

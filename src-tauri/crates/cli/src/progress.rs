@@ -3,6 +3,7 @@
 use crate::output::{Row, Tone};
 use crate::printed::printed;
 use crate::text::{capital, plain};
+use acts::doing;
 use host::Session;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -59,6 +60,8 @@ impl std::fmt::Display for Spent {
 pub struct Progress {
     spent: Spent,
     doing: String,
+    /// Since when it does that.
+    since: Instant,
     prose: Prose,
     /// The act under way only looks.
     looks: bool,
@@ -84,7 +87,14 @@ struct Prose {
 
 impl Progress {
     pub fn new(results: Results) -> Self {
-        Self { spent: Spent::new(), doing: String::new(), prose: Prose::default(), looks: false, results }
+        Self {
+            spent: Spent::new(),
+            doing: String::new(),
+            since: Instant::now(),
+            prose: Prose::default(),
+            looks: false,
+            results,
+        }
     }
 
     /// What it does, in words that are plain.
@@ -96,6 +106,11 @@ impl Progress {
     pub fn saying(&self) -> Option<String> {
         let words = self.prose.line.trim();
         (!words.is_empty()).then(|| plain(words))
+    }
+
+    /// How long it does that.
+    pub fn for_how_long(&self) -> Duration {
+        self.since.elapsed()
     }
 
     /// What it has used.
@@ -172,6 +187,7 @@ impl Progress {
             return vec![Told::More];
         }
         self.doing = doing;
+        self.since = Instant::now();
         vec![Told::Doing { kept }]
     }
 
@@ -270,50 +286,6 @@ fn word<'v>(body: &'v Value, name: &str) -> &'v str {
     body.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Verbs of a summary, as what is being done and as what was done.
-const VERBS: [(&str, &str, &str); 19] = [
-    ("read ", "Reading ", "Read "),
-    ("list ", "Listing ", "Listed "),
-    ("look at ", "Looking at ", "Looked at "),
-    ("search ", "Searching ", "Searched "),
-    ("hash ", "Hashing ", "Hashed "),
-    ("create ", "Creating ", "Created "),
-    ("overwrite ", "Overwriting ", "Overwrote "),
-    ("replace ", "Replacing ", "Replaced "),
-    ("edit ", "Editing ", "Edited "),
-    ("delete ", "Deleting ", "Deleted "),
-    ("move ", "Moving ", "Moved "),
-    ("run ", "Running ", "Ran "),
-    ("fetch ", "Fetching ", "Fetched "),
-    ("send ", "Sending ", "Sent "),
-    ("make ", "Making ", "Made "),
-    ("commit ", "Committing ", "Committed "),
-    ("remember ", "Remembering ", "Remembered "),
-    ("undo ", "Undoing ", "Undid "),
-    ("change ", "Changing ", "Changed "),
-];
-
-/// `read "notes.md"` as what is being done.
-pub fn doing(summary: &str) -> String {
-    in_words(summary, |(_, doing, _)| doing)
-}
-
-/// `read "notes.md"` as what was done.
-pub fn done(summary: &str) -> String {
-    in_words(summary, |(_, _, done)| done)
-}
-
-fn in_words(
-    summary: &str,
-    word: impl Fn(&(&'static str, &'static str, &'static str)) -> &'static str,
-) -> String {
-    let parts = summary.split(", ").map(|part| {
-        let known = VERBS.iter().find_map(|verb| part.strip_prefix(verb.0).map(|rest| (word(verb), rest)));
-        known.map_or_else(|| part.to_owned(), |(word, rest)| format!("{}{rest}", word.to_lowercase()))
-    });
-    capital(&parts.collect::<Vec<_>>().join(", "))
-}
-
 /// How long it took, as a person says it.
 pub fn took(time: Duration) -> String {
     match time.as_secs() {
@@ -345,11 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_done_is_said_in_words() {
-        assert_eq!(doing("read \"notes/meeting 1.md\""), "Reading \"notes/meeting 1.md\"");
-        assert_eq!(doing("delete 1 file, overwrite 2 files"), "Deleting 1 file, overwriting 2 files");
-        assert_eq!(done("move 79 files"), "Moved 79 files");
-        assert_eq!(doing("\"ls\""), "\"ls\"");
+    fn what_it_uses_is_said_in_words() {
         assert_eq!(
             (grouped(4080), grouped(12), grouped(1_234_567)),
             ("4,080".into(), "12".into(), "1,234,567".into())

@@ -3,9 +3,10 @@
 use crate::context::Context;
 use crate::follow::{Rest, exit_code, next_steps};
 use crate::output::{Output, Tone};
-use crate::progress::{done, grouped, took};
+use crate::progress::{grouped, took};
 use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
+use acts::done;
 use host::Session;
 use model::action::Reversibility;
 use model::attempt::TerminationReason;
@@ -66,11 +67,11 @@ fn head(out: &Output, rest: &Rest, receipts: &[ReceiptRow]) {
         _ => Tone::Bad,
     };
     let spent = spent(task);
-    out.prose(tone, format!("{} {spent}", why(rest, receipts.iter().any(changes))));
+    out.say(tone, format!("{} {spent}", why(rest, receipts.iter().any(changes))));
     if exit_code(rest) != exit::DONE {
         for (trouble, times) in troubles(&task.actions).into_iter().take(TROUBLES) {
             let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
-            out.prose(Tone::Bad, format!("  {trouble}{times}"));
+            out.say(Tone::Bad, format!("  {trouble}{times}"));
         }
     }
 }
@@ -180,7 +181,7 @@ fn acts(out: &Output, session: &Session, task: &Task, receipts: &[ReceiptRow]) {
             result => out.say(Tone::Bad, format!("  {}: {what}", crate::text::capital(result.as_str()))),
         }
         if let Some(words) = answered_by(session, &receipt.receipt_id) {
-            out.prose(Tone::Warn, format!("    You were not asked: {words}"));
+            out.say(Tone::Warn, format!("    You were not asked: {words}"));
         }
     }
     if let Some(more) = receipts.len().checked_sub(RECEIPTS).filter(|more| *more > 0) {
@@ -216,10 +217,10 @@ pub fn words(out: &Output, task: &Task) {
         if task.row.because.as_ref() == Some(summary) {
             return;
         }
-        return text.lines().for_each(|line| out.prose(Tone::Plain, line));
+        return text.lines().for_each(|line| out.say(Tone::Plain, line));
     }
     out.say(Tone::Warn, "The model says (not verified; what was done is listed above):");
-    text.lines().for_each(|line| out.prose(Tone::Plain, format!("  {line}")));
+    text.lines().for_each(|line| out.say(Tone::Plain, format!("  {line}")));
 }
 
 /// How to undo it, look at it, and prove it.

@@ -86,7 +86,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut line = indent.clone();
     let mut width = indent.len();
     for word in text.trim_start_matches(' ').split(' ') {
-        let long = word.chars().count();
+        let long = shown(word);
         if width > indent.len() && width + long > columns {
             lines.push(std::mem::replace(&mut line, format!("{indent}  ")).trim_end().to_owned());
             width = indent.len() + 2;
@@ -97,6 +97,17 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     }
     lines.push(line.trim_end().to_owned());
     lines
+}
+
+/// Characters of a word that are seen: those that set a colour are not.
+fn shown(word: &str) -> usize {
+    let mut coloured = false;
+    let seen = word.chars().filter(|c| {
+        let was = coloured;
+        coloured = if was { *c != 'm' } else { *c == '\u{1b}' };
+        !was && !coloured
+    });
+    seen.count()
 }
 
 /// The end of an identifier, which every command takes for the whole of it.
@@ -156,5 +167,6 @@ mod tests {
         assert_eq!(wrap("  one two three", 10), ["  one two", "    three"]);
         assert_eq!(wrap("verylongword x", 5), ["verylongword", "  x"]);
         assert_eq!(wrap("", 5), [""]);
+        assert_eq!(wrap("\u{1b}[1mone\u{1b}[0m two", 7), ["\u{1b}[1mone\u{1b}[0m two"]);
     }
 }

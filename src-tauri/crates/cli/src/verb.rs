@@ -14,6 +14,7 @@ mod models;
 mod playbooks;
 mod policy;
 mod proof;
+mod receipts;
 mod rollback;
 mod run;
 mod secret;
@@ -46,7 +47,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Conversation(verb) => conversation::conversation(context, verb),
         Verb::Workspace(verb) => workspace::workspace(context, &verb),
         Verb::Approvals(verb) => approvals::approvals(context, verb),
-        Verb::Receipts(verb) => task::receipts(context, verb),
+        Verb::Receipts(verb) => receipts::receipts(context, verb),
         Verb::Rollback(args) => rollback::rollback(context, &args),
         Verb::Undo(_) => rollback::last(context),
         Verb::Open => serve::open(context),

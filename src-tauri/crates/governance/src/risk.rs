@@ -64,7 +64,7 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
     add_reversibility(&mut risk, request);
     let changes = classes.iter().any(|class| class.is_important());
     if facts.untrusted_in_context && changes {
-        risk.at_least(RiskBand::Moderate, "the model had read files or names that may contain instructions");
+        risk.at_least(RiskBand::Moderate, "it is based on files or names that may contain instructions");
     }
     risk
 }

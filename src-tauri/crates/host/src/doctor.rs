@@ -155,7 +155,7 @@ fn vault(home: &Home, keys: &HostKeys, known: &Known) -> Fact {
             fact("vault", Level::Trouble, error.to_string(), &put_back(&[VAULT_FILE]))
         }
         Ok(Some(marker)) if keys.why_locked().is_empty() => {
-            let text = format!("in the {} vault, closed: a look needs no keys", marker.vault);
+            let text = format!("in the {} vault, locked; looking needs no keys", marker.vault);
             fact("vault", Level::Fine, text, "")
         }
         Ok(Some(marker)) => {
@@ -233,7 +233,7 @@ fn signed(home: &Home, config: &Config) -> Fact {
     }
     let keys = crate::older_store::log_keys(home);
     match Reader::open(home.dir()).and_then(|reader| ledger::verify::changed(&reader, &keys)) {
-        Ok(None) => fact(name, Level::Fine, "what was signed for stands", ""),
+        Ok(None) => fact(name, Level::Fine, "the log still holds everything it was signed for", ""),
         Ok(Some(ledger::Changed { own, why })) => {
             trouble(&api::of_ledger(ledger::Error::Changed { own, why }))
         }

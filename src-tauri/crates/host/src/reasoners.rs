@@ -175,7 +175,7 @@ pub fn playbooks() -> Vec<wire::playbooks::Playbook> {
         .iter()
         .map(|playbook| wire::playbooks::Playbook {
             name: playbook.name().to_owned(),
-            about: playbook.title().to_owned(),
+            about: playbook.about().to_owned(),
             description: playbook.description().to_owned(),
             parameters: playbook
                 .parameters()

@@ -3,8 +3,10 @@
 use crate::story::{completed, count, events, log, packs, place, shows, state, types};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
+use model::artifact::{ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::Boundary;
+use model::context::ContextPack;
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution};
 use model::task::TaskStatus;
@@ -176,6 +178,36 @@ fn a_follow_up_to_an_ended_task_is_a_new_task_with_an_anchor() {
     let minimum = ["anchor_kind", "anchor_task_id", "outcome_status", "outcome_summary", "selection_reason"];
     assert_eq!(fields[..5], minimum, "typed fields and no transcript");
     assert_eq!(fields[5..], ["source_artifact_refs"]);
+}
+
+#[test]
+fn who_follows_is_told_what_was_asked_and_how_it_ended_and_believes_it_as_little_as_anything_read() {
+    let world = World::new(107);
+    let task = world.script("write the summary", vec![done("it stands in SUMMARY.md"), done("again")]);
+    assert_eq!(world.drive(task), completed());
+    assert!(
+        packs(world.kernel(), task).iter().all(|pack| !told_before(pack)),
+        "nothing came before the first"
+    );
+    let next = world.kernel().retry(task, "again".to_owned()).unwrap().task_id;
+    assert_eq!(world.drive(next), completed());
+    let packs = packs(world.kernel(), next);
+    assert!(!packs.is_empty() && packs.iter().all(told_before));
+    let item = packs[0].items.iter().find(|item| item.title.starts_with("the task before")).unwrap();
+    for words in
+        ["It was asked: write the summary", "It ended: completed", "not verified: it stands in SUMMARY.md"]
+    {
+        assert!(item.text.contains(words), "{}", item.text);
+    }
+    assert_eq!(item.trust_tier, TrustTier::Untrusted);
+    assert!(item.text.starts_with("[[data"), "it is content, and instructs nobody: {}", item.text);
+    let before = state(&world, task);
+    let answer = before.artifacts.values().find(|a| a.kind == ArtifactKind::Answer).unwrap().artifact_id;
+    assert!(packs[0].inputs.contains(&answer), "what comes of it leads back to it");
+}
+
+fn told_before(pack: &ContextPack) -> bool {
+    pack.items.iter().any(|item| item.title.starts_with("the task before"))
 }
 
 #[conforms::conforms("HK-8.1.3-3", "HK-8.1.3-4", "HK-8.1.3-5")]

@@ -71,6 +71,10 @@ pub fn is_blank(c: char) -> bool {
 }
 
 fn is_in(table: &[(char, char)], c: char) -> bool {
+    // Neither table has any of these.
+    if matches!(c, ' '..='~') {
+        return false;
+    }
     let at = table.partition_point(|(_, last)| *last < c);
     table.get(at).is_some_and(|(first, _)| *first <= c)
 }

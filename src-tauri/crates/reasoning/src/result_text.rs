@@ -1,9 +1,10 @@
 //! Results as a model reads them: every field of every tool's result, in plain lines instead of the JSON they are kept
-//! in. What is cut says so, and how to see the rest.
+//! in. What is cut says so, and how to see the rest; what lies in folders that programs keep is counted.
 
 use model::RelPath;
 use model::context::Act;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Characters of a call that is shown as the model's own words; a longer one is told in its title alone.
 const CALL_CHARS_MAX: usize = 2_000;
@@ -109,9 +110,42 @@ fn entries(value: &Map<String, Value>) -> String {
             (kind, _) => format!("{path} ({kind})"),
         }
     };
-    let lines: Vec<String> = rows(value, "entries").map(line).collect();
-    let lines = if lines.is_empty() { vec!["it is empty".to_owned()] } else { lines };
+    let asked = word(value, "path");
+    let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut lines: Vec<String> = Vec::new();
+    for entry in rows(value, "entries") {
+        match kept_by_programs(asked, word(entry, "path")) {
+            Some(folder) => *kept.entry(folder).or_default() += 1,
+            None => lines.push(line(entry)),
+        }
+    }
+    if lines.is_empty() {
+        lines.push("it is empty".to_owned());
+    }
+    lines.extend(
+        kept.iter().map(|(folder, many)| {
+            format!("{folder} holds {many} more, kept by a program and not listed here")
+        }),
+    );
     with_unread(value, lines, "there are more entries than are listed; list a folder inside it")
+}
+
+/// Folders that programs keep for themselves: a goal is seldom about what lies in them, and there is much of it.
+const KEPT_BY_PROGRAMS: [&str; 7] =
+    [".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".pytest_cache"];
+
+/// Such a folder below the one that was asked for, when an entry lies in it.
+fn kept_by_programs<'p>(asked: &str, path: &'p str) -> Option<&'p str> {
+    let below = path.strip_prefix(asked).map_or(0, |rest| path.len() - rest.trim_start_matches('/').len());
+    let mut at = below;
+    for part in path.get(below..)?.split('/') {
+        let end = at + part.len();
+        if KEPT_BY_PROGRAMS.contains(&part) && end < path.len() {
+            return path.get(..end);
+        }
+        at = end + 1;
+    }
+    None
 }
 
 /// The text of a file; with line numbers where only some of its lines were asked for.
@@ -354,4 +388,35 @@ pub(crate) fn named(title: &str) -> Option<Act> {
     let path = if path.is_empty() { RelPath::ROOT.to_string() } else { path.to_owned() };
     let path = if path.is_empty() { ".".to_owned() } else { path };
     act(call(tool, &json!({ "path": path })), &format!("{tool} {path}"), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_keep_in_a_folder_is_counted_and_not_listed_unless_it_is_asked_for() {
+        let listed = |asked: &str, paths: &[&str]| {
+            let entries: Vec<Value> =
+                paths.iter().map(|path| json!({ "path": path, "kind": "file", "byte_size": 3 })).collect();
+            let look = json!({ "results": [{ "op": "list", "path": asked, "entries": entries }] });
+            told("observe", "", &look.to_string()).remove(0).text
+        };
+        let text = listed(
+            "",
+            &["a.md", ".git/config", ".git/hooks/pre-push", "web/node_modules/x/y.js", ".gitignore"],
+        );
+        for line in [
+            "a.md (3 bytes)",
+            ".gitignore (3 bytes)",
+            ".git holds 2 more, kept by a program and not listed here",
+            "web/node_modules holds 1 more, kept by a program and not listed here",
+        ] {
+            assert!(text.lines().any(|told| told == line), "{text}");
+        }
+        assert!(!text.contains("hooks"), "{text}");
+        assert!(
+            listed(".git", &[".git/config", ".git/hooks/pre-push"]).contains(".git/hooks/pre-push (3 bytes)")
+        );
+    }
 }

@@ -80,6 +80,7 @@ pub enum Use {
 pub const PLACES: &[(&str, &str, Use)] = &[
     ("task.submit", "workspace", Use::Works),
     ("task.submit", "attachments", Use::Reads),
+    ("workspaces.files", "folder", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("gate.export", "path", Use::Makes),
@@ -119,6 +120,7 @@ macro_rules! with_commands {
         "settles an outcome that nobody knows" task.settle(Settle) -> Done, person [];
         "shows working state" task.working_state(WorkingState) -> WorkingStates, read [knowledge];
         "lists the folders that were worked in, and the project of each" workspaces.list(List) -> Workspaces, read [tasks];
+        "finds names of files in a folder, for somebody who is naming one" workspaces.files(Files) -> FolderFiles, read [];
         "reads the events of a task in order" task_events.list(List) -> Events, read [tasks];
         "lists approvals" approvals.list(List) -> Approvals, read [approvals];
         "shows an approval as its card and as the exact bytes to sign" approvals.show(Show) -> Approval, read [approvals, receipts];

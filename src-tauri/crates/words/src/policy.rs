@@ -105,6 +105,21 @@ crate::names! {
 }
 
 impl Surface {
+    /// Where that is, in a sentence.
+    pub const fn place(self) -> &'static str {
+        match self {
+            Self::Terminal => "at the terminal",
+            Self::ApprovalWindow => "in the approval window",
+            Self::Browser => "in the browser",
+            Self::Test => "in a test",
+            Self::RunApi => "through the run API",
+            Self::Mcp => "through MCP",
+            Self::Script => "by a script",
+            Self::MainWindow => "in the app",
+            Self::Notification => "in a notification",
+        }
+    }
+
     /// Whether a person is provably there, so that a grant may come from it.
     pub const fn may_grant(self) -> bool {
         match self {

@@ -54,6 +54,13 @@ test("a no goes out with its words", async () => {
   await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
 });
 
+test("a no that ends the task is one click, so that a model cannot ask for the same thing again", async () => {
+  const host = scene();
+  const { user } = show(host, "/");
+  await user.click(await (await card()).findByRole("button", { name: "Deny and stop" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: null, stop: true }));
+});
+
 test("a folder that changed since it was asked is told on the card", async () => {
   const drifted = { ...changes, files: changes.files.map((file) => ({ ...file, before: file.before === null ? null : { ...file.before, text: null, missing: "drifted" } })) };
   show(scene({ "changes.show": changesOf(drifted) }), "/");

@@ -32,13 +32,13 @@ export function Card({ id, stacked = false }: { id: string; stacked?: boolean })
   return (
     <article className={styles.card} aria-label="Approval" data-stacked={stacked || undefined}>
       <Answer asked={asked} what="the card" lines={9}>
-        {(approval) => <Whole approval={approval} />}
+        {(approval) => <Whole approval={approval} stacked={stacked} />}
       </Answer>
     </article>
   );
 }
 
-function Whole({ approval }: { approval: Approval }) {
+function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) {
   const packet = readPacket(approval);
   const { row } = approval;
   const waits = row.status === "pending";
@@ -58,11 +58,23 @@ function Whole({ approval }: { approval: Approval }) {
         <h2><Words of={capital(approval.title)} /></h2>
         {packet !== null && <Command packet={packet} />}
       </header>
-      <div className={styles.body}>
-        <Evidence approval={approval} packet={packet} part={part} />
-        <Side approval={approval} packet={packet} />
-      </div>
-      {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
+      {stacked ? (
+        // What speaks against it and the answer come before what can be looked up.
+        <>
+          <Evidence approval={approval} packet={packet} part={part} />
+          <aside className={styles.side}><Why approval={approval} packet={packet} /></aside>
+          {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
+          <aside className={styles.side}><Reach approval={approval} packet={packet} /></aside>
+        </>
+      ) : (
+        <>
+          <div className={styles.body}>
+            <Evidence approval={approval} packet={packet} part={part} />
+            <Side approval={approval} packet={packet} />
+          </div>
+          {waits ? <Decide approval={approval} /> : <Decided approval={approval} />}
+        </>
+      )}
     </>
   );
 }
@@ -147,21 +159,37 @@ function Signed({ approval, packet }: { approval: Approval; packet: Packet | nul
   );
 }
 
-export function Side({ approval, packet }: { approval: Approval; packet: Packet | null }) {
+interface Of { approval: Approval; packet: Packet | null }
+
+export function Side(of: Of) {
+  return (
+    <aside className={styles.side}>
+      <Why {...of} />
+      <Reach {...of} />
+    </aside>
+  );
+}
+
+function Why({ approval, packet }: Of) {
+  return (
+    <section>
+      <h3>Why it is {approval.row.risk}</h3>
+      <ul>
+        {(packet?.reasons ?? []).map((reason) => (
+          <li key={reason}><Mark name={/untrusted|may contain instructions/.test(reason) ? "moderate" : /delete|replace/.test(reason) ? "high" : "low"} /><Words of={capital(reason)} /></li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Reach({ approval, packet }: Of) {
   const { row } = approval;
   const task = useAsk("task.show", { task: row.task_id });
   const command = packet === null ? null : commandOf(packet);
   const workspace = said(task.data?.workspace, "its folder");
   return (
-    <aside className={styles.side}>
-      <section>
-        <h3>Why it is {row.risk}</h3>
-        <ul>
-          {(packet?.reasons ?? []).map((reason) => (
-            <li key={reason}><Mark name={/untrusted|may contain instructions/.test(reason) ? "moderate" : /delete|replace/.test(reason) ? "high" : "low"} /><Words of={capital(reason)} /></li>
-          ))}
-        </ul>
-      </section>
+    <>
       <section>
         <h3>What it can reach</h3>
         <Facts rows={[
@@ -187,7 +215,7 @@ export function Side({ approval, packet }: { approval: Approval; packet: Packet 
           <p>It expires <Time at={row.expires_at} clock />. Nothing happens.</p>
         </section>
       )}
-    </aside>
+    </>
   );
 }
 

@@ -13,16 +13,13 @@ export function Deny({ id, denied }: { id: string; denied?: () => void }) {
   const words = feedback.trim();
   // In the app the shell says which of its windows it was.
   const surface = host.kind === "tauri" ? null : "browser";
+  const say = (stop: boolean) => deny.mutate({ approval: id, surface, feedback: words === "" ? null : words, ...(stop ? { stop } : {}) }, { onSuccess: () => denied?.() });
   return (
     <section>
       <TextArea label="Reason for denying (the model sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.row}>
-        <Button
-          because={deny.isPending ? "Saving" : null}
-          onClick={() => deny.mutate({ approval: id, surface, feedback: words === "" ? null : words }, { onSuccess: () => denied?.() })}
-        >
-          {words === "" ? "Deny" : "Deny with reason"}
-        </Button>
+        <Button because={deny.isPending ? "Saving" : null} onClick={() => say(false)}>{words === "" ? "Deny" : "Deny with reason"}</Button>
+        <Button because={deny.isPending ? "Saving" : null} title="Denies this and ends the task; the model asks for nothing more" onClick={() => say(true)}>Deny and stop</Button>
       </div>
       {deny.error !== null && <Failed error={deny.error} />}
     </section>

@@ -3,10 +3,10 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { Copyable } from "~/primitives/Copyable";
 import { MakeKeysHere } from "~/features/keys/PageKeys";
+import { FolderField } from "~/features/tasks/FolderField";
 import { capital, count } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
-import { TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Arcs, Shell } from "~/primitives/Shell";
 import { Answer, Failed } from "~/primitives/States";
@@ -73,10 +73,7 @@ export function FirstRun() {
           )}
         </Section>
         <Section number={3} state={folder.trim() !== "" ? "done" : step >= 3 ? "now" : "later"} title="Folder">
-          <div className={host.pick === undefined ? undefined : styles.withbutton}>
-            <TextField label="A folder to try it on" mono value={folder} placeholder="/home/you/Downloads" onChange={(event) => setFolder(event.target.value)} />
-            {host.pick !== undefined && <Button icon="folder" onClick={() => void host.pick?.("folder").then((path) => path !== null && setFolder(path))}>Choose</Button>}
-          </div>
+          <FolderField label="A folder to try it on" value={folder} onChange={setFolder} />
         </Section>
         <Section number={4} state={step === 4 ? "now" : "later"} title="Your first result">
           <Answer asked={playbooks} what="playbooks" lines={2}>
@@ -94,7 +91,7 @@ export function FirstRun() {
         </Section>
         <footer>
           <span>{chosen === undefined ? "" : `${capital(chosen.name)} proposes, you are asked before anything changes.`}</span>
-          <Button loose onClick={() => void navigate({ to: "/tasks/new" })}>A goal of your own</Button>
+          <Button loose onClick={() => void navigate({ to: "/tasks/new", search: { folder: folder.trim() } })}>A goal of your own</Button>
           <Button look={step === 2 ? "plain" : "person"} loose because={because} onClick={begin}>Begin</Button>
         </footer>
       </main>

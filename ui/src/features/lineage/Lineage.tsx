@@ -14,6 +14,7 @@ import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
+import { ByFile, isIdentifier } from "./ByFile";
 import { Graph } from "./Graph";
 import { nodeNames } from "./layout";
 import { BANDS, type View, band, inView } from "./path";
@@ -34,7 +35,8 @@ export function LineageScreen({ of }: { of: string | undefined }) {
         <Answer asked={receipts} what="receipts" empty={null}>
           {() => <Empty title="No changes yet">After the first change you see its path here, from the goal to the file.</Empty>}
         </Answer>
-      ) : <Focused key={focus} focus={focus} />}
+      ) : isIdentifier(focus) ? <Focused key={focus} focus={focus} />
+        : <ByFile key={focus} of={focus} path={(receipt) => <Focused key={receipt} focus={receipt} />} />}
     </Screen>
   );
 }
@@ -44,7 +46,7 @@ function Finder() {
   const [text, setText] = useState("");
   return (
     <form onSubmit={(event) => { event.preventDefault(); if (text.trim() !== "") void navigate({ to: "/lineage", search: { of: text.trim() } }); }}>
-      <TextField label="Identifier" hideLabel mono placeholder="rcp_…, art_…, apr_…" value={text} onChange={(event) => setText(event.target.value)} />
+      <TextField label="File, line of a file, or identifier" hideLabel mono placeholder="A file, file:line or id" value={text} onChange={(event) => setText(event.target.value)} />
     </form>
   );
 }

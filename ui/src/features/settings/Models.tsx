@@ -30,7 +30,7 @@ export function Models() {
   return (
     <section aria-labelledby="models">
       <h2 id="models">Models</h2>
-      <p>Playbooks need none. Hermit looks for servers on this machine when you ask, and nowhere else.</p>
+      <p>Playbooks need none. Hermit looks for model servers on this machine, when you start a task and when you ask here, and nowhere else.</p>
       <div className={styles.line}>
         <TextField label="Also at these ports of this machine" mono inputMode="numeric" placeholder="8081" value={also} onChange={(event) => setAlso(event.target.value)} />
         <Button because={asked.isFetching ? "Looking" : null} onClick={look}>{asked.isFetching ? "Looking" : "Look for models"}</Button>

@@ -27,14 +27,14 @@ export function Settings() {
     <Screen title="Settings" sub={<span>This machine, keys, models and storage</span>}>
       <div className={styles.settings}>
         <div>
-          <Machine />
-        </div>
-        <div>
+          <Models />
+          <KeysHere />
           <Look />
           <Notifications />
           <Desktop />
-          <KeysHere />
-          <Models />
+        </div>
+        <div>
+          <Machine />
           <Store />
           <DiskUsage />
           <Copies />

@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { useEvents } from "./events";
-import { useAct, useDraft } from "~/ipc/client";
+import { useAct, useAsk, useDraft } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
 import { TextArea } from "~/primitives/Field";
@@ -12,7 +12,7 @@ import { Answer, Failed } from "~/primitives/States";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
-import { originName, said } from "~/screen/words";
+import { modelName, originName, said } from "~/screen/words";
 import { type Message, type See, type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
@@ -46,9 +46,10 @@ export const Conversation = memo(function Conversation({ task, story, live, even
   }, [messages.length, draft]);
   return (
     <section className={styles.column} aria-label="Conversation">
-      <header><h2>Conversation</h2><span title={task.reasoner}>{task.reasoner}</span></header>
+      <header><h2>Conversation</h2><span title={task.reasoner}>{modelName(task.reasoner)}</span></header>
       <div className={styles.messages} ref={log} tabIndex={0} role="log" aria-label="What was said">
         <p className={styles.origin}><Icon name="folder" size={14} />Started {task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
+        {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}
         <Answer asked={events} what="the conversation">
           {() => (
             <>
@@ -64,6 +65,12 @@ export const Conversation = memo(function Conversation({ task, story, live, even
     </section>
   );
 });
+
+/** The task before this one, by its title. */
+function Before({ task }: { task: string }) {
+  const asked = useAsk("task.show", { task });
+  return <Link to="/task/$id" params={{ id: task }}><Words of={asked.data === undefined ? "the task before" : said(asked.data.row.title, "the task before")} /></Link>;
+}
 
 /** Who proposes, as it is called on the screen. */
 function agentOf(task: Task): "Model" | "Playbook" | "Hermit" {

@@ -113,7 +113,7 @@ function Head({ task }: { task: Task }) {
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>
       {denied === undefined
-        ? <span className={styles.faint}>{step === undefined ? row.reason : `Attempt ${step.number}${row.reason === "" ? "" : `, ${row.reason}`}`}</span>
+        ? <span className={styles.faint}>{step === undefined ? row.reason : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || row.reason === at.word.toLowerCase() ? "" : row.reason].filter(Boolean).join(", ")}</span>
         : <Barred act={denied.action_request_id} />}
       {task.workspace !== null && <span className={styles.faint} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}
@@ -130,6 +130,8 @@ function Head({ task }: { task: Task }) {
         <Button icon="play" onClick={() => resume.mutate({ task: row.task_id })}>Resume</Button>
       ) : !ended ? (
         <Button icon="pause" onClick={() => pause.mutate({ task: row.task_id })}>Pause</Button>
+      ) : row.run_status === "completed" && row.refused_by === null ? (
+        <Button icon="retry" title="Opens a new task with this folder, goal and model" onClick={() => void navigate({ to: "/tasks/new", search: { like: row.task_id } })}>Use again</Button>
       ) : (
         <Button icon="retry" onClick={() => retry.mutate({ task: row.task_id }, { onSuccess: (made) => open(made.task_id) })}>Retry</Button>
       )}

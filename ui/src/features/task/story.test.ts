@@ -58,7 +58,7 @@ test("what was done is told from the log with its receipt, looks in one line, an
   ]).messages;
   expect(told.map((one) => [one.who, one.text, one.many, one.receipts])).toEqual([
     ["did", "Read notes/two.md", 2, []],
-    ["did", "Done: overwrite todo.txt", 1, ["rcp_9"]],
+    ["did", "Overwrote todo.txt", 1, ["rcp_9"]],
     ["did", "Refused by policy: git push", 1, []],
   ]);
 });

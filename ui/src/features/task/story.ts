@@ -1,6 +1,7 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
 import { capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
+import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
 import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
@@ -200,7 +201,7 @@ class Teller {
       case "attempt.context_compiled": {
         const iteration = number(body["iteration"]);
         const left = number(body["omissions"]);
-        this.#add(event, "phase", `Turn ${iteration} prepared: ${tokens(number(body["tokens"]))} tokens${left > 0 ? `, ${count(left, "item")} left out` : ""}`, { kind: "turn", attempt: this.#attempt, iteration });
+        this.#add(event, "phase", `Turn ${iteration}: ${tokens(number(body["tokens"]))} tokens of context${left > 0 ? `, ${count(left, "item")} left out` : ""}`, { kind: "turn", attempt: this.#attempt, iteration });
         break;
       }
       case "attempt.iteration_completed": {
@@ -297,7 +298,7 @@ class Teller {
         }
         if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
-        if (action !== undefined && code !== "denied") this.#say(event, "did", `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
+        if (action !== undefined && code !== "denied") this.#say(event, "did", came.tone === "done" ? capital(done(action.summary)) : `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
         const words = code === "denied" ? "Refused, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;

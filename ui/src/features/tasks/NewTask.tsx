@@ -1,16 +1,20 @@
 // A goal, or a playbook, in a folder.
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Screen } from "~/screen/Screen";
-import { capital, profileName } from "~/screen/words";
+import { capital, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { PROFILE } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
-import type { Reasoner } from "~/ipc/generated/task";
+import type { Reasoner, Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
-import { Select, TextArea, TextField } from "~/primitives/Field";
+import { Select, TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
+import { type Attached, Attachments, pathsOf } from "./Attachments";
+import { FolderField } from "./FolderField";
+import { GoalField } from "./GoalField";
+import { ModelChoice, known } from "./ModelChoice";
 import styles from "./Tasks.module.css";
 
 const PROFILES = [
@@ -18,98 +22,124 @@ const PROFILES = [
   ...PROFILE.filter((value) => value !== "local_edit_allowed" && value !== "service").map((value) => ({ value, label: profileName(value) })),
 ];
 
-const STANDARD = "standard";
-const ADDRESS = "address";
+const MODEL = "model";
 
-export function NewTask({ folder, goal: given }: { folder?: string; goal?: string }) {
+/** `like` is a task whose folder, goal, rules and model are taken over. */
+export function NewTask({ folder, goal: given, like }: { folder?: string; goal?: string; like?: string }) {
   const host = useHost();
   const navigate = useNavigate();
   const playbooks = useAsk("playbooks.list", {});
   const submit = useAct("task.submit");
   const [workspace, setWorkspace] = useState(folder ?? "");
   const [goal, setGoal] = useState(given ?? "");
-  // A goal in words is for a model; a playbook knows its own.
-  const [who, setWho] = useState<string>(given === undefined ? "playbook:tidy" : STANDARD);
-  const [address, setAddress] = useState("");
+  const [who, setWho] = useState<string>(MODEL);
+  const [model, setModel] = useState<string | null>(null);
   const [values, setValues] = useState<Record<string, string>>({});
   const [profile, setProfile] = useState("");
   const [title, setTitle] = useState("");
   const [constraint, setConstraint] = useState("");
+  const [attached, setAttached] = useState<readonly Attached[]>([]);
+  const [unsent, setUnsent] = useState<{ message: string } | null>(null);
+  const [sending, setSending] = useState(false);
   const [key] = useState(() => `window:${crypto.randomUUID()}`);
   const chosen = playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
+  const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
+  const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
 
-  const because = workspace.trim() === ""
-    ? "Name a folder first"
+  const before = useAsk("task.show", { task: like ?? "" }, { enabled: like !== undefined });
+  const model_task = before.data;
+  useEffect(() => {
+    if (model_task !== undefined) takeOver(model_task, { setWorkspace, setGoal, setWho, setModel, setProfile, setConstraint });
+  }, [model_task]);
+
+  const because = workspace.trim() === "" ? "Name a folder first"
     : chosen === undefined && goal.trim() === "" ? "Write a goal"
-    : who === ADDRESS && address.trim() === "" ? "Give the model's address" : null;
+    : chosen === undefined && address === null ? "Choose a model, or a playbook"
+    : chosen === undefined && address?.trim() === "" ? "Give the model's address" : null;
 
-  const send = () => {
+  const send = async () => {
     const reasoner: Reasoner = chosen !== undefined
       ? { kind: "playbook", name: chosen.name, parameters: Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== "" && chosen.parameters.some((p) => p.name === name))) }
-      : who === ADDRESS ? { kind: "address", address: address.trim() } : { kind: "standard" };
-    submit.mutate(
-      {
-        goal: goal.trim(), workspace: workspace.trim(), reasoner,
+      : { kind: "address", address: address?.trim() ?? "" };
+    setUnsent(null);
+    setSending(true);
+    try {
+      const attachments = await pathsOf(attached, host.files);
+      const made = await submit.mutateAsync({
+        goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments,
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
-        constraints: constraint.trim() === "" ? [] : [constraint.trim()],
+        constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
         idempotency_key: key, channel: "app",
-      },
-      { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
-    );
+      });
+      await navigate({ to: "/task/$id", params: { id: made.task_id } });
+    } catch (thrown) {
+      setUnsent(thrown instanceof Error ? thrown : { message: String(thrown) });
+    } finally {
+      setSending(false);
+    }
   };
   return (
     <Screen title="New task" sub={<span>You see every change before it is made.</span>}>
-      <form className={styles.new} onSubmit={(event) => { event.preventDefault(); if (because === null) send(); }}>
+      <form className={styles.new} onSubmit={(event) => { event.preventDefault(); if (because === null && !sending) void send(); }}>
         <section>
           <h2>Where</h2>
-          <div className={host.pick === undefined ? undefined : styles.withbutton}>
-            <TextField
-              label="Folder to work in" mono required value={workspace} placeholder="/home/you/Downloads"
-              hint="An absolute path on the machine that runs Hermit. Nothing outside it is touched."
-              onChange={(event) => setWorkspace(event.target.value)}
-            />
-            {host.pick !== undefined && <Button icon="folder" onClick={() => void host.pick?.("folder").then((path) => path !== null && setWorkspace(path))}>Choose</Button>}
-          </div>
+          <FolderField label="Folder to work in" value={workspace} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={setWorkspace} />
+        </section>
+        <section>
+          <h2>What</h2>
+          <GoalField label={chosen === undefined ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
         </section>
         <section>
           <h2 id="who">Model or playbook</h2>
           <Answer asked={playbooks} what="playbooks" lines={3}>
             {(found) => (
               <div className={styles.choices} role="radiogroup" aria-labelledby="who">
+                <Choice icon="chip" on={who === MODEL} title="Model" about="Works towards your goal" choose={() => setWho(MODEL)} />
                 {found.playbooks.map((one) => (
                   <Choice key={one.name} icon="task" on={who === `playbook:${one.name}`} title={capital(one.name)} about={one.about} choose={() => setWho(`playbook:${one.name}`)} />
                 ))}
-                <Choice icon="chip" on={who === STANDARD} title="Default model" about="The one set in Settings" choose={() => setWho(STANDARD)} />
-                <Choice icon="network" on={who === ADDRESS} title="A model by its address" about="llama.cpp, Ollama and others" choose={() => setWho(ADDRESS)} />
               </div>
             )}
           </Answer>
-          {who === ADDRESS && <TextField label="Address" mono value={address} placeholder="openai:http://127.0.0.1:8080/v1#qwen" onChange={(event) => setAddress(event.target.value)} />}
+          {chosen === undefined && <ModelChoice value={address} onChange={setModel} />}
+          {chosen !== undefined && <p className={styles.about}>{chosen.description}</p>}
           {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => setValues({ ...values, [name]: value })} />}
         </section>
         <section>
-          <h2>Goal</h2>
-          <TextArea
-            label={chosen === undefined ? "Goal" : "Goal in your words (optional for a playbook)"} rows={3} value={goal}
-            placeholder={chosen === undefined ? "Summarise what changed in these notes into SUMMARY.md" : ""}
-            onChange={(event) => setGoal(event.target.value)}
-          />
+          <h2>More</h2>
           <div className={styles.pair}>
             <Select label="Policy" options={PROFILES} value={profile} onChange={(event) => setProfile(event.target.value)} />
-            <TextField label="Title" value={title} onChange={(event) => setTitle(event.target.value)} />
+            <TextField label="Title (optional)" value={title} onChange={(event) => setTitle(event.target.value)} />
           </div>
-          <TextField label="Rules it must follow" value={constraint} onChange={(event) => setConstraint(event.target.value)} />
+          <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => setConstraint(event.target.value)} />
+          <Attachments value={attached} onChange={setAttached} />
         </section>
         <div className={styles.send}>
-          <Button look="person" loose type="submit" because={submit.isPending ? "Starting" : because}>Begin</Button>
-          {submit.error !== null && <Failed error={submit.error} />}
+          <Button look="person" loose type="submit" because={sending ? "Starting" : because}>Begin</Button>
+          {because !== null && <p>{because}.</p>}
+          {unsent !== null && <Failed error={unsent} />}
         </div>
       </form>
     </Screen>
   );
 }
 
-function Choice({ icon, on, title, about, choose }: { icon: "task" | "chip" | "network"; on: boolean; title: string; about: string; choose: () => void }) {
+type Sets = { [name in "setWorkspace" | "setGoal" | "setWho" | "setModel" | "setProfile" | "setConstraint"]: (to: string) => void };
+
+/** What another task was asked, so that it can be asked again or changed. */
+function takeOver(task: Task, set: Sets) {
+  set.setWorkspace(said(task.workspace));
+  const [kind, name] = task.reasoner.split(":", 2);
+  if (kind === "playbook" && name !== undefined) set.setWho(`playbook:${name}`);
+  else {
+    set.setGoal(said(task.goal));
+    set.setModel(task.reasoner);
+  }
+  set.setProfile(task.row.profile === "local_edit_allowed" ? "" : task.row.profile);
+  set.setConstraint(task.constraints.join("\n"));
+}
+
+function Choice({ icon, on, title, about, choose }: { icon: "task" | "chip"; on: boolean; title: string; about: string; choose: () => void }) {
   return (
     <button type="button" role="radio" aria-checked={on} className={styles.choice} onClick={choose}>
       <Icon name={icon} />
@@ -124,7 +154,7 @@ function Parameters({ of, values, set }: { of: Playbook; values: Record<string, 
     <div className={styles.pair}>
       {of.parameters.map((one) => (
         <TextField
-          key={one.name} label={capital(one.name)} hint={one.about} value={values[one.name] ?? ""} placeholder={one.standard ?? ""} required={one.standard === null}
+          key={one.name} label={capital(one.name.replaceAll("_", " "))} hint={one.about} value={values[one.name] ?? ""} placeholder={one.standard ?? ""} required={one.standard === null}
           onChange={(event) => set(one.name, event.target.value)}
         />
       ))}

@@ -54,6 +54,8 @@ export interface Commands {
   "task.working_state": { params: task.WorkingState; answer: task.WorkingStates };
   /** lists the folders that were worked in, and the project of each */
   "workspaces.list": { params: workspaces.List; answer: workspaces.Workspaces };
+  /** finds names of files in a folder, for somebody who is naming one */
+  "workspaces.files": { params: workspaces.Files; answer: workspaces.FolderFiles };
   /** reads the events of a task in order */
   "task_events.list": { params: task_events.List; answer: task_events.Events };
   /** lists approvals */
@@ -240,6 +242,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "task.settle": { access: "person", topics: [] },
   "task.working_state": { access: "read", topics: ["knowledge"] },
   "workspaces.list": { access: "read", topics: ["tasks"] },
+  "workspaces.files": { access: "read", topics: [] },
   "task_events.list": { access: "read", topics: ["tasks"] },
   "approvals.list": { access: "read", topics: ["approvals"] },
   "approvals.show": { access: "read", topics: ["approvals", "receipts"] },

@@ -259,6 +259,8 @@ export interface Task {
   last_seq: number;
   attempts: Attempt[];
   actions: Action[];
+  /** The ended task that it follows, whose outcome it was told. */
+  follows: string | null;
   /** Tasks derived from it. */
   children: string[];
 }

@@ -5,9 +5,27 @@ import type { ProjectSource } from "./words";
 /** Nothing to say. */
 export type List = Record<string, never>;
 
+/** Names in a folder, for somebody who is naming one. */
+export interface Files {
+  /** The folder, absolute; `~` is the home of whoever runs the host. With `folders`, its last part may be unfinished. */
+  folder: string;
+  /** What stands somewhere in the path; empty is any. */
+  find?: string;
+  /** Folders that lie in it and begin like its unfinished last part, and nothing deeper. */
+  folders?: boolean;
+}
+
 /** All of them. */
 export interface Workspaces {
   workspaces: Workspace[];
+}
+
+/** The first names that fit, those that lie higher first. */
+export interface FolderFiles {
+  /** Paths, relative to the folder; absolute ones where folders were asked for. */
+  paths: string[];
+  /** Whether there may be more. */
+  more: boolean;
 }
 
 /** One folder. */

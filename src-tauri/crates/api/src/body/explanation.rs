@@ -48,11 +48,22 @@ fn senders(chain: &Explanation) -> String {
 
 fn who(chain: &Explanation) -> String {
     let policy = chain.policy.last().map(|link| link.detail.as_str()).filter(|text| !text.is_empty());
-    let policy = policy.map(|said| format!("Policy said {said}; ")).unwrap_or_default();
+    let policy = match policy {
+        None => String::new(),
+        Some("allow") => "Policy allowed it; ".to_owned(),
+        Some("require_approval") => "Policy left it to a person; ".to_owned(),
+        Some("deny") => "Policy refused it; ".to_owned(),
+        Some(other) => format!("Policy said {}; ", other.replace('_', " ")),
+    };
     match chain.approvals.last() {
         Some(approval) => {
             let at = approval.at.map(|at| format!(" on {}", wire::utc(at))).unwrap_or_default();
-            format!("{policy}a person was asked{at} and it was {}.", approval.detail)
+            let how = match approval.detail.as_str() {
+                "granted" => "and approved it".to_owned(),
+                "denied" => "and denied it".to_owned(),
+                other => format!("and it was {other}"),
+            };
+            format!("{policy}a person was asked{at} {how}.")
         }
         None => format!("{policy}nobody was asked for this one act."),
     }
@@ -60,9 +71,12 @@ fn who(chain: &Explanation) -> String {
 
 fn rests_on(chain: &Explanation) -> String {
     let names: Vec<&str> = chain.evidence.iter().filter_map(label).collect();
-    let shown = names.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join("; ");
-    let more = match names.len().saturating_sub(NAMES_MAX) {
+    // A digest tells a person nothing: what has no other name is counted.
+    let named: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with("sha256:")).collect();
+    let shown = named.iter().take(NAMES_MAX).copied().collect::<Vec<_>>().join("; ");
+    let more = match names.len() - named.len().min(NAMES_MAX) {
         0 => String::new(),
+        more if named.is_empty() => format!("{more} things that were recorded"),
         more => format!("; and {more} more"),
     };
     let trust = match (chain.untrusted.is_empty(), &chain.trust) {

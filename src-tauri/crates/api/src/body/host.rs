@@ -67,7 +67,8 @@ fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {
             format!(
                 "{}, {}, {}, schema {}",
                 counted(stats.events, "event", "events"),
-                counted(stats.tasks, "task", "tasks"),
+                // The store's own records and each conversation have a chain, as every task has.
+                counted(stats.tasks, "chain", "chains"),
                 counted(stats.entries, "gate entry", "gate entries"),
                 stats.schema
             ),

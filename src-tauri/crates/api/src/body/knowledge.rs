@@ -3,7 +3,7 @@
 use crate::convert::{all, ask, opt, opt_text, opt_word, page, text, word};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _};
-use model::artifact::{EvidenceRef, Selector};
+use model::artifact::{ArtifactClass, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
 use model::{MemoryId, ReceiptId};
@@ -118,6 +118,15 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
     };
     let receipts: BTreeMap<String, ReceiptId> =
         found.rows.iter().filter_map(|hit| Some((hit.id.clone(), receipt(hit)?))).collect();
+    let mut found = found;
+    // What Hermit wrote down for itself, such as a contract as JSON, is no answer to a person.
+    found.rows.retain(|hit| match hit.kind {
+        EntityType::Artifact => {
+            let row = hit.id.parse().ok().and_then(|id| query.artifact(id).ok().flatten());
+            row.is_none_or(|row| row.class != ArtifactClass::Audit)
+        }
+        _ => true,
+    });
     Ok(page(found, |hit| Hit {
         kind: receipts.get(&hit.id).map_or_else(|| hit.kind.to_string(), |_| "receipt".to_owned()),
         id: receipts.get(&hit.id).map_or_else(|| hit.id.clone(), ToString::to_string),

@@ -60,6 +60,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         last_seq: state.seq,
         attempts: attempts.iter().map(attempt).collect(),
         actions: actions.iter().map(action).collect(),
+        follows: opt(row.anchor_task_id),
         children: children.iter().map(|child| child.task_id.to_string()).collect(),
     })
 }

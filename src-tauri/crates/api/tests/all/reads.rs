@@ -23,6 +23,7 @@ fn questions(task: &str, approval: &str, receipt: &str, artifact: &str) -> Vec<(
         ("approvals.lines", json!({ "approval": approval, "of": "signed" })),
         ("conversations.list", json!({})),
         ("workspaces.list", json!({})),
+        ("workspaces.files", json!({ "folder": "/" , "folders": true })),
         ("conversations.undecided", json!({})),
         ("receipts.list", json!({})),
         ("receipts.show", json!({ "receipt": receipt })),

@@ -233,13 +233,11 @@ fn vault_for(context: &Context, args: &KeysInit) -> Result<VaultChoice, Error> {
         (None, false) if args.passphrase_fd.is_some() => Ok(VaultChoice::File),
         (None, false) => Ok(match host::try_keychain() {
             Ok(()) => VaultChoice::Keychain,
-            Err(why) => {
+            // `hermit doctor` tells why.
+            Err(_) => {
                 context.out.say(
                     Tone::Faint,
-                    format!(
-                        "No keychain works here ({}), so the keys go into a file under a passphrase.",
-                        crate::text::plain(&why)
-                    ),
+                    "No keychain works here, so the keys go into a file that a passphrase opens.",
                 );
                 VaultChoice::File
             }

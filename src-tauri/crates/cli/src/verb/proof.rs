@@ -120,12 +120,7 @@ pub fn show_preview(out: &Output, found: &Previewed) {
 
 /// What a check has shown.
 pub fn show_report(out: &Output, report: &Report) {
-    let tone = match report.verdict {
-        Verdict::Valid => Tone::Good,
-        Verdict::Invalid => Tone::Bad,
-        Verdict::Unverifiable | Verdict::Incomplete => Tone::Warn,
-    };
-    out.say(tone, headline(report));
+    show_verdict(out, report);
     for (title, sentences) in [
         ("signed by nobody you trust", &report.unvouched),
         ("proven", &report.proven),
@@ -144,6 +139,16 @@ pub fn show_report(out: &Output, report: &Report) {
             .for_each(|(purpose, keyid)| out.line(format!("  its {purpose} key: {}", plain(keyid))));
         out.line("If you know one of these keys, trust it with `--trust KEY`.");
     }
+}
+
+/// In one line.
+pub fn show_verdict(out: &Output, report: &Report) {
+    let tone = match report.verdict {
+        Verdict::Valid => Tone::Good,
+        Verdict::Invalid => Tone::Bad,
+        Verdict::Unverifiable | Verdict::Incomplete => Tone::Warn,
+    };
+    out.say(tone, headline(report));
 }
 
 /// The verdict, and by whose word.

@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::keys::make;
-use super::proof::{export, show_exported, show_report, verify};
+use super::proof::{export, show_verdict, verify};
 use super::run::{effects, give, stay_with};
 use crate::args::{KeysInit, ProofExport, ProofVerify, StartArgs};
 use crate::context::{Context, Signs, absolute};
@@ -163,11 +163,16 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
         },
     )?;
     out.line("3. A proof that anybody can check without Hermit:");
-    show_exported(out, &made);
+    out.whole(Tone::Plain, &format!("   {}", crate::text::plain(&made.path)));
     let keys = session.call(&wire::keys::List::default())?.keys;
     let trust = keys.into_iter().filter(|key| key.purpose == KeyPurpose::Log).map(|key| key.keyid).collect();
     let report = verify(session, &ProofVerify { proof: output, trust, since: None })?;
-    show_report(out, &report);
+    show_verdict(out, &report);
+    out.line("   What it proves, and what it leaves open: `hermit proof verify` and its path.");
+    out.line("4. Next: a goal of your own, at a terminal or in the browser:");
+    out.whole(Tone::Plain, "   hermit models list");
+    out.whole(Tone::Plain, "   hermit run --workspace FOLDER --goal \"what you want done\"");
+    out.whole(Tone::Plain, "   hermit serve");
     Ok(report.verdict.exit_code())
 }
 
@@ -181,7 +186,8 @@ fn ask_folder(context: &Context, terminal: &Terminal) -> Result<PathBuf, Error> 
                 if folder.is_dir() {
                     return Ok(folder);
                 }
-                terminal.print("There is no such folder.\r\n");
+                let path = crate::text::plain(&folder.display().to_string());
+                terminal.print(&format!("There is no folder `{path}`.\r\n"));
             }
             Typed::Nothing => {
                 return Err(Error::new(Code::Cancelled, "no folder was named; nothing was done"));

@@ -3,15 +3,14 @@
 use super::Came;
 use super::approvals::more;
 use super::run::stay_with;
-use crate::args::{ReceiptsVerb, TaskVerb};
+use crate::args::TaskVerb;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::progress::{grouped, took};
 use crate::question::{self, Asking};
-use crate::text::{clip, count, paragraph, plain, short, time};
+use crate::text::{clip, count, plain, short, time};
 use crate::{follow, report};
 use host::Session;
-use model::action::Reversibility;
 use model::policy::Verdict;
 use model::task::TaskStatus;
 use std::time::Duration;
@@ -143,6 +142,9 @@ fn show(out: &Output, asking: &Asking<'_>) {
         fact("folder", &plain(&workspace.to_string()));
     }
     fact("model", &plain(&task.reasoner));
+    if let Some(before) = &task.follows {
+        fact("follows", short(before));
+    }
     fact("policy", row.profile.as_str());
     match row.origin {
         Origin::Person => fact("started", &time(row.created_at)),
@@ -153,7 +155,7 @@ fn show(out: &Output, asking: &Asking<'_>) {
     fact("used", &format!("{turns}, {tokens} tokens, {spent} of work"));
     task.actions.iter().for_each(|action| acted(out, action));
     if row.status == TaskStatus::Failed {
-        out.prose(Tone::Bad, report::failed(task));
+        out.say(Tone::Bad, report::failed(task));
     }
     report::words(out, task);
     if let Some(question) = &asking.question {
@@ -250,52 +252,6 @@ fn go_on(context: &Context, ask: impl Fn(&host::Session) -> Result<String, Error
         ask(&session).and_then(|task| stay_with(context, &session, &task, heard)).map(|(code, _)| code);
     session.close();
     came
-}
-
-/// `hermit receipts`.
-pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
-    let session = context.reading()?;
-    match verb {
-        ReceiptsVerb::List(args) => {
-            let found = session.call(&wire::receipts::List {
-                task: args.task,
-                after: args.after,
-                limit: args.limit,
-            })?;
-            context.out.answer(&found, |out, found| {
-                if found.rows.is_empty() {
-                    return out.line("No receipts yet.");
-                }
-                let rows = found.rows.iter().map(|r| {
-                    let undone = if r.undone_by.is_some() { "undone" } else { "" };
-                    vec![
-                        short(&r.receipt_id).to_owned(),
-                        r.result.to_string(),
-                        time(r.issued_at),
-                        undone.to_owned(),
-                        plain(&r.summary.to_string()),
-                    ]
-                });
-                table(out, &["receipt", "result", "when", "", "what"], &rows.collect::<Vec<_>>());
-                more(out, found.next.as_deref());
-            })?;
-        }
-        ReceiptsVerb::Show { receipt } => {
-            let found = session.call(&wire::receipts::Show { receipt, brief: false })?;
-            context.out.answer(&found, |out, found| {
-                out.say(Tone::Bold, plain(&found.row.summary.to_string()));
-                let said = serde_json::to_string_pretty(&found.receipt).unwrap_or_default();
-                out.line(paragraph(&said));
-                let holds =
-                    serde_json::to_value(found.signature).ok().and_then(|v| v.as_str().map(str::to_owned));
-                out.line(format!("signature {}", holds.unwrap_or_default()));
-                if found.row.reversibility != Reversibility::Irreversible && found.row.undone_by.is_none() {
-                    out.say(Tone::Faint, format!("Undo: hermit rollback {}", short(&found.row.receipt_id)));
-                }
-            })?;
-        }
-    }
-    Ok(exit::DONE)
 }
 
 /// One part of a chain.

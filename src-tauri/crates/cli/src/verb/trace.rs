@@ -100,6 +100,10 @@ pub fn recall(context: &Context, source: &str) -> Came {
     Ok(exit::DONE)
 }
 
+fn is_unnamed(link: &Link) -> bool {
+    link.label.as_ref().and_then(|label| label.shown()).is_some_and(|label| label.starts_with("sha256:"))
+}
+
 fn show_recall(out: &Output, found: &Recalled) {
     out.say(Tone::Bold, "from");
     chain(out, "source", &found.sources);
@@ -115,7 +119,15 @@ fn show_recall(out: &Output, found: &Recalled) {
         out.line("nothing derives from it");
     } else {
         out.say(Tone::Bold, "derives from it");
-        lists.iter().for_each(|(name, links)| chain(out, name, links));
+        for (name, links) in lists {
+            // What Hermit wrote down in between has a digest for a name; what a person can tell apart comes whole.
+            let named: Vec<Link> = links.iter().filter(|link| !is_unnamed(link)).cloned().collect();
+            chain(out, name, &named);
+            let rest = links.len() - named.len();
+            if rest > 0 {
+                out.say(Tone::Faint, format!("  {name:<10} {rest} records in between; `--json` lists them"));
+            }
+        }
     }
     if found.scope != "store" {
         out.say(

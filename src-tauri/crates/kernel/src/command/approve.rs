@@ -184,8 +184,9 @@ impl Kernel {
         receipt.output_refs = envelope.into_iter().collect();
         receipt.result_code =
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
+        let answered = if decision.choice == Choice::Deny { "Denied" } else { "Approved" };
         receipt.result_summary =
-            Sensitive::from(format!("a person answered `{}` on {}", decision.choice, decision.surface));
+            Sensitive::from(format!("{answered} by a person, {}", decision.surface.place()));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
         if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }

@@ -22,6 +22,9 @@ use model::task::{Budget, Priority, TaskStatus};
 use model::witness::Found;
 use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
 
+/// Digits of a short reference: the end of an identifier, where it is random.
+const SHORT: usize = 8;
+
 impl Kernel {
     /// Makes the task that undoes a receipt. It asks a person like any other act.
     ///
@@ -44,7 +47,12 @@ impl Kernel {
                 "receipt `{receipt_id}` is undone already; undo that undo instead"
             )));
         }
-        let goal = format!("Undo receipt {receipt_id}");
+        let short: String =
+            receipt_id.to_string().chars().rev().take(SHORT).collect::<Vec<_>>().into_iter().rev().collect();
+        let goal = match receipt.result_summary.shown() {
+            Some(done) => format!("Undo receipt {short}: {done}"),
+            None => format!("Undo receipt {short}"),
+        };
         self.submit_rollback(&[receipt_id], Some(task_id), goal, channel, idempotency_key)
     }
 
@@ -280,7 +288,7 @@ impl Kernel {
     /// How an undo ended, in words.
     pub(crate) fn undone_words(&self, state: &TaskState) -> Result<String, Error> {
         let Action::Rollback(acts::Rollback { left, .. }) = self.request_in_hand(state)?.action else {
-            return Ok("undone".to_owned());
+            return Ok("Undone.".to_owned());
         };
         let places: Vec<String> = left
             .iter()
@@ -292,9 +300,9 @@ impl Kernel {
             more => format!("; and {more} more, which the receipt names"),
         };
         Ok(match left.len() {
-            0 => "undone".to_owned(),
-            1 => format!("undone, but for one place: {}", places.join("; ")),
-            many => format!("undone, but for {many} places: {}{more}", places.join("; ")),
+            0 => "Undone.".to_owned(),
+            1 => format!("Undone, but for one place: {}", places.join("; ")),
+            many => format!("Undone, but for {many} places: {}{more}", places.join("; ")),
         })
     }
 

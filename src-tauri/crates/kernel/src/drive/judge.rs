@@ -274,7 +274,7 @@ impl Kernel {
                 action_request_id: about,
                 risk_band: packet.risk_band,
                 nonce: packet.nonce.clone(),
-                summary: Sensitive::from(packet.action_summary.clone()),
+                summary: Sensitive::from(packet.action_request.action.as_tool().one_line()),
             },
         );
         tx.at(Point::ApprovalRequest);

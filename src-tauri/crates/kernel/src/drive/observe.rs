@@ -323,6 +323,7 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
         (None, 0) => outcome.result_code.to_string(),
+        (None, _) if done == all => acts::done(&request.action.as_tool().one_line()),
         (None, _) => format!("{done} of {all} changes done"),
     };
     match &outcome.error {

@@ -17,6 +17,8 @@ const READ_FIRST_MAX: usize = 12;
 /// What is known of the folder, out of everything done and seen.
 #[derive(Default)]
 struct Known {
+    /// What is to be reached.
+    goal: String,
     /// Files by their size, where it is known.
     files: BTreeMap<String, u64>,
     /// Folders, and whether what is in them is known.
@@ -37,7 +39,7 @@ struct Known {
 
 impl Known {
     fn of(pack: &ContextPack) -> Self {
-        let mut known = Self::default();
+        let mut known = Self { goal: goal(pack), ..Self::default() };
         // A pack has the newest first.
         for item in pack.items.iter().rev().filter(|item| item.section == Section::Artifacts) {
             for turn in turns(item, unfenced(&item.text)) {
@@ -120,11 +122,14 @@ impl Known {
         self.files.iter().filter(|(path, _)| !self.read.contains(*path))
     }
 
-    /// Whether what is not read yet is little enough to be read before anything is changed.
+    /// Whether what is not read yet is little enough to be read before anything is changed. Where the goal is to run
+    /// something and names files, those are what it is about.
     fn reads_first(&self, bytes_max: u64) -> bool {
-        let hidden = |path: &str| path.split('/').any(|name| name.starts_with('.'));
+        let is_named = |path: &str| names(&self.goal, path);
+        let names_some = asks_for(&self.goal, "command") && self.files.keys().any(|path| is_named(path));
+        let due = |path: &str| !is_hidden(path) && (!names_some || is_named(path));
         let (mut count, mut bytes) = (0, 0_u64);
-        for (_, size) in self.unread().filter(|(path, _)| !hidden(path)) {
+        for (_, size) in self.unread().filter(|(path, _)| due(path)) {
             count += 1;
             bytes = bytes.saturating_add(*size);
         }
@@ -137,7 +142,12 @@ impl Known {
             ("list", "path") => {
                 Some(self.folders.iter().filter(|(_, known)| !**known).map(|(path, _)| path).collect())
             }
-            ("read", "path") => Some(self.unread().map(|(path, _)| path).collect()),
+            // What is hidden is read when nothing else is left.
+            ("read", "path") => {
+                let shown: Vec<&String> =
+                    self.unread().map(|(path, _)| path).filter(|path| !is_hidden(path)).collect();
+                Some(if shown.is_empty() { self.unread().map(|(path, _)| path).collect() } else { shown })
+            }
             ("edit", "path") => {
                 Some(self.read.iter().filter(|path| self.files.contains_key(*path)).collect())
             }
@@ -147,6 +157,30 @@ impl Known {
             _ => None,
         }
     }
+}
+
+/// The goal of a pack, in small letters.
+fn goal(pack: &ContextPack) -> String {
+    let item = pack.items.iter().find(|item| item.section == Section::TaskContract);
+    item.map(|item| item.text.to_lowercase()).unwrap_or_default()
+}
+
+/// Whether a goal, in small letters, names a file.
+fn names(goal: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    name.contains('.') && goal.split(|c| !of_name(c)).any(|word| word.trim_end_matches('.') == name)
+}
+
+/// Whether a goal, in small letters, asks for a tool.
+fn asks_for(goal: &str, tool: &str) -> bool {
+    let says = |word: &&str| goal.split(|c: char| !c.is_alphanumeric()).any(|one| one == *word);
+    WORDS.iter().any(|(known, words)| *known == tool && words.iter().any(says))
+}
+
+/// Whether a file, or a folder that it lies in, begins with a dot.
+fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with('.') && name != ".")
 }
 
 /// Which tool a word of a goal asks for: told last, a small model takes that one and not the first that comes to it.
@@ -172,11 +206,8 @@ impl Turn {
         let known = Known::of(pack);
         let usable = offered(tools, pack, &known);
         let can = |name: &str| usable.iter().any(|tool| tool.name == name);
-        let goal = pack.items.iter().find(|item| item.section == Section::TaskContract);
-        let goal = goal.map(|item| item.text.to_lowercase()).unwrap_or_default();
-        let says = |word: &&str| goal.split(|c: char| !c.is_alphanumeric()).any(|one| one == *word);
-        let fit = WORDS.iter().filter(|(tool, words)| can(tool) && words.iter().any(&says));
-        let fit: Vec<&str> = fit.map(|(tool, _)| *tool).collect();
+        let fit = WORDS.iter().map(|(tool, _)| *tool).filter(|tool| can(tool) && asks_for(&known.goal, tool));
+        let fit: Vec<&str> = fit.collect();
         let with = if fit.is_empty() { String::new() } else { format!(", with {}", fit.join(" or ")) };
         // A model that has done one thing of several says that it has done all, unless it is told of the others.
         let words = match known.has_changed {

@@ -96,9 +96,14 @@ impl Playbook {
         &self.document.name
     }
 
-    /// One line for a menu.
+    /// What its messages begin with.
     pub fn title(&self) -> &str {
         &self.document.title
+    }
+
+    /// One line for a menu: what it does.
+    pub fn about(&self) -> &str {
+        self.document.about.as_deref().unwrap_or(&self.document.title)
     }
 
     /// What it does, for a person about to run it.

@@ -16,6 +16,8 @@ pub struct Document {
     pub playbook: u32,
     pub name: String,
     pub title: String,
+    #[serde(default)]
+    pub about: Option<String>,
     pub description: String,
     #[serde(default)]
     pub parameters: Vec<Parameter>,

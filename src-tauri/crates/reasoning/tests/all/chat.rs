@@ -303,6 +303,27 @@ fn a_small_model_is_told_which_tool_the_goal_asks_for_and_of_the_other_files() {
 }
 
 #[test]
+fn a_small_model_that_is_to_run_something_reads_what_the_goal_names_and_not_what_git_keeps() {
+    let goal = item(
+        Section::TaskContract,
+        TrustTier::UserAsserted,
+        "Goal",
+        "Run test_vat.py, and say what it prints.",
+    );
+    let seen = |content: &str| item(Section::Artifacts, TrustTier::Untrusted, "observe", content);
+    let paths = ["notes.md", "test_vat.py", ".env", ".git/config", ".git/hooks/pre-push"];
+    let entries = paths.map(|path| serde_json::json!({ "path": path, "kind": "file", "byte_size": 5 }));
+    let look = serde_json::json!({ "results": [{ "op": "list", "path": "", "entries": entries }] });
+    let listed = seen(&look.to_string());
+    let read = seen(r#"{"results":[{"op":"read","path":"test_vat.py","text":"words"}]}"#);
+    let first = held_to(vec![listed.clone(), goal.clone()]);
+    assert_eq!(first.keys().collect::<Vec<_>>(), ["read"], "what it is about is read first");
+    assert_eq!(first["read"], serde_json::json!({ "enum": ["notes.md", "test_vat.py"] }));
+    let then = held_to(vec![read, listed, goal]);
+    assert!(then.contains_key("command"), "and then it is run: {then:?}");
+}
+
+#[test]
 fn a_small_model_is_not_held_to_names_where_not_all_are_known() {
     let many: Vec<Value> = (0..300)
         .map(|n| serde_json::json!({ "path": format!("{n}.md"), "kind": "file", "byte_size": 5 }))

@@ -269,6 +269,8 @@ answers! {
         last_seq: u64,
         attempts: Vec<Attempt>,
         actions: Vec<Action>,
+        /// The ended task that it follows, whose outcome it was told.
+        follows: Option<String>,
         /// Tasks derived from it.
         children: Vec<String>,
     }

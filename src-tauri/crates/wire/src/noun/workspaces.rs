@@ -8,11 +8,30 @@ use words::store::ProjectSource;
 params! {
     /// Nothing to say.
     List {}
+
+    /// Names in a folder, for somebody who is naming one.
+    Files {
+        /// The folder, absolute; `~` is the home of whoever runs the host. With `folders`, its last part may be unfinished.
+        folder: String,
+        /// What stands somewhere in the path; empty is any.
+        #[serde(default)]
+        find: String,
+        /// Folders that lie in it and begin like its unfinished last part, and nothing deeper.
+        #[serde(default)]
+        folders: bool,
+    }
 }
 
 answers! {
     /// All of them.
     Workspaces { workspaces: Vec<Workspace> }
+    /// The first names that fit, those that lie higher first.
+    FolderFiles {
+        /// Paths, relative to the folder; absolute ones where folders were asked for.
+        paths: Vec<String>,
+        /// Whether there may be more.
+        more: bool,
+    }
     /// One folder.
     Workspace {
         workspace_id: String,

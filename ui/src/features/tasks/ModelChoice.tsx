@@ -1,0 +1,49 @@
+// Which model proposes: the default, one that runs on this machine, one that is set up, or one by its address.
+import { Link } from "@tanstack/react-router";
+import { useAsk } from "~/ipc/client";
+import type { Found } from "~/ipc/generated/models";
+import { Button } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
+import { Failed, Said } from "~/primitives/States";
+import { Words } from "~/primitives/Words";
+import styles from "./Tasks.module.css";
+
+/** A model as it is chosen. */
+interface Known { address: string; name: string; where: string }
+
+/** Every model that is known here, the default first, each once. */
+export function known(found: Found): Known[] {
+  const here = found.servers.flatMap((server) => server.models.map((model) => ({ address: model.address, name: model.id, where: `${server.name} on this machine` })));
+  const set = found.set.map(({ address }) => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^openai:/, "") }));
+  const all = [...here, ...set].filter((one, at, list) => list.findIndex((other) => other.address === one.address) === at);
+  return all.sort((a, b) => Number(b.address === found.standard) - Number(a.address === found.standard));
+}
+
+/** Null is nobody yet; the empty address is one that is being typed. */
+export function ModelChoice({ value, onChange }: { value: string | null; onChange: (address: string) => void }) {
+  const asked = useAsk("models.find", { ports: [] }, { staleTime: 30_000 });
+  const models = asked.data === undefined ? [] : known(asked.data);
+  const typed = value !== null && models.every((one) => one.address !== value);
+  return (
+    <div className={styles.models}>
+      <div role="radiogroup" aria-label="Model" className={styles.choices}>
+        {models.map((one) => (
+          <button key={one.address} type="button" role="radio" aria-checked={value === one.address} className={styles.model} title={one.address} onClick={() => onChange(one.address)}>
+            <b><Words of={one.name} /></b><small>{one.address === asked.data?.standard ? "Default · " : ""}{one.where}</small>
+          </button>
+        ))}
+        <button type="button" role="radio" aria-checked={typed} className={styles.model} onClick={() => onChange("")}>
+          <b>Another model</b><small>By its address</small>
+        </button>
+      </div>
+      {asked.isLoading && <p role="status">Looking for models on this machine…</p>}
+      {asked.error !== null && <Failed error={asked.error} />}
+      {asked.data !== undefined && models.length === 0 && (
+        <Said tone="note">
+          No model was found on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then <Button look="link" onClick={() => void asked.refetch()}>look again</Button>. For another port, or a server elsewhere with a key: <Link to="/settings">Settings</Link>.
+        </Said>
+      )}
+      {typed && <TextField label="Address" mono value={value} placeholder="openai:http://127.0.0.1:8080/v1#qwen" spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
+    </div>
+  );
+}

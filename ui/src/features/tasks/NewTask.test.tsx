@@ -1,0 +1,79 @@
+// A new task: the folder from those that are known, the goal with names of files, the model from those that answer.
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import type { FakeHost } from "~/host/fake";
+import type { Found } from "~/ipc/generated/models";
+import { DONE, scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+import { naming } from "./GoalField";
+
+const small = "openai:http://127.0.0.1:8080/v1#small";
+const away = "openai:https://models.example.org/v1#big";
+const asked = (address: string) => ({ address, context: 32_768, output: 4096, from: "its server says so", temperature: "0", mode: "auto", tools: "all", price: null, without: [] });
+const found: Found = {
+  servers: [{ name: "llama.cpp", url: "http://127.0.0.1:8080/v1", models: [{ id: "small", address: small, asked: asked(small) }], trouble: null }],
+  looked: [8080], standard: away, providers: [], set: [asked(away)],
+};
+const made = { task_id: DONE, ingress_id: "ing_1", duplicate: false };
+const submitted = (host: FakeHost) => host.asked.find((one) => one.name === "task.submit")?.params as { reasoner: unknown; goal: string; workspace: string; attachments: string[] } | undefined;
+const begin = () => screen.findByRole("button", { name: "Begin" });
+
+test("a folder is chosen among recent ones, a file is named with @, and the default model proposes", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  const { user } = show(host, "/tasks/new");
+  await user.click(await screen.findByRole("button", { name: "atlas-billing" }));
+  await user.type(await screen.findByLabelText("Goal"), "sum up @meeting");
+  const named = within(await screen.findByRole("listbox", { name: "Files of the folder" }));
+  expect(named.getAllByRole("option").map((one) => one.textContent)).toEqual(["notes/meeting 1.md", "meeting.md"]);
+  expect(await seriousFindings()).toEqual([]);
+  await user.keyboard("{ArrowDown}{ArrowUp}{Enter}");
+  await waitFor(() => expect((screen.getByLabelText("Goal") as HTMLTextAreaElement).value).toBe("sum up `notes/meeting 1.md` "));
+  expect((await screen.findByRole("radio", { name: /big/ })).getAttribute("aria-checked")).toBe("true");
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)).toMatchObject({ workspace: "/home/you/atlas-billing", goal: "sum up `notes/meeting 1.md`", reasoner: { kind: "address", address: away } }));
+});
+
+test("another model that answers here is one click away, and none is a sentence with what to do", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /small/ }));
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: small }));
+});
+
+test("without any model the page says what to start, and a playbook needs none", async () => {
+  const host = scene({ "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await screen.findByText(/No model was found on this machine/);
+  expect((await begin()).getAttribute("aria-disabled")).toBe("true");
+  await screen.findByText("Choose a model, or a playbook.");
+  await user.click(screen.getByRole("radio", { name: /^Tidy/ }));
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "playbook", name: "tidy", parameters: {} }));
+});
+
+test("what was attached goes along, by what stands for it", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  const sent: string[] = [];
+  Object.assign(host, { files: { upload: (file: File) => { sent.push(file.name); return Promise.resolve(`upload:${file.name}`); } } });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  const field = await screen.findByLabelText(/Attach files/);
+  await user.upload(field, [new File(["a"], "brief.md"), new File(["b"], "rates.csv")]);
+  await user.click(await screen.findByRole("button", { name: "Leave out rates.csv" }));
+  await screen.findByRole("radio", { name: /big/ });
+  expect(sent).toEqual([]);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.attachments).toEqual(["upload:brief.md"]));
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("a task like another begins with its folder, goal and model", async () => {
+  show(scene({ "models.find": found }), `/tasks/new?like=${DONE}`);
+  await waitFor(() => expect((screen.getByLabelText(/Folder to work in/) as HTMLInputElement).value).toBe("/home/you/atlas-billing"));
+});
+
+test("a file is named after an @ that begins a word", () => {
+  expect(naming("see @no", 7)).toEqual({ at: 4, find: "no" });
+  expect(naming("@", 1)).toEqual({ at: 0, find: "" });
+  for (const text of ["ana@example.org", "see `@no`", "@no more"]) expect(naming(text, text.length)).toBeNull();
+});
