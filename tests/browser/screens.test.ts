@@ -164,7 +164,7 @@ test("a task begun in the browser runs in the host and asks", async () => {
   await world.page.getByText("Policy: ask", { exact: false }).waitFor();
 });
 
-test("a goal names its files with @, a folder is completed, and a task that ended is used again", async () => {
+test("a goal names its files with @, and a folder is completed or taken from recent ones", async () => {
   await world.go("/tasks/new");
   const folder = world.page.getByLabel("Folder to work in");
   await folder.fill(world.folder.slice(0, -2));
