@@ -133,6 +133,13 @@ fn shares(root: u32) -> BTreeMap<String, f64> {
     found
 }
 
+/// What a program alone keeps in memory and the system cannot take back, in megabytes.
+fn kept_by(pid: u32) -> f64 {
+    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let dirty = rollup.lines().find_map(|l| l.strip_prefix("Private_Dirty:")?.trim().strip_suffix(" kB"));
+    dirty.and_then(|kilobytes| kilobytes.trim().parse::<f64>().ok()).unwrap_or(f64::NAN) / 1_024.0
+}
+
 fn told(shares: &BTreeMap<String, f64>) -> (f64, String) {
     let parts: Vec<String> = shares.iter().map(|(name, share)| format!("{name} {share:.0}")).collect();
     (shares.values().sum(), parts.join(", "))
@@ -189,6 +196,8 @@ pub fn run(_: &Asked, board: &Board) {
                 "memory of the idle app, its share of all it uses",
                 &format!("{sum:.0} MB ({parts})"),
             );
+            let detail = "its process alone, without pages of files that the system can drop";
+            board.at_most("memory that the idle app keeps, MB", kept_by(child.id()), 60.0, detail);
         }
         end(child);
     }

@@ -12,6 +12,7 @@ use model::fault::Point;
 use model::principal::{Principal, PrincipalType};
 use model::{ConversationId, Event, PrincipalId, Sensitive, TaskId, UnixMs};
 use seal::Digest;
+use seal::chain::ChainVerifier;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -97,9 +98,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
 /// A chain as it is read: an event that does not hash to its hash, or does not point to the one before it, is nothing
 /// that anybody may act on.
 #[derive(Default)]
-pub(crate) struct Chain {
-    last: Option<(u64, Digest)>,
-}
+pub(crate) struct Chain(ChainVerifier);
 
 impl Chain {
     /// The next event of a task.
@@ -111,11 +110,8 @@ impl Chain {
             return Err(broken("does not hash to its hash"));
         }
         let event = Event::from_bytes(&stored.bytes).map_err(|e| broken(&format!("is none: {e}")))?;
-        let (before, head) = self.last.unwrap_or((0, Digest::ZERO));
-        if event.task_seq != before + 1 || event.prev_event_hash != head {
-            return Err(broken("does not follow the event before it"));
-        }
-        self.last = Some((stored.task_seq, stored.hash));
+        let followed = self.0.follow(event.task_seq, event.prev_event_hash, stored.hash);
+        followed.map_err(|e| broken(&format!("does not follow the event before it: {e}")))?;
         Ok(event)
     }
 }

@@ -270,7 +270,7 @@ impl<'k> Writeup<'k> {
         if clean.found.is_empty() {
             return body;
         }
-        match Body::from_value(body.event_type(), body.version(), clean.rest) {
+        match Body::read(body.event_type(), body.version(), clean.rest) {
             Ok(body) => body,
             Err(_) => {
                 self.withheld.extend(clean.found.into_keys());

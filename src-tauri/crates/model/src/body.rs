@@ -28,7 +28,7 @@ use crate::{
 };
 use seal::Digest;
 use seal::disclose::Sensitive;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 pub use words::act::TrialOutcome;
@@ -81,13 +81,15 @@ macro_rules! bodies {
                 match self { $(Self::$name(b) => serde_json::to_value(b),)+ }
             }
 
-            /// The typed body of a stored payload.
+            /// The typed body of a stored payload, read of a [`Value`] or of its text.
             ///
             /// # Errors
             /// [`Error::UnknownEvent`] or [`Error::Malformed`].
-            pub fn from_value(event_type: &str, version: u32, value: Value) -> Result<Self, Error> {
+            pub fn read<'de>(
+                event_type: &str, version: u32, payload: impl Deserializer<'de, Error = serde_json::Error>,
+            ) -> Result<Self, Error> {
                 match (event_type, version) {
-                    $(($text, $version) => serde_json::from_value::<$name>(value)
+                    $(($text, $version) => $name::deserialize(payload)
                         .map(Self::$name)
                         .map_err(|e| Error::Malformed { what: $text, why: e.to_string() }),)+
                     _ => Err(Error::UnknownEvent { event_type: event_type.to_owned(), version }),

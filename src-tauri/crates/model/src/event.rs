@@ -273,6 +273,24 @@ impl Event {
         serde_json::from_value(value).map_err(|e| malformed(e.to_string()))
     }
 
+    /// The event without its body, and the body's own text, of canonical bytes: for whoever types bodies by the
+    /// thousand and needs no value of them in between.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] when the bytes are no canonical event.
+    pub fn apart(bytes: &[u8]) -> Result<(Self, &str), Error> {
+        let malformed = |why: String| Error::Malformed { what: "event", why };
+        let [payload] = seal::canon::members(bytes, ["payload"]).map_err(|e| malformed(e.to_string()))?;
+        let payload = payload.ok_or_else(|| malformed("it has no payload".to_owned()))?;
+        // It is cut out of `bytes`, so its address says where.
+        let at = payload.as_ptr().addr().saturating_sub(bytes.as_ptr().addr());
+        let (before, rest) = bytes.split_at_checked(at).unwrap_or_default();
+        let (_, after) = rest.split_at_checked(payload.len()).unwrap_or_default();
+        let event = serde_json::from_slice(&[before, b"null", after].concat());
+        let payload = std::str::from_utf8(payload).map_err(|e| malformed(e.to_string()))?;
+        Ok((event.map_err(|e| malformed(e.to_string()))?, payload))
+    }
+
     /// The typed body, with the sensitive leaves that `lookup` still discloses.
     ///
     /// # Errors
@@ -280,7 +298,7 @@ impl Event {
     pub fn body(&self, lookup: &dyn Fn(&Digest) -> Option<Vec<u8>>) -> Result<Body, Error> {
         let value = seal::disclose::reveal_at(self.payload.clone(), PAYLOAD, lookup)
             .map_err(|e| Error::Malformed { what: "event", why: e.to_string() })?;
-        Body::from_value(&self.event_type, self.schema_version, value)
+        Body::read(&self.event_type, self.schema_version, value)
     }
 
     /// Who caused it.

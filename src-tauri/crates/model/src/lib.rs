@@ -53,7 +53,7 @@ pub use id::*;
 pub use path::RelPath;
 pub use resource::ResourceId;
 pub use seal::Digest;
-pub use seal::disclose::Sensitive;
+pub use seal::disclose::{Sensitive, concealed_in};
 pub use slot::Slot;
 pub use words::names;
 

@@ -13,7 +13,6 @@ use crate::{Error, schema};
 use ledger::{Placed, Projector};
 use model::{Body, Digest, Event, UnixMs};
 use rusqlite::{Connection, Params};
-use serde_json::Value;
 use std::fmt::{Display, Write as _};
 
 pub(crate) use rows::Held;
@@ -82,11 +81,10 @@ impl Projector for Fold {
             // Of this batch only: one that is taken back takes its rows along.
             let (rows, forgotten) = (Rows::new(false), Forgotten::default());
             for one in placed {
-                let (seq, event) = (one.log_seq, &one.event);
-                let body = typed(one.log_seq, event, event.payload.clone())?;
                 let opened: Vec<(Digest, &[u8])> =
                     one.disclosures.iter().map(|d| (d.digest, d.bytes.as_slice())).collect();
-                let leaves = search::leaves(&event.payload, &opened);
+                let Typed { event, body, leaves } = Typed::read(one.log_seq, &one.bytes, &opened)?;
+                let (seq, event) = (one.log_seq, &event);
                 let seen = Seen { conn: tx, seq, event, docs: None, rows: &rows, forgotten: &forgotten };
                 fold(&seen, &body, leaves)?;
             }
@@ -113,28 +111,28 @@ pub(crate) struct Seen<'a> {
     pub forgotten: &'a Forgotten,
 }
 
-/// An event as the fold takes it: read, its body typed, its sensitive leaves found.
+/// An event as the fold takes it: its body typed, its sensitive leaves found.
 pub(crate) struct Typed {
+    /// The event without its body.
     pub event: Event,
     pub body: Body,
     pub leaves: Vec<Leaf>,
 }
 
 impl Typed {
-    /// Reads stored bytes. Whether they are canonical is for verification to say.
+    /// Reads stored bytes.
     pub fn read(log_seq: u64, bytes: &[u8], opened: Opened<'_>) -> Result<Self, Error> {
-        let mut event: Event =
-            serde_json::from_slice(bytes).map_err(|e| Error::Event { log_seq, why: e.to_string() })?;
-        let leaves = search::leaves(&event.payload, opened);
-        let payload = std::mem::take(&mut event.payload);
-        let body = typed(log_seq, &event, payload)?;
-        Ok(Self { event, body, leaves })
+        let read = || -> Result<Self, model::Error> {
+            let (event, payload) = Event::apart(bytes)?;
+            let body = Body::read(
+                &event.event_type,
+                event.schema_version,
+                &mut serde_json::Deserializer::from_str(payload),
+            )?;
+            Ok(Self { event, body, leaves: search::leaves(payload, opened) })
+        };
+        read().map_err(|e| Error::Event { log_seq, why: e.to_string() })
     }
-}
-
-fn typed(log_seq: u64, event: &Event, payload: Value) -> Result<Body, Error> {
-    Body::from_value(&event.event_type, event.schema_version, payload)
-        .map_err(|e| Error::Event { log_seq, why: e.to_string() })
 }
 
 /// Folds one event. Its sensitive leaves stay concealed: rows keep digests, only the index reads text.

@@ -66,36 +66,24 @@ impl ChainVerifier {
         let seq = seq.ok_or_else(|| self.unreadable(format!("`{SEQ_FIELD}` is missing or no count")))?;
         let prev = prev.and_then(link);
         let prev = prev.ok_or_else(|| self.unreadable(format!("`{PREV_FIELD}` is missing or no digest")))?;
-        self.push_link(seq, prev, bytes)
+        let hash = Digest::of(bytes);
+        self.follow(seq, prev, hash)?;
+        Ok(hash)
     }
 
-    /// Takes the next entry whose link fields the caller has read from these very bytes.
-    /// Returns the hash of the entry.
+    /// Takes the next entry by its link fields and its hash, which the caller has read and made of its bytes.
     ///
     /// # Errors
     /// [`Error::Chain`] with the position of this entry.
-    pub fn push_link(&mut self, seq: u64, prev: Digest, bytes: &[u8]) -> Result<Digest, Error> {
-        self.fits(seq, prev)?;
-        Ok(self.take(Digest::of(bytes)))
-    }
-
-    /// As [`Self::push_link`], for a store that also recorded the hash of the entry.
-    ///
-    /// # Errors
-    /// [`Error::Chain`] with the position of this entry.
-    pub fn push_recorded(
-        &mut self,
-        seq: u64,
-        prev: Digest,
-        recorded: Digest,
-        bytes: &[u8],
-    ) -> Result<(), Error> {
-        self.fits(seq, prev)?;
-        let found = Digest::of(bytes);
-        if found != recorded {
-            return Err(self.fault(ChainFault::Hash { expected: recorded, found }));
+    pub fn follow(&mut self, seq: u64, prev: Digest, hash: Digest) -> Result<(), Error> {
+        let expected = self.taken + 1;
+        if seq != expected {
+            return Err(self.fault(ChainFault::Sequence { expected, found: seq }));
         }
-        self.take(found);
+        if prev != self.head {
+            return Err(self.fault(ChainFault::Link { expected: self.head, found: prev }));
+        }
+        (self.taken, self.head) = (seq, hash);
         Ok(())
     }
 
@@ -113,23 +101,6 @@ impl ChainVerifier {
             return Err(Error::Chain { position: self.taken, fault });
         }
         Ok(())
-    }
-
-    fn fits(&self, seq: u64, prev: Digest) -> Result<(), Error> {
-        let expected = self.taken + 1;
-        if seq != expected {
-            return Err(self.fault(ChainFault::Sequence { expected, found: seq }));
-        }
-        if prev != self.head {
-            return Err(self.fault(ChainFault::Link { expected: self.head, found: prev }));
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, hash: Digest) -> Digest {
-        self.taken += 1;
-        self.head = hash;
-        hash
     }
 
     fn unreadable(&self, reason: String) -> Error {

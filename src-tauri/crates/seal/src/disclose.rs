@@ -6,7 +6,9 @@
 //! the value and leaves every hash valid. Modelled on RFC 9901, not conformant to it.
 
 use std::fmt;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
 use serde_json::{Map, Value};
 
@@ -120,6 +122,13 @@ pub fn verify_disclosure(bytes: &[u8]) -> Result<(Digest, String, Value), Error>
     base(&pointer)?;
     refuse_reserved(&value, &mut pointer.clone())?;
     Ok((Digest::of(bytes), pointer, value))
+}
+
+/// The digits of every concealed leaf in the canonical bytes of a document, in their order. A leaf is spelled
+/// `{"$sd":"…"}`, and nothing else can be: within a string the quotes would be escaped.
+pub fn concealed_in(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    static LEAF: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\"$sd\":\""));
+    LEAF.find_iter(bytes).filter_map(|at| bytes.get(at + LEAF.needle().len()..)?.get(..64))
 }
 
 /// What a reserved object says.

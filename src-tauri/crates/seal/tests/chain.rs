@@ -159,14 +159,20 @@ fn a_refused_event_is_not_taken_in() {
 }
 
 #[test]
-fn a_recorded_hash_that_is_not_the_hash_of_the_bytes_is_refused() {
-    let mut verifier = ChainVerifier::new();
-    let recorded = Digest::of(b"other");
-    let refusal = verifier.push_recorded(1, Digest::ZERO, recorded, b"bytes");
-    let fault = ChainFault::Hash { expected: recorded, found: Digest::of(b"bytes") };
-    assert_eq!(refusal, Err(Error::Chain { position: 1, fault }));
-    verifier.push_recorded(1, Digest::ZERO, Digest::of(b"bytes"), b"bytes").unwrap();
-    assert_eq!(verifier.len(), 1);
+fn an_entry_is_followed_by_its_links_and_its_hash_as_by_its_bytes() {
+    let events = chain(3);
+    let (mut by_bytes, mut by_links) = (ChainVerifier::new(), ChainVerifier::new());
+    for (seq, event) in (1..).zip(&events) {
+        let head = by_links.head();
+        let other = by_links.follow(seq, Digest::of(b"other"), Digest::of(event));
+        let fault = ChainFault::Link { expected: head, found: Digest::of(b"other") };
+        assert_eq!(other, Err(Error::Chain { position: seq, fault }));
+        let later = by_links.follow(seq + 1, head, Digest::of(event));
+        let fault = ChainFault::Sequence { expected: seq, found: seq + 1 };
+        assert_eq!(later, Err(Error::Chain { position: seq, fault }));
+        by_links.follow(seq, head, by_bytes.push(event).unwrap()).unwrap();
+        assert_eq!(by_links, by_bytes);
+    }
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use seal::{
     Digest, Disclosure, Error, Sensitive,
     canon::{canonical_value, to_canonical, to_value},
-    disclose::{conceal, reveal, reveal_at, verify_disclosure},
+    disclose::{conceal, concealed_in, reveal, reveal_at, verify_disclosure},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -247,4 +247,16 @@ fn a_leaf_gives_its_value_or_says_that_it_is_gone() {
     );
     assert_eq!((shown.clone().into_shown(), gone.clone().into_shown()), (Some(7), None));
     assert_eq!((shown.map(|n| n + 1), gone.clone().map(|n| n + 1)), (Sensitive::Shown(8), gone));
+}
+
+#[test]
+fn a_document_conceals_a_leaf_only_where_a_leaf_can_stand() {
+    let (one, two) = ("7".repeat(64), "8".repeat(64));
+    let event = format!("{{\"a\":\"$\",\"b\":{{\"$sd\":\"{one}\"}},\"c\":[{{\"$sd\":\"{two}\"}}]}}");
+    assert!(concealed_in(event.as_bytes()).eq([one.as_bytes(), two.as_bytes()]));
+    for other in
+        [format!("{{\"a\":\"{one}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()]
+    {
+        assert!(concealed_in(other.as_bytes()).next().is_none(), "{other}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Where each task's chain breaks: what a person is shown before anything is severed.
 
-use super::events::compare;
+use super::events::{compare, fault};
 use super::fields::fields;
 use super::notes::Heads;
 use super::report::Stop;
@@ -11,6 +11,7 @@ use crate::{CheckpointKind, Error};
 use model::TaskId;
 use rusqlite::{Connection, Row};
 use seal::Digest;
+use seal::chain::ChainVerifier;
 use seal::merkle::{Frontier, leaf_hash};
 use std::collections::BTreeMap;
 
@@ -48,11 +49,10 @@ struct Task<'a> {
     id: TaskId,
     known: &'a [Severed],
     ahead: Vec<(u64, Digest, u64)>,
-    seq: u64,
+    chain: ChainVerifier,
     /// How many events the last checkpoint that fits covers.
     signed: u64,
     log_seq: u64,
-    head: Digest,
     tree: Frontier,
     broken: Option<(u64, String)>,
 }
@@ -97,19 +97,19 @@ impl<'a> Task<'a> {
             id,
             known,
             ahead,
-            seq: 0,
+            chain: ChainVerifier::new(),
             signed: 0,
             log_seq: 0,
-            head: Digest::ZERO,
             tree: Frontier::new(),
             broken: None,
         }
     }
 
     fn end(self) -> Option<Break> {
-        let cut = self.ahead.first().filter(|(size, ..)| *size > self.seq);
+        let seq = self.chain.len();
+        let cut = self.ahead.first().filter(|(size, ..)| *size > seq);
         let cut =
-            cut.map(|(size, ..)| (self.seq + 1, format!("it ends there, and {size} events were signed for")));
+            cut.map(|(size, ..)| (seq + 1, format!("it ends there, and {size} events were signed for")));
         let (from_seq, why) = self.broken.or(cut)?;
         Some(Break { task: self.id, from_seq, why })
     }
@@ -122,49 +122,44 @@ impl<'a> Task<'a> {
         let bytes = row.get_ref(8)?.as_blob().unwrap_or_default();
         let hash = row.get::<_, Hash>(7)?.0;
         if severed::covered(self.known, self.id, seq, log_seq) {
-            while self.seq + 1 < seq {
-                self.grow(leaf_hash(b""));
+            for lost in self.chain.len() + 1..seq {
+                self.grow(lost, leaf_hash(b""));
             }
-            self.grow(leaf_hash(bytes));
-            (self.head, self.log_seq) = (hash, self.log_seq.max(log_seq));
+            self.grow(seq, leaf_hash(bytes));
+            self.chain = ChainVerifier::resume(seq, hash);
+            self.log_seq = self.log_seq.max(log_seq);
             return Ok(());
         }
         if log_seq <= self.log_seq {
             // It stands before the one that it follows: nobody can say which of the two was moved.
-            self.broken = Some((self.seq.max(1), format!("event {seq} stands before it in the log")));
+            self.broken = Some((self.chain.len().max(1), format!("event {seq} stands before it in the log")));
             return Ok(());
         }
+        let next = self.chain.len() + 1;
         if let Err(why) = self.fits(row, bytes, hash, seq) {
-            self.broken = Some(((self.seq + 1).min(seq.max(1)), why));
+            self.broken = Some((next.min(seq.max(1)), why));
             return Ok(());
         }
-        (self.head, self.log_seq) = (hash, log_seq);
-        self.grow(leaf_hash(bytes));
+        self.log_seq = log_seq;
+        self.grow(seq, leaf_hash(bytes));
         Ok(())
     }
 
-    fn fits(&self, row: &Row<'_>, bytes: &[u8], hash: Digest, seq: u64) -> Result<(), String> {
-        if seq != self.seq + 1 {
-            return Err(format!("the task goes from {} to {seq}", self.seq));
-        }
+    fn fits(&mut self, row: &Row<'_>, bytes: &[u8], hash: Digest, seq: u64) -> Result<(), String> {
         if Digest::of(bytes) != hash {
             return Err("its bytes do not hash to its hash".to_owned());
         }
         let fields = fields(bytes)?;
         compare(row, &fields, self.id, seq)?;
-        match fields.prev_event_hash.parse::<Digest>() {
-            Ok(prev) if prev == self.head => Ok(()),
-            _ => Err("it does not point to the event before it".to_owned()),
-        }
+        let prev = &fields.prev_event_hash;
+        let prev = prev.parse().map_err(|_| format!("it points to `{prev}`, not to the event before it"))?;
+        self.chain.follow(seq, prev, hash).map_err(fault)
     }
 
     /// The next leaf; and where a checkpoint signed for another root, the task breaks behind the checkpoint before it.
-    fn grow(&mut self, leaf: Digest) {
+    fn grow(&mut self, seq: u64, leaf: Digest) {
         self.tree.push(leaf);
-        self.seq += 1;
-        while let Some((size, root, number)) =
-            self.ahead.last().copied().filter(|(size, ..)| *size <= self.seq)
-        {
+        while let Some((size, root, number)) = self.ahead.last().copied().filter(|(size, ..)| *size <= seq) {
             if self.tree.root() != root && self.broken.is_none() {
                 let kind = CheckpointKind::Task;
                 let why = format!("checkpoint {number} ({kind}) signed for other events up to {size}");

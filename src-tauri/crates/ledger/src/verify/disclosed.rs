@@ -9,10 +9,9 @@ use super::report::{Place, Stop};
 use super::{Run, chunks};
 use crate::rows::{Hash, Id, count};
 use crate::severed::{self, Severed};
-use memchr::memmem::Finder;
 use rusqlite::Connection;
 use seal::Digest;
-use std::sync::LazyLock;
+use seal::disclose::concealed_in;
 
 /// Up to here reading on is quicker than looking an event up.
 const NEAR: i64 = 12;
@@ -197,7 +196,7 @@ fn named(conn: &Connection, (known, lost): (&[Severed], bool), claims: &[Claim])
             let mut leaves = None;
             while let Some((n, claim)) = sorted.next_if(|(_, claim)| claim.log_seq == log_seq) {
                 let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-                let leaves = leaves.get_or_insert_with(|| leaves_of(bytes).collect::<Vec<_>>());
+                let leaves = leaves.get_or_insert_with(|| concealed_in(bytes).collect::<Vec<_>>());
                 // Of an event that was severed, or lost at the end so that its number was given again.
                 let severed = || -> rusqlite::Result<bool> {
                     let (task, seq, epoch) =
@@ -251,15 +250,9 @@ fn is_text(bytes: &[u8]) -> bool {
     shaped() == Some(true) && seal::canon::check_canonical(bytes).is_ok()
 }
 
-/// The digits of every concealed leaf in the bytes of an event. A leaf is spelled `{"$sd":"…"}`.
-pub(super) fn leaves_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    static LEAF: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"{\"$sd\":\""));
-    LEAF.find_iter(bytes).filter_map(|at| bytes.get(at + LEAF.needle().len()..)?.get(..64))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{is_text, leaves_of, shape};
+    use super::{is_text, shape};
     use seal::canon::to_canonical;
     use serde_json::{Value, json};
 
@@ -291,18 +284,6 @@ mod tests {
             ["[\"\",\"/p\",\"x\"]", "", "[\"", "[\"000102030405060708090a0b0c0d0e0f\",\"/p\",\"\u{1}\"]"]
         {
             assert!(shape(broken.as_bytes()).is_err(), "{broken}");
-        }
-    }
-
-    #[test]
-    fn an_event_names_a_leaf_only_where_a_leaf_can_stand() {
-        let (one, two) = ("7".repeat(64), "8".repeat(64));
-        let event = format!("{{\"a\":\"$\",\"b\":{{\"$sd\":\"{one}\"}},\"c\":[{{\"$sd\":\"{two}\"}}]}}");
-        assert!(leaves_of(event.as_bytes()).eq([one.as_bytes(), two.as_bytes()]));
-        for other in
-            [format!("{{\"a\":\"{one}\"}}"), "{\"$sd\":\"77\"}".to_owned(), String::new(), "$".to_owned()]
-        {
-            assert!(leaves_of(other.as_bytes()).next().is_none(), "{other}");
         }
     }
 }

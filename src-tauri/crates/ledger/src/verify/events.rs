@@ -3,7 +3,7 @@
 use super::Run;
 use super::about::{About, Grants, about};
 use super::chunks;
-use super::disclosed::{self, Followed, Named, leaves_of};
+use super::disclosed::{self, Followed, Named};
 use super::fields::{Fields, fields, is_hex};
 use super::notes::Heads;
 use super::report::{Place, Stop};
@@ -14,6 +14,8 @@ use model::TaskId;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use seal::Digest;
+use seal::chain::ChainVerifier;
+use seal::disclose::concealed_in;
 use seal::merkle::{digest_and_leaf, leaf_hash};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,8 +24,7 @@ pub(super) const TELL_EVERY: u64 = 4_096;
 
 /// What is remembered of a task.
 struct Task {
-    seq: u64,
-    head: Digest,
+    chain: ChainVerifier,
     /// How many of its events are signed for.
     signed: u64,
     /// How many of them are believed.
@@ -126,7 +127,7 @@ fn read(
             say(row, task, task_seq, heads)?
         };
         let last = said.is_err();
-        let named = leaves_of(row.get_ref(8)?.as_blob().unwrap_or_default());
+        let named = concealed_in(row.get_ref(8)?.as_blob().unwrap_or_default());
         let digest = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse().ok();
         leaves.extend(named.filter_map(digest).map(|leaf| (int(log_seq), leaf)));
         events.push(Read { log_seq, epoch: count(row.get(1)?), task, task_seq, said });
@@ -263,7 +264,7 @@ impl Chains<'_> {
         tasks.sort_unstable_by_key(|(id, _)| **id);
         for (id, task) in tasks {
             task.heal()?;
-            let (seq, signed) = (task.seq, task.signed);
+            let (seq, signed) = (task.chain.len(), task.signed);
             if seq < signed {
                 let why = format!("task `{id}` has {seq} events, and {signed} were signed for");
                 return Err(Stop::Missing(why));
@@ -282,7 +283,7 @@ impl Chains<'_> {
 impl Task {
     fn new(signed: u64, ahead: Option<Ahead>) -> Self {
         let (tree, severed) = (Tree::new(ahead), Vec::new());
-        Self { seq: 0, head: Digest::ZERO, signed, believed: 0, tree, severed }
+        Self { chain: ChainVerifier::new(), signed, believed: 0, tree, severed }
     }
 
     /// Passes what was severed: the task goes on from the last of those rows, and each of their numbers is a leaf, that
@@ -291,27 +292,26 @@ impl Task {
         let mut rows = std::mem::take(&mut self.severed);
         rows.sort_unstable_by_key(|(seq, ..)| *seq);
         for (seq, hash, leaf) in rows {
-            while self.seq + 1 < seq {
-                self.tree.push(leaf_hash(b""))?;
-                self.seq += 1;
-            }
+            (self.chain.len() + 1..seq).try_for_each(|_| self.tree.push(leaf_hash(b"")))?;
             leaf.map_or(Ok(()), |leaf| self.tree.push(leaf))?;
-            (self.seq, self.head) = (seq, hash);
+            self.chain = ChainVerifier::resume(seq, hash);
         }
         Ok(())
     }
 
     /// The next event of the task: its number and its link.
     fn push(&mut self, seq: u64, said: &Said) -> Result<(), String> {
-        if seq != self.seq + 1 {
-            return Err(format!("the task goes from {} to {seq}", self.seq));
-        }
-        if let Some(prev) = said.prev.filter(|prev| *prev != self.head) {
-            return Err(format!("it points to `{prev}`, not to the event before it"));
-        }
+        let prev = said.prev.unwrap_or_else(|| self.chain.head());
+        self.chain.follow(seq, prev, said.hash).map_err(fault)?;
         self.believed += 1;
-        self.seq = seq;
-        self.head = said.hash;
         Ok(())
+    }
+}
+
+/// Why an entry does not fit; where, is said beside it.
+pub(super) fn fault(error: seal::Error) -> String {
+    match error {
+        seal::Error::Chain { fault, .. } => fault.to_string(),
+        other => other.to_string(),
     }
 }

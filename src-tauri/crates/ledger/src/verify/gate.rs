@@ -1,6 +1,6 @@
 //! Entries of the gate: chain, copies, tree.
 
-use super::events::TELL_EVERY;
+use super::events::{TELL_EVERY, fault};
 use super::notes::Heads;
 use super::report::{Place, Stop};
 use super::{Run, chunks};
@@ -10,6 +10,7 @@ use crate::tree::STORED_LEVELS;
 use model::audit::AuditEntry;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use seal::Digest;
+use seal::chain::ChainVerifier;
 use seal::merkle::{Frontier, leaf_hash};
 
 /// An entry whose bytes were read.
@@ -23,7 +24,8 @@ struct Read {
 pub(super) fn check(run: &mut Run<'_>, heads: &Heads) -> Result<(), Stop> {
     let (conn, reader) = (run.conn, run.reader);
     let of: i64 = conn.query_row("SELECT coalesce(max(entry_seq), 0) FROM entries", [], |row| row.get(0))?;
-    let mut gate = Gate { conn, head: Digest::ZERO, tree: Frontier::new(), ahead: heads.of_gate(), nodes: 0 };
+    let mut gate =
+        Gate { conn, chain: ChainVerifier::new(), tree: Frontier::new(), ahead: heads.of_gate(), nodes: 0 };
     chunks::each(
         conn,
         reader,
@@ -31,7 +33,7 @@ pub(super) fn check(run: &mut Run<'_>, heads: &Heads) -> Result<(), Stop> {
         |conn, start, _| entries(conn, start, of),
         |entries| {
             for entry in entries {
-                gate.follow(&entry?, run.report.entries)?;
+                gate.follow(&entry?)?;
                 run.report.entries += 1;
                 if run.report.entries.is_multiple_of(TELL_EVERY) {
                     run.tell("entries", run.report.entries, count(of))?;
@@ -88,23 +90,17 @@ fn one(row: &Row<'_>) -> Result<Result<Read, Stop>, Stop> {
 /// The chain and the tree as far as they were followed.
 struct Gate<'a> {
     conn: &'a Connection,
-    head: Digest,
+    chain: ChainVerifier,
     tree: Frontier,
     ahead: Vec<(u64, Digest, u64)>,
     nodes: u64,
 }
 
 impl Gate<'_> {
-    /// The next entry, `before` of which were followed.
-    fn follow(&mut self, entry: &Read, before: u64) -> Result<(), Stop> {
-        let at = |why: &str| Stop::At(Place::Entry(entry.seq), why.to_owned());
-        if entry.seq != before + 1 {
-            return Err(at("an entry before it is missing"));
-        }
-        if entry.prev != self.head {
-            return Err(at("it does not point to the entry before it"));
-        }
-        self.head = entry.hash;
+    /// The next entry, held against the one before it.
+    fn follow(&mut self, entry: &Read) -> Result<(), Stop> {
+        let followed = self.chain.follow(entry.seq, entry.prev, entry.hash);
+        followed.map_err(|e| Stop::At(Place::Entry(entry.seq), fault(e)))?;
         let mut complete = Vec::new();
         self.tree.push_with(entry.leaf, &mut |level, index, hash| {
             if level > 0 && level.is_multiple_of(STORED_LEVELS) {

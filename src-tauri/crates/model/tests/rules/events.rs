@@ -31,7 +31,7 @@ fn version(event_type: &str) -> u32 {
 
 pub(crate) fn sample(event_type: &str) -> Body {
     let value = samples().remove(event_type).unwrap_or_else(|| panic!("`{event_type}` has no sample"));
-    Body::from_value(event_type, version(event_type), value).unwrap_or_else(|e| panic!("{event_type}: {e}"))
+    Body::read(event_type, version(event_type), value).unwrap_or_else(|e| panic!("{event_type}: {e}"))
 }
 
 fn id<T: std::str::FromStr>(prefix: &str, n: usize) -> T
@@ -219,7 +219,7 @@ fn unknown_types_versions_and_fields_are_refused() {
     for (name, version) in REGISTRY {
         let mut more = sample(name).to_value().expect("it serialises");
         more["surprise"] = Value::Null;
-        assert!(matches!(Body::from_value(name, *version, more), Err(Error::Malformed { .. })), "{name}");
+        assert!(matches!(Body::read(name, *version, more), Err(Error::Malformed { .. })), "{name}");
     }
     let mut value = serde_json::to_value(&event).expect("it serialises");
     value["surprise"] = Value::Null;
@@ -248,11 +248,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("trial.ended", "reason")
                     | ("effect.progressed", "done" | "total" | "checkpoint")
             );
-            assert_eq!(
-                Body::from_value(name, *version, lacking).is_ok(),
-                optional,
-                "{name} without `{field}`"
-            );
+            assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }
     }
 }

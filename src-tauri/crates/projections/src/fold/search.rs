@@ -6,7 +6,7 @@ use crate::rows::ArtifactRow;
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::body::Body;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
-use model::{ArtifactId, Digest, Event};
+use model::{ArtifactId, Digest, Event, concealed_in};
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -119,6 +119,13 @@ pub(crate) struct Leaf {
     text: Text,
 }
 
+impl Leaf {
+    fn new(part: String, digest: Digest, text: Text) -> Self {
+        let text = if part.ends_with("/normalized_text") { Text::Twice } else { text };
+        Self { part, digest, text }
+    }
+}
+
 /// What is known of a leaf's text before the tables are asked.
 enum Text {
     /// It is recorded with the event: the words, unless it is no text.
@@ -152,19 +159,25 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     }
 }
 
-/// Every sensitive leaf of a payload, with the text of those that were recorded with the event.
-pub(super) fn leaves(payload: &Value, opened: Opened<'_>) -> Vec<Leaf> {
-    let mut found = Vec::new();
-    collect(payload, &mut String::new(), &mut found);
-    let leaf = |(part, digest): (String, Digest)| {
-        let here = || opened.iter().find(|(known, _)| *known == digest);
-        let text = match part.ends_with("/normalized_text") {
-            true => Text::Twice,
-            false => here().map_or(Text::Ask, |(_, bytes)| Text::Here(words(bytes))),
-        };
-        Leaf { part, digest, text }
+/// Every sensitive leaf of a payload's canonical text, with the text of those that were recorded with the event. Where
+/// all of them were, their disclosures say their places, too.
+pub(super) fn leaves(payload: &str, opened: Opened<'_>) -> Vec<Leaf> {
+    let here = |digest: Digest| opened.iter().find(|(known, _)| *known == digest).map(|(_, bytes)| *bytes);
+    let known = |digest: Digest| {
+        let (place, text) = disclosure(here(digest)?)?;
+        // A name with a character that places escape is looked for in the payload itself.
+        let part = place.strip_prefix("/payload").filter(|part| !part.contains('~'))?;
+        Some(Leaf::new(part.to_owned(), digest, Text::Here(text)))
     };
-    found.into_iter().map(leaf).collect()
+    let digests = concealed_in(payload.as_bytes()).map(|hex| std::str::from_utf8(hex).ok()?.parse().ok());
+    let all: Option<Vec<Leaf>> = digests.map(|digest| known(digest?)).collect();
+    all.unwrap_or_else(|| {
+        let mut found = Vec::new();
+        // It was typed from this text, so it is one value.
+        collect(&serde_json::from_str(payload).unwrap_or_default(), &mut String::new(), &mut found);
+        let text = |digest| here(digest).map_or(Text::Ask, |bytes| Text::Here(words(bytes)));
+        found.into_iter().map(|(part, digest)| Leaf::new(part, digest, text(digest))).collect()
+    })
 }
 
 /// Every `{"$sd": digest}` below a value, with its JSON pointer, in the order of the names.
@@ -211,17 +224,18 @@ pub(crate) fn disclosed(conn: &Connection, digest: &Digest) -> rusqlite::Result<
 
 /// The text that a disclosure opens: a string, or a list of strings as its lines.
 fn words(bytes: &[u8]) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Text {
-        One(String),
-        Lines(Vec<String>),
+    disclosure(bytes)?.1
+}
+
+/// The place that a disclosure was made for, and its text, unless it opens none.
+fn disclosure(bytes: &[u8]) -> Option<(String, Option<String>)> {
+    fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<(String, T)> {
+        serde_json::from_slice::<(IgnoredAny, String, T)>(bytes).ok().map(|(_, place, text)| (place, text))
     }
-    let (_, _, text) = serde_json::from_slice::<(IgnoredAny, IgnoredAny, Text)>(bytes).ok()?;
-    Some(match text {
-        Text::One(text) => text,
-        Text::Lines(lines) => lines.join("\n"),
-    })
+    let one = || read::<String>(bytes).map(|(place, text)| (place, Some(text)));
+    let lines = || read::<Vec<String>>(bytes).map(|(place, lines)| (place, Some(lines.join("\n"))));
+    let none = || read::<IgnoredAny>(bytes).map(|(place, _)| (place, None));
+    one().or_else(lines).or_else(none)
 }
 
 enum Source {
