@@ -73,7 +73,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
     ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved).word : capital(said(row.summary))} /></span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
-      : row.reversibility === "reversible" ? "Yes" : row.reversibility === "irreversible" ? "No" : row.reversibility === "no_effect" ? "It changed nothing" : capital(plain(row.reversibility))],
+      : row.reversibility === "reversible" ? "Yes, it is reversible" : row.reversibility === "irreversible" ? "No, it is irreversible" : row.reversibility === "no_effect" ? "It changed nothing" : capital(plain(row.reversibility))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
   ] as const;
 }
