@@ -81,6 +81,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("task.submit", "workspace", Use::Works),
     ("task.submit", "attachments", Use::Reads),
     ("workspaces.files", "folder", Use::Works),
+    ("grants.draft", "workspace", Use::Works),
     ("artifacts.ingest", "path", Use::Reads),
     ("receipts.rollback", "workspace", Use::Works),
     ("gate.export", "path", Use::Makes),
@@ -156,7 +157,7 @@ macro_rules! with_commands {
         "takes an unused grant or a standing grant back" grants.revoke(Revoke) -> Revoked, write [];
         "lists standing grants" grants.standing(Standing) -> StandingList, read [grants];
         "tells the narrowest standing grants that would have answered a question" grants.propose(Propose) -> Proposals, read [approvals];
-        "drafts a standing grant and tells which questions of the past it would have answered" grants.draft(Draft) -> Proposal, read [approvals];
+        "drafts a standing grant and tells which questions of the past it would have answered" grants.draft(Draft) -> Proposal, write [];
         "hands in a standing grant that a person signed" grants.allow(Allow) -> Allowed, write [];
         "lists decisions" knowledge.decisions(Decisions) -> DecisionList, read [knowledge];
         "lists beliefs" knowledge.beliefs(Beliefs) -> BeliefList, read [knowledge];

@@ -278,7 +278,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "grants.revoke": { access: "write", topics: [] },
   "grants.standing": { access: "read", topics: ["grants"] },
   "grants.propose": { access: "read", topics: ["approvals"] },
-  "grants.draft": { access: "read", topics: ["approvals"] },
+  "grants.draft": { access: "write", topics: [] },
   "grants.allow": { access: "write", topics: [] },
   "knowledge.decisions": { access: "read", topics: ["knowledge"] },
   "knowledge.beliefs": { access: "read", topics: ["knowledge"] },

@@ -1,12 +1,14 @@
 //! Authority: minted, used, taken back. It is never made here; what a person signed elsewhere is handed on.
 
 use crate::convert::{ask, from_base64, opt, page, word};
+use crate::files::absolute;
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, backtest, fold, not_found, usage};
 use acts::ApprovalPacket;
 use acts::{Action, ActionRequest};
 use governance::standing::{in_words, sound};
 use governance::{PolicyEngine, hypothetical};
+use kernel::Kernel;
 use kernel::command::standing::StandingRecord;
 use model::approval::Surface;
 use model::body::KeyPurpose;
@@ -240,9 +242,10 @@ impl Rehearsal {
 }
 
 pub(crate) fn draft(host: &dyn Host, p: Draft) -> Result<Proposal, Error> {
+    let kernel = host.kernel()?;
     let scope = match (&p.workspace, &p.task) {
         (Some(_), Some(_)) => return Err(usage("name a project or a task, not both")),
-        (Some(folder), None) => StandingScope::Project { workspace_id: project(host, folder)? },
+        (Some(folder), None) => StandingScope::Project { workspace_id: project(host, kernel, folder)? },
         (None, Some(task)) => StandingScope::Task { task_id: find(host, task)? },
         (None, None) => StandingScope::User,
     };
@@ -286,18 +289,10 @@ fn cover(p: Draft) -> Result<Cover, Error> {
     }
 }
 
-/// The workspace of a folder that some task has worked in.
-fn project(host: &dyn Host, folder: &str) -> Result<WorkspaceId, Error> {
-    let root = host.workspace(std::path::Path::new(folder))?;
-    let known = fold::store_state(&host.reader()?)?.workspaces;
-    let same = |at: &Option<String>| {
-        at.as_deref().and_then(|at| kernel::workspace::decode_root(at).ok()).is_some_and(|at| at == root)
-    };
-    let found = known.into_iter().find(|(_, at)| same(at)).map(|(id, _)| id);
-    found.ok_or_else(|| {
-        usage(format!("no task ever worked in `{}`, so there is no such project", root.display()))
-            .hint("begin a task there first; or leave `--project` out, and it counts in every folder")
-    })
+/// The project of a folder, known from now on if no task has worked there yet.
+fn project(host: &dyn Host, kernel: &Kernel, folder: &str) -> Result<WorkspaceId, Error> {
+    let root = host.workspace(&absolute("workspace", folder)?)?;
+    kernel.workspace(&root).wire()
 }
 
 pub(crate) fn allow(host: &dyn Host, p: Allow) -> Result<Allowed, Error> {

@@ -45,7 +45,7 @@ fn a_proposal_covers_the_question_and_tells_what_it_would_have_answered() {
         json!({ "host": "localhost" }),
         json!({ "host": "example.com", "days": 400 }),
         json!({ "host": "example.com", "uses": 0 }),
-        json!({ "host": "example.com", "workspace": "/" }),
+        json!({ "host": "example.com", "workspace": "a/relative/folder" }),
     ] {
         assert_eq!(
             home.ask("grants.draft", bad.clone()).expect_err("refused").code,

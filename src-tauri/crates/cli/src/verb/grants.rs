@@ -11,8 +11,8 @@ use crate::text::{plain, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::json;
 use std::path::Path;
-use wire::exit;
-use wire::grants::{Allow, Draft, List, Revoke, Standing, StandingList};
+use wire::grants::{Allow, Draft, List, Proposal, Revoke, Standing, StandingList};
+use wire::{Error, exit};
 
 /// `hermit grants`.
 pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
@@ -84,6 +84,16 @@ fn lasting(out: &Output, standing: &StandingList) {
     }
 }
 
+/// The draft of a grant. A project that no task has worked in is known from it on; the store is free again while a
+/// person reads it.
+fn drafted(context: &Context, asked: &Draft) -> Result<Proposal, Error> {
+    drop(context.reading()?);
+    let session = context.writing(Signs::No)?;
+    let proposal = session.call(asked);
+    session.close();
+    proposal
+}
+
 /// Drafts it, shows what it means, and lets the person sign: the same gate as an approval.
 fn allow(context: &Context, args: GrantsAllow) -> Came {
     let (mut person, mut front) = TerminalApproval::at_terminal(context).ok_or_else(no_terminal)?;
@@ -105,7 +115,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
         uses: Some(args.uses),
         after_untrusted: args.after_untrusted,
     };
-    let proposal = context.reading()?.call(&asked)?;
+    let proposal = drafted(context, &asked)?;
     let grant = draft(&proposal)?;
     context.out.say(Tone::Bold, plain(&host::standing_in_words(&grant)));
     context.out.rows(&past(&proposal.rehearsed));

@@ -114,3 +114,40 @@ fn a_person_may_allow_it_beforehand_and_sees_what_it_would_have_answered() {
     terminal.expect("runs whatever stands behind it");
     assert_eq!(terminal.end().0, 2);
 }
+
+#[test]
+fn a_project_may_be_allowed_in_before_any_task_has_worked_there() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let folder = folder.to_str().unwrap();
+    let asked = ["grants", "allow", "--project", folder, "--paths", "notes/**", "--act", "create"];
+    let asked = [&asked[..], &["--after-untrusted"]].concat();
+    let mut terminal = bench.terminal(&asked);
+    terminal.expect("create `notes/**` in this project, 7 days, 50 times").expect("Type `always`");
+    terminal.send("always\r");
+    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+    terminal.expect("is in force");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    // The first task there is not asked, and one in another folder is.
+    bench.run(&as_words(&run(&bench, "one"))).ends_with(0);
+    assert!(bench.files().contains_key("notes/one.md"));
+    let other = bench.path("other");
+    std::fs::create_dir(&other).unwrap();
+    let (playbook, other) = (bench.path("notes.yaml"), other.to_str().unwrap().to_owned());
+    bench.run(&["run", "--playbook", playbook.to_str().unwrap(), "--workspace", &other]).ends_with(4);
+    // What is no folder is no project.
+    let nowhere = bench.path("nowhere");
+    let mut terminal = bench.terminal(&[
+        "grants",
+        "allow",
+        "--project",
+        nowhere.to_str().unwrap(),
+        "--paths",
+        "*",
+        "--act",
+        "create",
+    ]);
+    terminal.expect("nowhere");
+    assert_eq!(terminal.end().0, 1);
+}

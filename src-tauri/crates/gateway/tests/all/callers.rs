@@ -25,12 +25,8 @@ const PLACE_NAMES: [&str; 12] = [
     "home",
 ];
 /// Parameters of these names that open nothing: words that are compared with what is in the store.
-const WORDS: [(&str, &str); 4] = [
-    ("grants.draft", "paths"),
-    ("grants.draft", "workspace"),
-    ("approvals.packet", "from"),
-    ("changes.show", "from"),
-];
+const WORDS: [(&str, &str); 3] =
+    [("grants.draft", "paths"), ("approvals.packet", "from"), ("changes.show", "from")];
 
 fn code(home: &Home, caller: Caller, name: &str, params: Value) -> Option<Code> {
     api::call_for(home, caller, name, params, &[]).err().map(|error| error.code)
