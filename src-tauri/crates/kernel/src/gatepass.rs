@@ -44,15 +44,15 @@ impl Tools for Dispatch {
     }
 }
 
-/// A gate booted for this session; its boot entry joins the writeup.
-pub(crate) fn boot(kernel: &Kernel, writeup: &mut Writeup<'_>) -> Result<Gate, Error> {
+/// A gate booted for a session of this name; its boot entry joins the writeup.
+pub(crate) fn boot(kernel: &Kernel, writeup: &mut Writeup<'_>, session: &str) -> Result<Gate, Error> {
     let mut gate = Gate::new();
     let config = KernelConfig {
         kernel_id: lock(&kernel.store).store_id.clone(),
         variant: Variant::Strict,
         // Any other is denied by the gate.
         tools: acts::Action::TOOLS.iter().map(|t| (*t).to_owned()).collect(),
-        session: kernel.session.clone(),
+        session: session.to_owned(),
         actor: writeup.actor.actor_id.to_string(),
         head: kernel.reader.gate_head()?,
         ts_ms: kernel.gate_now(),

@@ -216,7 +216,7 @@ impl Kernel {
         let actor = self.actor(PrincipalType::System)?;
         let mut writeup = self.store_writeup(Point::HostStart, actor, self.session.clone(), None)?;
         let halted = lock(&self.store).halted.is_some();
-        let booted = if halted { None } else { Some(gatepass::boot(self, &mut writeup)?) };
+        let booted = if halted { None } else { Some(gatepass::boot(self, &mut writeup, &self.session)?) };
         let lacking: Vec<Known> = {
             let store = lock(&self.store);
             LATER.into_iter().filter(|known| !store.knows(known.0, known.2)).collect()

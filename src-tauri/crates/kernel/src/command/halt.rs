@@ -4,10 +4,10 @@ use super::person::{Matter, Signed};
 use crate::Error;
 use crate::gatepass::{self, GatePass};
 use crate::kernel::{Kernel, lock};
-use model::Sensitive;
 use model::body::{GateBooted, GateHalted};
 use model::fault::Point;
 use model::principal::PrincipalType;
+use model::{RequestId, Sensitive};
 use seal::Digest;
 use std::sync::atomic::Ordering;
 
@@ -70,8 +70,10 @@ impl Kernel {
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::GateBoot, actor, self.session.clone(), None)?;
         let mut guard = lock(&self.gate);
-        let gate = gatepass::boot(self, &mut w)?;
-        w.push(GateBooted { session: self.session.clone() });
+        // The session that was halted stays halted (KS-3.8-2): what works again is another one of the same host.
+        let session = RequestId::fresh(&*self.ports.clock, &*self.ports.entropy).to_string();
+        let gate = gatepass::boot(self, &mut w, &session)?;
+        w.push(GateBooted { session });
         if let Some(decided) = decided {
             w.push(decided);
         }
