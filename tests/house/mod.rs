@@ -3,6 +3,7 @@
 mod commands;
 mod diagrams;
 mod doors;
+mod lost;
 mod migrations;
 mod pages;
 mod purity;

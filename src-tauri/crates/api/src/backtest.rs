@@ -89,7 +89,7 @@ impl History {
         if !speaks {
             return Ok(());
         }
-        match event.body(&fold::lookup(reader)).wire()? {
+        match fold::body(reader, event)? {
             Body::ArtifactCreated(b) if b.artifact.kind == ArtifactKind::StepContract => {
                 self.contract_bytes.insert(b.artifact.artifact_id, b.artifact.content_hash);
             }

@@ -5,7 +5,8 @@ use kernel::StoreState;
 use kernel::keyring::KeyHistory;
 use kernel::state::TaskState;
 use ledger::{Reader, Stored};
-use model::{Body, Digest, Event, TaskId};
+use model::{Body, Event, TaskId};
+use serde_json::Value;
 use wire::Error;
 
 /// Events read at once.
@@ -24,15 +25,20 @@ pub(crate) fn walk(
         after = last.task_seq;
         for stored in &events {
             let event = stored.event().wire()?;
-            let body = event.body(&lookup(reader)).wire()?;
+            let body = body(reader, &event)?;
             each(stored, &event, &body)?;
         }
     }
 }
 
-/// Reveals what is still disclosed.
-pub(crate) fn lookup(reader: &Reader) -> impl Fn(&Digest) -> Option<Vec<u8>> + '_ {
-    |digest| reader.disclosure(digest).ok().flatten()
+/// The body of an event with what is still disclosed of it.
+pub(crate) fn body(reader: &Reader, event: &Event) -> Result<Body, Error> {
+    reader.revealing(|shown| event.body(shown)).wire()?.wire()
+}
+
+/// A part of a document that stands at `pointer`, with what is still disclosed of it.
+pub(crate) fn revealed(reader: &Reader, part: Value, pointer: &str) -> Result<Value, Error> {
+    reader.revealing(|shown| seal::disclose::reveal_at(part, pointer, shown)).wire()?.wire()
 }
 
 /// The store as its own stream says: the stream of the first event ever. (The first identifier may be the inbox's,

@@ -50,7 +50,7 @@ fn whole(reader: &Reader) -> Result<Graph, Error> {
         after = last.log_seq;
         for stored in &events {
             let event = stored.event().wire()?;
-            graph.apply(&event, &event.body(&fold::lookup(reader)).wire()?);
+            graph.apply(&event, &fold::body(reader, &event)?);
         }
     }
 }
@@ -99,6 +99,6 @@ pub(crate) fn links<I: Into<NodeId>>(graph: &Graph, ids: impl IntoIterator<Item 
 
 /// The body of an event with its leaves as they can be read.
 pub(crate) fn body_value(reader: &Reader, event: &model::Event) -> Result<serde_json::Value, Error> {
-    let shown = seal::disclose::reveal_at(event.payload.clone(), "/payload", &fold::lookup(reader)).wire()?;
+    let shown = fold::revealed(reader, event.payload.clone(), "/payload")?;
     Ok(plain(shown))
 }

@@ -53,6 +53,9 @@ pub struct Card {
     pub approval: Approval,
     /// The first of the files, the gravest first, with the bytes of both sides; none where the store cannot tell.
     pub changes: Option<Changes>,
+    /// Why it cannot tell, where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<String>,
     /// Every value that a signature covers, where all was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     signed: Option<Vec<String>>,
@@ -71,8 +74,9 @@ impl Card {
         let approval = session.call(&Show { approval: approval.to_owned() })?;
         let bytes = session.packet(&approval)?;
         let packet = serde_json::from_slice(&bytes).map_err(|e| Error::new(Code::Damaged, e.to_string()))?;
-        let changes = session.call(&files_from(&approval, 0)).ok();
-        Ok(Self { approval, changes, signed: None, packet, bytes })
+        let changes = session.call(&files_from(&approval, 0));
+        let unread = changes.as_ref().err().map(|error| error.message.clone());
+        Ok(Self { approval, changes: changes.ok(), unread, signed: None, packet, bytes })
     }
 
     /// Reads the rest of it: every line, every file, every value that is signed.
@@ -127,6 +131,10 @@ impl Card {
             Some(items) => {
                 let told = |kind: &str| matches!(kind, "unrecoverable" | "fact");
                 before.iter().filter(|l| told(&l.kind)).for_each(|line| rows.push(head(line)));
+                let unread = self.unread.iter();
+                rows.extend(
+                    unread.map(|why| (Tone::Bad, format!("Its text cannot be shown: {}", plain(why)))),
+                );
                 rows.extend(Files::new(items, self.changes.as_ref()).rows(extent));
                 rows.extend(self.left());
             }

@@ -50,8 +50,12 @@ pub fn stay(
         if interrupts.pressed() && !paused {
             paused = true;
             live.note("Pausing. Nothing is lost. Press Ctrl-C again to leave at once.");
-            // It may have ended or come to rest in the same instant.
-            let _ = session.call(&Pause { task: task.to_owned() });
+            match session.call(&Pause { task: task.to_owned() }) {
+                // It may have ended or come to rest in the same instant.
+                Ok(_) => {}
+                Err(error) if error.code == Code::Conflict => {}
+                Err(error) => live.note(&format!("It could not be paused: {}", error.message)),
+            }
         }
         match stands {
             Stands::AtWork => continue,

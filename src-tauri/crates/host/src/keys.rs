@@ -1,5 +1,6 @@
 //! Keys of a store: made once into the vault that was chosen, opened for a process, locked when it ends.
 
+use crate::logs::OrLogged as _;
 use crate::model_http::SecretSlot;
 use crate::{Error, Home};
 use kernel::ports::KeyRing;
@@ -383,7 +384,7 @@ fn of_left(error: Error) -> Error {
 
 /// The system's keychain, when this store's keys are in it and it answers.
 pub(crate) fn keychain_of(home: &Home, log_id: &str) -> Option<OsVault> {
-    let marker = Marker::read(home.dir()).ok().flatten()?;
+    let marker = Marker::read(home.dir()).or_logged("`keys.json` cannot be read").flatten()?;
     (marker.vault == VaultKind::Keychain).then(|| OsVault::open(&service(log_id)).ok()).flatten()
 }
 

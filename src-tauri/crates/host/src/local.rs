@@ -5,6 +5,7 @@ mod work;
 
 use crate::clock::{Bell, Timer};
 use crate::executors::LocalExecutors;
+use crate::logs::OrLogged as _;
 use crate::notices::Notices;
 use crate::reasoners::{LocalReasoners, chosen, playbooks};
 use crate::run_stream_thread::RunStream;
@@ -280,7 +281,7 @@ impl api::Host for Local {
         // `keys.json` stands outside the ledger and names the keys that the vault is held to, now and before.
         let marker = match self.keys.keys() {
             Some(keys) => Some(keys.marker().clone()),
-            None => keychain::Marker::read(self.home.dir()).ok().flatten(),
+            None => keychain::Marker::read(self.home.dir()).or_logged("`keys.json` cannot be read").flatten(),
         };
         let Some(marker) = marker else { return Vec::new() };
         let before = marker.earlier.iter().rev().map(|earlier| earlier.log.public_key);
@@ -324,7 +325,8 @@ impl api::Host for Local {
     }
 
     fn witness_policy(&self) -> Option<String> {
-        crate::cosign_client::policy(&self.home).ok().flatten().map(|policy| policy.to_text(""))
+        let policy = crate::cosign_client::policy(&self.home).or_logged("the witness policy cannot be read");
+        policy.flatten().map(|policy| policy.to_text(""))
     }
 
     fn pin(&self) -> Result<Option<Vec<u8>>, wire::Error> {

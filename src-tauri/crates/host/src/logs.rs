@@ -104,3 +104,15 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }
+
+/// What came of it; or nothing, and the error stands in the log. For what a person can do without for a while.
+pub(crate) trait OrLogged<T> {
+    /// `what` says in the log what could not be done.
+    fn or_logged(self, what: &'static str) -> Option<T>;
+}
+
+impl<T, E: std::fmt::Display> OrLogged<T> for Result<T, E> {
+    fn or_logged(self, what: &'static str) -> Option<T> {
+        self.inspect_err(|error| tracing::warn!(%error, "{what}")).ok()
+    }
+}

@@ -4,6 +4,7 @@
 //! What answers there is a stranger: its words are bounded, and name models, nothing else.
 
 use crate::config::{ModelSettings, Provider};
+use crate::logs::OrLogged as _;
 use crate::model_http::{Outbound, SecretSlot};
 use crate::model_sizes::{self, Known};
 use crate::prices;
@@ -304,7 +305,8 @@ impl Local {
 
     /// Handles that the log knows, also in a process that only reads; none where there is no store.
     fn known_secrets(&self) -> Vec<String> {
-        let listed = api::call(self, "secrets.list", serde_json::json!({})).ok();
+        let listed =
+            api::call(self, "secrets.list", serde_json::json!({})).or_logged("secrets cannot be listed");
         let listed: Option<wire::secrets::Secrets> = listed.and_then(|all| serde_json::from_value(all).ok());
         listed.map(|all| all.secrets.into_iter().map(|one| one.handle).collect()).unwrap_or_default()
     }

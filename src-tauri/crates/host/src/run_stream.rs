@@ -150,7 +150,7 @@ impl RunStreamWriter {
     fn read(&self, stored: &Stored) -> Result<(Event, Body), Trouble> {
         let reader = self.kernel.reader();
         let event = stored.event().map_err(ledger)?;
-        let body = event.body(&|digest| reader.disclosure(digest).ok().flatten()).map_err(ledger)?;
+        let body = reader.revealing(|shown| event.body(shown)).map_err(ledger)?.map_err(ledger)?;
         Ok((event, body))
     }
 

@@ -2,6 +2,7 @@
 //! events themselves from the ledger, and never makes the kernel wait.
 
 use crate::chance::SystemClock;
+use crate::logs::OrLogged as _;
 use crate::run_stream::{RunStreamWriter, Trouble};
 use crate::{Error, OsEntropy};
 use kernel::Kernel;
@@ -220,7 +221,8 @@ impl Keeper {
             (Ok(_), Ok(writer)) => {
                 self.stream_writer = RunStreamWriter::new(Arc::clone(&self.kernel), writer);
                 *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = self.stream_writer.watch();
-                self.backlog = self.stream_writer.tasks().unwrap_or_default().into();
+                let tasks = self.stream_writer.tasks().or_logged("the tasks to tell again cannot be listed");
+                self.backlog = tasks.unwrap_or_default().into();
             }
             (aside, opened) => {
                 let opened = opened.err().map(|error| error.to_string());

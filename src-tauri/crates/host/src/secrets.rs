@@ -78,7 +78,14 @@ impl Local {
         let vault = self.open_vault()?;
         Redactor::check(handle, value).map_err(unfit)?;
         let kept_in = vault.kind().to_string();
-        let before = Secrets::new(Arc::clone(&vault)).secret(handle).ok();
+        // What cannot be read could not be put back, if the log did not come to know of the new one.
+        let before = match Secrets::new(Arc::clone(&vault)).secret(handle) {
+            Ok(value) => Some(value),
+            Err(seal::Error::KeyMissing { .. }) => None,
+            Err(error) => {
+                return Err(Error::Said(wire::Error::new(wire::Code::KeyLocked, error.to_string())));
+            }
+        };
         Secrets::new(Arc::clone(&vault)).put(handle, value)?;
         // From here on the value is taken out of everything, whether or not the log comes to know its handle.
         let mut known = kernel.secrets();

@@ -211,7 +211,7 @@ impl Kernel {
     }
 
     pub(crate) fn body_of(&self, event: &Event) -> Result<Body, Error> {
-        Ok(event.body(&|digest| self.reader.disclosure(digest).ok().flatten())?)
+        Ok(self.reader.revealing(|shown| event.body(shown))??)
     }
 
     /// The time for a task: never before what its log says has happened, however far the clock was set back.

@@ -192,6 +192,26 @@ impl Reader {
         self.content("SELECT bytes FROM disclosures WHERE digest = ?1", "disclosure", digest)
     }
 
+    /// What `with` makes of the leaves that it asks for. One that was erased is none; one that cannot be read is an error,
+    /// and never passes for an erased one.
+    ///
+    /// # Errors
+    /// As [`Reader::disclosure`], of the first one that could not be read.
+    pub fn revealing<T>(
+        &self,
+        with: impl FnOnce(&dyn Fn(&Digest) -> Option<Vec<u8>>) -> T,
+    ) -> Result<T, Error> {
+        let failed = std::cell::RefCell::new(None);
+        let made = with(&|digest| match self.disclosure(digest) {
+            Ok(found) => found,
+            Err(error) => {
+                failed.borrow_mut().get_or_insert(error);
+                None
+            }
+        });
+        failed.into_inner().map_or(Ok(made), Err)
+    }
+
     /// A small artifact.
     ///
     /// # Errors

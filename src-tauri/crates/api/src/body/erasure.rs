@@ -1,7 +1,7 @@
 //! What an erasure would take: values behind digests, and content that repeats them.
 
 use crate::convert::{every, plain};
-use crate::fold::{lookup, walk};
+use crate::fold::walk;
 use crate::ids::find;
 use crate::{Host, Wire as _, not_found, usage};
 use kernel::command::collect;
@@ -85,22 +85,31 @@ pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
 
 impl Search {
     /// Takes what can be read of the leaves of a document.
-    fn leaves(&mut self, reader: &Reader, document: &Json, task: TaskId, event_type: &str) {
-        let shown = lookup(reader);
-        concealed(document, &mut |digest| {
-            let Some(bytes) = shown(&digest) else { return };
-            let Ok((_, pointer, value)) = seal::disclose::verify_disclosure(&bytes) else { return };
-            let text = match plain(value) {
-                Json::String(text) => text,
-                other => other.to_string(),
-            };
-            // The address of content by its digest says nothing that the digest beside it does not.
-            if text.starts_with("sha256:") {
-                return;
-            }
-            let event_type = event_type.to_owned();
-            self.values.insert(digest, Found { task, event_type, pointer, text });
-        });
+    fn leaves(
+        &mut self,
+        reader: &Reader,
+        document: &Json,
+        task: TaskId,
+        event_type: &str,
+    ) -> Result<(), Error> {
+        let values = &mut self.values;
+        let take = |shown: &dyn Fn(&Digest) -> Option<Vec<u8>>| {
+            concealed(document, &mut |digest| {
+                let Some(bytes) = shown(&digest) else { return };
+                let Ok((_, pointer, value)) = seal::disclose::verify_disclosure(&bytes) else { return };
+                let text = match plain(value) {
+                    Json::String(text) => text,
+                    other => other.to_string(),
+                };
+                // The address of content by its digest says nothing that the digest beside it does not.
+                if text.starts_with("sha256:") {
+                    return;
+                }
+                let event_type = event_type.to_owned();
+                values.insert(digest, Found { task, event_type, pointer, text });
+            });
+        };
+        reader.revealing(take).wire()
     }
 
     fn events(
@@ -121,7 +130,7 @@ impl Search {
     ) -> Result<(), Error> {
         walk(reader, task, &mut |_, event, _| {
             if wanted(event) {
-                self.leaves(reader, &event.payload, task, &event.event_type);
+                self.leaves(reader, &event.payload, task, &event.event_type)?;
             }
             Ok(())
         })
@@ -137,7 +146,7 @@ impl Search {
             after = last.log_seq;
             for stored in page.iter().filter(|s| contains(&s.bytes, hex.as_bytes())) {
                 let event = stored.event().wire()?;
-                self.leaves(reader, &event.payload, event.task_id, &event.event_type);
+                self.leaves(reader, &event.payload, event.task_id, &event.event_type)?;
                 self.values.retain(|found, _| *found == digest);
                 if !self.values.is_empty() {
                     // A stream of messages is of many tasks: only what came with this one repeats it.
@@ -184,7 +193,7 @@ impl Search {
         let with = |event: &Event| named_messages(event).into_iter().flatten().any(|id| handed.contains(&id));
         let mut streams = BTreeSet::new();
         for event in open.iter().filter(|event| names.contains(&event.entity_id) || with(event)) {
-            self.leaves(reader, &event.payload, event.task_id, &event.event_type);
+            self.leaves(reader, &event.payload, event.task_id, &event.event_type)?;
             self.messages.extend(named_messages(event).into_iter().flatten());
             streams.insert(event.task_id);
         }
@@ -230,7 +239,7 @@ impl Search {
             let Ok(bytes) = host.artifacts()?.read(&envelope.content_hash) else { continue };
             let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
             let statement = seal::canon::parse_canonical(&payload).wire()?;
-            self.leaves(&reader, &statement, task, "receipt.issued");
+            self.leaves(&reader, &statement, task, "receipt.issued")?;
         }
         Ok(())
     }

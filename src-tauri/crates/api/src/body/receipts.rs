@@ -59,7 +59,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
     {
         fields.remove("changes");
     }
-    let predicate = seal::disclose::reveal_at(predicate, "/predicate", &fold::lookup(&reader)).wire()?;
+    let predicate = fold::revealed(&reader, predicate, "/predicate")?;
     let (signed_by, signature) = signature(host, &bytes)?;
     Ok(Receipt {
         row: row(&found),

@@ -272,6 +272,6 @@ pub(crate) fn statement(host: &dyn Host, row: &ReceiptRow) -> Result<Option<Stat
     let Ok(bytes) = host.artifacts()?.read(&artifact.content_hash) else { return Ok(None) };
     let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
     let statement = seal::canon::parse_canonical(&payload).wire()?;
-    let shown = seal::disclose::reveal(statement, &fold::lookup(&host.reader()?)).wire()?;
+    let shown = fold::revealed(&host.reader()?, statement, "")?;
     Ok(serde_json::from_value(shown).ok())
 }

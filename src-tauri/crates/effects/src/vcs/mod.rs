@@ -212,8 +212,10 @@ fn told(
 ) -> Outcome {
     let said = String::from_utf8_lossy(&ran.stdout.kept()).into_owned();
     let new = new_of(&said);
-    let now = refs::at(&executors.workspace, change.moves()).ok().flatten();
-    let moved = new.as_ref().is_some_and(|new| now == *new);
+    let there = refs::at(&executors.workspace, change.moves());
+    let moved = there.as_ref().is_ok_and(|now| new.as_ref() == Some(now));
+    // A ref that cannot be read is at neither end.
+    let is_where_it_was = there.as_ref().is_ok_and(|now| now.as_deref() == change.prior());
     let why = || {
         let complained = String::from_utf8_lossy(&ran.stderr.kept()).trim().to_owned();
         let mine = complained.lines().rev().find_map(|line| line.strip_prefix("hermit: ").map(str::to_owned));
@@ -221,12 +223,14 @@ fn told(
             .then(|| format!("the sandbox could not be set up: {complained}"));
         mine.or(unmarked).or_else(|| ran.error()).unwrap_or(complained)
     };
-    let error = (!moved).then(|| match now.as_deref() == change.prior() {
-        true => why(),
-        false => format!("`{}` is where nobody expected it; {}", change.moves(), why()),
+    let error = (!moved).then(|| match &there {
+        Ok(_) if is_where_it_was => why(),
+        Ok(_) => format!("`{}` is where nobody expected it; {}", change.moves(), why()),
+        Err(error) => format!("`{}` cannot be read: {error}; {}", change.moves(), why()),
     });
+    let now = there.as_ref().ok().and_then(Option::as_deref);
     let mut outcome = blank(executors, request, started, error);
-    outcome.result_code = match (moved, now.as_deref() == change.prior()) {
+    outcome.result_code = match (moved, is_where_it_was) {
         (true, _) => ResultCode::Succeeded,
         (false, true) => ResultCode::Failed,
         (false, false) => ResultCode::UnknownOutcome,
@@ -240,9 +244,9 @@ fn told(
         unlock(executors, change, new.flatten().as_deref(), before, &mut outcome);
     }
     if moved {
-        finish(executors, change, now.as_deref(), before, &mut outcome);
+        finish(executors, change, now, before, &mut outcome);
     }
-    outcome.outputs.extend(report(change, now.as_deref(), &outcome));
+    outcome.outputs.extend(report(change, now, &outcome));
     outcome
 }
 
@@ -322,7 +326,10 @@ fn settled(
     let mut outcome = blank(executors, request, started, error);
     outcome.result_code = code;
     let now = there.ok().flatten();
-    let written = executors.spool.written(request.action_request_id, BEFORE).ok().flatten();
+    let written = executors.spool.written(request.action_request_id, BEFORE).unwrap_or_else(|error| {
+        outcome.observed.push(format!("what stood there before cannot be read: {error}"));
+        None
+    });
     let before: Option<Before> = written.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if let (Some(before), false) = (&before, state == TranscriptState::Running) {
         unlock(executors, change, new.flatten().as_deref(), before, &mut outcome);

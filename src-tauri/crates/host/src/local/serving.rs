@@ -3,6 +3,7 @@
 
 use super::Local;
 use crate::keys::Known;
+use crate::logs::OrLogged as _;
 use crate::run_stream_thread::RunStream;
 use crate::secrets::SecretBook;
 use crate::session::built_pages;
@@ -34,7 +35,8 @@ impl Local {
             return Some(owned.kernel.store_state().keys);
         }
         self.home.has_store().then_some(())?;
-        api::store_state(self.reading_reader().ok()?).ok().map(|state| state.keys)
+        let reader = self.reading_reader().or_logged("the store cannot be read")?;
+        api::store_state(reader).or_logged("the keys of the store cannot be read").map(|state| state.keys)
     }
 
     /// The settings as they are in their file now.

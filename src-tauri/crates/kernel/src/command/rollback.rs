@@ -175,7 +175,7 @@ impl Kernel {
         let envelope = self.artifacts.read(&issued.envelope.sha256)?;
         let payload = payload_of(&envelope)?;
         let value = seal::canon::parse_canonical(&payload)?;
-        let value = seal::disclose::reveal(value, &|digest| self.reader.disclosure(digest).ok().flatten())?;
+        let value = self.reader.revealing(|shown| seal::disclose::reveal(value, shown))??;
         let statement: Statement = serde_json::from_value(value)
             .map_err(|e| Error::Broken(format!("receipt `{receipt_id}`: {e}")))?;
         Ok((event.task_id, statement.predicate))

@@ -13,7 +13,7 @@ use model::fault::Point;
 use model::limits;
 use model::policy::Profile;
 use model::task::{StepStatus, TaskStatus};
-use model::{LeaseId, ResourceId, Sensitive, Slot, StepId};
+use model::{LeaseId, ResourceId, Sensitive, Slot, StepId, transition};
 
 impl Kernel {
     /// Ready becomes running: a new attempt, or the one that paused goes on (HK-11.5-2).
@@ -21,10 +21,14 @@ impl Kernel {
         tx.at(Point::TaskStart);
         let step = tx.due_step();
         let step = step.ok_or_else(|| Error::Broken("the task has no step to attempt".to_owned()))?;
-        let step_id = step.step_id;
-        tx.set_task(TaskStatus::Ready, "accepted", None).ok();
+        let (step_id, step_at) = (step.step_id, step.status);
+        if transition::task(tx.task.status, TaskStatus::Ready).is_ok() {
+            tx.set_task(TaskStatus::Ready, "accepted", None)?;
+        }
         tx.set_task(TaskStatus::Running, "picked up", None)?;
-        tx.set_step_of(step_id, StepStatus::Ready, "dependencies met").ok();
+        if transition::step(step_at, StepStatus::Ready).is_ok() {
+            tx.set_step_of(step_id, StepStatus::Ready, "dependencies met")?;
+        }
         if tx.attempt().is_none_or(|a| a.attempt.status.is_ended()) {
             tx.set_step_of(step_id, StepStatus::Running, "attempted")?;
             self.new_attempt(tx, step_id)?;

@@ -352,11 +352,11 @@ pub(super) fn evidence_refs(
     let observed = state.attempt().map(|a| a.observed.clone()).unwrap_or_default();
     for name in named {
         let id: Option<ArtifactId> = name.parse().ok();
-        let known = id.and_then(|id| state.artifacts.get(&id)).or_else(|| {
-            let reading = observed.iter().rev().find(|o| mentions(kernel, o, name))?;
-            state.artifacts.get(&reading.artifact.artifact_id)
-        });
-        let Some(artifact) = known else {
+        let reading = match id.and_then(|id| state.artifacts.get(&id)) {
+            Some(_) => id,
+            None => mentioned(kernel, &observed, name)?,
+        };
+        let Some(artifact) = reading.and_then(|id| state.artifacts.get(&id)) else {
             return Ok(Err(Unfit(format!(
                 "`{name}` is no evidence this run has seen; name a path you have read"
             ))));
@@ -373,9 +373,15 @@ pub(super) fn evidence_refs(
     Ok(Ok(refs))
 }
 
-fn mentions(kernel: &Kernel, observed: &ObservedRef, path: &str) -> bool {
-    let bytes = kernel.artifacts.read(&observed.artifact.sha256).unwrap_or_default();
-    let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
-    results.iter().any(|one| one.get("path").and_then(|p| p.as_str()) == Some(path))
+/// The latest look that named this path.
+fn mentioned(kernel: &Kernel, observed: &[ObservedRef], path: &str) -> Result<Option<ArtifactId>, Error> {
+    for look in observed.iter().rev() {
+        let bytes = kernel.artifacts.read(&look.artifact.sha256)?;
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let results = value.get("results").and_then(|r| r.as_array()).cloned().unwrap_or_default();
+        if results.iter().any(|one| one.get("path").and_then(|p| p.as_str()) == Some(path)) {
+            return Ok(Some(look.artifact.artifact_id));
+        }
+    }
+    Ok(None)
 }

@@ -49,9 +49,9 @@ impl Kernel {
         let holds = (grant.not_before..grant.expires_at).contains(&now) && !self.is_revoked(&state, &grant);
         let outcome = match settling(&settled, request.staged.is_some(), holds) {
             Settling::Unknown => {
-                self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, dispatched_at, late)
+                self.outcome_of(&request, &settled, ResultCode::UnknownOutcome, dispatched_at, late)?
             }
-            Settling::Conclude(code) => self.outcome_of(&request, &settled, code, dispatched_at, late),
+            Settling::Conclude(code) => self.outcome_of(&request, &settled, code, dispatched_at, late)?,
             Settling::RollForward => {
                 // This use of the grant is the one under way: it is not counted twice.
                 let uses = self.reader.grant_uses(grant.grant_id)?.saturating_sub(1);
@@ -95,9 +95,9 @@ impl Kernel {
         result_code: ResultCode,
         dispatched_at: Option<UnixMs>,
         finished_at: UnixMs,
-    ) -> Outcome {
+    ) -> Result<Outcome, Error> {
         let transcript = settled.transcript.as_ref();
-        let bytes = seal::canon::to_canonical(request).unwrap_or_default();
+        let bytes = seal::canon::to_canonical(request)?;
         let mut outputs = Vec::new();
         if let Some(t) = transcript {
             let mut printed = t.stdout.clone();
@@ -116,7 +116,7 @@ impl Kernel {
             ResultCode::Succeeded => None,
             _ => Some("interrupted; what had not been done was left undone".to_owned()),
         };
-        Outcome {
+        Ok(Outcome {
             result_code,
             changes: settled.changes.iter().cloned().chain(changes_of(settled)).collect(),
             outputs,
@@ -141,7 +141,7 @@ impl Kernel {
                 .collect(),
             error,
             kept: settled.kept.clone(),
-        }
+        })
     }
 }
 

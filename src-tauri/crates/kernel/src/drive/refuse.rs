@@ -18,7 +18,7 @@ use model::body::{ApprovalInvalidated, EffectObserved, IterationCompleted, Witne
 use model::fault::Point;
 use model::policy::Verdict;
 use model::receipt::{ResultCode, SandboxLevel};
-use model::{ApprovalId, Sensitive, WitnessId};
+use model::{ApprovalId, Sensitive, WitnessId, transition};
 use serde_json::json;
 
 impl Kernel {
@@ -42,7 +42,10 @@ impl Kernel {
             "rules": judged.policy.determining_rules,
         });
         self.tell(tx, &judged.request, &told)?;
-        let (answer, proposals) = self.stored_answer(tx).unwrap_or_else(|_| (empty_answer(), Ok(Vec::new())));
+        let (answer, proposals) = match self.proposer(tx)?.plans_once() {
+            true => (empty_answer(), Ok(Vec::new())),
+            false => self.stored_answer(tx)?,
+        };
         let record = self.record(tx, &proposals.unwrap_or_default(), &answer, None, Some(reason))?;
         self.turn_is_over(tx, record, "refused by policy")?;
         tx.then(After::Unstage(judged.request.attempt_id));
@@ -123,7 +126,10 @@ impl Kernel {
             let record = self.record(tx, &proposals.unwrap_or_default(), &answer, Some(&result), error)?;
             tx.push(IterationCompleted { about_attempt_id: self.attempt_id(tx)?, record });
         }
-        tx.set_attempt(AttemptStatus::AwaitingPolicy, "drift").ok();
+        let at = tx.attempt().map(|attempt| attempt.attempt.status);
+        if at.is_some_and(|at| transition::attempt(at, AttemptStatus::AwaitingPolicy).is_ok()) {
+            tx.set_attempt(AttemptStatus::AwaitingPolicy, "drift")?;
+        }
         tx.set_attempt(AttemptStatus::CompilingContext, "drift")?;
         tx.then(After::Unstage(request.attempt_id));
         Ok(Then::Commit)

@@ -460,10 +460,10 @@ impl Query {
             after = last.task_seq;
             for stored in &events {
                 let event = stored.event()?;
-                let lookup = |digest: &Digest| self.reader.disclosure(digest).ok().flatten();
                 let unreadable =
                     |e: model::Error| Error::Event { log_seq: stored.log_seq, why: e.to_string() };
-                graph.apply(&event, &event.body(&lookup).map_err(unreadable)?);
+                let body = self.reader.revealing(|shown| event.body(shown))?;
+                graph.apply(&event, &body.map_err(unreadable)?);
             }
         }
     }
