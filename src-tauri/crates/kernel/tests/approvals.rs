@@ -146,7 +146,7 @@ fn asked_anew(world: &World, task: TaskId, first: model::ApprovalId) -> model::A
     second
 }
 
-#[conforms::conforms("HK-11.5-6", "HK-16.8-5")]
+#[conforms::conforms("HK-11.5-6", "HK-16.7-3", "HK-16.8-5")]
 #[test]
 fn new_input_a_changed_world_and_an_old_packet_all_lead_back_through_policy() {
     let world = World::new(304);

@@ -87,6 +87,7 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
 }
 
 #[conforms::conforms(
+    "HK-6.2-1",
     part = "HK-10.4-1",
     part = "HK-11.2-2",
     part = "HK-11.3-1",
@@ -142,7 +143,7 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     assert_eq!(world.oracle.performed(), performed);
 }
 
-#[conforms::conforms("HK-6.2-4", "HK-16.3-3", "HK-27-6")]
+#[conforms::conforms("HK-6.2-4", "HK-16.3-1", "HK-16.3-3", "HK-25.2-1", "HK-27-6")]
 #[test]
 fn what_a_profile_forbids_is_not_done_whatever_the_model_says() {
     let world = World::new(402);

@@ -56,7 +56,7 @@ fn move_nothing(at: usize) -> Answer {
 }
 
 #[conforms::conforms(
-    "RX-5-2", "RX-5-4", "RX-6-1", "RX-6-2", "RX-6-6", "RX-9-4", "RX-9-5", "RX-10-1", "RX-11-6"
+    "RX-1-6", "RX-5-2", "RX-5-4", "RX-6-1", "RX-6-2", "RX-6-6", "RX-9-4", "RX-9-5", "RX-10-1", "RX-11-6"
 )]
 #[test]
 fn a_model_that_never_ends_is_ended_and_the_log_says_why() {

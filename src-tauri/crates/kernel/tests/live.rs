@@ -296,6 +296,7 @@ fn notes_and_files_of_an_older_or_another_store_in_the_place_of_its_own_are_foun
     }
 }
 
+#[conforms::conforms("HK-14.2-2")]
 #[test]
 fn content_that_was_changed_cut_or_taken_away_is_never_handed_out() {
     let live = Live::new();

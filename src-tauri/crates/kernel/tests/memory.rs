@@ -73,7 +73,7 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     assert_eq!(said.len(), 2, "both refusals were told: {said:?}");
 }
 
-#[conforms::conforms("HK-6.1-3")]
+#[conforms::conforms("HK-6.1-3", "HK-8.7-5")]
 #[test]
 fn what_was_known_is_corrected_and_never_written_over() {
     let world = World::new(702);
@@ -173,7 +173,7 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     assert!(state(&world, other).working_state.is_none(), "it belongs to its task");
 }
 
-#[conforms::conforms("HK-25.1-4", "HK-25.1-5", "HK-27-5")]
+#[conforms::conforms("HK-8.7-1", "HK-25.1-4", "HK-25.1-5", "HK-27-5")]
 #[test]
 fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);
@@ -225,6 +225,53 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     assert_eq!(of(first), (true, 2));
     assert_eq!(of(next), (false, 0));
     assert_eq!(query.memories(None, Ask::ALL).unwrap().rows.len(), 1);
+}
+
+#[conforms::conforms("HK-15.6-3", "HK-15.6-4")]
+#[test]
+fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_made_of() {
+    let world = World::new(706);
+    world.file("a.txt", "seen-in-a-file");
+    world.file("long.txt", &"a line of a long file, which is longer than any model reads\n".repeat(4_000));
+    let task = world.script(
+        "read",
+        vec![
+            look("a.txt"),
+            say("hash", json!({ "path": "a.txt" })),
+            believe("believed-claim", 700),
+            remember("remembered-claim", &["a.txt"]),
+            say("note", json!({ "plan": "noted-plan" })),
+            look("long.txt"),
+            done("ok"),
+        ],
+    );
+    world.kernel().append_note(task, "said-meanwhile", model::ingress::Channel::App, "note").unwrap();
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let (now, all) = (state(&world, task), packs(world.kernel(), task));
+    let known = |source: &str| {
+        let of_artifact = source.parse().is_ok_and(|id| now.artifacts.contains_key(&id));
+        let of_belief = source.parse().is_ok_and(|id| now.beliefs.contains_key(&id));
+        let held = memories(&world);
+        let of_memory = source.parse().is_ok_and(|id| held.iter().any(|memory| memory.memory_id == id));
+        of_artifact || of_belief || of_memory
+    };
+    for pack in &all {
+        let tokens: u32 = pack.items.iter().map(|item| item.tokens).sum();
+        assert!(tokens <= limits::CONTEXT_TOKENS_DEFAULT, "{tokens} tokens");
+        for item in &pack.items {
+            let made_of = [Section::Artifacts, Section::Beliefs, Section::Memory, Section::WorkingState];
+            if made_of.contains(&item.section) {
+                assert!(known(&item.source), "`{}` of {} is nothing there is", item.source, item.section);
+            }
+            assert!(!item.source.is_empty(), "{item:?}");
+        }
+    }
+    let last = all.last().unwrap();
+    assert!(last.items.iter().any(|item| item.cut), "the long file is cut");
+    for section in [Section::Artifacts, Section::Beliefs, Section::Memory, Section::WorkingState] {
+        let here = all.iter().any(|pack| pack.items.iter().any(|item| item.section == section));
+        assert!(here, "nothing of {section} was looked at");
+    }
 }
 
 #[conforms::conforms("HK-6.3-3", "HK-17.3-2")]

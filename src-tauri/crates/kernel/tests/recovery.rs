@@ -218,7 +218,7 @@ fn nothing_runs_but_under_a_lease_that_lives() {
     assert!(lease.is_none(), "given back at the end");
 }
 
-#[conforms::conforms("HK-20.1-3")]
+#[conforms::conforms("HK-20.1-3", "HK-20.4-1")]
 #[test]
 fn authority_is_read_from_events_and_from_no_view() {
     let mut world = World::new(511);

@@ -179,7 +179,7 @@ fn an_edited_goal_is_the_goal_and_the_loop_says_what_follows() {
 }
 
 #[conforms::conforms(
-    part = "HK-8.1.2-5",
+    "HK-8.1.2-5",
     "HK-8.1.2-6",
     "HK-8.1.2-8",
     part = "HK-8.1.3-1",
@@ -220,6 +220,19 @@ fn words_are_bound_by_what_they_name_then_by_focus_then_by_being_the_only_ones()
     world.kernel().turn_to(conversation(&world), None).unwrap();
     let only = talk("hurry", "6");
     assert_eq!(only.task_id, Some(one), "one is open and no other");
+    // The log says of each why it was bound as it was, and what else it might have been about.
+    let bound = [&by_focus, &by_name, &named, &open, &only].map(|bound| {
+        let recorded = log(world.kernel()).into_iter().rev().find_map(|(_, body)| match body {
+            Body::IngressBound(b) if b.ingress_id == bound.ingress_id => Some(b),
+            _ => None,
+        });
+        let recorded = recorded.expect("it is on record");
+        assert_eq!((recorded.chosen_task_id, &recorded.candidates), (bound.task_id, &bound.candidates));
+        assert_eq!(recorded.rationale.shown(), Some(&bound.rationale));
+        bound.rationale.clone()
+    });
+    let reasons: std::collections::BTreeSet<&String> = bound.iter().collect();
+    assert_eq!(reasons.len(), bound.len(), "each has its own reason: {bound:?}");
     let missing = world.kernel().say(&Saying { reply_to: Some("task_x"), ..saying("x", "7") });
     assert!(matches!(missing, Err(Error::NotFound { .. })));
     assert!(world.kernel().say(&saying(" ", "8")).is_err());
@@ -345,7 +358,7 @@ fn conversations_stand_apart_and_nothing_in_the_background_takes_the_focus() {
     assert_eq!(bound.candidates, [other], "here only what is of here");
 }
 
-#[conforms::conforms("RA-3-5", "RA-4.3a-5", "RA-P-3")]
+#[conforms::conforms("RX-5-5", "RA-3-5", "RA-4.3a-5", "RA-P-3")]
 #[test]
 fn a_cancel_while_a_tool_is_at_work_ends_the_run_once_and_nothing_is_written_late() {
     for (point, edge) in [

@@ -1,0 +1,266 @@
+// The contract of the run API beside the page: what a run's journal says, a person sees on the page of that run, in a real
+// browser against the built host. The model speaks a piece at a time, when the test lets it.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { conforms } from "./kept";
+import { World } from "./world";
+
+interface Call { tool: string; arguments: object }
+interface Turn { says: string[]; call: Call }
+interface RunEvent { seq: number; type: string; terminal: boolean; payload: Record<string, unknown> }
+
+/** A model behind a chat-completions server. Each piece of its words waits until it may be said. */
+class Model {
+  readonly #server: Server;
+  readonly #waiting: (() => void)[] = [];
+  #free = 0;
+  #turn = 0;
+
+  constructor(turns: Turn[]) {
+    this.#server = createServer((request, answer) => {
+      const json = (value: object) => answer.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
+      if (request.url === "/v1/models") return json({ object: "list", data: [{ id: "words", object: "model", owned_by: "llamacpp", meta: { n_ctx: 131072, n_params: 70e9 } }] });
+      if (request.url === "/props") return json({ default_generation_settings: { n_ctx: 131072 } });
+      if (request.url !== "/v1/chat/completions") return answer.writeHead(404).end();
+      request.resume().on("end", () => {
+        const turn = turns[Math.min(this.#turn++, turns.length - 1)];
+        if (turn === undefined) throw new Error("a model says something");
+        answer.writeHead(200, { "content-type": "text/event-stream" });
+        const send = (part: object) => answer.write(`data: ${JSON.stringify(part)}\n\n`);
+        const say = async () => {
+          for (const content of turn.says) {
+            await this.#may();
+            send({ choices: [{ index: 0, delta: { content } }] });
+          }
+          const call = { index: 0, id: `call_${this.#turn}`, type: "function", function: { name: turn.call.tool, arguments: JSON.stringify(turn.call.arguments) } };
+          send({ choices: [{ index: 0, delta: { tool_calls: [call] } }] });
+          send({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }], usage: { prompt_tokens: 1000, completion_tokens: 10 } });
+          answer.end("data: [DONE]\n\n");
+        };
+        void say();
+      });
+    });
+  }
+
+  async begin(): Promise<string> {
+    await new Promise<void>((done) => { this.#server.listen(0, "127.0.0.1", done); });
+    return `openai:http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1#words`;
+  }
+
+  /** Lets it say that many pieces. */
+  say(pieces: number): void {
+    for (let at = 0; at < pieces; at += 1) {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+
+  end(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #may(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    return new Promise((done) => { this.#waiting.push(done); });
+  }
+}
+
+const world = new World();
+const models: Model[] = [];
+let address = "";
+
+async function api<T>(path: string, body?: object): Promise<T> {
+  const headers = { authorization: `Bearer ${world.token()}`, "content-type": "application/json" };
+  const answer = await fetch(`${address}${path}`, body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return await answer.json() as T;
+}
+
+/** A run of a model that takes these turns. */
+async function start(title: string, turns: Turn[]): Promise<{ run: string; model: Model }> {
+  const model = new Model(turns);
+  models.push(model);
+  const asked = { message: `the goal of ${title}`, workspace: world.folder, model: await model.begin(), metadata: { title } };
+  return { run: (await api<{ run_id: string }>("/v1/runs", asked)).run_id, model };
+}
+
+const journal = async (run: string) => (await api<{ events: RunEvent[] }>(`/v1/runs/${run}/events?limit=500`)).events;
+const of = async (run: string, type: string) => (await journal(run)).filter((event) => event.type === type);
+/** The first event of a family, as soon as it is there. */
+async function told(run: string, type: string): Promise<Record<string, unknown>> {
+  await expect.poll(async () => (await of(run, type)).length, { timeout: 60_000 }).toBeGreaterThan(0);
+  return (await of(run, type))[0]?.payload ?? {};
+}
+
+const button = (name: string | RegExp) => world.page.getByRole("button", { name, exact: true });
+const log = () => world.page.getByRole("log", { name: "What was said" });
+const at = (word: string) => world.page.locator("main").getByText(word, { exact: true }).first();
+
+beforeAll(async () => {
+  world.keys();
+  world.file("notes.md", "# Notes\n\nbuy milk\n");
+  await world.ui();
+  const link = await world.serve();
+  address = new URL(link).origin;
+  await world.open(link);
+});
+
+afterAll(async () => {
+  for (const model of models) model.end();
+  await world.close();
+});
+
+test("each event of a run has its place on the page of the run while it is told", conforms("RA-1.2-1", "RA-1.2-2", "RA-1.2-4", "RA-1.2-5", "RA-1.2-7", "RA-1.2-8", "RA-1.2-9", "RA-1.2-10", "RA-1.2-11", "RA-1.2-12", "RA-1.2-13", "RA-1.2-15", "RA-2-7", "RA-3-7", async () => {
+    const { run, model } = await start("The notes", [
+      { says: ["First I look ", "at the notes."], call: { tool: "read", arguments: { path: "notes.md" } } },
+      { says: [], call: { tool: "ask", arguments: { question: "Which of the two?", choices: ["the left one", "the right one"] } } },
+      { says: [], call: { tool: "write", arguments: { path: "summary.md", content: "milk\n" } } },
+      { says: [], call: { tool: "done", arguments: { summary: "The summary is written." } } },
+    ]);
+    await world.go(`/task/${run}`);
+    // It has begun: what it is called, that it works, and what can be done with it.
+    const started = await told(run, "run.started");
+    for (const key of ["status", "controls", "session_id", "workspace", "profile", "model", "toolset"]) expect(started, key).toHaveProperty(key);
+    expect(started["controls"]).toContain("cancel");
+    await at("Working").waitFor();
+    for (const control of ["Pause", "Cancel"]) await button(control).waitFor();
+    const title = await told(run, "title.updated");
+    expect(title["title"]).toBe("The notes");
+    await world.page.getByRole("heading", { name: "The notes" }).waitFor();
+    // Its words come as they are said.
+    model.say(1);
+    const delta = await told(run, "token.delta");
+    expect(delta["delta"]).toContain("First I look");
+    await log().getByText("First I look", { exact: false }).waitFor();
+    expect(await log().innerText()).not.toContain("at the notes.");
+    model.say(1);
+    await log().getByText("First I look at the notes.", { exact: false }).waitFor();
+    // A tool: begun, done, and on the page what it did.
+    const tool = await told(run, "tool.started");
+    for (const key of ["tool_call_id", "name", "arguments", "started_at"]) expect(tool, key).toHaveProperty(key);
+    const done = await told(run, "tool.done");
+    expect(done["tool_call_id"]).toBe(tool["tool_call_id"]);
+    expect([done["status"], done["error"]]).toEqual(["succeeded", false]);
+    await log().getByText("notes.md", { exact: false }).first().waitFor();
+    // How far it has come is told in the timeline, turn by turn.
+    await expect.poll(async () => (await of(run, "progress")).filter((event) => event.payload["phase"] === "context").length, { timeout: 30_000 }).toBe(2);
+    await world.page.getByRole("list", { name: "What happened" }).getByText("Turn 2 prepared", { exact: false }).waitFor();
+    // A question, with its choices, where a person answers it; then it is gone.
+    const question = await told(run, "clarify.requested");
+    expect([question["question"], question["choices"]]).toEqual(["Which of the two?", ["the left one", "the right one"]]);
+    await at("Asks you").waitFor();
+    await world.go(`/?at=${String(question["clarify_id"])}`);
+    const asked = world.page.getByRole("region", { name: "Question" });
+    await asked.getByRole("heading", { name: "Which of the two?" }).waitFor();
+    expect(await asked.getByRole("button", { name: /the (left|right) one/ }).count()).toBe(2);
+    await asked.getByRole("button", { name: "the left one" }).click();
+    const answered = await told(run, "clarify.resolved");
+    expect([answered["clarify_id"], answered["status"]]).toEqual([question["clarify_id"], "answered"]);
+    await asked.waitFor({ state: "detached" });
+    // A card, with what it is about and how grave it is; after the yes it is closed.
+    const card = await told(run, "approval.requested");
+    for (const key of ["approval_id", "summary", "risk", "choices"]) expect(card, key).toHaveProperty(key);
+    await world.go(`/task/${run}`);
+    await at("Waiting for you").waitFor();
+    await log().getByRole("link", { name: "Review" }).click();
+    const article = world.page.getByRole("article", { name: "Approval" });
+    await article.getByText("summary.md", { exact: false }).first().waitFor();
+    await world.page.getByRole("button", { name: "Approve with passphrase" }).click();
+    await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
+    await button("Approve").click();
+    await article.getByRole("link", { name: "Receipt" }).waitFor();
+    const resolved = await told(run, "approval.resolved");
+    expect([resolved["approval_id"], resolved["status"]]).toEqual([card["approval_id"], "granted"]);
+    expect(await button("Approve with passphrase").count()).toBe(0);
+    // The end: how it stands, what it used, its last words, and no control of a run at work.
+    await told(run, "done");
+    await world.go(`/task/${run}`);
+    await at("Done").waitFor();
+    await log().getByText("The summary is written.").waitFor();
+    for (const control of ["Pause", "Cancel"]) await button(control).waitFor({ state: "detached" });
+    expect(world.read("summary.md")).toBe("milk\n");
+    const last = (await journal(run)).at(-1);
+    expect([last?.type, last?.terminal, last?.payload["last_seq"]]).toEqual(["done", true, last?.seq]);
+    const usage = await told(run, "usage.final");
+    expect(usage["tokens"]).toBe(4 * 1010);
+    expect((await of(run, "usage.updated")).length).toBeGreaterThan(0);
+    await world.page.locator("main").getByText("4,040", { exact: true }).waitFor();
+    // Opened anew, the page shows the same, once, and the journal tells again what became of tool and card.
+    const before = await log().innerText();
+    const lifecycle = async () => (await journal(run)).filter((event) => /^(tool|approval)\./.test(event.type));
+    const lived = await lifecycle();
+    await world.page.reload();
+    await log().getByText("The summary is written.").waitFor();
+    await expect.poll(() => log().innerText(), { timeout: 30_000 }).toBe(before);
+    expect(before.split("First I look at the notes.").length - 1).toBe(1);
+    expect(await lifecycle()).toEqual(lived);
+    expect(lived.map((event) => event.type).filter((type) => type !== "tool.updated")).toEqual(["tool.started", "tool.done", "approval.requested", "approval.resolved", "tool.started", "tool.done"]);
+    expect(world.complaints).toEqual([]);
+  },
+));
+
+test("what went wrong stands on the page with the end of its run", conforms("RA-1.2-14", async () => {
+  const { run } = await start("A wish", [
+    { says: [], call: { tool: "write", arguments: { path: "wish.md", content: "a wish\n" } } },
+    { says: [], call: { tool: "done", arguments: { summary: "It was not to be." } } },
+  ]);
+  const card = await told(run, "approval.requested");
+  await world.go(`/?at=${String(card["approval_id"])}`);
+  await world.page.getByRole("article", { name: "Approval" }).getByText("wish.md", { exact: false }).first().waitFor();
+  await button("Deny").click();
+  const end = await told(run, "error");
+  expect([end["code"], end["terminal"]]).toEqual(["denied", true]);
+  expect(String(end["message"])).not.toBe("");
+  expect(end).toHaveProperty("diagnostics");
+  expect(JSON.stringify(end)).not.toContain(world.dir);
+  await world.go(`/task/${run}`);
+  await at("Refused by you").waitFor();
+  await button("Retry").waitFor();
+  expect(await button("Cancel").count()).toBe(0);
+  // A model that is gone: told, and the run is no end.
+  const gone = await start("Nobody there", []);
+  models.at(-1)?.end();
+  const trouble = await told(gone.run, "error");
+  expect(trouble["terminal"]).toBe(false);
+  await world.go(`/task/${gone.run}`);
+  await world.page.getByRole("list", { name: "What happened" }).getByText("Model failed", { exact: false }).first().waitFor();
+  await at("Paused").waitFor();
+  expect(world.complaints).toEqual([]);
+}));
+
+test("a page that is reloaded, closed and opened anew orphans no work, and can still end it", conforms("RA-P-1", async () => {
+  const { run, model } = await start("A long story", [
+    { says: Array.from({ length: 40 }, (_, n) => `word${n} `), call: { tool: "done", arguments: { summary: "the end" } } },
+  ]);
+  const words = async () => (await of(run, "token.delta")).map((event) => String(event.payload["delta"])).join("");
+  await world.go(`/task/${run}`);
+  model.say(5);
+  await expect.poll(words, { timeout: 30_000 }).toContain("word4 ");
+  await world.page.reload();
+  model.say(5);
+  await expect.poll(words, { timeout: 30_000 }).toContain("word9 ");
+  await at("Working").waitFor();
+  // The whole browser goes; nobody looks while it works on.
+  await world.browser.close();
+  model.say(5);
+  await expect.poll(words, { timeout: 30_000 }).toContain("word14 ");
+  await world.open(/http:\S+/.exec(world.hermit("open"))?.[0] ?? "");
+  await world.go("/tasks");
+  await world.page.getByText("A long story").first().click();
+  await at("Working").waitFor();
+  model.say(1);
+  await log().getByText("word15", { exact: false }).waitFor();
+  await button("Cancel").click();
+  await button("Cancel the task").click();
+  await at("Cancelled").waitFor();
+  const all = await journal(run);
+  expect([all.at(-1)?.type, all.filter((event) => event.terminal).length]).toEqual(["cancelled", 1]);
+  expect(await words()).toBe(Array.from({ length: 16 }, (_, n) => `word${n} `).join(""));
+  expect(world.complaints).toEqual([]);
+}));
