@@ -150,7 +150,7 @@ test("each event of a run has its place on the page of the run while it is told"
     await log().getByText("notes.md", { exact: false }).first().waitFor();
     // How far it has come is told in the timeline, turn by turn.
     await expect.poll(async () => (await of(run, "progress")).filter((event) => event.payload["phase"] === "context").length, { timeout: 30_000 }).toBe(2);
-    await world.page.getByRole("list", { name: "What happened" }).getByText("Turn 2 prepared", { exact: false }).waitFor();
+    await world.page.getByRole("list", { name: "What happened" }).getByText("Turn 2: ", { exact: false }).waitFor();
     // A question, with its choices, where a person answers it; then it is gone.
     const question = await told(run, "clarify.requested");
     expect([question["question"], question["choices"]]).toEqual(["Which of the two?", ["the left one", "the right one"]]);

@@ -85,6 +85,18 @@ impl Write for Clean {
     }
 }
 
+/// What came of it; or nothing, and the error stands in the log. For what a person can do without for a while.
+pub(crate) trait OrLogged<T> {
+    /// `what` says in the log what could not be done.
+    fn or_logged(self, what: &'static str) -> Option<T>;
+}
+
+impl<T, E: std::fmt::Display> OrLogged<T> for Result<T, E> {
+    fn or_logged(self, what: &'static str) -> Option<T> {
+        self.inspect_err(|error| tracing::warn!(%error, "{what}")).ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,17 +114,5 @@ mod tests {
         assert!(length(FILE) <= BYTES_MAX + line.len() as u64);
         assert!(length("hermit.log.1") <= BYTES_MAX + line.len() as u64);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
-    }
-}
-
-/// What came of it; or nothing, and the error stands in the log. For what a person can do without for a while.
-pub(crate) trait OrLogged<T> {
-    /// `what` says in the log what could not be done.
-    fn or_logged(self, what: &'static str) -> Option<T>;
-}
-
-impl<T, E: std::fmt::Display> OrLogged<T> for Result<T, E> {
-    fn or_logged(self, what: &'static str) -> Option<T> {
-        self.inspect_err(|error| tracing::warn!(%error, "{what}")).ok()
     }
 }

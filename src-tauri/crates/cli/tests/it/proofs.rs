@@ -46,6 +46,9 @@ fn a_ledger_verifies_and_a_copy_of_it_is_restored_into_an_empty_folder() {
     assert!(matches!(checked.code, 0 | 6), "{}{}", checked.out, checked.err);
 }
 
+/// Something that is done to a bundle.
+type Change<'c> = &'c dyn Fn(&mut Value);
+
 /// `{"a":1}` with its keys in order and nothing between: what is hashed.
 fn canonical(value: &Value) -> String {
     match value {
@@ -99,7 +102,7 @@ fn every_decision_of_the_gate_is_exported_and_whatever_is_changed_in_it_is_found
     assert_eq!(verified(&bundle, &head), 0);
     assert_eq!(verified(&bundle, &"0".repeat(64)), 5, "another root was expected");
     let last = entries.len() - 1;
-    let changes: [(&str, &dyn Fn(&mut Value)); 6] = [
+    let changes: [(&str, Change<'_>); 6] = [
         ("a field", &|b| b["ledger_entries"][2]["intent"] = json!("other")),
         ("a hash", &|b| b["ledger_entries"][2]["entry_hash"] = b["ledger_entries"][1]["entry_hash"].clone()),
         ("one dropped", &|b| drop(b["ledger_entries"].as_array_mut().unwrap().remove(3))),
