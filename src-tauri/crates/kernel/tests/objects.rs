@@ -44,6 +44,34 @@ fn user(world: &World) -> PrincipalId {
     world.kernel().store_state().principal(PrincipalType::User).unwrap()
 }
 
+/// Fields of a task (HK-8.1).
+const TASK: &[&str] = &[
+    "task_id",
+    "title",
+    "goal",
+    "status",
+    "priority",
+    "owner_principal_id",
+    "policy_profile_ref",
+    "task_contract_ref",
+    "created_at",
+    "updated_at",
+];
+
+/// Fields of a step (HK-8.2).
+const STEP: &[&str] = &[
+    "step_id",
+    "task_id",
+    "kind",
+    "title",
+    "contract_ref",
+    "status",
+    "depends_on",
+    "max_attempts",
+    "created_at",
+    "updated_at",
+];
+
 #[conforms::conforms("HK-8.1-1", "HK-8.1-4", "HK-8.2-4")]
 #[test]
 fn a_task_and_its_steps_are_recorded_with_every_field() {
@@ -65,21 +93,7 @@ fn a_task_and_its_steps_are_recorded_with_every_field() {
     submission.steps = vec![part("a", &[]), part("b", &["a"])];
     let task = world.kernel().submit(&submission).unwrap().task_id;
     let [recorded_task] = &recorded(&world, task, "task.created", "task")[..] else { panic!("one task") };
-    says(
-        recorded_task,
-        &[
-            "task_id",
-            "title",
-            "goal",
-            "status",
-            "priority",
-            "owner_principal_id",
-            "policy_profile_ref",
-            "task_contract_ref",
-            "created_at",
-            "updated_at",
-        ],
-    );
+    says(recorded_task, TASK);
     let made = state(&world, task);
     assert_eq!(made.task.task_id, task);
     assert_eq!(made.task.title.shown().unwrap(), "the shed");
@@ -95,21 +109,7 @@ fn a_task_and_its_steps_are_recorded_with_every_field() {
     let ids: Vec<StepId> = made.step_order.clone();
     assert_eq!(steps.len(), 2);
     for (at, step) in steps.iter().enumerate() {
-        says(
-            step,
-            &[
-                "step_id",
-                "task_id",
-                "kind",
-                "title",
-                "contract_ref",
-                "status",
-                "depends_on",
-                "max_attempts",
-                "created_at",
-                "updated_at",
-            ],
-        );
+        says(step, STEP);
         assert_eq!((&step["task_id"], &step["step_id"]), (&json!(task), &json!(ids[at])));
         let of = &made.steps[&ids[at]];
         let promised: StepContract = object(world.kernel(), &made, of.contract_ref);
