@@ -136,7 +136,7 @@ fn a_receipt_is_recorded_with_every_field() {
         assert_eq!(now.digest_of(policy.artifact_id), Some(policy.sha256));
         assert!(about_the_answer || receipt.environment_ref.value().is_some());
         // How far it can be checked is said in it, and the view says the same.
-        assert_ne!(receipt.verifiability, Verifiability::HashOnly, "this store has keys");
+        assert_eq!(receipt.verifiability, Verifiability::Signed, "this store has keys");
         let row = world.kernel().query().unwrap().receipt(record.receipt_id).unwrap().unwrap();
         assert_eq!(row.verifiability, receipt.verifiability);
         assert!(!receipt.result_summary.shown().unwrap().is_empty());
