@@ -8,9 +8,9 @@ use std::path::Path;
 #[non_exhaustive]
 pub enum Error {
     /// The passphrase does not open this file. Ask again.
-    #[error("that passphrase does not open `{path}`")]
+    #[error("that passphrase does not open `{}`", name(path))]
     WrongPassphrase {
-        /// The wrapped file.
+        /// The wrapped file; only its name is told, for the answer goes to pages as well.
         path: String,
     },
     /// The passphrase is too short to protect anything.
@@ -112,4 +112,8 @@ impl Error {
     pub(crate) fn damaged(path: &Path, why: impl Into<String>) -> Self {
         Self::Damaged { path: path.display().to_string(), why: why.into() }
     }
+}
+
+fn name(path: &str) -> std::borrow::Cow<'_, str> {
+    Path::new(path).file_name().map_or(path.into(), std::ffi::OsStr::to_string_lossy)
 }

@@ -62,7 +62,11 @@ fn a_wrong_passphrase_is_told_apart_from_damage_and_opens_nothing() {
     let (_folder, path) = place();
     FileVault::create(&path, PASSPHRASE, Cost::TEST).unwrap().put("root-seed", b"here").unwrap();
     for wrong in [b"".as_slice(), b"correct horse", b"correct h\xc3\xb6rse ", &[0xff; 20]] {
-        assert!(matches!(FileVault::open(&path, wrong), Err(Error::WrongPassphrase { .. })));
+        let refused = FileVault::open(&path, wrong).unwrap_err();
+        assert!(matches!(refused, Error::WrongPassphrase { .. }));
+        let (name, place) = (path.file_name().unwrap(), path.parent().unwrap());
+        let told = refused.to_string();
+        assert!(told.contains(name.to_str().unwrap()) && !told.contains(place.to_str().unwrap()), "{told}");
     }
     let whole = fs::read(&path).unwrap();
     assert!(!whole.windows(4).any(|w| w == b"here"), "nothing of it lies open");

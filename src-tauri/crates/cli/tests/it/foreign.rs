@@ -85,6 +85,13 @@ impl Served {
     }
 }
 
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 /// What the foreign adapter reads of a control: whether, and the words for a no.
 fn controlled(answer: &Value) -> (bool, Option<String>) {
     let accepted = answer.get("ok").is_none_or(|ok| ok.as_bool().unwrap_or_default());
