@@ -52,6 +52,8 @@ pub(crate) struct Cell {
     pub(crate) stop: AtomicBool,
     /// What the command in hand came to in its staged view; a host that dies tries it anew, without harm.
     pub(crate) tried: Mutex<Option<crate::drive::Tried>>,
+    /// What the attempt at work was told of the task before.
+    pub(crate) predecessor: Mutex<Option<crate::drive::Told>>,
     /// The state holds what never got into the log: it is folded again before it is believed.
     pub(crate) stale: AtomicBool,
 }
@@ -162,6 +164,7 @@ impl Kernel {
             driving: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             tried: Mutex::new(None),
+            predecessor: Mutex::new(None),
             stale: AtomicBool::new(false),
         });
         Ok(Arc::clone(lock(&self.tasks).entry(task_id).or_insert(cell)))

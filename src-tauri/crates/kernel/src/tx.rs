@@ -137,6 +137,11 @@ impl Deref for Tx<'_> {
 }
 
 impl<'k> Tx<'k> {
+    /// The task's cell.
+    pub(crate) const fn cell(&self) -> &'k Cell {
+        self.locked.cell
+    }
+
     /// When it is.
     pub(crate) const fn now(&self) -> UnixMs {
         self.w.now

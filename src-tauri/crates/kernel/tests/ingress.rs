@@ -1,8 +1,10 @@
 //! What comes in: on record before it changes anything, bound by what was said outright, a task or input for one.
 
 use crate::story::{completed, count, events, log, packs, place, shows, state, types};
+use kernel::command::erase::Erasure;
+use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::{DriveOutcome, Error, Waiting};
+use kernel::{DriveOutcome, Error, Kernel, Waiting};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::attempt::AttemptStatus;
 use model::body::Boundary;
@@ -186,13 +188,13 @@ fn who_follows_is_told_what_was_asked_and_how_it_ended_and_believes_it_as_little
     let task = world.script("write the summary", vec![done("it stands in SUMMARY.md"), done("again")]);
     assert_eq!(world.drive(task), completed());
     assert!(
-        packs(world.kernel(), task).iter().all(|pack| !told_before(pack)),
+        packs(world.kernel(), task).iter().all(|pack| before(pack).is_none()),
         "nothing came before the first"
     );
     let next = world.kernel().retry(task, "again".to_owned()).unwrap().task_id;
     assert_eq!(world.drive(next), completed());
     let packs = packs(world.kernel(), next);
-    assert!(!packs.is_empty() && packs.iter().all(told_before));
+    assert!(!packs.is_empty() && packs.iter().all(|pack| before(pack).is_some()));
     let item = packs[0].items.iter().find(|item| item.title.starts_with("the task before")).unwrap();
     for words in
         ["It was asked: write the summary", "It ended: completed", "not verified: it stands in SUMMARY.md"]
@@ -206,8 +208,84 @@ fn who_follows_is_told_what_was_asked_and_how_it_ended_and_believes_it_as_little
     assert!(packs[0].inputs.contains(&answer), "what comes of it leads back to it");
 }
 
-fn told_before(pack: &ContextPack) -> bool {
-    pack.items.iter().any(|item| item.title.starts_with("the task before"))
+/// What a pack says of the task before.
+fn before(pack: &ContextPack) -> Option<&str> {
+    pack.items.iter().find(|item| item.title.starts_with("the task before")).map(|item| item.text.as_str())
+}
+
+/// A person erases the answer of a task, and the goal of which it is said there.
+fn erase_answer(world: &World, kernel: &Kernel, task: TaskId) {
+    let state = kernel.task(task).unwrap();
+    let answer = state.artifacts.values().find(|a| a.kind == ArtifactKind::Answer).unwrap();
+    let created = kernel.reader().events(task, 0, 1).unwrap().remove(0);
+    let values = seal::disclose::concealed_in(&created.bytes);
+    let values = values.map(|digest| str::from_utf8(digest).unwrap().parse().unwrap());
+    let erasure = Erasure {
+        values: values.collect(),
+        contents: vec![(answer.artifact_id, answer.content_hash)],
+        written: Vec::new(),
+        tasks: vec![task],
+    };
+    let signed = Signed::of(
+        kernel.reader().log_id(),
+        Matter::Erase,
+        erasure.sha256().unwrap(),
+        kernel.ports().clock.now(),
+        world.person.signer(),
+    );
+    kernel.erase(&erasure, &signed.unwrap()).unwrap();
+}
+
+#[test]
+fn who_follows_a_task_whose_answer_was_erased_is_told_that_it_was_and_goes_on() {
+    let world = World::new(108);
+    let task = world.script("write the summary", vec![done("it stands in SUMMARY.md"), done("again")]);
+    assert_eq!(world.drive(task), completed());
+    let next = world.kernel().retry(task, "again".to_owned()).unwrap().task_id;
+    erase_answer(&world, world.kernel(), task);
+    assert_eq!(world.drive(next), completed(), "what was erased stops nobody");
+    let packs = packs(world.kernel(), next);
+    let told = before(&packs[0]).unwrap();
+    for words in ["It was asked: (erased)", "It ended: completed", "not verified: (erased)"] {
+        assert!(told.contains(words), "{told}");
+    }
+    assert!(!told.contains("SUMMARY.md"), "{told}");
+}
+
+/// Three turns after a task has ended; what happens while the model is asked for the second of them is given.
+fn followed(seed: u64, meanwhile: impl Fn(&World, &Kernel, TaskId) + Send + Sync + 'static) -> Vec<String> {
+    let world = Arc::new(World::new(seed));
+    let words = "it stands in SUMMARY.md ".repeat(4_000);
+    let task = world.script("write the summary", vec![done(&words)]);
+    assert_eq!(world.drive(task), completed());
+    world.file("a.txt", "text");
+    let (mut turn, there) = (0, Arc::downgrade(&world));
+    let follower = reasoning::Scripted::with(move |_| {
+        turn += 1;
+        if turn == 2 {
+            let world = there.upgrade().expect("a world");
+            meanwhile(&world, world.kernel(), task);
+        }
+        Ok(if turn < 3 { look("a.txt") } else { done("done") })
+    });
+    let next = world.kernel().retry(task, "again".to_owned()).unwrap().task_id;
+    world.reasoners.put("write the summary", Arc::new(follower));
+    assert_eq!(world.drive(next), completed());
+    packs(world.kernel(), next).iter().map(|pack| before(pack).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_task_before_is_read_once_in_an_attempt_and_anew_when_something_was_erased() {
+    let read_once = followed(109, |world, kernel, task| {
+        let state = kernel.task(task).unwrap();
+        let answer = state.artifacts.values().find(|a| a.kind == ArtifactKind::Answer).unwrap();
+        std::fs::remove_file(world.kernel().artifacts().path_of(&answer.content_hash)).unwrap();
+    });
+    assert_eq!(read_once.len(), 3);
+    assert!(read_once.iter().all(|told| told.contains("SUMMARY.md")), "{read_once:?}");
+    let erased = followed(110, erase_answer);
+    assert!(erased[0].contains("SUMMARY.md") && erased[1].contains("SUMMARY.md"));
+    assert!(erased[2].contains("not verified: (erased)") && !erased[2].contains("SUMMARY.md"), "{}", erased[2]);
 }
 
 #[conforms::conforms("HK-8.1.3-3", "HK-8.1.3-4", "HK-8.1.3-5")]

@@ -28,6 +28,7 @@ mod batch;
 mod check;
 mod checkpoint;
 mod commit_queue;
+mod content;
 mod engine;
 mod error;
 mod insert;

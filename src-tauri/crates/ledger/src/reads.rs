@@ -184,55 +184,6 @@ impl Reader {
         self.one("WHERE idempotency_key = ?1", params![key])
     }
 
-    /// The bytes that open a concealed leaf, unless they were erased.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Corrupt`] also when they do not hash to the digest.
-    pub fn disclosure(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.content("SELECT bytes FROM disclosures WHERE digest = ?1", "disclosure", digest)
-    }
-
-    /// What `with` makes of the leaves that it asks for. One that was erased is none; one that cannot be read is an error,
-    /// and never passes for an erased one.
-    ///
-    /// # Errors
-    /// As [`Reader::disclosure`], of the first one that could not be read.
-    pub fn revealing<T>(
-        &self,
-        with: impl FnOnce(&dyn Fn(&Digest) -> Option<Vec<u8>>) -> T,
-    ) -> Result<T, Error> {
-        let failed = std::cell::RefCell::new(None);
-        let made = with(&|digest| match self.disclosure(digest) {
-            Ok(found) => found,
-            Err(error) => {
-                failed.borrow_mut().get_or_insert(error);
-                None
-            }
-        });
-        failed.into_inner().map_or(Ok(made), Err)
-    }
-
-    /// A small artifact.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Corrupt`] also when it does not hash to the digest.
-    pub fn blob(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        self.content("SELECT bytes FROM blobs WHERE digest = ?1", "artifact", digest)
-    }
-
-    fn content(&self, text: &str, what: &str, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
-        let found: Option<Vec<u8>> = self.read("reading content", |conn| {
-            conn.prepare_cached(text)?.query_row([Hash(*digest)], |row| row.get(0)).optional()
-        })?;
-        match found {
-            Some(bytes) if Digest::of(&bytes) != *digest => {
-                let path = crate::schema::path(self.dir());
-                Err(Error::corrupt(&path, format!("the {what} `{digest}` does not hash to its name")))
-            }
-            found => Ok(found),
-        }
-    }
-
     /// The hash the gate's next entry must point to; 64 zeros before the first.
     ///
     /// # Errors

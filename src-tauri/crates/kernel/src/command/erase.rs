@@ -105,6 +105,7 @@ impl Kernel {
         for task in &erasure.tasks {
             self.forget(*task);
         }
+        self.forget_predecessors();
         // Said by the log now; files go behind it. What a crash leaves is swept by the next erasure, or collected.
         for digest in &gone {
             self.artifacts.erase(digest)?;

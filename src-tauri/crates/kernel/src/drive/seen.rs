@@ -5,12 +5,7 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState};
 use knowledge::Material;
-use model::artifact::{ArtifactClass, ArtifactKind, Sensitivity, TrustTier};
-use model::receipt::ReceiptClass;
-use std::sync::TryLockError;
-
-/// Receipts of the task before this one that are told, the newest.
-const RECEIPTS_BEFORE: usize = 12;
+use model::artifact::ArtifactClass;
 
 impl Kernel {
     pub(super) fn materials(
@@ -56,7 +51,6 @@ impl Kernel {
             });
         }
         self.earlier_answers(state, attempt, &mut materials)?;
-        self.task_before(state, &mut materials)?;
         Ok(materials)
     }
 
@@ -83,57 +77,6 @@ impl Kernel {
                 act: None,
             });
         }
-        Ok(())
-    }
-
-    /// What a task that follows another knows of it: what was asked, how it ended, what was done with receipts, and its last
-    /// words, which a model said and nobody has verified (HK-8.1.1-8).
-    fn task_before(&self, state: &TaskState, materials: &mut Vec<Material>) -> Result<(), Error> {
-        let Some(anchor) = &state.task.continuation_anchor else { return Ok(()) };
-        let cell = self.cell(anchor.anchor_task_id)?;
-        // Whoever is at it has it locked; then it is read once more instead of waited for.
-        let (own, shared);
-        let before: &TaskState = match cell.state.try_lock() {
-            Ok(held) if !cell.stale.load(std::sync::atomic::Ordering::SeqCst) => {
-                shared = held;
-                &shared
-            }
-            Ok(_) | Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => {
-                own = self.load(anchor.anchor_task_id)?;
-                &own
-            }
-        };
-        let ended = anchor.outcome_summary.shown().map_or("", String::as_str);
-        let mut text =
-            format!("It was asked: {}\nIt ended: {}, {ended}\n", before.goal_text(), anchor.outcome_status);
-        let acts = before
-            .receipts
-            .iter()
-            .filter(|r| r.receipt_class != ReceiptClass::ApprovalResolution && r.action_class.is_important());
-        let acts: Vec<_> = acts.collect();
-        for receipt in acts.iter().skip(acts.len().saturating_sub(RECEIPTS_BEFORE)) {
-            let (_, told) = self.receipt(receipt.receipt_id)?;
-            let did = told.result_summary.shown().map_or("(erased)", String::as_str);
-            text.push_str(&format!("Done, with a receipt: {did} ({})\n", receipt.result_code));
-        }
-        let answer = before.attempt().and_then(AttemptState::final_answer);
-        let answer = answer.and_then(|at| before.artifacts.get(&at.artifact_id));
-        if let Some(answer) = answer {
-            let words = self.artifacts.read(&answer.content_hash)?;
-            text.push_str(&format!("Its last words, not verified: {}", String::from_utf8_lossy(&words)));
-        }
-        materials.push(Material {
-            artifact_id: answer.map_or(before.task.task_contract_ref, |answer| answer.artifact_id),
-            kind: ArtifactKind::Answer,
-            title: "the task before this one, which this one follows".to_owned(),
-            text,
-            trust_tier: TrustTier::Untrusted,
-            sensitivity: answer.map_or(Sensitivity::Private, |answer| answer.sensitivity_class),
-            order: 0,
-            pinned: true,
-            rest: "",
-            act: None,
-        });
         Ok(())
     }
 }

@@ -114,7 +114,8 @@ impl Kernel {
         let reasoner = self.reasoner(tx, &contract)?;
         let descriptor = reasoner.descriptor();
         let proposer = descriptor.provider;
-        let input = self.pack_input(tx, &contract, descriptor.takes())?;
+        let mut input = self.pack_input(tx, &contract, descriptor.takes())?;
+        input.artifacts.extend(self.predecessor(tx.cell(), tx)?);
         let pack = knowledge::pack::compile_with(&input, &self.ports.redactor.now())
             .map_err(|e| Error::Broken(e.to_string()))?;
         // A playbook reads no pack.
