@@ -4,7 +4,7 @@
 use super::tree::{Source, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-const ROOMS: [&str; 6] = ["cli", "effects", "gate", "host", "kernel", "ledger"];
+const ROOMS: [&str; 7] = ["api", "cli", "effects", "gate", "host", "kernel", "ledger"];
 
 /// `call<TAB>what<TAB>why` for a call whose result may go anywhere, `place<TAB>path<TAB>how often<TAB>why` for others.
 const LIST: &str = include_str!("lost.tsv");
@@ -22,11 +22,24 @@ fn thrown_away(text: &str) -> Vec<String> {
                 whole.push_str(next);
             }
             found.push(whole);
-        } else if line.ends_with(".ok();") && !line.contains(" = ") && !line.contains("return ") {
+        } else if line.ends_with(".ok();") && !line.contains(" = ") && !line.contains("return ")
+            || takes_an_error_for_nothing(line)
+        {
             found.push(line.to_owned());
         }
     }
     found
+}
+
+/// Whether what could not be read, or was refused, passes for what is not there.
+fn takes_an_error_for_nothing(line: &str) -> bool {
+    let asks = |before: &str| {
+        before.contains(".call(") || before.contains(".read(") && !before.contains(".read(true)")
+    };
+    line.match_indices(".ok()").any(|(at, _)| {
+        let after = &line[at + ".ok()".len()..];
+        after.starts_with(".flatten()") || after.starts_with("??") || asks(&line[..at])
+    })
 }
 
 fn is_product(source: &Source) -> bool {
@@ -69,6 +82,14 @@ fn a_result_is_thrown_away_only_where_the_list_says_why() {
 
 #[test]
 fn what_is_thrown_away_is_seen() {
-    let text = "fn f() {\n    let _ = go(\n        1,\n    );\n    // let _ = no();\n    tx.set(1).ok();\n    let a = b.ok();\n}\n#[cfg(test)]\nmod tests { fn g() { let _ = h(); } }\n";
-    assert_eq!(thrown_away(text), ["let _ = go(1,);", "tx.set(1).ok();"]);
+    let text = "fn f() {\n    let _ = go(\n        1,\n    );\n    // let _ = no();\n    tx.set(1).ok();\n    let a = b.ok();\n    let c = store.read(&d).ok();\n    let e = get(x.ok()?).ok()??;\n}\n#[cfg(test)]\nmod tests { fn g() { let _ = h(); } }\n";
+    assert_eq!(
+        thrown_away(text),
+        [
+            "let _ = go(1,);",
+            "tx.set(1).ok();",
+            "let c = store.read(&d).ok();",
+            "let e = get(x.ok()?).ok()??;"
+        ]
+    );
 }

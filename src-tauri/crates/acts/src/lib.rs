@@ -78,7 +78,7 @@ pub use packet::ApprovalPacket;
 pub use remember::Remember;
 pub use request::{ActionRequest, resources_of};
 pub use rollback::Rollback;
-pub use tense::{doing, done};
+pub use tense::{VERBS, doing, done};
 pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;
 pub use vcs::Vcs;

@@ -1,7 +1,7 @@
 //! The title of an act as what is being done, and as what was done.
 
-/// Verbs that titles begin with: as what is to be done, is being done, and was done.
-const VERBS: [(&str, &str, &str); 21] = [
+/// The verbs that titles of acts begin with: as what is to be done, is being done, and was done.
+pub const VERBS: [(&str, &str, &str); 21] = [
     ("read ", "Reading ", "Read "),
     ("list ", "Listing ", "Listed "),
     ("look at ", "Looking at ", "Looked at "),

@@ -149,6 +149,18 @@ pub fn of_projections(error: projections::Error) -> Error {
     }
 }
 
+/// Bytes that may be gone: none where they are no longer kept.
+///
+/// # Errors
+/// Bytes that are there and cannot be read.
+pub(crate) fn if_kept(read: Result<Vec<u8>, artifacts::Error>) -> Result<Option<Vec<u8>>, Error> {
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(artifacts::Error::Missing { .. }) => Ok(None),
+        Err(error) => Err(of_artifacts(error)),
+    }
+}
+
 /// An error of the content store.
 pub fn of_artifacts(error: artifacts::Error) -> Error {
     use artifacts::Error as E;

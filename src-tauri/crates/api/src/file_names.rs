@@ -1,5 +1,6 @@
 //! Files by name: which artifacts tell what stood in a file, found by the words of its name in the full-text index.
 
+use crate::error::if_kept;
 use crate::{Host, Wire as _, fold};
 use acts::{Action, ActionRequest};
 use model::action::ReadItem;
@@ -62,7 +63,7 @@ pub(crate) fn of_file(host: &dyn Host, path: &Path) -> Result<Vec<(ArtifactId, T
                     let Ok(id) = id.parse::<ActionRequestId>() else { continue };
                     let Some(row) = query.action(id).wire()? else { continue };
                     let Some(result) = row.result_ref else { continue };
-                    if looked_at(host, row.request_ref, &places) {
+                    if looked_at(host, row.request_ref, &places)? {
                         found.insert(result, row.task_id);
                     }
                 }
@@ -107,25 +108,23 @@ fn hits(query: &Query, name: &str) -> Result<Vec<(EntityType, String)>, Error> {
 }
 
 /// Whether a request looked into the file.
-fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPath)]) -> bool {
-    let read = || {
-        let row = host.query().ok()?.artifact(request).ok()??;
-        let bytes = host.artifacts().ok()?.read(&row.content_hash).ok()?;
-        serde_json::from_slice::<ActionRequest>(&bytes).ok()
-    };
-    let Some(request) = read() else { return false };
-    let Action::Observe(acts::Observe { items }) = &request.action else { return false };
+fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPath)]) -> Result<bool, Error> {
+    let Some(row) = host.query()?.artifact(request).wire()? else { return Ok(false) };
+    let Some(bytes) = if_kept(host.artifacts()?.read(&row.content_hash))? else { return Ok(false) };
+    let Ok(request) = serde_json::from_slice::<ActionRequest>(&bytes) else { return Ok(false) };
+    let Action::Observe(acts::Observe { items }) = &request.action else { return Ok(false) };
     let within = |resource: &ResourceId| match resource {
         ResourceId::File(workspace, _) => places.iter().any(|(id, _)| id == workspace),
         _ => false,
     };
-    request.target_resources.iter().any(within)
+    let looked = request.target_resources.iter().any(within)
         && items.iter().any(|item| match item {
             ReadItem::Read { path } | ReadItem::Lines { path, .. } | ReadItem::Hash { path } => {
                 places.iter().any(|(_, file)| file == path)
             }
             ReadItem::List { .. } | ReadItem::Search { .. } | ReadItem::HashFolder { .. } => false,
-        })
+        });
+    Ok(looked)
 }
 
 /// A name of a place as a person reads it: without percent signs, and what would not be seen is shown.

@@ -2,6 +2,7 @@
 
 use crate::body::trace::statement;
 use crate::convert::every;
+use crate::error::if_kept;
 use crate::{Host, fold};
 use model::artifact::ArtifactRef;
 use model::receipt::ItemOutcome;
@@ -141,7 +142,7 @@ pub(crate) fn writer_of(
         };
         // What stands there now may have been edited since, by somebody who leaves no receipt.
         if Digest::of(&bytes) != after {
-            let Some(left) = host.artifacts()?.read(&after).ok() else {
+            let Some(left) = if_kept(host.artifacts()?.read(&after))? else {
                 told.push(format!(
                     "what receipt {} left is no longer kept, so the line cannot be followed further",
                     change.receipt_id
@@ -159,8 +160,8 @@ pub(crate) fn writer_of(
         }
         let before = match (change.before, &change.before_image) {
             (None, _) => Some(Vec::new()),
-            (Some(_), Some(image)) => host.artifacts()?.read(&image.sha256).ok(),
-            (Some(digest), None) => host.artifacts()?.read(&digest).ok(),
+            (Some(_), Some(image)) => if_kept(host.artifacts()?.read(&image.sha256))?,
+            (Some(digest), None) => if_kept(host.artifacts()?.read(&digest))?,
         };
         let Some(before) = before else {
             told.push(format!(

@@ -1,5 +1,6 @@
 //! What comes in: on record before it changes anything, bound by what was said outright, a task or input for one.
 
+use crate::objects::fields;
 use crate::story::{completed, count, events, log, packs, place, shows, state, types};
 use kernel::command::erase::Erasure;
 use kernel::command::person::{Matter, Signed};
@@ -68,17 +69,7 @@ fn every_message_is_on_record_before_it_changes_a_task() {
         });
         assert!(bound.is_some_and(|bound| before < bound && bound < at));
         let value = serde_json::to_value(&record).unwrap();
-        for field in [
-            "ingress_id",
-            "conversation_id",
-            "source_channel",
-            "raw_text",
-            "normalized_text",
-            "status",
-            "resolution",
-            "created_at",
-            "updated_at",
-        ] {
+        for field in fields("ingress") {
             assert!(value.get(field).is_some_and(|v| !v.is_null()), "`{field}` is missing in {value}");
         }
         said.push((record.raw_text.shown().unwrap().clone(), record.source_channel));
@@ -285,7 +276,11 @@ fn the_task_before_is_read_once_in_an_attempt_and_anew_when_something_was_erased
     assert!(read_once.iter().all(|told| told.contains("SUMMARY.md")), "{read_once:?}");
     let erased = followed(110, erase_answer);
     assert!(erased[0].contains("SUMMARY.md") && erased[1].contains("SUMMARY.md"));
-    assert!(erased[2].contains("not verified: (erased)") && !erased[2].contains("SUMMARY.md"), "{}", erased[2]);
+    assert!(
+        erased[2].contains("not verified: (erased)") && !erased[2].contains("SUMMARY.md"),
+        "{}",
+        erased[2]
+    );
 }
 
 #[conforms::conforms("HK-8.1.3-3", "HK-8.1.3-4", "HK-8.1.3-5")]

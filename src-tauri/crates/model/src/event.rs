@@ -227,18 +227,16 @@ impl Form {
     /// Cuts the two blanks out of canonical bytes.
     fn of(bytes: &[u8]) -> Result<Self, Error> {
         let malformed = |why: &str| Error::Malformed { what: "event", why: why.to_owned() };
-        let found = seal::canon::members(bytes, ["prev_event_hash", "task_seq"])
+        let found = seal::canon::places(bytes, ["prev_event_hash", "task_seq"])
             .map_err(|e| malformed(&e.to_string()))?;
         let [Some(link), Some(number)] = found else {
             return Err(malformed("it has no number or no link"));
         };
-        // Both are cut out of `bytes`, so their addresses say where; the link's digits stand between its quotes.
-        let at = |part: &[u8]| part.as_ptr().addr().checked_sub(bytes.as_ptr().addr());
+        // The link's digits stand between its quotes.
         let cut = || {
-            let (link_at, number_at) = (at(link)? + 1, at(number)?);
-            let (link_end, number_end) = (link_at + link.len() - 2, number_at + number.len());
             let part = |from: usize, to: usize| bytes.get(from..to).map(<[u8]>::to_vec);
-            Some([part(0, link_at)?, part(link_end, number_at)?, part(number_end, bytes.len())?])
+            let (start, middle) = (part(0, link.start + 1)?, part(link.end - 1, number.start)?);
+            Some([start, middle, part(number.end, bytes.len())?])
         };
         cut()
             .map(|parts| Self { parts })
@@ -280,12 +278,10 @@ impl Event {
     /// [`Error::Malformed`] when the bytes are no canonical event.
     pub fn apart(bytes: &[u8]) -> Result<(Self, &str), Error> {
         let malformed = |why: String| Error::Malformed { what: "event", why };
-        let [payload] = seal::canon::members(bytes, ["payload"]).map_err(|e| malformed(e.to_string()))?;
-        let payload = payload.ok_or_else(|| malformed("it has no payload".to_owned()))?;
-        // It is cut out of `bytes`, so its address says where.
-        let at = payload.as_ptr().addr().saturating_sub(bytes.as_ptr().addr());
-        let (before, rest) = bytes.split_at_checked(at).unwrap_or_default();
-        let (_, after) = rest.split_at_checked(payload.len()).unwrap_or_default();
+        let [place] = seal::canon::places(bytes, ["payload"]).map_err(|e| malformed(e.to_string()))?;
+        let place = place.ok_or_else(|| malformed("it has no payload".to_owned()))?;
+        let (rest, after) = bytes.split_at_checked(place.end).unwrap_or_default();
+        let (before, payload) = rest.split_at_checked(place.start).unwrap_or_default();
         let event = serde_json::from_slice(&[before, b"null", after].concat());
         let payload = std::str::from_utf8(payload).map_err(|e| malformed(e.to_string()))?;
         Ok((event.map_err(|e| malformed(e.to_string()))?, payload))

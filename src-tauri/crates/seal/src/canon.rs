@@ -5,6 +5,7 @@
 //! are kept as they are: they have one spelling and cost no ambiguity.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{
     Serialize,
@@ -91,20 +92,17 @@ pub fn check_canonical(bytes: &[u8]) -> Result<(), Error> {
     scan::scan(bytes, &mut |_, _| {}).or_else(|_| explain(bytes).map(drop))
 }
 
-/// Checks that the bytes are a canonical object and cuts out the named top-level members, each as it is spelled
-/// (`7`, `"text"`, `{"a":1}`), without building a value. `names` are plain ASCII.
+/// Checks that the bytes are a canonical object and finds where the values of the named top-level members stand,
+/// without building a value. `names` are plain ASCII.
 ///
 /// # Errors
 /// As [`parse_canonical`], and [`Error::Malformed`] when the bytes are no object.
-pub fn members<'a, const N: usize>(
-    bytes: &'a [u8],
-    names: [&str; N],
-) -> Result<[Option<&'a [u8]>; N], Error> {
-    let mut found = [None; N];
+pub fn places<const N: usize>(bytes: &[u8], names: [&str; N]) -> Result<[Option<Range<usize>>; N], Error> {
+    let mut found = [const { None }; N];
     let scanned = scan::scan(bytes, &mut |name, value| {
         for (wanted, place) in names.iter().zip(&mut found) {
             if wanted.as_bytes() == name {
-                *place = Some(value);
+                *place = Some(value.clone());
             }
         }
     });
@@ -115,6 +113,17 @@ pub fn members<'a, const N: usize>(
         return Err(Error::malformed("json", "it is not an object"));
     }
     Ok(found)
+}
+
+/// The values that [`places`] finds, each as it is spelled (`7`, `"text"`, `{"a":1}`).
+///
+/// # Errors
+/// As [`places`].
+pub fn members<'a, const N: usize>(
+    bytes: &'a [u8],
+    names: [&str; N],
+) -> Result<[Option<&'a [u8]>; N], Error> {
+    Ok(places(bytes, names)?.map(|place| bytes.get(place?)))
 }
 
 /// The slow way, which says where and why bytes are refused: read, write again, compare.

@@ -5,6 +5,7 @@
 //! and a property test holds the two against each other.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::canon::{DEPTH_MAX, INTEGER_MAX};
 
@@ -13,11 +14,12 @@ pub(crate) struct NotCanonical;
 
 type Scanned<T> = Result<T, NotCanonical>;
 
-/// Walks canonical bytes and tells every member of the top-level object: its name and value as they are spelled.
-pub(crate) fn scan<'a>(bytes: &'a [u8], on_member: &mut dyn FnMut(&'a [u8], &'a [u8])) -> Scanned<()> {
+/// Walks canonical bytes and tells every member of the top-level object: its name as it is spelled, and where its value
+/// stands.
+pub(crate) fn scan<'a>(bytes: &'a [u8], on_member: &mut dyn FnMut(&'a [u8], Range<usize>)) -> Scanned<()> {
     // With the whole text known to be UTF-8, a string may be cut at any ASCII byte.
     std::str::from_utf8(bytes).map_err(|_| NotCanonical)?;
-    let mut cursor = Cursor { rest: bytes };
+    let mut cursor = Cursor { len: bytes.len(), rest: bytes };
     if cursor.peek() == Some(b'{') {
         cursor.object(0, Some(on_member))?;
     } else {
@@ -27,15 +29,20 @@ pub(crate) fn scan<'a>(bytes: &'a [u8], on_member: &mut dyn FnMut(&'a [u8], &'a 
 }
 
 /// Told of each member, name first.
-type OnMember<'f, 'a> = &'f mut dyn FnMut(&'a [u8], &'a [u8]);
+type OnMember<'f, 'a> = &'f mut dyn FnMut(&'a [u8], Range<usize>);
 
 struct Cursor<'a> {
+    len: usize,
     rest: &'a [u8],
 }
 
 impl<'a> Cursor<'a> {
     fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
+    }
+
+    fn at(&self) -> usize {
+        self.len - self.rest.len()
     }
 
     fn next(&mut self) -> Scanned<u8> {
@@ -95,10 +102,10 @@ impl<'a> Cursor<'a> {
             }
             before = Some(name);
             self.expect(b":")?;
-            let start = self.rest;
+            let start = self.at();
             self.value(depth + 1)?;
             if let Some(on_member) = &mut on_member {
-                on_member(name.spelled, self.passed(start)?);
+                on_member(name.spelled, start..self.at());
             }
             match self.next()? {
                 b',' => {}

@@ -11,9 +11,9 @@ use model::approval::{ApprovalStatus, Surface};
 use model::body::KeyPurpose;
 use model::principal::PrincipalType;
 use model::task::Origin;
-use model::{ApprovalId, RelPath};
+use model::{ApprovalId, RelPath, TaskId};
 use projections::{Query, rows};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use wire::Error;
 use wire::approvals::{
@@ -36,11 +36,22 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Approvals, Error> {
     };
     let found = found.wire()?;
     let next = opt(found.next);
-    Ok(wire::Page { rows: found.rows.iter().map(|r| row(&query, r)).collect::<Result<_, _>>()?, next })
+    let mut origins = Origins::new();
+    let rows = found.rows.iter().map(|r| row(&query, r, &mut origins));
+    Ok(wire::Page { rows: rows.collect::<Result<_, _>>()?, next })
 }
 
-fn row(query: &Query, r: &rows::ApprovalRow) -> Result<ApprovalRow, Error> {
-    let task = query.task(r.task_id).wire()?;
+/// Who began each task that was asked about.
+type Origins = BTreeMap<TaskId, Origin>;
+
+fn row(query: &Query, r: &rows::ApprovalRow, origins: &mut Origins) -> Result<ApprovalRow, Error> {
+    let origin = match origins.get(&r.task_id) {
+        Some(known) => *known,
+        None => {
+            let origin = query.task(r.task_id).wire()?.map_or(Origin::Person, |task| task.origin);
+            *origins.entry(r.task_id).or_insert(origin)
+        }
+    };
     Ok(ApprovalRow {
         approval_id: r.approval_id.to_string(),
         task_id: r.task_id.to_string(),
@@ -54,7 +65,7 @@ fn row(query: &Query, r: &rows::ApprovalRow) -> Result<ApprovalRow, Error> {
         surface: r.surface,
         feedback: opt_text(r.feedback.as_ref()),
         reason: r.reason.clone(),
-        origin: task.map_or(Origin::Person, |task| task.origin),
+        origin,
     })
 }
 
@@ -78,7 +89,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
     let act = host.query()?.action(found.action_request_id).wire()?;
     let receipt = found.receipt_id.or(act.and_then(|act| act.receipt_id));
     Ok(Approval {
-        row: row(&host.query()?, &found)?,
+        row: row(&host.query()?, &found, &mut Origins::new())?,
         title: sheet.title.clone(),
         lines_left: sheet.lines.len().saturating_sub(lines.len()) as u64,
         lines,

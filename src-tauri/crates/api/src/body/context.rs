@@ -1,6 +1,7 @@
 //! Exactly what was sent to a model, and what came back.
 
 use crate::convert::{every, opt_text, to_base64};
+use crate::error::if_kept;
 use crate::ids::find;
 use crate::{Host, Wire as _, not_found, usage};
 use model::{ArtifactId, TaskId};
@@ -75,11 +76,7 @@ fn shown(host: &dyn Host, turns: &[IterationRow], attempt: &AttemptRow, number: 
 fn sent(host: &dyn Host, artifact: Option<ArtifactId>) -> Result<Option<Sent>, Error> {
     let Some(id) = artifact else { return Ok(None) };
     let row = host.query()?.artifact(id).wire()?.ok_or_else(|| not_found("artifact", &id.to_string()))?;
-    let bytes = match host.artifacts()?.read(&row.content_hash) {
-        Ok(bytes) => Some(to_base64(&bytes)),
-        Err(artifacts::Error::Missing { .. }) => None,
-        Err(error) => return Err(crate::of_artifacts(error)),
-    };
+    let bytes = if_kept(host.artifacts()?.read(&row.content_hash))?.map(|bytes| to_base64(&bytes));
     Ok(Some(Sent {
         artifact_id: id.to_string(),
         sha256: row.content_hash.to_string(),

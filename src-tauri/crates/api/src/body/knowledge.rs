@@ -7,12 +7,12 @@ use model::artifact::{ArtifactClass, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
 use model::{MemoryId, ReceiptId};
-use std::collections::BTreeMap;
-use wire::Error;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::knowledge::{
     Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate,
     Invalidated, Memories, Memory, MemoryList, Search,
 };
+use wire::{Code, Error};
 
 pub(crate) fn decisions(host: &dyn Host, p: Decisions) -> Result<DecisionList, Error> {
     let task = find_opt(host, p.task.as_deref())?;
@@ -110,23 +110,25 @@ pub(crate) fn invalidate(host: &dyn Host, p: Invalidate) -> Result<Invalidated, 
 pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
     let query = host.query()?;
     let words = crate::file_names::words_of(host, &p.text)?;
-    let found = query.search(&words, ask(p.after.as_deref(), p.limit)?).wire()?;
+    let mut found = query.search(&words, ask(p.after.as_deref(), p.limit)?).wire()?;
     // What was asked for leads to the receipt of what was done.
-    let receipt = |hit: &projections::query::Hit| match hit.kind {
-        EntityType::ActionRequest => query.action(hit.id.parse().ok()?).ok()??.receipt_id,
-        _ => None,
-    };
-    let receipts: BTreeMap<String, ReceiptId> =
-        found.rows.iter().filter_map(|hit| Some((hit.id.clone(), receipt(hit)?))).collect();
-    let mut found = found;
-    // What Hermit wrote down for itself, such as a contract as JSON, is no answer to a person.
-    found.rows.retain(|hit| match hit.kind {
-        EntityType::Artifact => {
-            let row = hit.id.parse().ok().and_then(|id| query.artifact(id).ok().flatten());
-            row.is_none_or(|row| row.class != ArtifactClass::Audit)
+    let mut receipts: BTreeMap<String, ReceiptId> = BTreeMap::new();
+    let mut own = BTreeSet::new();
+    for hit in &found.rows {
+        match hit.kind {
+            EntityType::ActionRequest => {
+                let act = query.action(hit.id.parse().map_err(unnamed)?).wire()?;
+                receipts.extend(act.and_then(|act| Some((hit.id.clone(), act.receipt_id?))));
+            }
+            // What Hermit wrote down for itself, such as a contract as JSON, is no answer to a person.
+            EntityType::Artifact => {
+                let row = query.artifact(hit.id.parse().map_err(unnamed)?).wire()?;
+                own.extend(row.filter(|row| row.class == ArtifactClass::Audit).map(|_| hit.id.clone()));
+            }
+            _ => {}
         }
-        _ => true,
-    });
+    }
+    found.rows.retain(|hit| !own.contains(&hit.id));
     Ok(page(found, |hit| Hit {
         kind: receipts.get(&hit.id).map_or_else(|| hit.kind.to_string(), |_| "receipt".to_owned()),
         id: receipts.get(&hit.id).map_or_else(|| hit.id.clone(), ToString::to_string),
@@ -135,4 +137,8 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
         at: hit.at.0,
         excerpt: text(&hit.excerpt),
     }))
+}
+
+fn unnamed(error: impl std::fmt::Display) -> Error {
+    Error::new(Code::Damaged, format!("the index of the search names what cannot be: {error}"))
 }

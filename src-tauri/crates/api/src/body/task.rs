@@ -5,6 +5,7 @@ pub(crate) use super::task_show::show;
 
 use crate::caller::sender;
 use crate::convert::{ask, every, opt, opt_word, page, rows, text, word};
+use crate::error::if_kept;
 use crate::files::{absolute, open};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, usage};
@@ -339,14 +340,19 @@ pub(crate) fn working_state(host: &dyn Host, p: WorkingState) -> Result<WorkingS
     }
     let store = host.artifacts()?;
     let found = query.working_states(task, ask(p.after.as_deref(), p.limit)?).wire()?;
-    Ok(page(found, |r| WorkingStateRow {
-        holder: r.holder.clone(),
-        artifact_id: r.artifact_id.to_string(),
-        sha256: r.sha256.to_string(),
-        revision: r.revision,
-        updated_at: r.updated_at.0,
-        state: store.read(&r.sha256).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default(),
-    }))
+    let row = |r: &projections::rows::WorkingStateRow| {
+        let bytes = if_kept(store.read(&r.sha256))?;
+        Ok(WorkingStateRow {
+            holder: r.holder.clone(),
+            artifact_id: r.artifact_id.to_string(),
+            sha256: r.sha256.to_string(),
+            revision: r.revision,
+            updated_at: r.updated_at.0,
+            state: bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default(),
+        })
+    };
+    let rows = found.rows.iter().map(row).collect::<Result<_, Error>>()?;
+    Ok(wire::Page { rows, next: opt(found.next) })
 }
 
 /// The only open question of a task, where none is named.

@@ -10,10 +10,11 @@ use host::Session;
 use model::action::Reversibility;
 use model::policy::Verdict;
 use serde_json::Value;
+use wire::Error;
 use wire::changes::Changes;
 use wire::exit;
 use wire::receipts::{Explanation, Receipt, ReceiptRow, Signature};
-use wire::task::Task;
+use wire::task::{Action, Task};
 use words::act::ItemOutcome;
 use words::policy::{ApprovalStatus, Surface};
 
@@ -21,6 +22,8 @@ use words::policy::{ApprovalStatus, Surface};
 const PLACES: u32 = 20;
 /// Characters of an answer.
 const CHARS: usize = 300;
+const NOTHING_READ: &str = "nothing was read for it";
+const NOT_ASKED: &str = "nothing was sent to one";
 
 /// `hermit receipts`.
 pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
@@ -56,50 +59,62 @@ pub fn receipts(context: &Context, verb: ReceiptsVerb) -> Came {
     Ok(exit::DONE)
 }
 
-/// What stands around a receipt, as far as the store can tell it.
+/// What stands around a receipt, or why the store cannot tell it.
 struct Told {
-    why: Option<Explanation>,
-    task: Option<Task>,
-    changes: Option<Changes>,
+    why: Result<Option<Explanation>, Error>,
+    task: Result<Task, Error>,
+    changes: Result<Changes, Error>,
     authority: String,
 }
 
 impl Told {
     fn of(session: &Session, found: &Receipt) -> Self {
         let id = found.row.receipt_id.clone();
-        let why = session.call(&wire::trace::Explain { subject: id.clone(), line: None }).ok();
-        let why = why.and_then(|explained| explained.chains.into_iter().next());
-        let task = session.call(&wire::task::Show { task: found.row.task_id.clone() }).ok();
+        let why = session.call(&wire::trace::Explain { subject: id.clone(), line: None });
+        let why = why.map(|explained| explained.chains.into_iter().next());
+        let task = session.call(&wire::task::Show { task: found.row.task_id.clone() });
         let show = wire::changes::Show { of: id, from: None, limit: Some(PLACES), find: None, brief: true };
-        let changes = session.call(&show).ok();
-        let authority = authority(session, found, task.as_ref(), why.as_ref());
+        let changes = session.call(&show);
+        let authority = authority(session, found, &task, &why).unwrap_or_else(|error| unread(&error));
         Self { why, task, changes, authority }
     }
 }
 
 /// Who let it happen: a person and where, a standing approval, or policy alone.
-fn authority(session: &Session, found: &Receipt, task: Option<&Task>, why: Option<&Explanation>) -> String {
+fn authority(
+    session: &Session,
+    found: &Receipt,
+    task: &Result<Task, Error>,
+    why: &Result<Option<Explanation>, Error>,
+) -> Result<String, Error> {
     let standing = found.receipt.pointer("/authorized/standing/grant_id").and_then(Value::as_str);
     if let Some(standing) = standing {
-        return format!("your standing approval {}", short(standing));
+        return Ok(format!("your standing approval {}", short(standing)));
     }
-    let action = task.and_then(|task| {
-        task.actions.iter().find(|act| act.receipt_id.as_deref() == Some(found.row.receipt_id.as_str()))
-    });
-    let resolution = found.row.class == model::receipt::ReceiptClass::ApprovalResolution;
-    let behind = || Some(why?.approvals.last()?.id.clone()).filter(|_| resolution);
-    let Some(approval) = action.and_then(|act| act.approval_id.clone()).or_else(behind) else {
-        return "policy allowed it without asking".to_owned();
+    let actions = &task.as_ref().map_err(Clone::clone)?.actions;
+    let of = |act: &&Action| act.receipt_id.as_deref() == Some(found.row.receipt_id.as_str());
+    let approval = match actions.iter().find(of).and_then(|act| act.approval_id.clone()) {
+        None if found.row.class == model::receipt::ReceiptClass::ApprovalResolution => {
+            let why = why.as_ref().map_err(Clone::clone)?;
+            why.as_ref().and_then(|why| Some(why.approvals.last()?.id.clone()))
+        }
+        known => known,
     };
-    let Ok(card) = session.call(&wire::approvals::Show { approval: approval.clone() }) else {
-        return format!("approval {}", short(&approval));
+    let Some(approval) = approval else { return Ok("policy allowed it without asking".to_owned()) };
+    let card = match session.call(&wire::approvals::Show { approval: approval.clone() }) {
+        Ok(card) => card,
+        Err(error) => return Ok(format!("approval {}, which {}", short(&approval), unread(&error))),
     };
     let at = card.row.surface.map(Surface::place).unwrap_or_default();
     let when = card.row.resolved_at.map(time).unwrap_or_default();
-    match card.row.status {
+    Ok(match card.row.status {
         ApprovalStatus::Denied => format!("you denied it {at}, {when} (approval {})", short(&approval)),
         _ => format!("you approved it {at}, {when} (approval {})", short(&approval)),
-    }
+    })
+}
+
+fn unread(error: &Error) -> String {
+    format!("could not be read: {}", words(&error.message))
 }
 
 fn show(out: &Output, found: &Receipt, told: &Told) {
@@ -108,8 +123,10 @@ fn show(out: &Output, found: &Receipt, told: &Told) {
     for (question, answer) in answers(found, told) {
         out.say(Tone::Plain, format!("  {question:<11} {answer}"));
     }
-    if let Some(changes) = told.changes.as_ref().filter(|changes| changes.total > 0) {
-        changed(out, changes);
+    match &told.changes {
+        Ok(changes) if changes.total > 0 => changed(out, changes),
+        Ok(_) => {}
+        Err(error) => out.say(Tone::Plain, format!("  {:<11} {}", "changes", unread(error))),
     }
     let id = short(&row.receipt_id);
     if !matches!(row.reversibility, Reversibility::Irreversible | Reversibility::NoEffect)
@@ -124,25 +141,11 @@ fn show(out: &Output, found: &Receipt, told: &Told) {
 /// What a person asks of a receipt, and what it says (HK-21).
 fn answers(found: &Receipt, told: &Told) -> Vec<(&'static str, String)> {
     let row = &found.row;
-    let goal = told.task.as_ref().map(|task| words(&task.goal.to_string())).unwrap_or_default();
-    let (evidence, untrusted) =
-        // Words of a model are untrusted always; what counts here is what it had read.
-        told.why.as_ref().map_or((0, 0), |why| {
-            let read = why.untrusted.iter().filter(|one| !one.detail.starts_with("model.")).count();
-            (why.evidence.len(), read.min(why.evidence.len()))
-        });
-    let seen = told.why.as_ref().map_or(0, |why| why.context.len());
-    let refused: Vec<String> = told
-        .task
-        .iter()
-        .flat_map(|task| &task.actions)
-        .filter(|act| act.verdict == Some(Verdict::Deny))
-        .map(|act| words(&act.summary.to_string()))
-        .collect();
-    let evidence = match (evidence, untrusted) {
-        (0, _) => "nothing was read for it".to_owned(),
-        (all, 0) => count(all, "thing"),
-        (all, some) => format!("{}, {some} untrusted", count(all, "thing")),
+    let goal = told.task.as_ref().map_or_else(unread, |task| words(&task.goal.to_string()));
+    let of_why = |answer: fn(&Explanation) -> String, nothing: &str| match &told.why {
+        Ok(Some(why)) => answer(why),
+        Ok(None) => nothing.to_owned(),
+        Err(error) => unread(error),
     };
     vec![
         (
@@ -151,19 +154,41 @@ fn answers(found: &Receipt, told: &Told) -> Vec<(&'static str, String)> {
         ),
         ("goal", goal),
         ("authority", told.authority.clone()),
-        ("evidence", format!("{evidence} (hermit explain {})", short(&row.receipt_id))),
         (
-            "model",
-            if seen == 0 {
-                "nothing was sent to one".to_owned()
-            } else {
-                format!("was asked {}", count(seen, "time"))
-            },
+            "evidence",
+            format!("{} (hermit explain {})", of_why(evidence, NOTHING_READ), short(&row.receipt_id)),
         ),
-        ("refused", if refused.is_empty() { "nothing of this task".to_owned() } else { refused.join("; ") }),
+        ("model", of_why(model, NOT_ASKED)),
+        ("refused", told.task.as_ref().map_or_else(unread, refused)),
         ("undo", undo(row)),
         ("signature", signature(found)),
     ]
+}
+
+/// What was read for an act.
+fn evidence(why: &Explanation) -> String {
+    // Words of a model are untrusted always; what counts here is what it had read.
+    let untrusted = why.untrusted.iter().filter(|one| !one.detail.starts_with("model.")).count();
+    match (why.evidence.len(), untrusted.min(why.evidence.len())) {
+        (0, _) => NOTHING_READ.to_owned(),
+        (all, 0) => count(all, "thing"),
+        (all, some) => format!("{}, {some} untrusted", count(all, "thing")),
+    }
+}
+
+/// How often a model was asked for an act.
+fn model(why: &Explanation) -> String {
+    match why.context.len() {
+        0 => NOT_ASKED.to_owned(),
+        times => format!("was asked {}", count(times, "time")),
+    }
+}
+
+/// What policy refused in the same task.
+fn refused(task: &Task) -> String {
+    let acts = task.actions.iter().filter(|act| act.verdict == Some(Verdict::Deny));
+    let acts: Vec<String> = acts.map(|act| words(&act.summary.to_string())).collect();
+    if acts.is_empty() { "nothing of this task".to_owned() } else { acts.join("; ") }
 }
 
 fn words(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! The bytes of an artifact in a file: whole, or not at all.
+//! What is shown: the bytes of an artifact in a file, whole or not at all, and a receipt with what stands around it.
 
 use crate::bench::{Bench, text};
 use std::path::{Path, PathBuf};
@@ -65,4 +65,19 @@ fn bytes_that_turn_out_damaged_half_way_leave_no_file_and_whole_ones_never_repla
     let damaged = bench.run(&["artifacts", "show", &artifact, "-o", out.to_str().unwrap()]);
     assert_ne!(damaged.code, 0, "{}", damaged.out);
     assert_eq!(names(&bench.path("out")), ["whole"], "{}", damaged.err);
+}
+
+#[test]
+fn a_receipt_whose_surroundings_cannot_be_read_says_so_and_guesses_nothing() {
+    let bench = Bench::new();
+    let (_, receipt) = bench.tidied();
+    let whole = bench.run(&["receipts", "show", &receipt]).ends_with(0).out;
+    assert!(whole.contains("you approved it") && !whole.contains("could not be read"), "{whole}");
+    bench.sqlite("DELETE FROM view_tasks");
+    let told = bench.run(&["receipts", "show", &receipt]).ends_with(0).out;
+    for question in ["goal", "authority", "refused"] {
+        let line = told.lines().find(|line| line.trim_start().starts_with(question)).unwrap_or_default();
+        assert!(line.contains("could not be read"), "`{question}` is guessed: {told}");
+    }
+    assert!(!told.contains("without asking") && !told.contains("nothing of this task"), "{told}");
 }

@@ -6,8 +6,8 @@ use crate::state::{AttemptState, TaskState};
 use knowledge::Material;
 use model::AttemptId;
 use model::artifact::{ArtifactKind, Sensitivity, TrustTier};
-use model::receipt::ReceiptClass;
 use model::ingress::ContinuationAnchor;
+use model::receipt::ReceiptClass;
 use seal::Digest;
 use std::sync::atomic::Ordering;
 
@@ -76,7 +76,9 @@ impl Kernel {
         let acts: Vec<_> = acts.collect();
         for receipt in acts.iter().skip(acts.len().saturating_sub(RECEIPTS_MAX)) {
             let did = match self.receipt(receipt.receipt_id) {
-                Ok((_, told)) => told.result_summary.shown().cloned().unwrap_or_else(|| "(erased)".to_owned()),
+                Ok((_, told)) => {
+                    told.result_summary.shown().cloned().unwrap_or_else(|| "(erased)".to_owned())
+                }
                 Err(Error::Artifacts(error)) => self.gone(error)?,
                 Err(error) => return Err(error),
             };

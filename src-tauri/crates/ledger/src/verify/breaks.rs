@@ -151,9 +151,7 @@ impl<'a> Task<'a> {
         }
         let fields = fields(bytes)?;
         compare(row, &fields, self.id, seq)?;
-        let prev = &fields.prev_event_hash;
-        let prev = prev.parse().map_err(|_| format!("it points to `{prev}`, not to the event before it"))?;
-        self.chain.follow(seq, prev, hash).map_err(fault)
+        self.chain.follow(seq, fields.link()?, hash).map_err(fault)
     }
 
     /// The next leaf; and where a checkpoint signed for another root, the task breaks behind the checkpoint before it.

@@ -155,9 +155,7 @@ fn say(row: &Row<'_>, task: TaskId, task_seq: u64, heads: &Heads) -> Result<Resu
     }
     let said = fields(bytes).and_then(|fields| {
         compare(row, &fields, task, task_seq)?;
-        let prev = &fields.prev_event_hash;
-        let prev = prev.parse().map_err(|_| format!("it points to `{prev}`, not to the event before it"))?;
-        Ok((prev, about(&fields.event_type, bytes)))
+        Ok((fields.link()?, about(&fields.event_type, bytes)))
     });
     Ok(said.map(|(prev, about)| Said { prev: Some(prev), hash, leaf, about }))
 }

@@ -11,8 +11,16 @@ pub(super) struct Fields<'a> {
     pub event_type: Cow<'a, str>,
     pub task_id: Cow<'a, str>,
     pub task_seq: u64,
-    pub prev_event_hash: Cow<'a, str>,
+    prev_event_hash: Cow<'a, str>,
     pub idempotency_key: Option<Cow<'a, str>>,
+}
+
+impl Fields<'_> {
+    /// The hash of the event before it, as it says.
+    pub fn link(&self) -> Result<Digest, String> {
+        let said = &self.prev_event_hash;
+        said.parse().map_err(|_| format!("it points to `{said}`, not to the event before it"))
+    }
 }
 
 const NAMES: [&str; 6] =

@@ -14,6 +14,7 @@ pub(super) fn files(modules: &BTreeMap<String, Vec<Type>>) -> BTreeMap<String, S
         modules.iter().map(|(name, types)| (format!("{name}.ts"), module(name, types, modules))).collect();
     files.insert("commands.ts".to_owned(), table());
     files.insert("events.ts".to_owned(), events());
+    files.insert("verbs.ts".to_owned(), verbs());
     files
 }
 
@@ -157,5 +158,16 @@ fn events() -> String {
     format!(
         "{HEAD}\n/** Every type of event. */\nexport const EVENT_NAME = [\n{names}] as const;\n\
          export type EventName = (typeof EVENT_NAME)[number];\n"
+    )
+}
+
+/// The verbs of acts, as what was done.
+fn verbs() -> String {
+    let words =
+        acts::VERBS.iter().map(|(verb, _, done)| format!("  \"{}\": \"{}\",\n", verb.trim(), done.trim()));
+    format!(
+        "{HEAD}\n/** Verbs that titles of acts begin with, and the same as what was done. */\n\
+         export const VERBS: Readonly<Record<string, string>> = {{\n{}}};\n",
+        words.collect::<String>()
     )
 }
