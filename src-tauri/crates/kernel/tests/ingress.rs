@@ -72,6 +72,8 @@ fn every_message_is_on_record_before_it_changes_a_task() {
         for field in fields("ingress") {
             assert!(value.get(field).is_some_and(|v| !v.is_null()), "`{field}` is missing in {value}");
         }
+        let normalized = record.normalized_text.shown().unwrap();
+        assert_eq!(normalized, record.raw_text.shown().unwrap().trim());
         said.push((record.raw_text.shown().unwrap().clone(), record.source_channel));
     }
     said.dedup();
@@ -291,7 +293,8 @@ fn a_note_adds_a_child_stands_apart_and_a_root_stands_alone() {
     let parent =
         world.script("parent", vec![note, say("ask", json!({ "question": "go on?" })), done("done")]);
     world.kernel().append_note(parent, "the parent's note", Channel::Cli, "note").unwrap();
-    assert_eq!(state(&world, parent).inputs.len(), 1, "a note is input of the task");
+    let inputs: Vec<String> = state(&world, parent).inputs.into_iter().map(|input| input.text).collect();
+    assert_eq!(inputs, ["the parent's note"], "a note is input of the task");
     world.drive(parent);
     assert!(state(&world, parent).working_state.is_some());
     let child = submit(&world, "child", |s| s.parent_task_id = Some(parent));

@@ -135,6 +135,8 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
         let item = |m: usize| format!("{n} {m} {}", "y".repeat(limits::WORKING_STATE_ITEM_BYTES_MAX - 16));
         answers.push(say("note", json!({ "uncertainties": (0..2).map(item).collect::<Vec<_>>() })));
     }
+    let many: Vec<String> = (0..=limits::WORKING_STATE_ITEMS_MAX).map(|n| n.to_string()).collect();
+    answers.push(say("note", json!({ "constraints": many })));
     answers.push(done("ok"));
     let task = world.script("note", answers);
     world.drive(task);
@@ -159,6 +161,7 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     let kept: WorkingState = object(world.kernel(), &now, updates.last().unwrap().2.artifact_id);
     assert_eq!(kept.plan.as_deref(), Some("first look"), "what was not said again stays");
     assert!(kept.objectives.is_empty(), "what was too long was refused");
+    assert!(kept.constraints.is_empty(), "what was too many was refused");
     let said: Vec<&str> = kept.uncertainties.iter().filter_map(|item| item.get(..5)).collect();
     assert_eq!(said, ["11 0 ", "11 1 "], "what is said anew takes the place of what was said before");
     assert!(

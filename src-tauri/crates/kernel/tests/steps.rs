@@ -154,6 +154,7 @@ fn cancelled_between_its_steps_a_task_begins_no_other_and_paused_it_goes_on_ther
     }
 }
 
+#[conforms::conforms("HK-8.2-3")]
 #[test]
 fn a_step_may_only_request_what_its_contract_allows() {
     let world = World::new(905);

@@ -235,6 +235,8 @@ fn a_run_tells_what_it_does_and_uses_and_how_it_ended() {
             Done,
         ]
     );
+    let mut progress = tale.told.iter().flat_map(|told| &told.drafts).filter(|d| d.family == Progress);
+    assert!(progress.all(|d| d.payload["text"].is_string()), "each says in words what is done");
     let last = &tale.told.last().unwrap().drafts;
     let used = json!({
         "tokens": 15, "cost_micros": 7, "duration_ms": 40, "provider": "openai", "model": "qwen",

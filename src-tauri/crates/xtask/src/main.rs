@@ -60,8 +60,9 @@ cargo xtask WORD
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   report         write it as a whole run would in which every test passed that claims a requirement, without running one
-  mutants [conformance]
-                 see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv
+  mutants [conformance] [new | ID | TEST ...]
+                 see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv;
+                 with `new` only those that were not killed yet, with an ID or a TEST only those
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen
   model-server   [--model PATH] [--port N] [--threads N]: serve a model over the OpenAI-compatible API
@@ -102,7 +103,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
         "conformance" => tests_run::test(place, &[]),
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
-        "mutants" => mutants::run(place),
+        "mutants" => mutants::run(place, rest),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-server" => model_server::serve(rest),

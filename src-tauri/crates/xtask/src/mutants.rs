@@ -77,11 +77,16 @@ fn mutated(text: &str, file: &str, mutants: &[Mutant]) -> Result<String, Problem
     Ok(out + &text[from..])
 }
 
-/// Puts the faults in, builds, and asks the named test of each; an error code unless all are killed.
-pub fn run(place: &Place) -> Result<ExitCode, Problem> {
+/// Puts the faults in, builds, and asks the named test of each that is asked for; an error code unless all of those are killed.
+pub fn run(place: &Place, asked: &[String]) -> Result<ExitCode, Problem> {
     let list =
         fs::read_to_string(place.root.join(MUTANTS)).map_err(|e| format!("cannot read `{MUTANTS}`: {e}"))?;
     let mutants = parse(&list)?;
+    let before = fs::read_to_string(place.root.join(KILLED)).unwrap_or_default();
+    let before: BTreeSet<&str> = before.lines().collect();
+    let words: Vec<&str> = asked.iter().map(String::as_str).filter(|word| *word != "conformance").collect();
+    let is_asked = |mutant: &Mutant<'_>| wanted(mutant, &words, &before);
+    let begun = Instant::now();
     let tree = place.target.join("mutants/tree");
     let target = place.target.join("mutants/target");
     if let Some(lost) = mutants.iter().find(|mutant| !place.root.join(mutant.file).is_file()) {
@@ -98,6 +103,9 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             scope.spawn(|| {
                 while let Some((number, mutant)) = next_of(&mutants, &next) {
+                    if !is_asked(mutant) {
+                        continue;
+                    }
                     let verdict = judge(number, mutant, &programs, &baselines);
                     say(&format!("{} {}: {}", mutant.id, mutant.replace, said(&verdict)));
                     verdicts.lock().expect("no poison").insert(number, verdict);
@@ -106,24 +114,41 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
         }
     });
     let verdicts = verdicts.into_inner().map_err(|e| e.to_string())?;
-    let is_dead = |number: &usize| matches!(verdicts.get(number), Some(Ok(true)));
+    let is_dead = |number: &usize, mutant: &Mutant<'_>| match verdicts.get(number) {
+        Some(verdict) => matches!(verdict, Ok(true)),
+        None => before.contains(mutant.line),
+    };
     let dead: Vec<&str> =
-        mutants.iter().enumerate().filter(|(n, _)| is_dead(n)).map(|(_, m)| m.line).collect();
+        mutants.iter().enumerate().filter(|(n, mutant)| is_dead(n, mutant)).map(|(_, m)| m.line).collect();
     let text =
         format!("# The mutants that were killed. Written by `cargo xtask mutants`.\n{}\n", dead.join("\n"));
     fs::write(place.root.join(KILLED), text).map_err(|e| format!("cannot write `{KILLED}`: {e}"))?;
     println!(
-        "{} of {} mutants killed; `cargo xtask report` writes the score down",
+        "{} of {} mutants killed, {} asked in {} s; `cargo xtask report` writes the score down",
         dead.len(),
-        mutants.len()
+        mutants.len(),
+        verdicts.len(),
+        begun.elapsed().as_secs()
     );
-    if dead.len() < mutants.len() {
+    if verdicts.values().any(|verdict| !matches!(verdict, Ok(true))) {
         return Ok(ExitCode::FAILURE);
+    }
+    if !words.is_empty() {
+        return Ok(ExitCode::SUCCESS);
     }
     // It is as large as the build itself, and nobody looks for a survivor in it.
     fs::remove_dir_all(place.target.join("mutants"))
         .map_err(|e| format!("cannot remove the mutants: {e}"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a mutant is asked for: all where no word is given, what was not killed yet for `new`, else what an id or a test names.
+fn wanted(mutant: &Mutant<'_>, words: &[&str], killed: &BTreeSet<&str>) -> bool {
+    let named = |word: &&str| match *word {
+        "new" => !killed.contains(mutant.line),
+        word => mutant.id.split(',').any(|id| id == word) || mutant.test.ends_with(word),
+    };
+    words.is_empty() || words.iter().any(named)
 }
 
 fn next_of<'a, 'b>(mutants: &'b [Mutant<'a>], next: &AtomicUsize) -> Option<(usize, &'b Mutant<'a>)> {
@@ -266,6 +291,19 @@ mod tests {
         assert!(mutated("if a < b {} if a < b {} go();", "a.rs", &mutants).unwrap_err().contains("once"));
         assert_eq!(mutated("as it was", "b.rs", &mutants).unwrap(), "as it was");
         assert!(parse("HK-1-1\ta.rs\tx\n").is_err());
+    }
+
+    #[test]
+    fn those_that_were_not_killed_or_are_named_can_be_asked_alone() {
+        let mutants = parse(LIST).unwrap();
+        let killed = BTreeSet::from([mutants[0].line]);
+        let asked = |words: &[&str]| {
+            mutants.iter().filter(|m| wanted(m, words, &killed)).map(|m| m.id).collect::<Vec<_>>()
+        };
+        assert_eq!(asked(&[]), ["HK-1-1", "HK-1-2"]);
+        assert_eq!(asked(&["new"]), ["HK-1-2"]);
+        assert_eq!(asked(&["HK-1-1"]), ["HK-1-1"]);
+        assert_eq!(asked(&["x::y", "z"]), ["HK-1-1", "HK-1-2"]);
     }
 
     #[test]

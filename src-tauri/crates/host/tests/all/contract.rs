@@ -86,9 +86,10 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
     let asked = json!({
         "message": "", "workspace": bench.path("work"), "provider": "playbook", "model": "inventory",
         "profile": "readonly_analysis", "attachments": [bench.path("notes.md")], "toolsets": ["standard"],
-        "source": "webhook", "metadata": { "title": "first" },
+        "source": "webhook", "metadata": { "title": "first" }, "session_id": "garden",
     });
     let started = bench.post("/v1/runs", &asked);
+    assert_eq!(started["session_id"], asked["session_id"], "the session that was asked for");
     let (first, session) = (run_of(&started), started["session_id"].as_str().expect("a name").to_owned());
     bench.reaches(&first, &["completed", "failed", "awaiting_approval"]);
     let task = bench.post("/api/task.show", &json!({ "task": first }));

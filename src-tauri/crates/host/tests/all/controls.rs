@@ -17,6 +17,7 @@ fn is(result: &Value, status: &str) {
         "nothing of the inside"
     );
     assert!(!result["safe_message"].as_str().expect("a text").is_empty());
+    assert!(status != "accepted" || result["event_id"].is_string(), "it stands in the stream: {result}");
 }
 
 fn kinds(bench: &Bench, run: &str, kind: &str) -> usize {
@@ -89,6 +90,7 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     assert_eq!(kinds(&bench, &run, "cancelled"), 1);
     assert_eq!(kinds(&bench, &run, "token.delta"), 1, "what was said before is kept, nothing came after");
     assert_eq!(kinds(&bench, &run, "error"), 0, "no provider is blamed");
+    assert_eq!(status["terminal_event"]["payload"]["result"]["reason"], "cancelled", "{status}");
 }
 
 #[conforms("RA-1.4-6", "RA-4.2-7", "RA-3-8", "RA-2-9", part = "RA-1.2-10", part = "RA-1.2-11")]

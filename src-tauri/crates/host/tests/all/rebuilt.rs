@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use conforms::conforms;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn without_deltas(events: &[Value]) -> Vec<(Value, Value)> {
     let whole = events.iter().filter(|event| event["payload"].get("ledger_event_id").is_some());
@@ -20,7 +20,11 @@ fn a_run_goes_on_under_the_next_host_and_its_stream_behind_the_last_event() {
     bench.open();
     let again = bench.events(&run);
     assert_eq!(first, again, "told once");
-    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["pending_approval_id"], approval);
+    let status = bench.get(&format!("/v1/runs/{run}"));
+    assert_eq!(status["pending_approval_id"], approval);
+    let session = status["session_id"].as_str().expect("a name");
+    let found = bench.get(&format!("/v1/sessions/{session}/runs"));
+    assert_eq!((&found["active_run_id"], &found["runs"][0]["run_id"]), (&json!(run), &json!(run)));
     let stream = bench.stream(&run, "", &[("last-event-id", &last)]);
     bench.allow(&approval);
     let rest: Vec<Value> = stream.filter(|event| event.kind != "resumed").map(|event| event.data).collect();

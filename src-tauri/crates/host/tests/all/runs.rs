@@ -20,7 +20,7 @@ fn a_run_is_started_looked_at_and_found_again_by_its_session() {
     bench.files(3);
     let asked = json!({
         "session_id": null, "message": "tidy up", "attachments": [], "workspace": bench.path("work"),
-        "profile": "local_edit_allowed", "provider": "playbook", "model": "tidy", "toolsets": ["standard"],
+        "profile": "repo_mutation_gated", "provider": "playbook", "model": "tidy", "toolsets": ["standard"],
         "source": "run_api", "metadata": { "title": "spring", "idempotency_key": "one", "anything": 7 },
     });
     let started = bench.post("/v1/runs", &asked);
@@ -42,6 +42,7 @@ fn a_run_is_started_looked_at_and_found_again_by_its_session() {
         fields.len(),
         "nothing of the inside: {started}"
     );
+    assert_eq!((&started["stream_id"], &started["profile"]), (&started["run_id"], &asked["profile"]));
     let run = started["run_id"].as_str().expect("a name").to_owned();
     let again = bench.post("/v1/runs", &asked);
     assert_eq!(again["run_id"], run, "the same key is the same run");
@@ -60,6 +61,7 @@ fn a_run_is_started_looked_at_and_found_again_by_its_session() {
         assert!(status.get(field).is_some(), "{field}: {status}");
     }
     assert!(status["pending_approval_id"].is_string() && status["terminal_state"].is_null(), "{status}");
+    assert_eq!(status["interrupted"], false, "it waits for a person");
     assert!(status["active_controls"].as_array().expect("a list").contains(&json!("approval")));
     // The same thing as a task of every other surface, recorded as what came in.
     let task = api::call(&**bench.local(), "task.show", json!({ "task": run })).expect("shown");
@@ -69,6 +71,12 @@ fn a_run_is_started_looked_at_and_found_again_by_its_session() {
     assert_eq!(runs["active_run_id"], run, "{runs}");
     assert_eq!(runs["runs"][0]["run_id"], run);
     assert_eq!(runs["runs"].as_array().expect("runs").len(), 1, "one run, however often it was asked for");
+    bench.allow(status["pending_approval_id"].as_str().expect("a name"));
+    let status = bench.reaches(&run, &["completed"]);
+    assert_eq!(
+        (&status["terminal_state"], &status["pending_approval_id"]),
+        (&json!("completed"), &Value::Null)
+    );
 }
 
 #[conforms(

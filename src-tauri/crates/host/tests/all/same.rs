@@ -91,6 +91,7 @@ fn a_card_and_a_question_come_to_the_same_whoever_answers_them() {
     assert_eq!(first, second);
     let kinds: Vec<&str> = first.iter().map(|(kind, ..)| kind.as_str()).collect();
     assert_eq!(kinds, ["clarify.requested", "clarify.resolved", "approval.requested", "approval.resolved"]);
+    assert_eq!((&first[3].1[0], &first[3].1[1]), (&json!("denied"), &json!("deny")), "as it was answered");
     let standing = |bench: &Bench, run: &str| bench.get(&format!("/v1/runs/{run}"))["status"].clone();
     assert_eq!(standing(&bench, &ours), standing(&bench, &theirs));
     bench.close();
