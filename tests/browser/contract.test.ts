@@ -220,7 +220,7 @@ test("what went wrong stands on the page with the end of its run", conforms("RA-
   expect(end).toHaveProperty("diagnostics");
   expect(JSON.stringify(end)).not.toContain(world.dir);
   await world.go(`/task/${run}`);
-  await at("Refused by you").waitFor();
+  await at("Denied by you").waitFor();
   await button("Retry").waitFor();
   expect(await button("Cancel").count()).toBe(0);
   // A model that is gone: told, and the run is no end.

@@ -103,7 +103,7 @@ test("a playbook has its result after five inputs, its undo after four, and its 
 
   const undo = new Walk("undo");
   await world.page.goBack();
-  await undo.click(button("Roll back"));
+  await undo.click(button("Undo"));
   await approve(undo);
   await expect.poll(() => world.has("IMG_0001.jpg"), { timeout: 30_000 }).toBe(true);
   await expect.poll(() => world.has("Images"), { timeout: 30_000 }).toBe(false);

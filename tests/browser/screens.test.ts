@@ -295,7 +295,7 @@ test("a denial is overridden with a reason, a word and the passphrase, and the a
   const barred = () => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string; refused_by: string | null }[] }).rows.find((row) => row.title === "Tidy, barred");
   await expect.poll(() => barred()?.refused_by).toBe("policy");
   await world.go(`/task/${barred()?.task_id ?? ""}`);
-  await world.page.getByText("Refused by policy").first().waitFor();
+  await world.page.getByText("Denied by policy").first().waitFor();
   await world.page.getByRole("button", { name: "Override", exact: true }).click();
   await world.page.getByLabel("Why you override it").fill("the folder is mine");
   await world.page.getByRole("button", { name: "Show what I would sign" }).click();
@@ -321,7 +321,7 @@ test("a denial is overridden with a reason, a word and the passphrase, and the a
   // What was done is undone: that is asked about like everything else, and here it is not wanted.
   const done = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; title: string }[] }).rows.find((row) => row.title === "Inventory again");
   await world.go(`/task/${done?.task_id ?? ""}`);
-  await world.page.getByRole("button", { name: "Roll back" }).click();
+  await world.page.getByRole("button", { name: "Undo", exact: true }).click();
   await expect.poll(() => waiting().length, { timeout: 30_000 }).toBe(1);
   await world.go("/");
   await world.page.getByRole("article", { name: "Approval" }).getByRole("button", { name: "Deny", exact: true }).click();

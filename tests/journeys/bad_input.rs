@@ -241,9 +241,10 @@ fn locked_keys_and_a_wrong_passphrase_change_nothing() {
     );
     pty.expect("Vault passphrase").send("\r");
     super::stage::say_yes(&mut pty, "moderate");
+    pty.expect("Hermit's own keys are locked").expect("Vault passphrase").send("\r");
     let (code, screen) = pty.end();
     assert_eq!(code, 4, "{screen}");
-    assert!(screen.contains("receipt key is locked") && screen.contains("open it"), "{screen}");
+    assert!(screen.contains("receipt key is locked") && screen.contains("hermit unlock"), "{screen}");
     assert!(work.join("one.txt").exists(), "nothing was done that nobody could sign for");
     assert_eq!(stage.waiting().len(), 1, "the question waits as before");
     let (code, screen) = stage.approve(&approval);

@@ -15,6 +15,7 @@ mod golden;
 mod injected;
 mod keys;
 mod killed;
+mod large;
 mod programs;
 mod reach;
 mod server;

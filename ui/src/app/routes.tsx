@@ -23,7 +23,10 @@ const inbox = createRoute({
   getParentRoute: () => frame, path: "/", component: () => <Inbox chosen={inbox.useSearch().at} />,
   validateSearch: (search: Record<string, unknown>): { at?: string } => ({ at: text(search["at"]) }),
 });
-const tasks = createRoute({ getParentRoute: () => frame, path: "/tasks", component: Tasks });
+const tasks = createRoute({
+  getParentRoute: () => frame, path: "/tasks", component: () => <Tasks of={tasks.useSearch().project} look={tasks.useSearch().look} />,
+  validateSearch: (search: Record<string, unknown>): { project?: string; look?: string } => ({ project: text(search["project"]), look: text(search["look"]) }),
+});
 const newTask = createRoute({
   getParentRoute: () => frame, path: "/tasks/new", component: () => <NewTask {...newTask.useSearch()} />,
   validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string; like?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]), like: text(search["like"]) }),

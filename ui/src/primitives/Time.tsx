@@ -57,6 +57,14 @@ const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyl
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
 const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 
+/** A sentence in which times are this machine's: the wire tells them in UTC, such as `2026-11-24 16:54:05Z`. */
+export function localTimes(text: string): string {
+  return text.replace(/\b(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)Z/g, (whole, day: string, clock: string) => {
+    const at = Date.parse(`${day}T${clock}Z`);
+    return Number.isNaN(at) ? whole : `${DAY.format(at)} ${CLOCK.format(at)}`;
+  });
+}
+
 export function exact(ms: number): string {
   return EXACT.format(ms);
 }

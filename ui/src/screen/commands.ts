@@ -24,6 +24,8 @@ export const OTHER_KEYS: readonly { keys: string; does: string }[] = [
   { keys: "n", does: "New task" },
   { keys: "j", does: "Next in a list" },
   { keys: "k", does: "Previous in a list" },
+  { keys: "x", does: "Choose an approval in the inbox, to deny several" },
+  { keys: "d", does: "Go to Deny; Enter then denies" },
   { keys: "/", does: "Find in a task's timeline" },
   { keys: "Enter", does: "Open what is chosen; never approves" },
   { keys: "?", does: "This list" },
@@ -42,5 +44,6 @@ export function onPalette(heard: () => void): () => void {
 
 /** Whether keys belong to a field at this moment. */
 export function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  if (target instanceof HTMLInputElement) return !/^(checkbox|radio|button|submit)$/.test(target.type);
+  return target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName));
 }

@@ -52,3 +52,17 @@ export function useSteps<T>(rows: readonly T[], at: number, choose: (row: T) => 
     return () => document.removeEventListener("keydown", pressed);
   }, [rows, at, choose]);
 }
+
+/** One letter, where no field has the keys and nothing lies above the screen. */
+export function useKey(letter: string, pressed: () => void): void {
+  useEffect(() => {
+    const heard = (event: KeyboardEvent) => {
+      if (event.key !== letter || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector("[role=dialog]") !== null) return;
+      event.preventDefault();
+      pressed();
+    };
+    document.addEventListener("keydown", heard);
+    return () => document.removeEventListener("keydown", heard);
+  }, [letter, pressed]);
+}

@@ -87,8 +87,8 @@ export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refus
   if (row.undone === "all") return { tone: "mute", mark: "deny", word: "Undone" };
   if (row.undone !== null) return { tone: "mute", mark: "deny", word: "Partly undone" };
   // Nothing of what it proposed was carried out: it has ended, and nothing is done.
-  if (row.refused_by === "policy") return { tone: "failed", mark: "deny", word: "Refused by policy" };
-  if (row.refused_by === "person") return { tone: "mute", mark: "deny", word: "Refused by you" };
+  if (row.refused_by === "policy") return { tone: "failed", mark: "deny", word: "Denied by policy" };
+  if (row.refused_by === "person") return { tone: "mute", mark: "deny", word: "Denied by you" };
   return lookUp(RUN, status, other(status));
 }
 

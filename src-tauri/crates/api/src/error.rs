@@ -78,7 +78,7 @@ pub fn of_kernel(error: kernel::Error) -> Error {
         E::Halted => Error::new(Code::Halted, "Hermit is halted and executes nothing")
             .hint("run `hermit boot` to let it work again"),
         E::KeyLocked(key) => Error::new(Code::KeyLocked, format!("the {key} key is locked or missing"))
-            .hint("open it, or make it with `hermit keys init`")
+            .hint("`hermit unlock` opens the keys of this store; where there are none, `hermit keys init` makes them")
             .details(json!({ "key": key })),
         E::Ledger(error) => of_ledger(error),
         E::Artifacts(error) => of_artifacts(error),

@@ -3,9 +3,11 @@
 use crate::error::if_kept;
 use crate::{Host, Wire as _, fold};
 use acts::{Action, ActionRequest};
-use model::action::ReadItem;
+use model::action::{ChangeItem, Prior, ReadItem};
 use model::event::EntityType;
-use model::{ActionRequestId, ArtifactId, RelPath, ResourceId, Sensitive, TaskId, WorkspaceId};
+use model::{
+    ActionRequestId, ArtifactId, ReceiptId, RelPath, ResourceId, Sensitive, TaskId, UnixMs, WorkspaceId,
+};
 use projections::{Ask, Query};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,6 +15,10 @@ use wire::{Error, Text};
 
 /// Hits of one question that are looked at; a file that was read more often is recalled by what is newest.
 const HITS_MAX: usize = 5_000;
+/// A longer request is not read for a search.
+const REQUEST_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Files of one task that a search tells by their names.
+const NAMED_MAX: usize = 5;
 
 /// Every workspace that a file may be in, and its name there.
 pub(crate) fn within(host: &dyn Host, path: &Path) -> Result<Vec<(WorkspaceId, RelPath)>, Error> {
@@ -125,6 +131,58 @@ fn looked_at(host: &dyn Host, request: ArtifactId, places: &[(WorkspaceId, RelPa
             ReadItem::List { .. } | ReadItem::Search { .. } | ReadItem::HashFolder { .. } => false,
         });
     Ok(looked)
+}
+
+/// A file that a receipt tells of, by its name.
+pub(crate) struct ChangedFile {
+    pub(crate) receipt_id: ReceiptId,
+    pub(crate) at: UnixMs,
+    /// What became of it, in words.
+    pub(crate) told: String,
+}
+
+/// Files in whose name all words stand, and that acts of a task changed; the newest act first.
+pub(crate) fn changed(host: &dyn Host, task: TaskId, words: &str) -> Result<Vec<ChangedFile>, Error> {
+    let words: Vec<String> = words
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let (query, mut found) = (host.query()?, Vec::new());
+    for act in query.actions(Some(task), None, Ask::ALL).wire()?.rows {
+        let Some(receipt_id) = act.receipt_id else { continue };
+        let Some(request) = query.artifact(act.request_ref).wire()? else { continue };
+        // The change of a hundred thousand files is looked up by its receipt, and not read for every search.
+        if request.byte_size > REQUEST_BYTES_MAX {
+            continue;
+        }
+        let Some(bytes) = if_kept(host.artifacts()?.read(&request.content_hash))? else { continue };
+        let Ok(request) = serde_json::from_slice::<ActionRequest>(&bytes) else { continue };
+        let named = |item: &&ChangeItem| {
+            acts::changed_paths(item).any(|path| {
+                let name = path.display_lossy().to_lowercase();
+                words.iter().all(|word| name.contains(word.as_str()))
+            })
+        };
+        let told = |item: &ChangeItem| ChangedFile { receipt_id, at: act.requested_at, told: in_words(item) };
+        found.extend(request.items().iter().filter(named).take(NAMED_MAX).map(told));
+        if found.len() >= NAMED_MAX {
+            break;
+        }
+    }
+    found.truncate(NAMED_MAX);
+    Ok(found)
+}
+
+fn in_words(item: &ChangeItem) -> String {
+    let name = acts::place;
+    match item {
+        ChangeItem::Move { from, to, .. } => format!("{}, moved to {}", name(from), name(to)),
+        ChangeItem::Delete { path, .. } => format!("{}, deleted", name(path)),
+        ChangeItem::Write { path, prior: Prior::Absent, .. } => format!("{}, created", name(path)),
+        ChangeItem::Write { path, .. } => format!("{}, changed", name(path)),
+        ChangeItem::Folder { path, .. } | ChangeItem::Link { path, .. } => name(path),
+    }
 }
 
 /// A name of a place as a person reads it: without percent signs, and what would not be seen is shown.

@@ -11,15 +11,19 @@ use crate::standing_offer::choose;
 use crate::terminal::{Echo, Typed};
 use crate::text::short;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use host::control_socket::{Order, order};
 use host::{ApprovalSession, Session};
 use model::approval::ApprovalStatus;
 use model::policy::RiskBand;
 use model::standing::StandingGrant;
+use std::time::Duration;
 use wire::approvals::{Approval, Decide, Decided, Deny, Part};
 use wire::{Code, Error};
 
 /// Wrong passphrases before the question is asked again.
 const TRIES: u32 = 3;
+/// Keys that are opened at a card stay open so long, as with `hermit unlock`.
+const OPEN: Duration = Duration::from_secs(8 * 60 * 60);
 
 /// Answers to a card.
 const ANSWERS: &[&str] = &[
@@ -164,7 +168,15 @@ impl TerminalApproval {
             self.key.sign(packet, true, &approval.person_id, None).map_err(host::Error::to_wire)?;
         let envelope = STANDARD.encode(envelope);
         let approval = approval.row.approval_id.clone();
-        session.call(&Decide { approval, envelope, standing }).map(Some)
+        let signed = Decide { approval, envelope, standing };
+        match session.call(&signed) {
+            // Where the keys of the host are locked, nothing was decided: it is opened, and hears the same answer.
+            Err(error) if error.code == Code::KeyLocked => match open_host_keys(front, session)? {
+                true => session.call(&signed).map(Some),
+                false => Err(error),
+            },
+            decided => decided.map(Some),
+        }
     }
 
     /// Signs a standing grant by itself, after a typed word and the passphrase; `None` when the person left.
@@ -332,6 +344,30 @@ fn choose_part(
 ) -> Result<Decided, Error> {
     let (approval, surface) = (approval.row.approval_id.clone(), Some("terminal".to_owned()));
     session.call(&Part { approval, only, rows: Vec::new(), hunks: Vec::new(), feedback, surface })
+}
+
+/// Asks for the vault's passphrase and opens the keys of the host that runs; false when the person left.
+fn open_host_keys(front: &mut dyn Front, session: &Session) -> Result<bool, Error> {
+    let home = session.home();
+    if !home.has_keys() || !home.needs_passphrase() {
+        return Ok(false);
+    }
+    front.remark("Hermit's own keys are locked, so it cannot sign a receipt. Unlock them to go on.");
+    let _silent = front.silence()?;
+    for _ in 0..TRIES {
+        let Typed::Line(words) = front.ask(None, "Vault passphrase: ", Echo::Hidden)? else {
+            return Ok(false);
+        };
+        if words.is_empty() {
+            return Ok(false);
+        }
+        match order(home, &Order::Unlock(Some(words.as_bytes()), OPEN)) {
+            Ok(()) => return Ok(true),
+            Err(error) if error.code == Code::KeyLocked => front.remark(&error.message),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
 }
 
 /// Why an approval is not decided any more.

@@ -229,7 +229,7 @@ impl Progress {
 fn came(event_type: &str, body: &Value, looks: bool, task: impl Fn() -> Option<Task>) -> Option<Row> {
     let said = |tone: Tone, text: &str| Some((tone, format!("  {text}")));
     match (event_type, word(body, "verdict"), word(body, "result_code")) {
-        ("policy.evaluated", "deny", _) => said(Tone::Bad, "Refused by policy."),
+        ("policy.evaluated", "deny", _) => said(Tone::Bad, "Denied by policy."),
         ("approval.granted", ..) => said(Tone::Good, "You approved it."),
         ("approval.denied", ..) => match plain(word(body, "feedback")).as_str() {
             "" => said(Tone::Warn, "You denied it."),

@@ -123,6 +123,19 @@ pub fn time(ms: i64) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
+/// A sentence in which times are this machine's: the wire tells them in UTC, such as `2026-11-24 16:54:05Z`.
+pub fn local_times(sentence: &str) -> String {
+    let mut out = sentence.to_owned();
+    for (end, _) in sentence.rmatch_indices('Z') {
+        let Some(begin) = end.checked_sub(19) else { continue };
+        let Some(at) = sentence.get(begin..=end).and_then(|text| text.parse::<Timestamp>().ok()) else {
+            continue;
+        };
+        out.replace_range(begin..=end, &time(at.as_millisecond()));
+    }
+    out
+}
+
 /// Bytes as a person reads them.
 pub fn size(bytes: u64) -> String {
     match bytes {
@@ -136,6 +149,14 @@ pub fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_in_a_sentence_are_those_of_this_machine_and_other_words_stay() {
+        let told =
+            local_times("Done on 2026-11-24 16:54:05Z, not on Zürich 1Z; 2026-99-24 16:54:05Z is none.");
+        let here = time(1_795_539_245_000);
+        assert_eq!(told, format!("Done on {here}, not on Zürich 1Z; 2026-99-24 16:54:05Z is none."));
+    }
 
     #[test]
     fn a_place_is_shown_by_its_name_and_other_words_are_left_alone() {

@@ -145,7 +145,7 @@ fn shipped(name: &str) -> Result<Playbook, Error> {
 /// With the key that was named, else with the one that a person gave for that server.
 fn addressed(text: &str, secret: Option<String>, config: &Config) -> Result<Reasoning, Error> {
     let address: Address = text.parse().map_err(|e: reasoning::Error| {
-        Error::new(Code::Usage, e.to_string()).hint("write it as `openai:URL#MODEL` or `playbook:NAME`")
+        Error::new(Code::Usage, e.to_string()).hint("`hermit models list` shows the addresses of models that run here; `hermit playbooks` shows playbooks")
     })?;
     match address {
         Address::OpenAi { url, model } => {

@@ -6,7 +6,7 @@ mod lists;
 mod refused;
 mod search;
 
-pub use groups::{TaskCounts, TaskFilter, TaskGroup};
+pub use groups::{FolderUse, TaskCounts, TaskFilter, TaskGroup};
 pub use ids::Named;
 pub use lists::{ArtifactFilter, GateState, Waiting};
 pub use refused::RefusedBy;

@@ -16,7 +16,8 @@ params.model.path = model
 params.model_alias = {pathlib.Path(model).stem}
 params.hostnames = ["127.0.0.1"]
 params.port = port
-params.n_ctx = 4096
+# All that the model knows of: a client asks the server how much that is.
+params.n_ctx = 0
 params.n_parallel = 1
 params.cpuparams.n_threads = threads
 params.use_jinja = True

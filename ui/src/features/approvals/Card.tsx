@@ -193,7 +193,7 @@ function Reach({ approval, packet }: Of) {
       <section>
         <h3>What it can reach</h3>
         <Facts rows={[
-          ["Files", `${packet?.resources ?? "?"} in ${folderName(workspace)}`],
+          ["Paths", `${packet?.resources ?? "?"} in ${folderName(workspace)}`],
           ["Network", command?.network === true ? "Only the hosts listed" : "No network"],
           packet?.sandbox != null ? ["Sandbox", plain(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,

@@ -18,7 +18,7 @@ export function Deny({ id, denied }: { id: string; denied?: () => void }) {
     <section>
       <TextArea label="Reason for denying (the model sees it)" value={feedback} rows={2} onChange={(event) => setFeedback(event.target.value)} />
       <div className={styles.row}>
-        <Button because={deny.isPending ? "Saving" : null} onClick={() => say(false)}>{words === "" ? "Deny" : "Deny with reason"}</Button>
+        <Button data-deny because={deny.isPending ? "Saving" : null} onClick={() => say(false)}>{words === "" ? "Deny" : "Deny with reason"}</Button>
         <Button because={deny.isPending ? "Saving" : null} title="Denies this and ends the task; the model asks for nothing more" onClick={() => say(true)}>Deny and stop</Button>
       </div>
       {deny.error !== null && <Failed error={deny.error} />}

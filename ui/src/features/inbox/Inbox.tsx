@@ -1,7 +1,8 @@
 // What waits for a person, across tasks; and beside it everything there is to know before answering.
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef } from "react";
-import { useSteps } from "~/screen/keyboard";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useKey, useSteps } from "~/screen/keyboard";
+import { projectsOf } from "~/screen/projects";
 import { Screen } from "~/screen/Screen";
 import { Card } from "~/features/approvals/Card";
 import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
@@ -12,6 +13,7 @@ import type { ApprovalRow } from "~/ipc/generated/approvals";
 import type { Message } from "~/ipc/generated/conversations";
 import type { Question as Asked, TaskRow } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
+import { Select } from "~/primitives/Field";
 import { Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { useParts } from "~/primitives/Parts";
@@ -19,6 +21,7 @@ import { Answer, Empty } from "~/primitives/States";
 import { Key, RiskMark } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { Chosen } from "./Chosen";
 import { OpenMessage } from "./OpenMessage";
 import { Question } from "./Question";
 import { Unknown } from "./Unknown";
@@ -35,14 +38,18 @@ const SHOWN_MAX = 200;
 export function Inbox({ chosen }: { chosen: string | undefined }) {
   const navigate = useNavigate();
   const list = useRef<HTMLDivElement>(null);
+  const pane = useRef<HTMLDivElement>(null);
   const approvals = useAsk("approvals.list", { limit: SHOWN_MAX });
   const questions = useAsk("task.questions", { status: "pending", limit: SHOWN_MAX });
   const tasks = useAsk("task.list", { group: "waiting", limit: SHOWN_MAX });
   const decided = useAsk("approvals.list", { status: "any", limit: 40 });
   const messages = useAsk("conversations.undecided", { limit: SHOWN_MAX });
   const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
+  const { projects, projectOf } = useProjects(tasks.data?.rows);
+  const [project, setProject] = useState("");
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
 
-  const items = useMemo(() => {
+  const everything = useMemo(() => {
     const all: Item[] = [
       ...(approvals.data?.rows ?? []).map((row): Item => ({ kind: "approval", id: row.approval_id, at: row.requested_at, row })),
       ...(questions.data?.rows ?? []).map((row): Item => ({ kind: "question", id: row.question_id, at: row.requested_at, row })),
@@ -51,15 +58,33 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
     ];
     return all.sort((a, b) => weight(b) - weight(a) || b.at - a.at);
   }, [approvals.data, questions.data, tasks.data, messages.data]);
+  const items = useMemo(() => (project === "" ? everything : everything.filter((item) => projectOf(taskOf(item)) === project)), [everything, project, projectOf]);
+  const chosenRows = items.flatMap((item) => (item.kind === "approval" && marked.has(item.id) ? [item.row] : []));
   const past = (decided.data?.rows ?? []).filter((row) => row.status !== "pending").slice(0, 12);
 
-  const at = Math.max(0, items.findIndex((item) => item.id === chosen));
-  const here = past.find((row) => row.approval_id === chosen) === undefined ? items[at] : undefined;
-  const pastHere = past.find((row) => row.approval_id === chosen);
+  // What is shown without having been chosen stays when other things come in; once answered, until something newer waits.
+  const [first, setFirst] = useState<string>();
+  const answered = (decided.data?.rows ?? []).find((row) => row.approval_id === first && row.status !== "pending");
+  const isOvertaken = answered !== undefined && items.some((item) => item.at > (answered.resolved_at ?? 0));
+  const stays = items.some((item) => item.id === first) || (first?.startsWith("apr_") === true && !isOvertaken);
+  const shownFirst = chosen === undefined && stays ? first : items[0]?.id;
+  useEffect(() => setFirst(chosen === undefined ? shownFirst : undefined), [chosen, shownFirst]);
+  const wanted = chosen ?? shownFirst;
+  const at = Math.max(0, items.findIndex((item) => item.id === wanted));
+  const pastHere = past.find((row) => row.approval_id === wanted);
+  const here = pastHere === undefined ? items[at] : undefined;
   // One that was answered long ago, from a list of them: its own card, and not whatever waits at the moment.
-  const elsewhere = chosen?.startsWith("apr_") === true && pastHere === undefined && here?.id !== chosen ? chosen : undefined;
+  const elsewhere = wanted?.startsWith("apr_") === true && pastHere === undefined && here?.id !== wanted ? wanted : undefined;
   const choose = useCallback((item: Item) => void navigate({ to: "/", search: { at: item.id }, replace: true }), [navigate]);
   useSteps(items, at, choose);
+  const mark = useCallback((id: string) => setMarked((before) => {
+    const after = new Set(before);
+    if (!after.delete(id)) after.add(id);
+    return after;
+  }), []);
+  useKey("x", useCallback(() => { if (here?.kind === "approval") mark(here.id); }, [here, mark]));
+  // Leads to the button and presses nothing: a slip of a key denies nothing.
+  useKey("d", useCallback(() => pane.current?.querySelector<HTMLElement>("[data-deny]")?.focus(), []));
   const { shown, rest } = useParts(items, { reach: here === undefined ? -1 : at });
   const isPart = [approvals, questions, tasks, messages].some((asked) => asked.data?.next != null);
   const waits = `${many(items.length)}${isPart ? "+" : ""}`;
@@ -69,17 +94,24 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
 
   return (
     <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${waits} ${items.length === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
-      <div className={styles.inbox} data-chosen={chosen !== undefined || undefined}>
+      <div className={styles.inbox} data-chosen={chosen !== undefined || chosenRows.length > 0 || undefined}>
         <div className={styles.list} ref={list}>
+          {projects.length > 1 && (
+            <Select
+              label="Project" hideLabel value={project} onChange={(event) => setProject(event.target.value)}
+              options={[{ value: "", label: "All projects" }, ...projects.map((one) => ({ value: one.key, label: one.name }))]}
+            />
+          )}
           <Answer asked={approvals} what="what waits" lines={8}>
             {() => (
               <>
                 <h2 id="waiting">Waiting for you<span>{waits}</span></h2>
-                {items.length === 0 && <p className={styles.none}>Nothing. You will be asked here before anything consequential happens.</p>}
+                {items.length === 0 && <p className={styles.none}>{project === "" ? "Nothing. You will be asked here before anything consequential happens." : "Nothing in this project."}</p>}
                 <ul aria-labelledby="waiting">
                   {shown.map((item) => (
-                    <li key={item.id}>
-                      <button type="button" className={styles.item} aria-current={(elsewhere === undefined && item === here) || undefined} onClick={() => choose(item)}>
+                    <li key={item.id} className={styles.markable} data-marked={marked.has(item.id) || undefined}>
+                      {item.kind === "approval" && <input type="checkbox" aria-label={`Choose: ${brief(said(item.row.summary))}`} checked={marked.has(item.id)} onChange={() => mark(item.id)} />}
+                      <button type="button" className={styles.item} aria-current={(chosenRows.length === 0 && elsewhere === undefined && item === here) || undefined} onClick={() => choose(item)}>
                         <Line item={item} title={titles} />
                       </button>
                     </li>
@@ -110,15 +142,32 @@ export function Inbox({ chosen }: { chosen: string | undefined }) {
               </ul>
             </>
           )}
-          <p className={styles.keys}><Key>J</Key> <Key>K</Key> move. No key approves.</p>
+          <p className={styles.keys}><Key>J</Key> <Key>K</Key> move, <Key>X</Key> chooses, <Key>D</Key> goes to Deny. No key approves.</p>
         </div>
-        <div className={styles.pane}>
+        <div className={styles.pane} ref={pane}>
           <div className={styles.back}><Button look="link" onClick={() => void navigate({ to: "/", search: {}, replace: true })}>Back to the list</Button></div>
-          {elsewhere !== undefined ? <Card id={elsewhere} key={elsewhere} /> : pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
+          {chosenRows.length > 0 ? <Chosen rows={chosenRows} clear={() => setMarked(new Set())} titleOf={(row) => titles.get(row.task_id) ?? ""} /> : elsewhere !== undefined ? <Card id={elsewhere} key={elsewhere} /> : pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
         </div>
       </div>
     </Screen>
   );
+}
+
+/** The projects in which something waits, and the project of a task. */
+function useProjects(rows: readonly TaskRow[] | undefined) {
+  const folders = useAsk("workspaces.list", {}, { keep: true });
+  return useMemo(() => {
+    const all = projectsOf(folders.data?.workspaces ?? []);
+    const byFolder = new Map(all.flatMap((one) => one.folders.map((folder) => [said(folder.folder), one.key] as const)));
+    const byTask = new Map((rows ?? []).map((row) => [row.task_id, byFolder.get(said(row.workspace))] as const));
+    const waits = new Set(byTask.values());
+    return { projects: all.filter((one) => waits.has(one.key)), projectOf: (task: string | null) => (task === null ? undefined : byTask.get(task)) };
+  }, [folders.data, rows]);
+}
+
+/** The task that asks; a message that nobody could bind has none yet. */
+function taskOf(item: Item): string | null {
+  return item.kind === "message" ? null : item.row.task_id;
 }
 
 const RISK: Readonly<Record<RiskBand, number>> = { critical: 4, high: 3, moderate: 2, low: 1 };

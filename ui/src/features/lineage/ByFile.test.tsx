@@ -33,7 +33,7 @@ test("a file that nobody knows is said to be unknown, in the host's words", asyn
 test("what names a file, a line and a thing of the store is told apart", () => {
   expect(fileAndLine("a b.md:12")).toEqual({ path: "a b.md", line: 12 });
   expect(fileAndLine("C:\\notes\\a.md")).toEqual({ path: "C:\\notes\\a.md", line: null });
-  expect(placesOf("a.md", ["/one", "/two/"])).toEqual(["/two/a.md", "/one/a.md"]);
+  expect(placesOf("a.md", ["/two/", "/one"])).toEqual(["/two/a.md", "/one/a.md"]);
   expect(placesOf("/x/a.md", ["/one"])).toEqual(["/x/a.md"]);
   expect([RECEIPT, "effect:act_1", "a.md"].map(isIdentifier)).toEqual([true, true, false]);
 });

@@ -5,6 +5,7 @@ import { refusal, type Refused } from "~/host/host";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Explained } from "~/ipc/generated/trace";
 import { Answer, Empty, sentence } from "~/primitives/States";
+import { localTimes } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import styles from "./Lineage.module.css";
 
@@ -17,10 +18,10 @@ export function fileAndLine(text: string): { path: string; line: number | null }
   return { path, line: line === undefined ? null : Number(line) };
 }
 
-/** Where a file may lie: where it says, or in a folder that was worked in, the last one first. */
+/** Where a file may lie: where it says, or in a folder that was worked in; they come with the last one first. */
 export function placesOf(path: string, folders: readonly string[]): string[] {
   const isWhole = /^(\/|[A-Za-z]:[\\/])/.test(path);
-  return isWhole ? [path] : [...folders].reverse().map((folder) => `${folder.replace(/[\\/]$/, "")}/${path}`);
+  return isWhole ? [path] : folders.map((folder) => `${folder.replace(/[\\/]$/, "")}/${path}`);
 }
 
 export function ByFile({ of, path }: { of: string; path: (receipt: string) => ReactNode }) {
@@ -55,7 +56,7 @@ export function ByFile({ of, path }: { of: string; path: (receipt: string) => Re
               <b><Words of={line === null ? told.subject : `${told.subject}:${line}`} /></b>
               {told.line !== null && <pre><Words of={told.line.text} /></pre>}
               {told.line !== null && <p>{told.line.written_by === null ? "No change of Hermit's wrote this line." : "Written by the change below."}</p>}
-              {told.told.map((words) => <p key={words}>{sentence(words)}</p>)}
+              {told.told.map((words) => <p key={words}>{sentence(localTimes(words))}</p>)}
             </section>
             {receipt === undefined ? <Empty title="No change of it is on record" small>Hermit read it at most; nothing that Hermit did changed it.</Empty> : path(receipt)}
           </div>

@@ -1,6 +1,6 @@
 // What may happen without being asked, what is asked, and what never happens; and the authority that was given.
-import { Link } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { Screen } from "~/screen/Screen";
 import { approvalLook, brief, capital, className, count, plain, said } from "~/screen/words";
 import { type Pages, useAct, usePages } from "~/ipc/client";
@@ -24,7 +24,9 @@ const TABS = ["profiles", "try", "grants", "history"] as const;
 type Tab = (typeof TABS)[number];
 
 export function Policy({ at }: { at?: string | undefined }) {
-  const [tab, setTab] = useState<Tab>(TABS.find((one) => one === at) ?? "profiles");
+  const navigate = useNavigate();
+  const tab: Tab = TABS.find((one) => one === at) ?? "profiles";
+  const setTab = (to: Tab) => void navigate({ to: "/policy", search: { tab: to }, replace: true });
   return (
     <Screen
       title="Policy"

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { brief, capital, count, plain, said } from "~/screen/words";
+import { readable } from "~/features/approvals/files";
 import { useAsk, useHost, useMake } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
@@ -97,6 +98,19 @@ function placed(pointer: string): string {
   return PLACES[pointer] ?? capital(plain(pointer.split("/").filter((part) => part !== "" && part !== "*" && part !== "payload" && part !== "predicate").slice(-2).join(": ")));
 }
 
+/** A value as a person reads it: without the quotes of its record, and a file by its name. */
+export function read(example: string): string {
+  let value: unknown = example;
+  try {
+    value = JSON.parse(example);
+  } catch {
+    // One that was cut is no JSON any more, and stands as it is.
+  }
+  const text = typeof value === "string" ? value : example;
+  const file = /^file:wsp_[0-9a-f]{32}\/(.*)$/s.exec(text)?.[1];
+  return file === undefined ? text : file === "" ? "the whole folder" : readable(file);
+}
+
 /** What would leave this machine, as the host tells it: the same words would make the same proof. */
 function Preview({ task, redact, files }: { task: string; redact: Redact; files: Files }) {
   const asked = useAsk("proof.preview", { task, artifacts: [files], redact: [redact] }, { keep: true });
@@ -117,7 +131,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>What can be read</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.values.map((one) => (
-                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={one.example} /></td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={read(one.example)} /></td><td className={table.right}>{one.count}</td></tr>
                 ))}</tbody>
               </table>
             )}

@@ -83,6 +83,7 @@ function Told({ report }: { report: Report }) {
         <p><Words of={capital(report.reason)} /></p>
       </div>
       <Facts wide rows={[
+        (report.trusted_as ?? []).length === 0 ? null : ["Signed by", <Words key="by" of={capital((report.trusted_as ?? []).join(", "))} />],
         report.task_id === null ? null : ["Task", <Hash key="task" of={report.task_id} what="task" />],
         report.task_root === null ? null : ["Tree head", <><Hash of={report.task_root} /> over {report.task_size} events</>],
         report.exported_at === null ? null : ["Exported", <Time key="at" at={report.exported_at} ago />],

@@ -113,7 +113,7 @@ function Head({ task }: { task: Task }) {
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>
       {denied === undefined
-        ? <span className={styles.faint}>{step === undefined ? row.reason : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || row.reason === at.word.toLowerCase() ? "" : row.reason].filter(Boolean).join(", ")}</span>
+        ? <span className={styles.faint}>{step === undefined ? row.reason : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || at.tone === "waiting" || row.reason === at.word.toLowerCase() ? "" : row.reason].filter(Boolean).join(", ")}</span>
         : <Barred act={denied.action_request_id} />}
       {task.workspace !== null && <span className={styles.faint} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}
@@ -140,7 +140,7 @@ function Head({ task }: { task: Task }) {
         title="Makes a task that undoes the last change, and asks you first"
         onClick={() => undo?.receipt_id != null && rollback.mutate({ receipt: undo.receipt_id, channel: "app" }, { onSuccess: (made) => open(made.task_id) })}
       >
-        Roll back
+        Undo
       </Button>
       {!ended && (sure ? (
         <Button look="danger" onClick={() => { setSure(false); cancel.mutate({ task: row.task_id, reason: "cancelled from the window" }); }}>Cancel the task</Button>

@@ -91,8 +91,8 @@ test("a task whose only act was refused is not done: who refused it stands in th
   const host = scene({ "task.list": ({ group }) => ({ rows: group === "done" ? [] : [refused, { ...doneRow, task_id: "task_other", refused_by: "person" }] }), "task.show": task, "policy.explain": judged });
   const { user, router } = show(host, "/tasks");
   const table = within(await screen.findByRole("table", { name: "Tasks" }));
-  expect(await table.findByText("Refused by policy")).toBeTruthy();
-  expect(table.getByText("Refused by you")).toBeTruthy();
+  expect(await table.findByText("Denied by policy")).toBeTruthy();
+  expect(table.getByText("Denied by you")).toBeTruthy();
   expect(table.queryByText("Done")).toBeNull();
   await user.click(screen.getByText("Board"));
   expect(within(await screen.findByRole("region", { name: "Done" })).getByText("None")).toBeTruthy();

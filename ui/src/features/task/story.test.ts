@@ -59,7 +59,7 @@ test("what was done is told from the log with its receipt, looks in one line, an
   expect(told.map((one) => [one.who, one.text, one.many, one.receipts])).toEqual([
     ["did", "Read notes/two.md", 2, []],
     ["did", "Overwrote todo.txt", 1, ["rcp_9"]],
-    ["did", "Refused by policy: git push", 1, []],
+    ["did", "Denied by policy: git push", 1, []],
   ]);
 });
 

@@ -280,7 +280,7 @@ class Teller {
       case "policy.evaluated": {
         const said = oneOf(POLICY_VERDICT, body["verdict"]);
         if (said === "deny") this.#wasRefused = true;
-        if (said === "deny" && action !== undefined) this.#say(event, "did", `Refused by policy: ${action.summary}`, { tone: "failed" });
+        if (said === "deny" && action !== undefined) this.#say(event, "did", `Denied by policy: ${action.summary}`, { tone: "failed" });
         if (action?.reads === true && said === "allow") break;
         const words = said === null ? plain(word(body["verdict"])) : verdict(said).word.toLowerCase();
         this.#add(event, "phase", `Policy: ${words}, ${word(body["risk_band"])} risk`, see, {

@@ -17,7 +17,7 @@ export function FolderField({ label, value, onChange, hint }: { label: string; v
   // Only a path that has begun can be completed.
   const begun = /^(~|\/|[A-Za-z]:\\)/.test(typed);
   const names = useAsk("workspaces.files", { folder: typed, find: "", folders: true }, { enabled: begun, keep: true, staleTime: 5_000 });
-  const folders = (recent.data?.workspaces ?? []).map((one) => one.folder).filter((folder) => typeof folder === "string").reverse().slice(0, RECENT);
+  const folders = (recent.data?.workspaces ?? []).map((one) => one.folder).filter((folder) => typeof folder === "string").slice(0, RECENT);
   return (
     <>
       <div className={host.pick === undefined ? undefined : styles.withbutton}>

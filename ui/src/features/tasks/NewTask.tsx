@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Screen } from "~/screen/Screen";
-import { capital, profileName, said } from "~/screen/words";
+import { brief, capital, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { PROFILE } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
@@ -11,6 +11,7 @@ import { Button } from "~/primitives/Button";
 import { Select, TextField } from "~/primitives/Field";
 import { Icon } from "~/primitives/Icon";
 import { Answer, Failed } from "~/primitives/States";
+import { Words } from "~/primitives/Words";
 import { type Attached, Attachments, pathsOf } from "./Attachments";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
@@ -47,10 +48,25 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
 
   const before = useAsk("task.show", { task: like ?? "" }, { enabled: like !== undefined });
-  const model_task = before.data;
+  const example = before.data;
   useEffect(() => {
-    if (model_task !== undefined) takeOver(model_task, { setWorkspace, setGoal, setWho, setModel, setProfile, setConstraint });
-  }, [model_task]);
+    if (example !== undefined) takeOver(example, { setWorkspace, setGoal, setWho, setModel, setProfile, setConstraint });
+  }, [example]);
+
+  // What the last task in the folder was set to is proposed; what a person has set here stays.
+  const [isSet, setIsSet] = useState(like !== undefined);
+  const folders = useAsk("workspaces.list", {});
+  const lastId = folders.data?.workspaces.find((one) => said(one.folder) === workspace.trim())?.last_task_id ?? null;
+  const last = useAsk("task.show", { task: lastId ?? "" }, { enabled: lastId !== null && !isSet }).data;
+  const usual = isSet || last === undefined || last.row.task_id !== lastId ? null : last;
+  useEffect(() => {
+    if (usual === null) return;
+    setProfile(profileOf(usual));
+    setConstraint(usual.constraints.join("\n"));
+    setModel(usual.reasoner.startsWith("playbook:") ? null : usual.reasoner);
+  }, [usual]);
+  /** A person set something of it themselves. */
+  const own = <T,>(set: (to: T) => void) => (to: T) => { setIsSet(true); set(to); };
 
   const because = workspace.trim() === "" ? "Name a folder first"
     : chosen === undefined && goal.trim() === "" ? "Write a goal"
@@ -101,17 +117,18 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
               </div>
             )}
           </Answer>
-          {chosen === undefined && <ModelChoice value={address} onChange={setModel} />}
+          {chosen === undefined && <ModelChoice value={address} onChange={own(setModel)} />}
           {chosen !== undefined && <p className={styles.about}>{chosen.description}</p>}
           {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => setValues({ ...values, [name]: value })} />}
         </section>
         <section>
           <h2>More</h2>
+          {usual !== null && <p className={styles.about}>As in the last task here: <Words of={brief(said(usual.row.title))} />.</p>}
           <div className={styles.pair}>
-            <Select label="Policy" options={PROFILES} value={profile} onChange={(event) => setProfile(event.target.value)} />
+            <Select label="Policy" options={PROFILES} value={profile} onChange={(event) => own(setProfile)(event.target.value)} />
             <TextField label="Title (optional)" value={title} onChange={(event) => setTitle(event.target.value)} />
           </div>
-          <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => setConstraint(event.target.value)} />
+          <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => own(setConstraint)(event.target.value)} />
           <Attachments value={attached} onChange={setAttached} />
         </section>
         <div className={styles.send}>
@@ -126,6 +143,9 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
 
 type Sets = { [name in "setWorkspace" | "setGoal" | "setWho" | "setModel" | "setProfile" | "setConstraint"]: (to: string) => void };
 
+/** The policy of a task as the choice spells it. */
+const profileOf = (task: Task) => (task.row.profile === "local_edit_allowed" || task.row.profile === "service" ? "" : task.row.profile);
+
 /** What another task was asked, so that it can be asked again or changed. */
 function takeOver(task: Task, set: Sets) {
   set.setWorkspace(said(task.workspace));
@@ -135,7 +155,7 @@ function takeOver(task: Task, set: Sets) {
     set.setGoal(said(task.goal));
     set.setModel(task.reasoner);
   }
-  set.setProfile(task.row.profile === "local_edit_allowed" ? "" : task.row.profile);
+  set.setProfile(profileOf(task));
   set.setConstraint(task.constraints.join("\n"));
 }
 

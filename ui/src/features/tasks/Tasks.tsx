@@ -1,18 +1,20 @@
-// Every task, as a list or on a board.
+// Every task, as a list or on a board, of all projects or of one; and the projects themselves.
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback, useDeferredValue, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { brief, cost, count, folderName, originName, run, said, tokens } from "~/screen/words";
 import { useAsk, usePages } from "~/ipc/client";
 import type { TaskCounts, TaskRow } from "~/ipc/generated/task";
 import { Button, Segmented } from "~/primitives/Button";
-import { TextField } from "~/primitives/Field";
+import { Select, TextField } from "~/primitives/Field";
 import { Answer, Empty } from "~/primitives/States";
 import { StateWord } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { many } from "~/primitives/number";
 import { VirtualRows } from "~/primitives/VirtualRows";
 import { Prose, Words } from "~/primitives/Words";
+import { type Project, projectsOf } from "~/screen/projects";
+import { Projects } from "./Projects";
 import styles from "./Tasks.module.css";
 
 /** Rows of a part of the list, and cards of a part of a column. */
@@ -21,30 +23,44 @@ const CARDS = 60;
 
 const FILTERS = { all: undefined, you: "waiting", working: "going", ended: "ended" } as const;
 type Filter = keyof typeof FILTERS;
+type Look = "list" | "board" | "projects";
 
 const keyOf = (row: TaskRow) => row.task_id;
 
-export function Tasks() {
+/** `of` is a project, by its key; without one all of them. */
+export function Tasks({ of, look: opened }: { of?: string | undefined; look?: string | undefined }) {
   const navigate = useNavigate();
   const [filter, setFilter] = useState<Filter>("all");
-  const [look, setLook] = useState<"list" | "board">("list");
+  const look: Look = opened === "board" || opened === "projects" ? opened : "list";
+  const to = (next: Look, project: string | undefined) =>
+    void navigate({ to: "/tasks", search: { ...(next === "list" ? {} : { look: next }), ...(project === undefined ? {} : { project }) }, replace: true });
   const [search, setSearch] = useState("");
   const words = useDeferredValue(search.trim());
   const counted = useAsk("task.count", {}, { keep: true });
   const open = useCallback((id: string) => void navigate({ to: "/task/$id", params: { id } }), [navigate]);
   const begin = () => void navigate({ to: "/tasks/new" });
-  const counts = counted.data;
+  const folders = useAsk("workspaces.list", {}, { keep: true });
+  const projects = useMemo(() => projectsOf(folders.data?.workspaces ?? []), [folders.data]);
+  const project = projects.find((one) => one.key === of);
+  const counts = project === undefined ? counted.data : undefined;
   const label = (word: string, n: number | undefined) => (n === undefined || n === 0 ? word : `${word} ${many(n)}`);
   const board = look === "board";
+  const which: Which = { words, project };
   return (
     <Screen
       title="Tasks"
-      sub={counts !== undefined && <span>{count(counts.all, "task")}</span>}
+      sub={project !== undefined ? <span>{count(project.tasks, "task")} in {project.name}</span> : counts !== undefined && <span>{count(counts.all, "task")}</span>}
       actions={<Button icon="plus" onClick={begin}>New task</Button>}
     >
       <div className={styles.tasks}>
         <div className={styles.tools}>
-          <Segmented<Filter>
+          {look !== "projects" && projects.length > 1 && (
+            <Select
+              label="Project" hideLabel value={project?.key ?? ""} onChange={(event) => to(look, event.target.value === "" ? undefined : event.target.value)}
+              options={[{ value: "", label: "All projects" }, ...projects.map((one) => ({ value: one.key, label: one.name }))]}
+            />
+          )}
+          {look !== "projects" && <Segmented<Filter>
             label="Which tasks" value={board ? "all" : filter} onChange={setFilter}
             options={([
               { value: "all", label: "All" },
@@ -52,21 +68,30 @@ export function Tasks() {
               { value: "working", label: label("In progress", counts?.going) },
               { value: "ended", label: "Ended" },
             ] as const).map((one) => (board && one.value !== "all" ? { ...one, because: "The board shows all of them, side by side" } : one))}
-          />
-          <div className={styles.search}>
+          />}
+          {look !== "projects" && <div className={styles.search}>
             <TextField label="Search tasks" hideLabel placeholder="Words in goal, conversation, files" type="search" value={search} onChange={(event) => setSearch(event.target.value)} />
-          </div>
-          <Segmented label="Look" value={look} onChange={setLook} options={[{ value: "list", label: "List" }, { value: "board", label: "Board" }]} />
+          </div>}
+          <Segmented<Look>
+            label="Look" value={look} onChange={(next) => to(next, next === "projects" ? undefined : project?.key)}
+            options={[{ value: "list", label: "List" }, { value: "board", label: "Board" }, { value: "projects", label: "Projects" }]}
+          />
         </div>
-        {board ? <Board words={words} counts={counts} open={open} /> : <List filter={filter} words={words} open={open} begin={begin} />}
+        {look === "projects" ? <Projects asked={folders} open={(key) => to("list", key)} />
+          : board ? <Board which={which} counts={counts} open={open} /> : <List filter={filter} which={which} open={open} begin={begin} />}
       </div>
     </Screen>
   );
 }
 
-/** What is asked for: tasks of a group, in which words stand. */
-function wanted(group: string | undefined, words: string) {
-  return { ...(group === undefined ? {} : { group }), ...(words === "" ? {} : { search: words }) };
+interface Which { words: string; project: Project | undefined }
+
+/** What is asked for: tasks of a group, in which words stand, in the folders of a project. */
+function wanted(group: string | undefined, { words, project }: Which) {
+  return {
+    ...(group === undefined ? {} : { group }), ...(words === "" ? {} : { search: words }),
+    ...(project === undefined ? {} : { workspaces: project.folders.map((one) => one.workspace_id) }),
+  };
 }
 
 function State({ row }: { row: TaskRow }) {
@@ -90,12 +115,12 @@ function stands(row: TaskRow): string {
   return parts.length > 0 ? parts.join(", ") : row.reason;
 }
 
-function List({ filter, words, open, begin }: { filter: Filter; words: string; open: (id: string) => void; begin: () => void }) {
-  const asked = usePages("task.list", { limit: PAGE, ...wanted(FILTERS[filter], words) });
+function List({ filter, which, open, begin }: { filter: Filter; which: Which; open: (id: string) => void; begin: () => void }) {
+  const asked = usePages("task.list", { limit: PAGE, ...wanted(FILTERS[filter], which) });
   return (
     <Answer
       asked={asked} what="tasks" lines={10} isEmpty={(page) => page.rows.length === 0}
-      empty={words !== "" || filter !== "all"
+      empty={which.words !== "" || which.project !== undefined || filter !== "all"
         ? <Empty title="No task fits" small>Another word, or another filter.</Empty>
         : (
           <Empty title="No task yet" todo>
@@ -144,19 +169,19 @@ const COLUMNS = [
   { title: "Ended otherwise", group: "otherwise" },
 ] as const;
 
-function Board({ words, counts, open }: { words: string; counts: TaskCounts | undefined; open: (id: string) => void }) {
+function Board({ which, counts, open }: { which: Which; counts: TaskCounts | undefined; open: (id: string) => void }) {
   return (
     <div className={styles.board}>
       {COLUMNS.map(({ title, group }) => (
-        <Column key={group} title={title} group={group} words={words} known={words === "" && (group === "waiting" || group === "going") ? counts?.[group] : undefined} open={open} />
+        <Column key={group} title={title} group={group} which={which} known={which.words === "" && (group === "waiting" || group === "going") ? counts?.[group] : undefined} open={open} />
       ))}
     </div>
   );
 }
 
 /** A column of the board: its own list, of which only the cards in sight exist. */
-function Column({ title, group, words, known, open }: { title: string; group: string; words: string; known: number | undefined; open: (id: string) => void }) {
-  const asked = usePages("task.list", { limit: CARDS, ...wanted(group, words) });
+function Column({ title, group, which, known, open }: { title: string; group: string; which: Which; known: number | undefined; open: (id: string) => void }) {
+  const asked = usePages("task.list", { limit: CARDS, ...wanted(group, which) });
   const page = asked.data;
   const number = known ?? page?.rows.length;
   return (

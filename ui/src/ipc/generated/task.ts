@@ -74,6 +74,8 @@ export interface List {
   group?: string | null;
   /** Only tasks in which these words stand. */
   search?: string | null;
+  /** Only tasks in these folders, by the identifiers of `workspaces.list`; empty is any. */
+  workspaces?: string[];
   after?: string | null;
   limit?: number | null;
 }

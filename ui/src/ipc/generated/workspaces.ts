@@ -36,4 +36,10 @@ export interface Workspace {
   project_hash: string | null;
   /** What the project is told by. */
   project_source: ProjectSource | null;
+  /** Tasks in it, and of these those that wait for a person. */
+  tasks: number;
+  waiting: number;
+  /** The task that was begun last: its policy, model and rules are proposed for the next one. */
+  last_task_id: string | null;
+  last_at: number | null;
 }

@@ -6,13 +6,16 @@ use crate::{Host, Wire as _};
 use model::artifact::{ArtifactClass, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::MemoryStatus;
-use model::{MemoryId, ReceiptId};
+use model::{MemoryId, ReceiptId, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::knowledge::{
     Belief, BeliefList, Beliefs, Decision, DecisionList, Decisions, Evidence, Hit, Hits, Invalidate,
     Invalidated, Memories, Memory, MemoryList, Search,
 };
 use wire::{Code, Error};
+
+/// Tasks of one search whose changed files are looked through by name.
+const TASKS_OF_FILES_MAX: usize = 20;
 
 pub(crate) fn decisions(host: &dyn Host, p: Decisions) -> Result<DecisionList, Error> {
     let task = find_opt(host, p.task.as_deref())?;
@@ -129,14 +132,43 @@ pub(crate) fn search(host: &dyn Host, p: Search) -> Result<Hits, Error> {
         }
     }
     found.rows.retain(|hit| !own.contains(&hit.id));
-    Ok(page(found, |hit| Hit {
+    let mut files = match p.after {
+        None => changed_files(host, &found.rows, &words)?,
+        Some(_) => Vec::new(),
+    };
+    let mut hits = page(found, |hit| Hit {
         kind: receipts.get(&hit.id).map_or_else(|| hit.kind.to_string(), |_| "receipt".to_owned()),
         id: receipts.get(&hit.id).map_or_else(|| hit.id.clone(), ToString::to_string),
         task_id: hit.task_id.to_string(),
         part: hit.part.clone(),
         at: hit.at.0,
         excerpt: text(&hit.excerpt),
-    }))
+    });
+    files.append(&mut hits.rows);
+    hits.rows = files;
+    Ok(hits)
+}
+
+/// Receipts that tell what became of a file whose name was searched for, in the tasks that were hit.
+fn changed_files(host: &dyn Host, hits: &[projections::query::Hit], words: &str) -> Result<Vec<Hit>, Error> {
+    let mut tasks: Vec<TaskId> = Vec::new();
+    for hit in hits {
+        if !tasks.contains(&hit.task_id) {
+            tasks.push(hit.task_id);
+        }
+    }
+    let mut found = Vec::new();
+    for task in tasks.into_iter().take(TASKS_OF_FILES_MAX) {
+        found.extend(crate::file_names::changed(host, task, words)?.into_iter().map(|file| Hit {
+            kind: "receipt".to_owned(),
+            id: file.receipt_id.to_string(),
+            task_id: task.to_string(),
+            part: "file".to_owned(),
+            at: file.at.0,
+            excerpt: wire::Text::Shown(file.told),
+        }));
+    }
+    Ok(found)
 }
 
 fn unnamed(error: impl std::fmt::Display) -> Error {

@@ -168,7 +168,12 @@ fn include(named: &[String], redact: &Redact) -> Result<Include, Error> {
 pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
     let mut trust = p.trust.iter().map(|key| Trust::parse(key)).collect::<Result<Vec<_>, _>>().wire()?;
     let mut people = Vec::new();
-    for (name, key) in host.trusted_people()? {
+    let mut known = host.trusted_people()?;
+    // Who names a key asks about that one; else a store knows its own proofs.
+    if p.trust.is_empty() {
+        known.extend(own_keys(host));
+    }
+    for (name, key) in known {
         let key = Trust::parse(&key).wire()?;
         trust.push(key.clone());
         people.push((name, key));
@@ -200,6 +205,14 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
         not_shown: found.not_shown,
         unvouched: found.unvouched,
     })
+}
+
+/// The keys in force that sign what this store hands out, under the name of this store. Where there is no store, or none
+/// that can be read, there are none.
+fn own_keys(host: &dyn Host) -> Vec<(String, String)> {
+    let Ok(state) = host.reader().and_then(|reader| fold::store_state(&reader)) else { return Vec::new() };
+    let keys = [KeyPurpose::Log, KeyPurpose::Manifest].into_iter().filter_map(|of| state.keys.get(&of));
+    keys.map(|(_, key)| (wire::proof::THIS_STORE.to_owned(), key.keyid().to_string())).collect()
 }
 
 /// Whose of the trusted keys vouch for what was checked.

@@ -201,7 +201,9 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Tasks, Error> {
     let query = host.query()?;
     let statuses = p.status.iter().map(|status| word(status)).collect::<Result<Vec<TaskStatus>, Error>>()?;
     let group = opt_word(p.group.as_deref())?;
-    let filter = TaskFilter { statuses, group, ..TaskFilter::default() };
+    let workspaces =
+        p.workspaces.iter().map(|id| word(id)).collect::<Result<Vec<model::WorkspaceId>, Error>>()?;
+    let filter = TaskFilter { statuses, group, workspaces, ..TaskFilter::default() };
     if let Some(words) = &p.search {
         return search(host, &query, words, &filter, p.after.as_deref(), rows(p.limit)?);
     }

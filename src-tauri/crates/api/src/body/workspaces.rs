@@ -3,7 +3,7 @@
 use crate::body::task_show::folder;
 use crate::convert::every;
 use crate::files::absolute;
-use crate::{Host, fold};
+use crate::{Host, Wire as _, fold};
 use std::path::Path;
 use wire::Error;
 use wire::workspaces::{Files, FolderFiles, List, Workspace, Workspaces};
@@ -16,9 +16,19 @@ const LOOKED_MAX: usize = 20_000;
 pub(crate) fn list(host: &dyn Host, _: List) -> Result<Workspaces, Error> {
     let query = host.query()?;
     let projects = fold::store_state(&host.reader()?)?.projects;
-    let workspaces = every(|ask| query.workspaces(ask))?.into_iter().map(|row| {
+    let uses = query.folder_uses().wire()?;
+    let mut workspaces = every(|ask| query.workspaces(ask))?;
+    // Those that were worked in last come first; one without a task, behind them.
+    let place = |id| uses.iter().position(|one| one.workspace_id == id).unwrap_or(usize::MAX);
+    workspaces.sort_by_cached_key(|row| place(row.workspace_id));
+    let workspaces = workspaces.into_iter().map(|row| {
         let project = projects.get(&row.workspace_id);
+        let used = uses.iter().find(|one| one.workspace_id == row.workspace_id);
         Workspace {
+            tasks: used.map_or(0, |used| used.tasks),
+            waiting: used.map_or(0, |used| used.waiting),
+            last_task_id: used.map(|used| used.last_task_id.to_string()),
+            last_at: used.map(|used| used.last_at.0),
             workspace_id: row.workspace_id.to_string(),
             folder: folder(&row),
             project_hash: project.map(|(hash, _)| hash.to_string()),

@@ -23,7 +23,15 @@ fn a_task_is_proven_to_whoever_trusts_the_key_and_to_nobody_else() {
             let report = home.must("proof.verify", json!({ "path": path, "trust": [key] }));
             assert_eq!(report["verdict"], "valid", "{report}");
             assert_eq!(report["task_id"], task.to_string());
-            let blind = home.must("proof.verify", json!({ "path": path }));
+            // The store knows its own, and whoever has another key does not.
+            let own = home.must("proof.verify", json!({ "path": path }));
+            assert_eq!(
+                (&own["verdict"], &own["trusted_as"]),
+                (&json!("valid"), &json!(["this store"])),
+                "{own}"
+            );
+            let other = Home::new(63).world.keys.log_signer().public().to_pem();
+            let blind = home.must("proof.verify", json!({ "path": path, "trust": [other] }));
             assert_eq!(blind["verdict"], "unverifiable", "{blind}");
             let again = home.ask("proof.export", params.clone()).expect_err("the place is taken");
             assert_eq!(again.code, Code::Conflict);

@@ -96,6 +96,9 @@ pub enum TaskVerb {
         /// Only tasks that contain these words.
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,
+        /// Only tasks in this folder, and in others of the same project.
+        #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+        workspace: Option<PathBuf>,
         /// Continue a list from here.
         #[arg(long, value_name = "CURSOR")]
         after: Option<String>,

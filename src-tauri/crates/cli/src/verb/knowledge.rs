@@ -160,7 +160,9 @@ fn by_task(out: &Output, hits: &[Hit], titles: &BTreeMap<String, String>) {
         let at = own.first().map(|hit| time(hit.at)).unwrap_or_default();
         out.say(Tone::Bold, format!("{at}  {}  {task}", plain(title)));
         let mut seen = BTreeSet::new();
-        for hit in own.into_iter().filter(|hit| seen.insert(&hit.id)) {
+        // Each thing once, and of a receipt each file that was meant.
+        let key = |hit: &Hit| (hit.id.clone(), (hit.part == "file").then(|| hit.excerpt.to_string()));
+        for hit in own.into_iter().filter(|hit| seen.insert(key(hit))) {
             let text = hit.excerpt.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
             out.line(format!("  {:<14} {}", hit.kind.replace('_', " "), plain(&text)));
             if hit.id != task {

@@ -7,7 +7,7 @@ use crate::output::{Output, Tone};
 use crate::text::{place, plain, size, time};
 use std::path::Path;
 use wire::gate::{Export as GateExport, GateState, State, Verify as GateVerify};
-use wire::proof::{Export, Exported, Preview, Previewed, Report, Verify};
+use wire::proof::{Export, Exported, Preview, Previewed, Report, THIS_STORE, Verify};
 use wire::{Error, Verdict, exit};
 
 /// `hermit proof`.
@@ -161,6 +161,7 @@ fn headline(report: &Report) -> String {
     };
     match report.trusted_as.as_slice() {
         [] => said,
+        [own] if own == THIS_STORE => format!("{said}: this store's own"),
         names => format!("{said}, by a key you trust as {}", plain(&names.join(", "))),
     }
 }

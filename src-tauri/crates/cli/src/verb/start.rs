@@ -133,7 +133,7 @@ fn tidy(workspace: &str) -> Submit {
 fn begun(args: &StartArgs, session: &Session) -> Result<Option<String>, Error> {
     let folder = args.workspace.as_deref().map(absolute).transpose()?;
     let status = ["ready", "running", "blocked", "paused"].map(str::to_owned).to_vec();
-    let list = List { status, search: None, group: None, after: None, limit: None };
+    let list = List { status, ..List::default() };
     for row in session.call(&list)?.rows.iter().filter(|row| row.title.shown() == Some(TITLE)) {
         let task = session.call(&Show { task: row.task_id.clone() })?;
         let place = task.workspace.as_ref().and_then(|text| text.shown()).unwrap_or_default();

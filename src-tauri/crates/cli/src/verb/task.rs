@@ -28,8 +28,10 @@ const REST: Duration = Duration::from_secs(30);
 /// `hermit task`.
 pub fn task(context: &Context, verb: TaskVerb) -> Came {
     match verb {
-        TaskVerb::List { status, group, search, after, limit } => {
-            list(context, List { status, group, search, after, limit })
+        TaskVerb::List { status, group, search, workspace, after, limit } => {
+            let workspaces = workspace.map(|folder| super::workspace::project(context, &folder));
+            let workspaces = workspaces.transpose()?.unwrap_or_default();
+            list(context, List { status, group, search, workspaces, after, limit })
         }
         TaskVerb::Show { task } => {
             let session = context.reading()?;

@@ -4,7 +4,7 @@ use super::Came;
 use super::task::chain;
 use crate::context::{Context, absolute};
 use crate::output::{Output, Tone};
-use crate::text::plain;
+use crate::text::{local_times, plain};
 use std::path::Path;
 use wire::receipts::{Explanation, Link};
 use wire::trace::{Explain, Explained, Recall, Recalled};
@@ -52,7 +52,7 @@ fn show(out: &Output, found: &Explained, ids: bool) {
             (None, _) => out.say(Tone::Warn, "no change of Hermit's wrote this line"),
         }
     }
-    found.told.iter().for_each(|sentence| out.line(format!("  {}", plain(sentence))));
+    found.told.iter().for_each(|sentence| out.line(format!("  {}", plain(&local_times(sentence)))));
     match ids {
         true => found.chains.iter().for_each(|told| why(out, told)),
         false if found.chains.is_empty() => {}

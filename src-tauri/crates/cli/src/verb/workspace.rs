@@ -2,11 +2,12 @@
 
 use super::Came;
 use crate::args::WorkspaceVerb;
-use crate::context::Context;
+use crate::context::{Context, absolute};
 use crate::output::{Tone, table};
-use crate::text::{plain, short};
-use wire::exit;
+use crate::text::{plain, short, time};
+use std::path::Path;
 use wire::workspaces::{List, Workspace};
+use wire::{Code, Error, exit};
 
 /// Lists the folders that were worked in.
 pub fn workspace(context: &Context, verb: &WorkspaceVerb) -> Came {
@@ -22,12 +23,34 @@ pub fn workspace(context: &Context, verb: &WorkspaceVerb) -> Came {
             vec![
                 short(&one.workspace_id).to_owned(),
                 plain(&one.folder.to_string()),
+                one.tasks.to_string(),
+                one.waiting.to_string(),
+                one.last_at.map(time).unwrap_or_default(),
                 project.to_owned(),
                 source.to_owned(),
             ]
         };
         let rows: Vec<_> = found.workspaces.iter().map(row).collect();
-        table(out, &["workspace", "folder", "project", "told by"], &rows);
+        table(out, &["workspace", "folder", "tasks", "waiting", "last task", "project", "told by"], &rows);
     })?;
     Ok(exit::DONE)
+}
+
+/// The folders of the project that a folder belongs to, by their identifiers.
+///
+/// # Errors
+/// When nothing was done in it yet.
+pub fn project(context: &Context, folder: &Path) -> Result<Vec<String>, Error> {
+    let path = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let path = absolute(&path)?;
+    let all = context.reading()?.call(&List {})?.workspaces;
+    let named = all.iter().find(|one| one.folder.to_string() == path).ok_or_else(|| {
+        Error::new(Code::NotFound, format!("no task worked in `{}`", plain(&path)))
+            .hint("`hermit workspace list` shows the folders of tasks")
+    })?;
+    let same = |one: &&Workspace| {
+        one.workspace_id == named.workspace_id
+            || one.project_hash.is_some() && one.project_hash == named.project_hash
+    };
+    Ok(all.iter().filter(same).map(|one| one.workspace_id.clone()).collect())
 }

@@ -4,6 +4,7 @@
 use crate::bench::{Bench, allow, text};
 use crate::forgetting::{call, model};
 use serde_json::json;
+use std::path::Path;
 
 /// A model reads a note whose name has a blank in it and writes a summary; the person allows it.
 fn summarised(bench: &Bench) -> String {
@@ -83,6 +84,20 @@ fn a_file_that_was_read_is_recalled_by_its_path_and_what_came_of_it_is_explained
 }
 
 #[test]
+fn a_file_that_is_searched_for_leads_to_the_receipt_that_moved_it() {
+    let bench = Bench::new();
+    let (_, receipt) = bench.tidied();
+    let hits = bench.run(&["search", "b.jpg", "--json"]).ends_with(0).json();
+    let first = &hits["rows"][0];
+    assert_eq!((text(&first["kind"]), text(&first["id"])), ("receipt".to_owned(), receipt), "{hits}");
+    let told = text(&first["excerpt"]);
+    assert!(told.starts_with("b.jpg, moved to ") && told.ends_with("/b.jpg"), "{told}");
+    let shown = bench.run(&["search", "b.jpg"]).ends_with(0).out;
+    assert!(shown.contains(&told), "{shown}");
+    assert!(!bench.run(&["search", "nothing.jpg"]).ends_with(0).out.contains("moved"));
+}
+
+#[test]
 fn a_list_tells_tasks_apart_by_name_and_folder_and_says_what_was_undone() {
     let bench = Bench::new();
     let (task, receipt) = bench.tidied();
@@ -139,4 +154,29 @@ fn folders_are_listed_with_the_project_that_they_belong_to() {
     assert_eq!(hash.len(), 64);
     let shown = bench.run(&["workspace", "list"]).ends_with(0).out;
     assert!(shown.contains(&hash[..12]) && shown.contains("remote") && !shown.contains("s3cret"), "{shown}");
+}
+
+#[test]
+fn tasks_are_listed_by_project_and_the_folder_worked_in_last_comes_first() {
+    let bench = Bench::new();
+    bench.waiting();
+    let other = bench.path("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("a.txt"), "a\n").unwrap();
+    bench.run(&["run", "--playbook", "tidy", "--workspace", other.to_str().unwrap(), "--json"]);
+    let listed = bench.run(&["workspace", "list", "--json"]).ends_with(0).json();
+    let rows = listed["workspaces"].as_array().unwrap();
+    let told: Vec<_> =
+        rows.iter().map(|one| (text(&one["folder"]), one["tasks"].clone(), one["waiting"].clone())).collect();
+    let path = |folder: &Path| folder.canonicalize().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(told, [(path(&other), 1.into(), 1.into()), (path(&bench.folder()), 1.into(), 1.into())]);
+    let tasks = |folder: &Path| {
+        let found = bench.run(&["task", "list", "--json", "--workspace", folder.to_str().unwrap()]);
+        let found = found.ends_with(0).json();
+        found["rows"].as_array().unwrap().iter().map(|row| text(&row["task_id"])).collect::<Vec<_>>()
+    };
+    assert_eq!(tasks(&other), [text(&rows[0]["last_task_id"])]);
+    assert_eq!(tasks(&bench.folder()), [text(&rows[1]["last_task_id"])]);
+    let none = bench.run(&["task", "list", "--workspace", bench.path("nowhere").to_str().unwrap()]);
+    assert!(none.err.contains("no task worked in"), "{}", none.err);
 }

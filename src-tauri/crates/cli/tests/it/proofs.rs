@@ -13,7 +13,10 @@ fn a_proof_is_valid_for_who_trusts_the_key_unverifiable_for_others_and_invalid_w
     let keys = bench.run(&["keys", "list", "--json"]).ends_with(0).json();
     let log = keys["keys"].as_array().unwrap().iter().find(|k| k["purpose"] == "log").unwrap();
     bench.run(&["proof", "verify", proof, "--trust", &text(&log["keyid"])]).ends_with(0);
-    bench.run(&["proof", "verify", proof]).ends_with(6);
+    let own = bench.run(&["proof", "verify", proof]).ends_with(0).out;
+    assert!(own.contains("this store's own"), "{own}");
+    let elsewhere = bench.path("elsewhere");
+    bench.run(&["proof", "verify", proof, "--home", elsewhere.to_str().unwrap()]).ends_with(6);
     let mut bytes = std::fs::read(proof).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

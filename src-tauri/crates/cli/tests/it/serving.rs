@@ -134,6 +134,25 @@ fn a_person_at_a_terminal_opens_and_locks_the_keys_of_a_host_that_runs() {
 }
 
 #[test]
+fn a_yes_to_a_host_whose_keys_are_locked_asks_for_them_and_is_carried_out() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let _served = Served::begin(&bench, &[]);
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    allow(&mut terminal);
+    terminal.expect("Hermit's own keys are locked").expect("Vault passphrase: ").send("a wrong one\r");
+    terminal.expect("Vault passphrase: ").send("\r");
+    let (code, shown) = terminal.end();
+    assert!(code != 0 && shown.contains("hermit unlock"), "{shown}");
+    assert_eq!((bench.status(&approval).as_str(), bench.files()), ("pending", before()));
+    let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
+    allow(&mut terminal);
+    terminal.expect("Vault passphrase: ").send(&format!("{VAULT}\r"));
+    assert_eq!(terminal.end().0, 0);
+    assert_ne!(bench.files(), before());
+}
+
+#[test]
 fn keys_are_made_at_a_terminal_while_a_host_runs() {
     let bench = Bench::bare();
     let served = Served::begin(&bench, &[]);

@@ -5,7 +5,7 @@ use super::search::words;
 use super::{Is, Query};
 use crate::Error;
 use model::task::TaskStatus;
-use model::{ConversationId, TaskId};
+use model::{ConversationId, TaskId, UnixMs, WorkspaceId};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -20,16 +20,20 @@ pub struct TaskFilter {
     pub parent: Option<TaskId>,
     /// Standing so.
     pub group: Option<TaskGroup>,
+    /// In any of these folders; empty is any, and none at all.
+    pub workspaces: Vec<WorkspaceId>,
 }
 
 impl TaskFilter {
-    pub(crate) fn conditions(&self) -> [Option<Is>; 4] {
+    pub(crate) fn conditions(&self) -> [Option<Is>; 5] {
         let names: Vec<String> = self.statuses.iter().map(ToString::to_string).collect();
+        let folders: Vec<String> = self.workspaces.iter().map(ToString::to_string).collect();
         [
             (!names.is_empty()).then_some(Is::OneOf("status", names)),
             Is::some("conversation_id", self.conversation),
             Is::some("parent_task_id", self.parent),
             self.group.map(|group| Is::Holds(group.condition())),
+            (!folders.is_empty()).then_some(Is::OneOf("workspace_id", folders)),
         ]
     }
 }
@@ -121,7 +125,52 @@ impl TaskGroup {
     }
 }
 
+/// What was done in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderUse {
+    /// The folder.
+    pub workspace_id: WorkspaceId,
+    /// Tasks in it.
+    pub tasks: u64,
+    /// Of these, those that wait for a person.
+    pub waiting: u64,
+    /// The one that was begun last.
+    pub last_task_id: TaskId,
+    /// When.
+    pub last_at: UnixMs,
+}
+
 impl Query {
+    /// What was done in each folder, the one that was worked in last first.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn folder_uses(&self) -> Result<Vec<FolderUse>, Error> {
+        let wrong = |why: String| Error::Row { table: "view_tasks", why };
+        let many = |count: i64| count.unsigned_abs();
+        self.read(|conn| {
+            // SQLite takes the other columns of a group with one `max` from the row that has it.
+            let mut found = conn.prepare_cached(
+                "SELECT workspace_id, count(*), \
+                   sum(open_approvals + open_questions + unknown_effects > 0), task_id, created_at, max(seq) AS last \
+                 FROM view_tasks WHERE workspace_id IS NOT NULL GROUP BY workspace_id ORDER BY last DESC",
+            )?;
+            let mut rows = found.query([])?;
+            let mut uses = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (folder, task): (String, String) = (row.get(0)?, row.get(3)?);
+                uses.push(FolderUse {
+                    workspace_id: folder.parse().map_err(|e| wrong(format!("{e}")))?,
+                    tasks: many(row.get(1)?),
+                    waiting: many(row.get(2)?),
+                    last_task_id: task.parse().map_err(|e| wrong(format!("{e}")))?,
+                    last_at: UnixMs(row.get(4)?),
+                });
+            }
+            Ok(uses)
+        })
+    }
+
     /// How many tasks stand how.
     ///
     /// # Errors

@@ -5,6 +5,9 @@ use crate::Verdict;
 use crate::table::{answers, params};
 use std::collections::BTreeMap;
 
+/// Whose keys they are that vouch for a proof of the store that checks it.
+pub const THIS_STORE: &str = "this store";
+
 params! {
     /// A task's proof, or one receipt's when it is named.
     Export {

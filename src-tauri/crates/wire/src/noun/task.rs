@@ -116,6 +116,9 @@ params! {
         group: Option<String>,
         /// Only tasks in which these words stand.
         search: Option<String>,
+        /// Only tasks in these folders, by the identifiers of `workspaces.list`; empty is any.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        workspaces: Vec<String>,
         after: Option<String>,
         limit: Option<u32>,
     }

@@ -41,5 +41,11 @@ answers! {
         project_hash: Option<String>,
         /// What the project is told by.
         project_source: Option<ProjectSource>,
+        /// Tasks in it, and of these those that wait for a person.
+        tasks: u64,
+        waiting: u64,
+        /// The task that was begun last: its policy, model and rules are proposed for the next one.
+        last_task_id: Option<String>,
+        last_at: Option<i64>,
     }
 }

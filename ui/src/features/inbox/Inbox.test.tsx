@@ -1,0 +1,83 @@
+// Several things that wait: one project at a time, several denied with one reason, and Deny by the keyboard.
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { WAITS, approvalRow, scene, taskRow } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+
+const OTHER = "task_01a2000000007000800000000000001a";
+const rows = [
+  approvalRow,
+  { ...approvalRow, approval_id: "apr_two", task_id: OTHER, summary: "move 6 files", risk: "low" as const },
+  { ...approvalRow, approval_id: "apr_three", task_id: OTHER, summary: "create 1 file", risk: "low" as const },
+];
+const folder = (at: number, path: string, hash: string | null) => ({ workspace_id: `wsp_${at}`, folder: path, project_hash: hash, project_source: null, tasks: 1, waiting: 1, last_task_id: null, last_at: null });
+const waiting = () => scene({
+  "approvals.list": ({ status }) => ({ rows: status === "any" ? [] : rows }),
+  "task.list": { rows: [taskRow({ task_id: WAITS, workspace: "/home/you/atlas" }), taskRow({ task_id: OTHER, workspace: "/home/you/photos", title: "Sort the photos" })] },
+  "workspaces.list": { workspaces: [folder(1, "/home/you/atlas", "aa"), folder(2, "/home/you/atlas-copy", "aa"), folder(3, "/home/you/photos", null), folder(4, "/home/you/idle", null)] },
+});
+const denied = (host: ReturnType<typeof scene>) => host.asked.filter((one) => one.name === "approvals.deny").map((one) => one.params);
+
+test("the inbox is narrowed to one project, whose folders belong together", async () => {
+  const { user } = show(waiting(), "/");
+  const choice = await screen.findByLabelText("Project");
+  expect(within(choice).getAllByRole("option").map((one) => one.textContent)).toEqual(["All projects", "atlas and 1 more", "photos"]);
+  expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(3);
+  await user.selectOptions(choice, "photos");
+  await waitFor(() => expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(2));
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("several are chosen and denied with one reason, and none is approved that way", async () => {
+  const host = waiting();
+  const { user } = show(host, "/");
+  await user.click(await screen.findByRole("checkbox", { name: "Choose: move 6 files" }));
+  await user.click(screen.getByRole("checkbox", { name: "Choose: create 1 file" }));
+  const form = within(await screen.findByRole("region", { name: "Chosen approvals" }));
+  form.getByText("2 approvals chosen");
+  expect(form.queryByRole("button", { name: /pprove/ })).toBeNull();
+  expect(await seriousFindings()).toEqual([]);
+  await user.type(form.getByLabelText(/Reason for denying/), "not now");
+  await user.click(form.getByRole("button", { name: "Deny 2" }));
+  await waitFor(() => expect(denied(host)).toEqual(["apr_two", "apr_three"].map((approval) => ({ approval, surface: "browser", feedback: "not now" }))));
+  await waitFor(() => expect(screen.queryByRole("region", { name: "Chosen approvals" })).toBeNull());
+});
+
+test("D goes to Deny and denies nothing by itself; X chooses", async () => {
+  const host = waiting();
+  const { user } = show(host, "/");
+  await screen.findByRole("button", { name: "Deny" });
+  await user.keyboard("d");
+  expect(document.activeElement?.textContent).toBe("Deny");
+  expect(denied(host)).toEqual([]);
+  await user.keyboard("{Enter}");
+  await waitFor(() => expect(denied(host)).toHaveLength(1));
+  await user.keyboard("x");
+  await screen.findByText("1 approval chosen");
+  await user.keyboard("dd");
+  expect(denied(host)).toHaveLength(1);
+});
+
+test("a card that was shown without being chosen stays where other things come in, and becomes its result", async () => {
+  let at: typeof rows = [rows[1] as (typeof rows)[number]];
+  let past: typeof rows = [];
+  const host = scene({ "approvals.list": ({ status }) => ({ rows: status === "any" ? [...at, ...past] : at }), "task.list": { rows: [taskRow({ task_id: OTHER })] } });
+  const { client } = show(host, "/");
+  const shown = () => host.asked.filter((one) => one.name === "approvals.show").map((one) => (one.params as { approval: string }).approval);
+  await waitFor(() => expect(shown()).toEqual(["apr_two"]));
+  // A graver one comes in and stands above it in the list.
+  at = [...at, approvalRow];
+  await client.invalidateQueries();
+  await screen.findByRole("button", { name: /Delete 1 file, overwrite 1 file/ });
+  expect(new Set(shown())).toEqual(new Set(["apr_two"]));
+  // It is answered, and its card tells what became of it.
+  at = [approvalRow];
+  past = [{ ...(rows[1] as (typeof rows)[number]), status: "denied", resolved_at: Date.now() }];
+  await client.invalidateQueries();
+  await screen.findByText(/Nothing was changed/);
+  expect(new Set(shown())).toEqual(new Set(["apr_two"]));
+  // What newly waits is shown by itself.
+  at = [...at, { ...(rows[2] as (typeof rows)[number]), risk: "critical", requested_at: Date.now() + 1000 }];
+  await client.invalidateQueries();
+  await waitFor(() => expect(shown()).toContain("apr_three"));
+});
