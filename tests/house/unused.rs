@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Events that nothing makes yet: type, and the issue that will.
 const NOT_MADE: [(&str, &str); 4] = [
     ("TaskPriorityChanged", "15: priority can be changed"),
-    ("ArtifactSealed", "14: artifacts of others are sealed"),
+    ("ArtifactSealed", "15: no registered event is left without an emitter"),
     ("ArtifactPromoted", "15: memory that earns its place"),
     ("ArtifactCompacted", "15: summaries that unfold"),
 ];

@@ -153,3 +153,26 @@ fn a_command_that_policy_forbids_by_the_time_the_next_host_comes_is_not_tried_by
         assert_eq!(count(&world, task, kind), times, "{kind}");
     }
 }
+
+/// What staged runs have left in the store.
+fn left(world: &World) -> usize {
+    let spool = std::fs::read_dir(world.store.path().join("spool"));
+    let names = spool.into_iter().flatten().map(|entry| entry.expect("an entry").file_name());
+    names.filter(|name| name.to_string_lossy().starts_with("stage-")).count()
+}
+
+#[test]
+fn what_a_staged_run_left_goes_with_the_attempt_that_it_was_for() {
+    let Some(world) = walled(1_604) else { return };
+    let act = || command(&["sh", "-c", "echo made > c.txt"]);
+    let task = give(&world, "again", Profile::LocalEditAllowed, act());
+    asked(&world, task);
+    assert_eq!(left(&world), 1, "it waits for a yes");
+    world.kernel().retry(task, "again".to_owned()).expect("retried");
+    assert_eq!(left(&world), 0, "and nobody can say yes to it any more");
+    world.reasoners.script("again", vec![act(), done("ok")]);
+    asked(&world, task);
+    assert_eq!(left(&world), 1);
+    world.kernel().stop_and_send(task, "something else", model::ingress::Channel::App, "stop").expect("sent");
+    assert_eq!(left(&world), 0);
+}

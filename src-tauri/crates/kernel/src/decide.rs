@@ -35,6 +35,28 @@ pub(crate) fn may_be_tried(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Allow | Verdict::RequireApproval)
 }
 
+/// What becomes of an act that only a person can allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// A person is asked.
+    Person,
+    /// It is refused: a person has denied exactly this.
+    DeniedBefore,
+    /// Nobody is asked while so many questions of the task are open.
+    TooMany,
+}
+
+/// Whether a person is asked, by whether they have denied exactly this and how many questions of the task are open.
+pub(crate) const fn asking(denied_before: bool, open: usize) -> Asking {
+    if denied_before {
+        Asking::DeniedBefore
+    } else if open >= model::limits::OPEN_APPROVALS_MAX {
+        Asking::TooMany
+    } else {
+        Asking::Person
+    }
+}
+
 /// What a person's yes rests on, as it is now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Basis {
@@ -156,6 +178,20 @@ mod tests {
     fn only_what_policy_does_not_deny_is_tried_in_a_view() {
         let tried: Vec<Verdict> = Verdict::ALL.iter().copied().filter(|v| may_be_tried(*v)).collect();
         assert_eq!(tried, [Verdict::Allow, Verdict::RequireApproval]);
+    }
+
+    #[test]
+    fn a_person_is_asked_once_about_the_same_act_and_about_so_many_at_a_time() {
+        const MAX: usize = model::limits::OPEN_APPROVALS_MAX;
+        for (denied_before, open, expected) in [
+            (false, 0, Asking::Person),
+            (false, MAX - 1, Asking::Person),
+            (false, MAX, Asking::TooMany),
+            (true, 0, Asking::DeniedBefore),
+            (true, MAX, Asking::DeniedBefore),
+        ] {
+            assert_eq!(asking(denied_before, open), expected, "{denied_before} {open}");
+        }
     }
 
     #[test]

@@ -41,13 +41,17 @@ pub(crate) use trial::Tried;
 use crate::Error;
 use crate::kernel::{Cell, Kernel, lock};
 use crate::next::{Next, Waiting, next, next_instant};
+use crate::ports::Executors;
 use crate::tx::{After, Committed, Tx};
+use acts::ActionRequest;
+use governance::Authorization;
 use model::attempt::TerminationReason;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::task::TaskStatus;
 use model::{TaskId, UnixMs};
 use progress::Lasting;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Where driving a task has led.
@@ -69,6 +73,9 @@ pub enum DriveOutcome {
     /// The host ends; the next one goes on from here.
     LeftOff,
 }
+
+/// An act that its commit has handed out: who performs it, what it is, and by which authority.
+type Perform = (Arc<dyn Executors>, Box<ActionRequest>, Authorization);
 
 /// What follows a stage.
 pub(crate) enum Then {
@@ -225,10 +232,19 @@ impl Kernel {
 
     /// Does what follows from a commit.
     fn carry_out(&self, cell: &Cell, committed: Committed<'_>) -> Result<Option<DriveOutcome>, Error> {
+        let task_id = committed.state.task.task_id;
+        let Some((executors, request, authorization)) = self.clear_away(committed) else { return Ok(None) };
+        let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id);
+        let stop = || cell.stop.load(Ordering::SeqCst);
+        let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
+        self.observed(cell, *request, outcome, false)
+    }
+
+    /// Does what follows from a commit, but for the act that is to be performed: answers with that.
+    pub(crate) fn clear_away(&self, committed: Committed<'_>) -> Option<Perform> {
         let Committed { state, after, .. } = committed;
         let task_id = state.task.task_id;
-        let mut perform = None;
-        let mut sign = false;
+        let (mut perform, mut sign) = (None, false);
         for after in after {
             match after {
                 After::Perform(executors, request, authorization) => {
@@ -243,11 +259,7 @@ impl Kernel {
         if sign {
             self.checkpoint_after(task_id);
         }
-        let Some((executors, request, authorization)) = perform else { return Ok(None) };
-        let mut lasting = Lasting::new(self, cell, task_id, request.action_request_id);
-        let stop = || cell.stop.load(Ordering::SeqCst);
-        let outcome = executors.perform(authorization, &request, &stop, &mut |told| lasting.hear(told));
-        self.observed(cell, *request, outcome, false)
+        perform
     }
 
     /// Tasks that a host should take up after it started: everything that has not ended and does not wait for

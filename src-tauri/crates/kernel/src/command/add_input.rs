@@ -148,7 +148,7 @@ impl Kernel {
         let (w, ingress_id) = self.words(&state, words)?;
         let mut tx = self.tx_from(&cell, state, w);
         follows(&mut tx, ingress_id)?;
-        tx.commit()?;
+        self.clear_away(tx.commit()?);
         Ok(ingress_id)
     }
 

@@ -4,8 +4,8 @@ use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
 use crate::drive::release_lease;
 use crate::kernel::Kernel;
-use crate::state::{AttemptState, TaskState};
-use crate::tx::Tx;
+use crate::state::{AttemptState, TaskState, Turn};
+use crate::tx::{After, Tx};
 use model::artifact::{ArtifactClass, ArtifactKind};
 use model::attempt::AttemptStatus;
 use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested};
@@ -84,7 +84,7 @@ impl Kernel {
             return self.submit(&submission);
         }
         self.supersede(&mut tx, "retried by a person")?;
-        tx.commit()?;
+        self.clear_away(tx.commit()?);
         cell.stop.store(true, Ordering::SeqCst);
         let ingress_id = model::IngressId::fresh(&*self.ports.clock, &*self.ports.entropy);
         Ok(Submitted { task_id, ingress_id, duplicate: false })
@@ -93,7 +93,12 @@ impl Kernel {
     /// The attempt at work ends without a result, what it asked is withdrawn, and its step may be attempted anew.
     pub(crate) fn supersede(&self, tx: &mut Tx<'_>, why: &str) -> Result<(), Error> {
         settled(tx)?;
-        if tx.attempt().is_some_and(|a| !a.attempt.status.is_ended()) {
+        let at_work = tx.attempt().filter(|attempt| !attempt.attempt.status.is_ended());
+        if let Some((attempt, turn)) = at_work.map(|at_work| (at_work.attempt.attempt_id, &at_work.turn)) {
+            // A command that is being tried has its folder still: whoever runs it drops what it left.
+            if !matches!(turn, Turn::Trying { .. }) {
+                tx.then(After::Unstage(attempt));
+            }
             release_lease(tx);
             let asked: Vec<_> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
             for approval_id in asked {

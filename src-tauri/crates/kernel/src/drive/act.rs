@@ -124,7 +124,8 @@ impl Kernel {
             witness = Some((observed, at));
         }
         let policy_ref = policy_at.artifact.clone();
-        let judged = Judged { request, request_ref: act.request, policy, policy_ref, witness, view: None };
+        let (request_ref, view, denied_before) = (act.request, None, false);
+        let judged = Judged { request, request_ref, policy, policy_ref, witness, view, denied_before };
         Ok(AsApproved::Holds(Box::new((judged, yes))))
     }
 

@@ -5,6 +5,7 @@ use super::normalise::Normalised;
 use crate::Error;
 use crate::command::partial_approval::is_part;
 use crate::command::standing::Held;
+use crate::decide::{Asking, asking};
 use crate::gatepass::Ask;
 use crate::kernel::Kernel;
 use crate::ports::Executors;
@@ -74,6 +75,8 @@ pub(crate) struct Judged {
     pub(crate) witness: Option<(StateWitness, ArtifactRef)>,
     /// What a staged run of it did, as a person is shown it.
     pub(crate) view: Option<StagedView>,
+    /// A person has denied exactly this and has said nothing since; known where they would be asked.
+    pub(crate) denied_before: bool,
 }
 
 impl Judged {
@@ -142,7 +145,10 @@ impl Kernel {
         let witness =
             if found.is_empty() && !demanded { None } else { Some(self.capture(tx, &request, found)?) };
         tx.set_attempt(AttemptStatus::AwaitingPolicy, "judged")?;
-        tx.hand.judged = Some(Judged { request, request_ref, policy, policy_ref, witness, view });
+        let asks = policy.verdict == Verdict::RequireApproval;
+        let denied_before = asks && self.denied_before(tx, &request)?;
+        tx.hand.judged =
+            Some(Judged { request, request_ref, policy, policy_ref, witness, view, denied_before });
         Ok(Then::GoOn)
     }
 
@@ -242,11 +248,12 @@ impl Kernel {
     /// A person is asked, unless they have denied exactly this: the packet is stored, nothing has run (HK-12.4).
     pub(super) fn ask_person(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
         let Some(judged) = tx.hand.judged.take() else { return self.judge(tx) };
-        if self.denied_before(tx, &judged.request)? {
-            return self.deny_again(tx, &judged);
-        }
-        if tx.pending_approvals().count() >= limits::OPEN_APPROVALS_MAX {
-            return Err(Error::Conflict("too many approvals of this task are open already".to_owned()));
+        match asking(judged.denied_before, tx.pending_approvals().count()) {
+            Asking::Person => {}
+            Asking::DeniedBefore => return self.deny_again(tx, &judged),
+            Asking::TooMany => {
+                return Err(Error::Conflict("too many approvals of this task are open already".to_owned()));
+            }
         }
         tx.pass(&judged.ask(judged.policy.verdict, None))?;
         tx.act_as(PrincipalType::PolicyEngine)?;

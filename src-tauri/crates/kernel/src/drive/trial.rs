@@ -126,8 +126,12 @@ impl Kernel {
         };
         let mut tx = self.begin_tx(cell, Point::ActionJudge, PrincipalType::Executor)?;
         if next(&tx, tx.now()) != Next::Try || self.winding.load(Ordering::SeqCst) {
-            // Whoever stopped it has said so in the log: it goes on with what it came to, or is tried again.
-            if matches!(known, Known::Staged(_) | Known::NotStaged(_)) {
+            // Whoever stopped it has said so in the log: it goes on with what it came to, or is tried again; an attempt
+            // that was superseded meanwhile does neither.
+            let attempt = tx.attempt().map(|attempt| &attempt.attempt);
+            if attempt.is_none_or(|at| at.attempt_id != request.attempt_id || at.status.is_ended()) {
+                self.unstage(&tx, request.attempt_id);
+            } else if matches!(known, Known::Staged(_) | Known::NotStaged(_)) {
                 *lock(&cell.tried) = Some(Tried { trial, known });
             }
             return Ok(None);

@@ -157,7 +157,7 @@ impl AttemptState {
                 self.apply_act(at, body);
             }
         }
-        self.loop_state = self.loop_state.clone().fold(at.event_id, body);
+        self.loop_state = std::mem::take(&mut self.loop_state).fold(at.event_id, body);
         Ok(())
     }
 
