@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use crate::{Error, ijson, scan, write::write};
+use crate::{Error, direct, ijson, scan, write::write};
 
 /// Name of the canonical form, as it stands in sealed documents under `canon`.
 pub const CANON: &str = "jcs-ijson/1";
@@ -30,8 +30,7 @@ pub const DEPTH_MAX: usize = 64;
 /// [`Error::Unsealable`] for a float (NaN too), an integer beyond ±(2^53−1), a name that comes twice, a map key
 /// that is no string, or nesting beyond [`DEPTH_MAX`].
 pub fn to_canonical<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
-    let value = ijson::to_value(value)?;
-    Ok(write(&value))
+    direct::to_bytes(value)
 }
 
 /// The canonical bytes of a JSON value.

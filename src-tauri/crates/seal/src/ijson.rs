@@ -183,7 +183,7 @@ impl ser::Serializer for Gate {
 }
 
 /// `serde_json` smuggles raw text and long numbers through struct names of its own; neither passes here.
-fn refuse_private(name: &'static str) -> Result<(), Error> {
+pub(crate) fn refuse_private(name: &'static str) -> Result<(), Error> {
     if name.starts_with("$serde_json::private::") {
         return Err(Error::Unsealable { reason: "raw JSON text has not been read by the gate".to_owned() });
     }

@@ -29,6 +29,7 @@ pub mod canon;
 pub mod chain;
 pub mod cosignature;
 mod digest;
+mod direct;
 pub mod disclose;
 pub mod dsse;
 mod encoding;

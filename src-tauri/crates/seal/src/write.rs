@@ -10,7 +10,7 @@ use std::io::Write as _;
 use serde_json::Value;
 
 /// Room that is taken at once: most documents are shorter.
-const ROOM: usize = 1_024;
+pub(crate) const ROOM: usize = 1_024;
 
 /// Writes a value whose numbers are integers.
 pub(crate) fn write(value: &Value) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn list<T>(
 }
 
 /// RFC 8785 sorts names by their UTF-16 code units, which is the order of their bytes but beyond the basic plane.
-fn order(left: &str, right: &str) -> Ordering {
+pub(crate) fn order(left: &str, right: &str) -> Ordering {
     match left.bytes().zip(right.bytes()).find(|(a, b)| a != b) {
         None => left.len().cmp(&right.len()),
         Some((a, b)) if a.is_ascii() || b.is_ascii() => a.cmp(&b),
@@ -70,7 +70,7 @@ fn order(left: &str, right: &str) -> Ordering {
     }
 }
 
-fn string(text: &str, to: &mut Vec<u8>) {
+pub(crate) fn string(text: &str, to: &mut Vec<u8>) {
     to.push(b'"');
     let mut rest = text.as_bytes();
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
