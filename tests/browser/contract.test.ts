@@ -264,3 +264,77 @@ test("a page that is reloaded, closed and opened anew orphans no work, and can s
   expect(await words()).toBe(Array.from({ length: 16 }, (_, n) => `word${n} `).join(""));
   expect(world.complaints).toEqual([]);
 }));
+
+/** What a person sees of the run that is open: what was said, and what happened; how long it has been at it is left out. */
+async function shown(): Promise<string> {
+  const happened = world.page.getByRole("list", { name: "What happened" });
+  return `${await log().innerText()}\n${await happened.innerText()}`.replaceAll(/^\d+ (s|min)$/gm, "").replaceAll(/\s+/g, " ");
+}
+
+/** The same as soon as it holds this. */
+async function shownWith(part: string): Promise<string> {
+  await expect.poll(shown, { timeout: 30_000 }).toContain(part);
+  return shown();
+}
+
+const times = (text: string, part: string) => text.split(part).length - 1;
+
+test("a run is told the same after a reload, in a browser that never saw it and under another host, each thing once", conforms("RA-1.1-5", "RA-2-5", "RA-3-4", "RA-4.1-5", "RA-4.4a-4", "RA-4.4a-7", "RA-4.4b-2", "RA-4.4f-2", "RA-5.1-2", "RA-5.1-5", "RA-5.2-1", "RA-5.2-2", async () => {
+  const words = (name: string) => Array.from({ length: 40 }, (_, n) => `${name}${n} `);
+  const end = { tool: "done", arguments: { summary: "the end" } };
+  const { run, model } = await start("A story that is broken off", [
+    { says: ["First I look ", "at the notes."], call: { tool: "read", arguments: { path: "notes.md" } } },
+    { says: words("word"), call: end },
+    { says: words("again"), call: end },
+  ]);
+  const heard = async () => (await of(run, "token.delta")).map((event) => String(event.payload["delta"])).join("");
+  const link = () => /http:\S+/.exec(world.hermit("open"))?.[0] ?? "";
+  await world.go(`/task/${run}`);
+  model.say(2);
+  await told(run, "tool.done");
+  model.say(5);
+  await shownWith("First I look at the notes.");
+  // A page that is read anew tells what was told before, from what was kept of it, and nothing twice.
+  const before = await shownWith("word4");
+  for (const once of ["First I look at the notes.", "word0 word1 word2 word3 word4"]) expect(times(before, once), once).toBe(1);
+  await world.page.reload();
+  await expect.poll(shown, { timeout: 30_000 }).toBe(before);
+  // The browser goes, and its session with it: the run works on while nobody looks.
+  await world.browser.close();
+  model.say(5);
+  await expect.poll(heard, { timeout: 30_000 }).toContain("word9 ");
+  await world.open(link());
+  await world.go("/tasks");
+  await world.page.getByText("A story that is broken off").first().click();
+  await at("Working").waitFor();
+  await shownWith("First I look at the notes.");
+  const caughtUp = await shownWith("word9");
+  expect(caughtUp.replace(/( word\d)+/, "")).toBe(before.replace(/( word\d)+/, ""));
+  expect(times(caughtUp, "word0 word1 word2 word3 word4 word5 word6 word7 word8 word9")).toBe(1);
+  // The host is killed: the page keeps what it showed, and says that it may be old.
+  await world.end("SIGKILL");
+  await world.page.getByText("Not connected to Hermit. Trying again; what you see may be old.").waitFor();
+  expect(await shown()).toBe(caughtUp);
+  // Under the next host it goes on: the act before it is not done again, and the run can be ended.
+  await world.page.goto(await world.serve());
+  await world.page.reload();
+  await world.go(`/task/${run}`);
+  await at("Working").waitFor();
+  // What the model was still to say to the host that is gone goes nowhere.
+  model.say(8);
+  await shownWith("again0 again1 again2");
+  const { session_id } = await api<{ session_id: string }>(`/v1/runs/${run}`);
+  expect((await api<{ active_run_id: string | null }>(`/v1/sessions/${session_id}/runs`)).active_run_id).toBe(run);
+  await button("Cancel").click();
+  await button("Cancel the task").click();
+  await at("Cancelled").waitFor();
+  const ended = await shownWith("First I look at the notes.");
+  await world.page.reload();
+  await expect.poll(shown, { timeout: 30_000 }).toBe(ended);
+  expect(times(ended, "First I look at the notes.")).toBe(1);
+  const all = await journal(run);
+  expect(all.map((event) => event.seq)).toEqual([...new Set(all.map((event) => event.seq))].sort((one, other) => one - other));
+  expect(["tool.started", "tool.done", "cancelled"].map((type) => all.filter((event) => event.type === type).length)).toEqual([1, 1, 1]);
+  expect([all.at(-1)?.type, all.filter((event) => event.terminal).length]).toEqual(["cancelled", 1]);
+  expect(world.complaints).toEqual([]);
+}), 180_000);

@@ -6,6 +6,7 @@
 mod attached;
 mod bad_input;
 mod committed;
+mod cut_off;
 mod fetched;
 mod first_minutes;
 #[path = "../../src-tauri/crates/seal/tests/foreign/mod.rs"]

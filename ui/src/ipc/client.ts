@@ -179,6 +179,13 @@ class Drafts {
   clear(task: string) {
     if (this.#texts.delete(task)) this.#tell();
   }
+  /** What the host had of it when it was asked, beside what was heard here since: each piece once. */
+  seed(task: string, told: string) {
+    const whole = joined(told, this.of(task));
+    if (whole === this.of(task)) return;
+    this.#texts.set(task, whole);
+    this.#tell();
+  }
   of = (task: string) => this.#texts.get(task) ?? "";
   listen = (listener: () => void) => {
     this.#listeners.add(listener);
@@ -190,7 +197,20 @@ class Drafts {
 }
 const drafts = new Drafts();
 
-export function useDraft(task: string): string {
+/** Two views of the same words as they came, the second of them perhaps begun later, and the first perhaps older. */
+export function joined(told: string, heard: string): string {
+  if (heard.includes(told)) return heard;
+  for (let from = Math.max(0, told.length - heard.length); from < told.length; from += 1) {
+    if (heard.startsWith(told.slice(from))) return told + heard.slice(told.length - from);
+  }
+  return told + heard;
+}
+
+/** What is being written for a task; `told` is what its host had of it when the page asked. */
+export function useDraft(task: string, told: string | null): string {
+  useEffect(() => {
+    if (told !== null) drafts.seed(task, told);
+  }, [task, told]);
   return useSyncExternalStore(drafts.listen, () => drafts.of(task));
 }
 

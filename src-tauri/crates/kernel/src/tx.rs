@@ -263,6 +263,22 @@ impl<'k> Tx<'k> {
         Ok(receipt)
     }
 
+    /// What the gate did not let pass although it was allowed is on record, and nothing else of this transaction.
+    ///
+    /// # Errors
+    /// When the ledger fails.
+    pub(crate) fn keep_refusal(&mut self) -> Result<(), Error> {
+        let entries = std::mem::take(&mut self.w.batch.entries);
+        let session = self.kernel.session.clone();
+        let mut refused = self.kernel.store_writeup(self.w.batch.point, self.w.actor, session, None)?;
+        refused.batch.entries = entries;
+        self.kernel.commit(refused)?;
+        if let Some(gate) = self.gate.take() {
+            gate.moved();
+        }
+        Ok(())
+    }
+
     /// Folds what was added since into the state.
     fn fold(&mut self) {
         let own = self.locked.state.task.task_id;

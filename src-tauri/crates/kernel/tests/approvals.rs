@@ -176,7 +176,8 @@ fn new_input_a_changed_world_and_an_old_packet_all_lead_back_through_policy() {
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 1);
 }
 
-const STRICTER: &str = r#"
+/// A rule of today that was none when the question was put.
+pub const STRICTER: &str = r#"
 @id("house.keep")
 @reason("nothing is deleted this week")
 forbid (principal, action == Hermit::Action::"delete_local", resource);

@@ -222,3 +222,46 @@ fn a_model_that_is_down_pauses_the_task_and_nothing_is_lost() {
     assert_eq!(count(world.kernel(), task, "attempt.created"), 1);
     assert!(shows(packs(world.kernel(), task).last().unwrap(), "text"), "what was seen before is still seen");
 }
+
+#[conforms::conforms("HK-19.5-3")]
+#[test]
+fn a_retry_takes_no_yes_over_whether_the_world_the_rules_or_nothing_has_changed() {
+    for drift in ["nothing", "the world", "the rules"] {
+        let mut world = World::new(207);
+        world.file("a.txt", "one");
+        let gone = || say("delete", json!({ "path": "a.txt" }));
+        let task = world.script("delete it", vec![gone(), gone(), done("not deleted")]);
+        let first = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, first).unwrap();
+        if drift == "the world" {
+            world.file("a.txt", "two");
+        }
+        world.kernel().retry(task, "again".to_owned()).unwrap();
+        world.crash();
+        let rules = if drift == "the rules" { crate::approvals::STRICTER } else { "" };
+        let policy = std::sync::Arc::new(governance::PolicyEngine::shipped_with("house", rules).unwrap());
+        let kernel =
+            kernel::Kernel::open(world.store.path(), kernel::Ports { policy, ..world.ports() }).unwrap();
+        let came = kernel.drive(task).unwrap();
+        let witnessed = |kernel: &kernel::Kernel| -> Vec<_> {
+            let all = events(kernel, task).into_iter();
+            all.filter_map(|(_, body)| match body {
+                Body::WitnessCaptured(b) => Some(b.witness.sha256),
+                _ => None,
+            })
+            .collect()
+        };
+        if drift == "the rules" {
+            assert!(matches!(came, DriveOutcome::Ended { .. }), "{came:?}");
+        } else {
+            let DriveOutcome::Waiting(Waiting::Approval(second)) = came else { panic!("{drift}: {came:?}") };
+            assert_ne!(first, second, "{drift}: asked anew");
+            let seen = witnessed(&kernel);
+            assert_eq!(seen.len(), 2, "{drift}: looked at anew");
+            let late = world.person.allow(&kernel, task, first);
+            assert!(!matches!(late, Ok(kernel::command::approve::Answered::Accepted { .. })), "{late:?}");
+        }
+        assert_eq!(count(&kernel, task, "effect.dispatched"), 0, "{drift}: the old yes did nothing");
+        assert!(world.files().contains_key("a.txt"));
+    }
+}

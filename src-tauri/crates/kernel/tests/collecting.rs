@@ -1,14 +1,16 @@
 //! Garbage collection: whatever receipt there is can still be undone and proven afterwards.
 
-use crate::story::{completed, rebuilt, state};
+use crate::story::{completed, log, rebuilt, state};
 use kernel::command::ingest::Incoming;
 use kernel::{DriveOutcome, Error, Waiting};
-use model::TaskId;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::ingress::Channel;
 use model::limits::COLLECT_AFTER_MS;
 use model::proposal::Answer;
 use model::receipt::ReceiptClass;
+use model::{Body, TaskId};
+use projections::ArtifactState;
+use projections::query::{ArtifactFilter, Ask};
 use serde_json::json;
 use std::collections::BTreeMap;
 use testkit::{World, change, done, look, write};
@@ -150,6 +152,44 @@ fn what_a_person_keeps_stays_until_they_let_it_go() {
     assert!(!has(one));
     world.kernel().keep_artifact(one, false).unwrap();
     assert!(has(one));
+}
+
+#[conforms::conforms("HK-14.3-2")]
+#[test]
+fn what_is_said_of_an_artifact_changes_by_events_alone_and_how_it_began_never() {
+    let (mut world, ..) = life(4);
+    world.clock.advance(COLLECT_AFTER_MS + 1);
+    let kept = world.kernel().garbage(COLLECT_AFTER_MS).unwrap().0.garbage[0].artifact_id;
+    let row = |world: &World| world.kernel().query().unwrap().artifact(kept).unwrap().unwrap();
+    let before = row(&world);
+    world.kernel().keep_artifact(kept, true).unwrap();
+    world.kernel().collect(COLLECT_AFTER_MS, None, &mut |_, _| {}).unwrap();
+    assert_eq!((before.state, row(&world).state), (ArtifactState::Live, ArtifactState::Live));
+    let (mut made, mut gone) = (BTreeMap::new(), BTreeMap::new());
+    for (_, body) in log(world.kernel()) {
+        match body {
+            Body::ArtifactCreated(b) => drop(made.insert(b.artifact.artifact_id, b.artifact)),
+            Body::ArtifactExpired(b) => drop(gone.insert(b.artifact_id, b.reason)),
+            _ => {}
+        }
+    }
+    let rows = world.kernel().query().unwrap().artifacts(&ArtifactFilter::default(), Ask::ALL).unwrap().rows;
+    for row in &rows {
+        let first = &made[&row.artifact_id];
+        assert_eq!(
+            (row.kind, row.class, row.content_hash, row.byte_size),
+            (first.kind, first.class, first.content_hash, first.byte_size)
+        );
+        assert_eq!(
+            row.state == ArtifactState::Expired,
+            gone.contains_key(&row.artifact_id),
+            "{:?}",
+            row.kind
+        );
+    }
+    assert!(gone.len() > 3 && gone.len() < rows.len() && !gone.contains_key(&kept));
+    let (views, log) = rebuilt(&mut world);
+    assert_eq!(views, log, "and nothing but events says so");
 }
 
 /// The very content that is being collected is taken in again by others meanwhile, small and large: whoever comes first,

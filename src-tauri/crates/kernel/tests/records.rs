@@ -111,7 +111,6 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
 
 #[conforms::conforms(
     "HK-8.4-2",
-    part = "HK-9-3",
     "HK-9-7",
     "HK-13.6-1",
     "HK-24-2",

@@ -274,3 +274,38 @@ fn a_conversation_has_one_focus_that_only_a_person_moves() {
     world.kernel().submit(&submission).unwrap();
     assert_eq!(row().focus_task_id, Some(one), "nor does a task that no person began");
 }
+
+#[conforms::conforms("HK-13.6-5")]
+#[test]
+fn the_view_of_grants_holds_each_from_its_issue_and_none_that_is_used_up_counts_as_active() {
+    let mut world = World::new(2_107);
+    world.file("a.txt", "text");
+    let looking = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (seen, store) = (std::sync::Arc::clone(&looking), world.store.path().to_owned());
+    // While an executor is at work its grant is used already: it can start no second one.
+    world.oracle.tells(move |_, _| {
+        let query = projections::Query::open(&store).unwrap();
+        seen.lock().unwrap().push(query.active_grants(model::UnixMs(0), Ask::ALL).unwrap().rows.len());
+    });
+    let gone = say("delete", json!({ "path": "a.txt" }));
+    let task = world.script("delete it", vec![look("a.txt"), gone, done("ok")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let looked = looking.lock().unwrap().clone();
+    assert!(!looked.is_empty() && looked.iter().all(|active| *active == 0), "{looked:?}");
+    let issued: Vec<_> = events(world.kernel(), task)
+        .into_iter()
+        .filter_map(|(_, body)| if let Body::GrantIssued(b) = body { Some(b) } else { None })
+        .collect();
+    let query = world.kernel().query().unwrap();
+    let rows = query.grants(task, Ask::ALL).unwrap().rows;
+    assert_eq!((issued.len(), rows.len()), (2, 2));
+    for b in &issued {
+        let row = query.grant(b.grant_id).unwrap().expect("it is in the view");
+        assert_eq!((row.action_request_id, row.max_uses, row.uses), (b.action_request_id, b.max_uses, 1));
+        assert_eq!((row.action_class, row.state), (b.action_class, projections::GrantState::Consumed));
+        assert_eq!(row.approval_id, b.approval_ref.value().copied(), "and by whose yes");
+    }
+    drop(query);
+    let (kept, again) = crate::story::rebuilt(&mut world);
+    assert_eq!(kept, again);
+}

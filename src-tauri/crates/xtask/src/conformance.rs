@@ -166,9 +166,6 @@ struct Row<'a> {
     note: String,
 }
 
-/// The note of a MUST that no test shows through the product, if nothing more is said of it.
-const IN_A_ROOM: &str = "issue 11: not shown through the product";
-
 /// The states of a row, the best first.
 const STATES: [&str; 5] = ["proven", "in a room", "in part", "does not apply", "not yet"];
 
@@ -234,7 +231,6 @@ fn row<'a>(
     let note = match said {
         Some(("does not apply", why)) => (*why).to_owned(),
         Some((place, what)) if state != STATES[0] => format!("{place}: {what}"),
-        None if level == "MUST" && state == STATES[1] => IN_A_ROOM.to_owned(),
         _ => String::new(),
     };
     let tests: Vec<String> = tests.iter().map(ToString::to_string).collect();

@@ -257,6 +257,8 @@ export interface Task {
   waits_for: Waits | null;
   /** It should be at work, and its host does not work on it; absent where that cannot be known. */
   interrupted: boolean | null;
+  /** What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth. */
+  writing: string | null;
   /** The last event's place. */
   last_seq: number;
   attempts: Attempt[];

@@ -57,6 +57,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         answer_ref: opt(latest.and_then(|a| a.answer_ref)),
         waits_for: waits(next::next(&state, host.now())),
         interrupted: is_interrupted(host, &row),
+        writing: crate::runs::half_said(host, &row),
         last_seq: state.seq,
         attempts: attempts.iter().map(attempt).collect(),
         actions: actions.iter().map(action).collect(),

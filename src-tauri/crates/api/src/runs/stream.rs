@@ -3,7 +3,9 @@
 use super::known;
 use crate::Host;
 use model::TaskId;
-use runstream::{Position, Resumed};
+use projections::RunStatus;
+use projections::rows::TaskRow;
+use runstream::{Family, Position, Resumed};
 use serde_json::Value;
 use std::time::Duration;
 use wire::{Code, Error};
@@ -51,6 +53,50 @@ fn name_session(event: &mut Value, session: &str) {
     if let Some(named) = event.get_mut("session_id") {
         *named = Value::from(session);
     }
+}
+
+/// How many pages before the end of a stream are read for an answer that is under way.
+const HALF_SAID_PAGES: u32 = 8;
+
+/// The words of an answer that is under way, so that a page which is opened meanwhile shows what another one saw come.
+/// None where there are none, or where the stream cannot be read: it is never truth.
+pub(crate) fn half_said(host: &dyn Host, row: &TaskRow) -> Option<String> {
+    if row.run_status != RunStatus::Running {
+        return None;
+    }
+    let journal = host.journal(Some(row.task_id)).ok()?;
+    let last = journal.reader.run(row.task_id).ok()??.last_event_id?;
+    let last: u64 = last.rsplit_once(':')?.1.parse().ok()?;
+    let rows = model::limits::PAGE_ROWS_MAX;
+    let mut position = Position::AfterSeq(last.saturating_sub(u64::from(rows) * u64::from(HALF_SAID_PAGES)));
+    let (mut segment, mut said) = (Value::Null, String::new());
+    for _ in 0..HALF_SAID_PAGES {
+        let page = journal.reader.page(row.task_id, &position, rows).ok()?;
+        for event in &page.events {
+            match event.family {
+                Family::TokenDelta => {
+                    let of = event.payload.get("segment_id").cloned().unwrap_or_default();
+                    if of != segment {
+                        (segment, said) = (of, String::new());
+                    }
+                    said += event.payload.get("delta").and_then(Value::as_str).unwrap_or_default();
+                }
+                // It is asked, perhaps anew under another host; or its answer is recorded, or there will be none.
+                Family::Progress if matches!(phase(event), Some("reasoning" | "answered")) => said.clear(),
+                Family::Error => said.clear(),
+                _ => {}
+            }
+        }
+        if !page.more {
+            break;
+        }
+        position = Position::Cursor(page.cursor);
+    }
+    (!said.is_empty()).then_some(said)
+}
+
+fn phase(event: &runstream::Envelope) -> Option<&str> {
+    event.payload.get("phase").and_then(Value::as_str)
 }
 
 /// Follows one run from a position on.

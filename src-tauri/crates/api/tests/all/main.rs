@@ -12,6 +12,7 @@ mod acts;
 mod drawings;
 mod groups;
 mod home;
+mod lapsed;
 mod lasting;
 mod policies;
 mod proofs;

@@ -16,14 +16,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Whoever has no rights of his own.
 const NOBODY: &str = "65534";
 
-/// A host that serves a store.
-struct Served {
+/// A host that serves a store; it is killed where it is dropped.
+pub struct Served {
     process: Child,
     /// What it goes on to say has to go somewhere.
     _out: BufReader<ChildStdout>,
     address: String,
     link: String,
-    token: String,
+    pub token: String,
 }
 
 impl Served {
@@ -40,7 +40,7 @@ impl Served {
         Self { process, _out: out, address: address.to_owned(), link: link.to_owned(), token }
     }
 
-    fn new(bench: &Bench) -> Self {
+    pub fn new(bench: &Bench) -> Self {
         Self::begin(bench, Command::new(program()))
     }
 
@@ -72,7 +72,7 @@ impl Served {
     }
 
     /// What the client makes of an answer that is no error.
-    fn must(&self, method: &str, path: &str, body: &Value) -> Value {
+    pub fn must(&self, method: &str, path: &str, body: &Value) -> Value {
         let (status, answer) = self.by_program(method, path, body);
         assert_eq!(status, 200, "{method} {path} {body}: {answer}");
         answer
@@ -98,7 +98,7 @@ fn controlled(answer: &Value) -> (bool, Option<String>) {
     (accepted, (!accepted).then(|| text(&answer["message"])))
 }
 
-fn reaches(served: &Served, run: &str, wanted: &str) -> Value {
+pub fn reaches(served: &Served, run: &str, wanted: &str) -> Value {
     let until = Instant::now() + PATIENCE;
     loop {
         let status = served.must("GET", &format!("/v1/runs/{run}"), &Value::Null);

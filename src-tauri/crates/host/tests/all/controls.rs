@@ -1,6 +1,6 @@
 //! Controls: bounded results, whatever is asked, and never a second effect.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, PATIENCE};
 use crate::model::Model;
 use conforms::conforms;
 use serde_json::{Value, json};
@@ -24,16 +24,7 @@ fn kinds(bench: &Bench, run: &str, kind: &str) -> usize {
     bench.events(run).iter().filter(|event| event["type"] == kind).count()
 }
 
-#[conforms(
-    "RA-4.2-6",
-    "RA-4.2-15",
-    "RA-1.4-5",
-    part = "RA-4.3b-2",
-    part = "RA-4.3b-3",
-    part = "RA-4.3b-4",
-    part = "RA-4.3b-5",
-    "RA-4.3b-6"
-)]
+#[conforms("RA-4.2-6", "RA-4.2-15", "RA-1.4-5", part = "RA-4.3b-2", part = "RA-4.3b-5", "RA-4.3b-6")]
 #[test]
 fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
     let bench = Bench::new();
@@ -58,16 +49,7 @@ fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
     assert_eq!(files, 3, "nothing was done");
 }
 
-#[conforms(
-    "RA-1.4-3",
-    "RA-4.2-5",
-    "RA-4.3a-1",
-    "RA-4.3a-3",
-    "RA-4.3a-4",
-    "RA-2-3",
-    "RA-3-6",
-    part = "RA-4.4f-3"
-)]
+#[conforms("RA-1.4-3", "RA-4.2-5", "RA-4.3a-1", "RA-4.3a-3", "RA-4.3a-4", "RA-2-3", "RA-3-6")]
 #[test]
 fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_said() {
     let bench = Bench::new();
@@ -134,16 +116,7 @@ fn a_question_survives_a_restart_and_is_answered_once() {
     assert_eq!(kinds(&bench, &run, "clarify.resolved"), 1, "told again by the next host");
 }
 
-#[conforms(
-    "RA-1.4-4",
-    "RA-4.2-8",
-    "RA-3-13",
-    part = "RA-4.3c-5",
-    "RA-4.3c-6",
-    "RA-4.3c-8",
-    "HK-8.1.3-3",
-    "HK-27-15"
-)]
+#[conforms("RA-1.4-4", "RA-4.2-8", "RA-3-13", "RA-4.3c-6", "RA-4.3c-8", "HK-8.1.3-3", "HK-27-15")]
 #[test]
 fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
     let bench = Bench::new();
@@ -172,7 +145,7 @@ fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
     assert_eq!(runs["runs"].as_array().expect("runs").len(), 1, "no phantom run");
 }
 
-#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14", part = "RA-4.3c-4")]
+#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14")]
 #[test]
 fn the_goal_of_a_session_is_steered_and_said_twice_is_the_same() {
     let bench = Bench::new();
@@ -196,4 +169,57 @@ fn the_goal_of_a_session_is_steered_and_said_twice_is_the_same() {
     is(&goal("clear", None), "not-active");
     let nowhere = bench.post("/v1/sessions/cnv_x/goal", &json!({ "action": "status" }));
     is(&nowhere, "not-active");
+}
+
+#[conforms("RA-4.3c-5")]
+#[test]
+fn what_can_take_no_message_says_so_and_nothing_begins_or_goes_on_for_it() {
+    let bench = Bench::new();
+    let (run, _) = bench.asking();
+    let session = bench.get(&format!("/v1/runs/{run}"))["session_id"].as_str().expect("a name").to_owned();
+    let call = json!({ "tool": "ask", "arguments": { "question": "which?", "choices": [] } });
+    let model = Model::new(vec![vec![format!("```json\n{call}\n```")]], true);
+    std::fs::create_dir(bench.path("two")).expect("a folder");
+    let asked = json!({ "message": "decide", "workspace": bench.path("two"), "model": model.address,
+        "session_id": "another" });
+    let other = bench.post("/v1/runs", &asked);
+    let [other, elsewhere] =
+        ["run_id", "session_id"].map(|name| other[name].as_str().expect("a name").to_owned());
+    bench.reaches(&other, &["awaiting_clarify"]);
+    let goal = |session: &str, action: &str| {
+        bench.post(&format!("/v1/sessions/{session}/goal"), &json!({ "action": action, "text": "else" }))
+    };
+    let said = |mode: &str| json!({ "message": "then the summary", "mode": mode });
+    let keyed = |run: &str| {
+        let path = format!("/v1/runs/{run}/messages");
+        bench.ask("POST", &path, &[("idempotency-key", "once")], &said("queue").to_string()).1
+    };
+    // Words for a paused goal wait with it; its run does not go on for them.
+    is(&goal(&session, "pause"), "accepted");
+    bench.reaches(&run, &["paused"]);
+    is(&keyed(&run), "accepted");
+    assert_eq!(bench.get(&format!("/v1/runs/{run}"))["status"], "paused");
+    is(&goal(&session, "set"), "conflict");
+    is(&goal(&session, "clear"), "accepted");
+    let end = bench.reaches(&run, &["cancelled"]);
+    // Cleared, what was queued for it is stale: nobody hears it, and said again it finds nobody.
+    let id = run.parse().expect("a name");
+    assert_eq!(api::Host::stands(&**bench.local(), id, PATIENCE).expect("known"), api::Stands::AtRest);
+    let (events, others, counted) = (bench.events(&run), bench.events(&other), bench.stats());
+    is(&keyed(&run), "not-active");
+    for mode in ["queue", "steer", "stop_and_send"] {
+        is(&bench.control(&run, "messages", &said(mode)), "not-active");
+    }
+    for action in ["set", "edit", "pause", "resume", "clear", "status"] {
+        is(&goal(&session, action), "not-active");
+    }
+    is(&bench.control("task_00000000000000000000000000000000", "messages", &said("queue")), "not-active");
+    assert_eq!(bench.stats(), counted, "nothing was recorded of any of it");
+    assert_eq!(bench.events(&run), events, "the stream that has ended stays as it was");
+    let told: Vec<_> = bench.stream(&run, "", &[]).filter(|event| event.kind != "resumed").collect();
+    assert_eq!(told.last().map(|event| event.data.clone()), events.last().cloned(), "and ends with its end");
+    let runs = |session: &str| bench.get(&format!("/v1/sessions/{session}/runs"))["runs"].clone();
+    assert_eq!(runs(&session).as_array().expect("runs").len(), 1, "no phantom run: {end}");
+    assert_eq!((bench.events(&other), runs(&elsewhere).as_array().expect("runs").len()), (others, 1));
+    assert_eq!(model.heard().len(), 1, "and nobody's model was asked anything more");
 }

@@ -293,6 +293,7 @@ impl Kernel {
         let granted = yes.map(|y| y.decision.packet_sha256);
         let receipt = tx.pass(&judged.ask(judged.policy.verdict, granted))?;
         if !receipt.is_accepted() {
+            tx.keep_refusal()?;
             return Err(Error::Gate(receipt.error.unwrap_or_else(|| "not accepted".to_owned())));
         }
         let audit_entry_sha256 =

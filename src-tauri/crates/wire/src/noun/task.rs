@@ -268,6 +268,8 @@ answers! {
         waits_for: Option<Waits>,
         /// It should be at work, and its host does not work on it; absent where that cannot be known.
         interrupted: Option<bool>,
+        /// What its proposer has said of an answer that is not recorded yet, out of the run stream; never truth.
+        writing: Option<String>,
         /// The last event's place.
         last_seq: u64,
         attempts: Vec<Attempt>,

@@ -1,0 +1,76 @@
+//! A person's story on a machine whose network is taken away: its own loopback is all that there is.
+
+use super::server;
+use super::stage::Stage;
+use super::tree;
+use conforms::conforms;
+use serde_json::json;
+use std::process::Command;
+
+/// Says that this process stands where no network is.
+const INSIDE: &str = "HERMIT_TEST_CUT_OFF";
+
+/// A program in a network of its own, in which nothing is but loopback.
+fn cut_off() -> Command {
+    let mut command = Command::new("unshare");
+    if !tree::is_root() {
+        command.args(["--user", "--map-root-user"]);
+    }
+    command.args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"]);
+    command
+}
+
+/// Not a test of its own: what the next test has done without a network.
+#[test]
+fn the_story_that_is_cut_off() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
+    let interfaces = std::fs::read_to_string("/proc/net/dev").expect("the kernel tells");
+    let names: Vec<&str> = interfaces.lines().skip(2).filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(names.iter().map(|name| name.trim()).collect::<Vec<_>>(), ["lo"], "nothing leads out");
+    let stage = Stage::new();
+    for n in 0..3 {
+        std::fs::write(stage.work().join(format!("{n}.txt")), format!("number {n}\n")).expect("a file");
+    }
+    let before = tree::of(&stage.work());
+    let (tidied, approval) = stage.asks("tidy");
+    let (code, shown) = stage.approve(&approval);
+    assert_eq!(code, 0, "{shown}");
+    let receipt = stage.receipt(&tidied);
+    assert_eq!(receipt["result"], "succeeded", "{receipt}");
+    stage.prove(&tidied);
+    let asked = stage.hermit(&["rollback", receipt["receipt_id"].as_str().expect("an id")]).ends(4).json();
+    let (code, shown) = stage.approve(asked["waits_for"]["id"].as_str().expect("an approval"));
+    assert_eq!(code, 0, "{shown}");
+    assert!(tree::of(&stage.work()) == before, "byte for byte as before");
+    // A model of this machine proposes, as one of somebody else's machine would.
+    let call = |tool: &str, arguments: serde_json::Value| json!({ "tool": tool, "arguments": arguments });
+    let model = server::script(&[
+        call("write", json!({ "path": "summary.md", "content": "three numbers\n" })),
+        call("done", json!({ "summary": "written" })),
+    ]);
+    let work = stage.work();
+    let words =
+        ["run", "--goal", "write a summary", "--model", &model, "--workspace", work.to_str().expect("UTF-8")];
+    let asked = stage.hermit(&words).ends(4).json();
+    let (code, shown) = stage.approve(asked["waits_for"]["id"].as_str().expect("an approval"));
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(std::fs::read_to_string(work.join("summary.md")).expect("it is there"), "three numbers\n");
+    stage.prove(asked["row"]["task_id"].as_str().expect("a task"));
+    stage.is_sound();
+}
+
+#[conforms("HV-1-2")]
+#[test]
+fn without_a_network_keys_work_questions_undo_and_proofs_are_all_there() {
+    if !cut_off().arg("true").status().is_ok_and(|status| status.success()) {
+        conforms::skip("no program can have a network of its own here (`unshare --net`, `ip`)");
+        return;
+    }
+    let mut inside = cut_off();
+    inside.arg(std::env::current_exe().expect("this program"));
+    inside.args(["--exact", "journeys::cut_off::the_story_that_is_cut_off"]).env(INSIDE, "1");
+    let ran = Stage::ran(&mut inside);
+    assert!(ran.code == 0 && ran.out.contains(" 1 passed; 0 failed;"), "{}\n{}", ran.out, ran.err);
+}
