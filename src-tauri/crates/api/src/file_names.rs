@@ -5,6 +5,7 @@ use crate::{Host, Wire as _, fold};
 use acts::{Action, ActionRequest};
 use model::action::{ChangeItem, Prior, ReadItem};
 use model::event::EntityType;
+use model::receipt::ResultCode;
 use model::{
     ActionRequestId, ArtifactId, ReceiptId, RelPath, ResourceId, Sensitive, TaskId, UnixMs, WorkspaceId,
 };
@@ -150,7 +151,10 @@ pub(crate) fn changed(host: &dyn Host, task: TaskId, words: &str) -> Result<Vec<
         .collect();
     let (query, mut found) = (host.query()?, Vec::new());
     for act in query.actions(Some(task), None, Ask::ALL).wire()?.rows {
-        let Some(receipt_id) = act.receipt_id else { continue };
+        // What failed, or was done in part, is told by its receipt alone: nothing here may say more than was done.
+        let (Some(receipt_id), Some(ResultCode::Succeeded)) = (act.receipt_id, act.result_code) else {
+            continue;
+        };
         let Some(request) = query.artifact(act.request_ref).wire()? else { continue };
         // The change of a hundred thousand files is looked up by its receipt, and not read for every search.
         if request.byte_size > REQUEST_BYTES_MAX {
